@@ -1,0 +1,188 @@
+//! What the Custodian found: candidate files, why each is one, and how each is described.
+
+use crate::{BlobId, RepoPath};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A file the issue may touch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The file.
+    pub path: RepoPath,
+    /// Its blob in the base tree.
+    pub blob: BlobId,
+    /// The ranking's score; comparable within one run only.
+    pub score: f64,
+    /// Why it ranks where it does, strongest first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// One reason for a file to be a candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Evidence {
+    /// The issue quotes this path, whole or by its end.
+    QuotedPath {
+        /// As the issue has it.
+        quoted: String,
+    },
+    /// The file defines a name the issue mentions.
+    DefinesName {
+        /// The symbol.
+        name: String,
+    },
+    /// A stack trace in the issue passes through the file.
+    TraceFrame {
+        /// How far from the innermost frame, 0 = innermost.
+        depth: u32,
+    },
+    /// Words of the path stand in the issue.
+    PathWords {
+        /// Those words.
+        words: Vec<String>,
+    },
+    /// The text matches; the terms that weighed most.
+    Text {
+        /// Those terms.
+        terms: Vec<String>,
+    },
+    /// Imported by, or importing, a file that ranks at the top.
+    Neighbour {
+        /// That file.
+        of: RepoPath,
+    },
+    /// Ranked lower because it is a test, an example, documentation, vendored or generated.
+    Demoted {
+        /// Which of these.
+        why: String,
+    },
+    /// A person named it.
+    Given,
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::QuotedPath { quoted } => write!(f, "quoted in the issue as '{quoted}'"),
+            Self::DefinesName { name } => write!(f, "defines {name}"),
+            Self::TraceFrame { depth: 0 } => write!(f, "innermost frame of the trace"),
+            Self::TraceFrame { depth } => write!(f, "in the trace, {depth} above the innermost frame"),
+            Self::PathWords { words } => write!(f, "path has {}", words.join(", ")),
+            Self::Text { terms } => write!(f, "text matches {}", terms.join(", ")),
+            Self::Neighbour { of } => write!(f, "neighbour by import of {of}"),
+            Self::Demoted { why } => write!(f, "ranked lower: {why}"),
+            Self::Given => write!(f, "given by you"),
+        }
+    }
+}
+
+/// The Custodian's judgement of one candidate (P3, in the form of `naming` and yes/no).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The file.
+    pub path: RepoPath,
+    /// log P(path | issue) − log P(path), in nats; none where the file was given.
+    pub naming: Option<f64>,
+    /// log P(yes) − log P(no) on its code, in nats, where it was asked.
+    pub yes_no: Option<f64>,
+    /// Ranking and judgements fused, as z-scores within this run.
+    pub relevance: f64,
+    /// Whether the file stays a candidate.
+    pub kept: bool,
+}
+
+/// What the team is told about a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// The file.
+    pub path: RepoPath,
+    /// The blob described.
+    pub blob: BlobId,
+    /// Where the words come from.
+    pub source: DescriptionSource,
+    /// The summary.
+    pub summary: String,
+    /// Whether the summary was made from a skeleton because the file is long.
+    pub from_skeleton: bool,
+}
+
+impl Description {
+    /// The summary, followed by the message of later changes where there is one (algorithm 1).
+    pub fn text(&self) -> String {
+        match &self.source {
+            DescriptionSource::Updated { message, .. } => format!("{}\nChanged since: {message}", self.summary),
+            DescriptionSource::Stored | DescriptionSource::Fresh => self.summary.clone(),
+        }
+    }
+}
+
+/// Where a description comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DescriptionSource {
+    /// Memory held this very blob.
+    Stored,
+    /// Memory held an older blob; P1 told the difference.
+    Updated {
+        /// The blob memory held.
+        from: BlobId,
+        /// P1's "commit message" of the difference.
+        message: String,
+    },
+    /// P2 wrote it in this run.
+    Fresh,
+}
+
+/// A file the run leaves out, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedFile {
+    /// Its path as git has it, with unreadable bytes replaced.
+    pub path: String,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why a file cannot be read or edited by a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SkipReason {
+    /// NUL bytes or control characters.
+    Binary,
+    /// Larger than the limit.
+    TooLarge {
+        /// Its size in bytes.
+        bytes: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// Lines so long that nobody wrote them.
+    Minified,
+    /// Not UTF-8.
+    NotUtf8,
+    /// A symbolic link.
+    Symlink,
+    /// A submodule.
+    Submodule,
+    /// A pointer of git LFS instead of content.
+    LfsPointer,
+    /// The object is missing (a partial clone, say).
+    Missing,
+    /// A path this program cannot name.
+    UnsupportedPath,
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Binary => f.write_str("binary"),
+            Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes, over the limit of {limit}"),
+            Self::Minified => f.write_str("minified"),
+            Self::NotUtf8 => f.write_str("not UTF-8"),
+            Self::Symlink => f.write_str("a symbolic link"),
+            Self::Submodule => f.write_str("a submodule"),
+            Self::LfsPointer => f.write_str("a git LFS pointer; run 'git lfs pull' to have its content"),
+            Self::Missing => f.write_str("its object is not in this clone"),
+            Self::UnsupportedPath => f.write_str("its path has control characters or is not UTF-8"),
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The facts a run consists of. They are appended to the store before they are acted upon; nothing else is state.
+
+use crate::{
+    BlobId, Candidate, CandidateNumber, CommitId, Description, Edit, FileAction, FileChange, FileTask, Finding, Hint,
+    Judgement, LineSpan, Plan, RepoPath, Role, Round, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome,
+    TreeId, Verdict,
+};
+use serde::{Deserialize, Serialize};
+
+/// What happened. Named in the past; the order in the log is the order in which it happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// The run began: always the first event.
+    RunStarted {
+        /// What was asked for.
+        request: Box<RunRequest>,
+        /// The tree the run reads.
+        base: Base,
+    },
+    /// The issue was too long for the model and is used in this shorter form; the whole stays in the request.
+    IssueCondensed {
+        /// What is used.
+        text: String,
+        /// Tokens of the whole.
+        tokens_before: u32,
+        /// Tokens of what is used.
+        tokens_after: u32,
+    },
+    /// The Custodian ranked the files (algorithm 1, the top k), or took the given ones.
+    CandidatesRanked {
+        /// Best first.
+        candidates: Vec<Candidate>,
+        /// Files that could not be read.
+        skipped: Vec<SkippedFile>,
+    },
+    /// The Custodian judged them (P3): fused, best first.
+    RelevanceJudged {
+        /// One each.
+        judgements: Vec<Judgement>,
+    },
+    /// A kept candidate was described from memory or anew (P1, P2).
+    FileDescribed {
+        /// The description.
+        description: Description,
+    },
+    /// P4 gave a task.
+    TaskDefined {
+        /// The task.
+        task: FileTask,
+    },
+    /// P4 found nothing to do in this file; it is dropped.
+    TaskDeclined {
+        /// The file.
+        path: RepoPath,
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// P5 gave the Developer of a task.
+    RoleDefined {
+        /// The task.
+        task: TaskId,
+        /// Its Developer.
+        role: Role,
+    },
+    /// Somebody spoke in the kick-off meeting.
+    Spoken {
+        /// Who, when and what.
+        speech: Speech,
+    },
+    /// P6: a Developer revised its role after the meeting.
+    RoleRevised {
+        /// The task.
+        task: TaskId,
+        /// The role from now on.
+        role: Role,
+    },
+    /// P7: the plan.
+    PlanMade {
+        /// The graph.
+        plan: Plan,
+    },
+    /// P8: the Developer wrote the role of its QA Engineer.
+    ReviewerDefined {
+        /// The task.
+        task: TaskId,
+        /// Its QA Engineer.
+        role: Role,
+    },
+    /// P9: the lines to change.
+    LinesChosen {
+        /// The task.
+        task: TaskId,
+        /// The round.
+        round: Round,
+        /// The symbols they lie in, as scored.
+        symbols: Vec<String>,
+        /// The lines of the base version.
+        spans: Vec<LineSpan>,
+    },
+    /// P10: code was written and spliced; what programs found in it stands beside.
+    CodeWritten {
+        /// The task.
+        task: TaskId,
+        /// The round.
+        round: Round,
+        /// Which answer of the round.
+        candidate: CandidateNumber,
+        /// The fault, in a sentence or two.
+        fault: String,
+        /// The change against the base version.
+        change: FileChange,
+        /// What programs found.
+        findings: Vec<Finding>,
+    },
+    /// P10 gave nothing that could be spliced.
+    CodeFailed {
+        /// The task.
+        task: TaskId,
+        /// The round.
+        round: Round,
+        /// Which answer of the round.
+        candidate: CandidateNumber,
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// P11: the QA Engineer reviewed.
+    Reviewed {
+        /// The task.
+        task: TaskId,
+        /// The round.
+        round: Round,
+        /// Which answer of the round.
+        candidate: CandidateNumber,
+        /// Comment and decision.
+        verdict: Verdict,
+    },
+    /// A task is over.
+    TaskClosed {
+        /// The task.
+        task: TaskId,
+        /// How it ended.
+        outcome: TaskOutcome,
+    },
+    /// All changes were merged into one tree.
+    Merged {
+        /// What came of it.
+        result: MergeResult,
+    },
+    /// A step could not be carried out; the run goes on without it where the flow allows.
+    StepFailed {
+        /// At which stage.
+        stage: Stage,
+        /// What was attempted.
+        step: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The run is over.
+    RunEnded {
+        /// How.
+        outcome: RunOutcome,
+    },
+
+    /// A person dropped a candidate.
+    CandidateDropped {
+        /// The file.
+        path: RepoPath,
+    },
+    /// A person added a candidate.
+    CandidateAdded {
+        /// The file.
+        path: RepoPath,
+        /// Its blob in the base tree.
+        blob: BlobId,
+    },
+    /// A person rewrote a task.
+    TaskEdited {
+        /// The task.
+        task: TaskId,
+        /// What happens to the file.
+        action: FileAction,
+        /// What has to be done.
+        description: String,
+    },
+    /// A person rewrote a Developer's role.
+    RoleEdited {
+        /// The task.
+        task: TaskId,
+        /// The role from now on.
+        role: Role,
+    },
+    /// A person gave a hint; it reaches what is still to be done.
+    HintAdded {
+        /// The hint.
+        hint: Hint,
+    },
+    /// The run was paused or stopped at this point; both can be resumed.
+    Paused,
+    /// It goes on.
+    Resumed,
+    /// Something a person should know, that changes nothing in the state.
+    Noticed {
+        /// What.
+        notice: Notice,
+    },
+}
+
+/// The tree a run reads, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The commit it stands on.
+    pub commit: CommitId,
+    /// The tree: the commit's own, or one that holds uncommitted work as well.
+    pub tree: TreeId,
+    /// Whether uncommitted work is in it.
+    pub uncommitted: bool,
+    /// How it was named: `HEAD`, a branch, a revision.
+    pub name: String,
+}
+
+/// The repository-level change 𝒟.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeResult {
+    /// The tree with all changes.
+    pub tree: TreeId,
+    /// The diff of the two trees, in git's form.
+    pub patch: String,
+    /// A drafted commit message.
+    pub commit_message: String,
+    /// A drafted pull-request text.
+    pub pull_request: String,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RunOutcome {
+    /// A patch whose every task was approved.
+    Approved,
+    /// A patch with at least one task that QA did not approve, or that failed.
+    NotApproved,
+    /// No change, and why.
+    NoChange {
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// The run could not be carried out.
+    Failed {
+        /// Why, in a sentence.
+        reason: String,
+    },
+}
+
+/// What was left out, replaced or repeated; nothing of that kind happens silently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "notice", rename_all = "snake_case")]
+pub enum Notice {
+    /// A text did not fit and was shortened or skeletonised.
+    Shortened {
+        /// For which step.
+        step: String,
+        /// What.
+        what: String,
+        /// Tokens before.
+        tokens_before: u32,
+        /// Tokens after.
+        tokens_after: u32,
+    },
+    /// A reply was unusable and was asked for again.
+    Retried {
+        /// Which step.
+        step: String,
+        /// What was wrong with the reply.
+        why: String,
+    },
+    /// The engine's worker process ended unexpectedly and was started again.
+    WorkerRestarted {
+        /// What it said last.
+        why: String,
+    },
+    /// P7 gave no usable plan; the tasks run in sequence.
+    PlanReplaced {
+        /// What was wrong.
+        why: String,
+    },
+    /// Edits of a change, for people who follow the log: how large it is.
+    Diffstat {
+        /// The task.
+        task: TaskId,
+        /// Lines added.
+        added: u32,
+        /// Lines deleted.
+        deleted: u32,
+    },
+}
+
+impl FileChange {
+    /// The edits of the existing lines; none for a file that is created or deleted.
+    pub fn edits(&self) -> &[Edit] {
+        match self {
+            Self::Modify { edits } | Self::Rename { edits, .. } => edits,
+            Self::Create { .. } | Self::Delete => &[],
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The words every other crate speaks: ids, paths, spans, issues, tasks, plans, verdicts and the events of a run.
+//!
+//! Start with [`RunEvent`]: a run is a log of these, and its state is their fold (`magis-flow`).
+//! This crate does no I/O, reads no clock and knows no async runtime; whatever needs those passes the result in.
+
+mod candidate;
+mod change;
+mod event;
+mod id;
+mod issue;
+mod meeting;
+mod path;
+mod plan;
+mod request;
+mod span;
+mod task;
+mod verdict;
+
+pub use candidate::{Candidate, Description, DescriptionSource, Evidence, Judgement, SkipReason, SkippedFile};
+pub use change::{ChangeError, Edit, FileChange};
+pub use event::{Base, MergeResult, Notice, RunEvent, RunOutcome};
+pub use id::{Agent, BlobId, CandidateNumber, CommitId, RepoId, Round, RunId, Stage, TaskId, TreeId};
+pub use issue::{Hint, Issue, IssueError};
+pub use meeting::{Speaker, Speech, Turn};
+pub use path::{PathError, RepoPath};
+pub use plan::{Plan, PlanError, PlanStep};
+pub use request::{HintsMode, QaMode, RunRequest};
+pub use span::{LineSpan, SpanError};
+pub use task::{FileAction, FileTask, Role, TaskOutcome};
+pub use verdict::{Decision, Finding, Verdict};

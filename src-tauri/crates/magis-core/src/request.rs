@@ -1,0 +1,51 @@
+//! What a person asks for: the issue, and how the run is to be carried out.
+
+use crate::{Hint, Issue, RepoPath};
+use serde::{Deserialize, Serialize};
+
+/// Everything a run is asked to do, fixed at its start and recorded in its first event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRequest {
+    /// The issue.
+    pub issue: Issue,
+    /// What is known beyond it.
+    pub hints: Vec<Hint>,
+    /// Whether the hints reach the agents.
+    pub hints_mode: HintsMode,
+    /// The candidates, where they are given; locating is skipped then. Empty: locate.
+    pub files: Vec<RepoPath>,
+    /// The model: an id of the catalogue or a file.
+    pub model: String,
+    /// The seed all others are derived from.
+    pub seed: u64,
+    /// How many files of the ranking are judged (the paper's k).
+    pub top_k: u32,
+    /// How many rounds of writing and review a task gets (the paper's n_max).
+    pub max_rounds: u32,
+    /// How many answers are asked for in a round.
+    pub candidates_per_round: u32,
+    /// Whether QA Engineers review.
+    pub qa: QaMode,
+}
+
+/// Whether hints reach the agents; the paper's "without hints" is [`HintsMode::Ignore`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HintsMode {
+    /// They do.
+    #[default]
+    Use,
+    /// They do not.
+    Ignore,
+}
+
+/// Whether QA Engineers review; the paper's "without QA" is [`QaMode::Skip`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QaMode {
+    /// Each change is reviewed.
+    #[default]
+    Review,
+    /// The first usable change is taken.
+    Skip,
+}

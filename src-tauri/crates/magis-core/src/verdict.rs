@@ -1,0 +1,69 @@
+//! What is said of a change: findings of programs, verdicts of QA Engineers.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// P11: the QA Engineer's `review_comment` and `review_decision`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Approved or not.
+    pub decision: Decision,
+    /// The comment, which goes back to the Developer on rejection.
+    pub comment: String,
+}
+
+/// The decision of a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The change may be merged.
+    Approved,
+    /// It goes back with the comment.
+    Rejected,
+}
+
+/// What program code found out about a change, before any QA Engineer sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Finding {
+    /// It parses worse than the base version.
+    ParsesWorse {
+        /// Syntax errors before.
+        before: u32,
+        /// Syntax errors after.
+        after: u32,
+    },
+    /// It changes nothing, or layout alone.
+    NoChange,
+    /// It deletes far more than it adds: applied but unresolved changes did so in the paper (327 lines against 15).
+    DeletesFarMore {
+        /// Lines deleted.
+        deleted: u32,
+        /// Lines added.
+        added: u32,
+    },
+}
+
+impl Finding {
+    /// Whether the change is unusable as it is, so that no review is worth its time.
+    pub fn is_fatal(&self) -> bool {
+        match self {
+            Self::ParsesWorse { .. } | Self::NoChange => true,
+            Self::DeletesFarMore { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ParsesWorse { before, after } => {
+                write!(f, "the file has {after} syntax errors after the change and had {before} before")
+            }
+            Self::NoChange => f.write_str("the change leaves the code as it was"),
+            Self::DeletesFarMore { deleted, added } => {
+                write!(f, "the change deletes {deleted} lines and adds only {added}")
+            }
+        }
+    }
+}
