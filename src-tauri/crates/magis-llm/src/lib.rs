@@ -1,0 +1,13 @@
+//! The model as the rest of Magis sees it: chat, score, count. And the protocol of the worker that serves it.
+//!
+//! Nothing here knows llama.cpp. [`ScriptedModel`] answers from a script, for tests of everything above.
+
+mod model;
+pub mod protocol;
+mod scripted;
+
+pub use model::{
+    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, ModelCard, MessageRole,
+    Sampling, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
+};
+pub use scripted::{ScriptedModel, ScriptedReply};

@@ -1,0 +1,234 @@
+//! The trait of a language model, its requests and its replies. Cancelling is dropping the future.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+/// A loaded language model. Dropping a future that is not ready cancels the work behind it (within 0.5 s).
+#[async_trait]
+pub trait LanguageModel: Send + Sync {
+    /// What is loaded.
+    fn card(&self) -> &ModelCard;
+
+    /// Continues a conversation. Text goes to `sink` as it comes, without `answer_prefix`.
+    async fn chat(&self, request: &ChatRequest, sink: TokenSink<'_>) -> Result<ChatReply, LlmError>;
+
+    /// How likely each continuation is after one common prefix, all computed as branches of it in shared batches.
+    async fn score(&self, request: &ScoreRequest) -> Result<ScoreReply, LlmError>;
+
+    /// Tokens of each text, without any template around it.
+    async fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, LlmError>;
+
+    /// Tokens of the rendered prompt of `messages`, `answer_prefix` included.
+    async fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlmError>;
+
+    /// Restarts of the worker since this model was loaded, each with what it said last. Taken: a second call gives none.
+    fn take_restarts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Receives text while it is generated.
+pub type TokenSink<'a> = &'a mut (dyn FnMut(&str) + Send);
+
+/// What is known of a loaded model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCard {
+    /// The name from its header, or of its file.
+    pub name: String,
+    /// SHA-256 of the file in hexadecimal; of a scripted model, of its script's name.
+    pub sha256: String,
+    /// The context it was loaded with, in tokens.
+    pub context: u32,
+    /// Threads it computes with.
+    pub threads: u32,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Whose.
+    pub role: MessageRole,
+    /// Its text.
+    pub content: String,
+}
+
+/// Whose message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageRole {
+    /// The frame.
+    System,
+    /// The question.
+    User,
+    /// An earlier answer.
+    Assistant,
+}
+
+/// A conversation to be continued.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChatRequest {
+    /// The conversation, ending with a user's message.
+    pub messages: Vec<Message>,
+    /// The answer begun for the model; it goes on behind it. May be empty.
+    #[serde(default)]
+    pub answer_prefix: String,
+    /// What the rest of the answer has to look like.
+    #[serde(default)]
+    pub constraint: Constraint,
+    /// How tokens are chosen.
+    #[serde(default)]
+    pub sampling: Sampling,
+    /// At most so many new tokens.
+    pub max_tokens: u32,
+    /// Texts at whose appearance the answer ends; they are not part of it.
+    #[serde(default)]
+    pub stop: Vec<String>,
+}
+
+/// What an answer has to look like.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "of", rename_all = "snake_case")]
+pub enum Constraint {
+    /// Anything.
+    #[default]
+    None,
+    /// Exactly one of these texts.
+    OneOf(Vec<String>),
+    /// One to `most` intervals `A-B` separated by `, `, both numbers between `first` and `last`. That A is not above B
+    /// and that intervals are disjoint is for the caller to check.
+    LineRanges {
+        /// The lowest number.
+        first: u32,
+        /// The highest number.
+        last: u32,
+        /// How many intervals at the most.
+        most: u32,
+    },
+    /// A JSON value of this schema.
+    JsonSchema(Value),
+}
+
+/// How the next token is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Sampling {
+    /// The likeliest.
+    #[default]
+    Greedy,
+    /// Drawn at this temperature (top-p 0.95), from this seed.
+    Temperature {
+        /// Above 0.
+        temperature: f32,
+        /// The seed.
+        seed: u64,
+    },
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChatReply {
+    /// The new text, without `answer_prefix` and without the stop text.
+    pub text: String,
+    /// Why it ended.
+    pub finish: FinishReason,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model ended it, a stop text appeared, or the constraint was fulfilled.
+    Complete,
+    /// `max_tokens` was reached.
+    Length,
+    /// The same text came again and again; the rest was cut off.
+    Looping,
+}
+
+/// What a call cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Prompt tokens computed in this call.
+    pub prompt_tokens: u32,
+    /// Prompt tokens that were there already.
+    pub reused_tokens: u32,
+    /// Tokens generated, or scored continuations' tokens.
+    pub generated_tokens: u32,
+    /// Milliseconds for the prompt.
+    pub prompt_ms: u64,
+    /// Milliseconds for the generation.
+    pub generate_ms: u64,
+}
+
+/// Continuations to be compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoreRequest {
+    /// The conversation, ending with a user's message.
+    pub messages: Vec<Message>,
+    /// The answer begun.
+    #[serde(default)]
+    pub answer_prefix: String,
+    /// The texts that could follow.
+    pub continuations: Vec<String>,
+}
+
+/// The likelihood of each continuation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoreReply {
+    /// In the order asked.
+    pub scores: Vec<Score>,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// The likelihood of one continuation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// Sum of the log-probabilities of its tokens, in nats.
+    pub logprob: f64,
+    /// How many tokens it has.
+    pub tokens: u32,
+}
+
+/// What can go wrong with a model.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LlmError {
+    /// The prompt and the room for the answer exceed the context.
+    #[error("the prompt has {prompt} tokens and the answer needs up to {answer}, but the context holds {context}")]
+    OverContext {
+        /// Tokens of the prompt.
+        prompt: u32,
+        /// Tokens reserved for the answer.
+        answer: u32,
+        /// Tokens of the context.
+        context: u32,
+    },
+    /// A request that makes no sense: no continuation, an impossible constraint.
+    #[error("the request cannot be answered: {reason}")]
+    BadRequest {
+        /// Why.
+        reason: String,
+    },
+    /// The model could not be loaded.
+    #[error("the model {file} could not be loaded: {reason}")]
+    Load {
+        /// Its file.
+        file: String,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// The worker process died, was restarted, and died again.
+    #[error("the engine's worker process ended unexpectedly, also after a restart: {reason}")]
+    WorkerDied {
+        /// Its last words.
+        reason: String,
+    },
+    /// It was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
