@@ -1,0 +1,117 @@
+//! What a file defines and imports, and on which lines.
+
+use crate::Language;
+use magis_core::{LineSpan, RepoPath};
+
+/// What a file defines and imports.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outline {
+    /// The language; none means that nothing below could be found out.
+    pub language: Option<Language>,
+    /// The definitions in the order of the file, an outer one before those inside it.
+    pub symbols: Vec<Symbol>,
+    /// The imports in the order of the file.
+    pub imports: Vec<Import>,
+    /// How many lines the file has.
+    pub lines: u32,
+}
+
+/// One definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name alone.
+    pub name: String,
+    /// Its name within the file: `Session.request`, `net::connect`, `Server.Close`. The type of a Go receiver or a
+    /// Rust `impl` counts as the container.
+    pub qualified_name: String,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// The whole definition, with its decorators, attributes and the doc comment directly above.
+    pub span: LineSpan,
+    /// The line on which the definition proper begins, behind decorators, attributes and doc comments.
+    pub body_first: u32,
+    /// The head of the definition on one line, at most 200 characters.
+    pub signature: String,
+    /// How many definitions it lies in.
+    pub depth: u32,
+}
+
+/// What a definition is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SymbolKind {
+    /// A function outside any type.
+    Function,
+    /// A function of a type.
+    Method,
+    /// A class.
+    Class,
+    /// A struct or union.
+    Struct,
+    /// An enumeration.
+    Enum,
+    /// An interface.
+    Interface,
+    /// A trait.
+    Trait,
+    /// A module or namespace.
+    Module,
+    /// A constant, static or module-level variable.
+    Constant,
+    /// A type alias.
+    Type,
+    /// A macro.
+    Macro,
+}
+
+/// One import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The module or path as written, relative dots kept, quotes and brackets off.
+    pub target: String,
+    /// The names taken from it; empty where the whole is imported.
+    pub names: Vec<String>,
+    /// The line it begins on.
+    pub line: u32,
+}
+
+/// Finds the definitions and imports of a text.
+pub fn outline(path: &RepoPath, text: &str) -> Outline {
+    Outline { language: Language::of(path), lines: text.lines().count() as u32, ..Outline::default() }
+}
+
+impl Outline {
+    /// The definition deepest inside of which `line` lies.
+    pub fn innermost(&self, line: u32) -> Option<&Symbol> {
+        self.symbols.iter().filter(|symbol| symbol.span.contains(line)).max_by_key(|symbol| symbol.depth)
+    }
+
+    /// The definitions of that qualified or simple name.
+    pub fn find(&self, name: &str) -> Vec<&Symbol> {
+        self.symbols.iter().filter(|symbol| symbol.qualified_name == name || symbol.name == name).collect()
+    }
+}
+
+impl SymbolKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Method => "method",
+            Self::Class => "class",
+            Self::Struct => "struct",
+            Self::Enum => "enum",
+            Self::Interface => "interface",
+            Self::Trait => "trait",
+            Self::Module => "module",
+            Self::Constant => "constant",
+            Self::Type => "type",
+            Self::Macro => "macro",
+        }
+    }
+}
+
+impl std::fmt::Display for SymbolKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
