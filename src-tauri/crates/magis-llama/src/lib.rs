@@ -1,1 +1,10 @@
-//! Placeholder until its commit.
+//! The llama.cpp engine and the worker process it lives in.
+//!
+//! [`WorkerModel`] is the parent's side: it starts a worker and serves [`magis_llm::LanguageModel`] through it.
+//! [`worker::run`] is the worker's side. llama.cpp aborts its process on a failed assertion, so no other process
+//! computes. Prompts, run logic and where models come from are not known here.
+
+mod parent;
+pub mod worker;
+
+pub use parent::{LoadRequest, WorkerCommand, WorkerModel};

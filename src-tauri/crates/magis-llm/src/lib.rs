@@ -7,7 +7,7 @@ pub mod protocol;
 mod scripted;
 
 pub use model::{
-    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, ModelCard, MessageRole,
+    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
     Sampling, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
 };
 pub use scripted::{ScriptedModel, ScriptedReply};

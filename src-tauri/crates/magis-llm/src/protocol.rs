@@ -1,0 +1,300 @@
+//! What the parent and its worker process say to each other: one JSON object a line, requests to the worker's standard
+//! input, answers on its standard output. Standard error is for the log alone.
+//!
+//! The messages carry the same requests and replies as [`crate::LanguageModel`]; how they are carried out, and what
+//! happens when the other side dies, is not said here.
+
+use crate::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Which call a message belongs to; given by the parent, never used twice in the life of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub u64);
+
+/// From the parent to its worker. Calls are carried out one after the other, in the order they come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ToWorker {
+    /// Load a model, instead of the one that is loaded.
+    Load {
+        /// The call.
+        id: CallId,
+        /// What and how.
+        load: Load,
+    },
+    /// Continue a conversation.
+    Chat {
+        /// The call.
+        id: CallId,
+        /// The conversation.
+        request: ChatRequest,
+    },
+    /// Compare continuations.
+    Score {
+        /// The call.
+        id: CallId,
+        /// What to compare.
+        request: ScoreRequest,
+    },
+    /// Count the tokens of texts.
+    CountTokens {
+        /// The call.
+        id: CallId,
+        /// The texts.
+        texts: Vec<String>,
+    },
+    /// Count the tokens of a rendered prompt.
+    CountPrompt {
+        /// The call.
+        id: CallId,
+        /// The conversation.
+        messages: Vec<Message>,
+        /// The answer begun.
+        answer_prefix: String,
+    },
+    /// Drop a call, whether it waits or runs. It is answered by `Failed` with [`LlmError::Cancelled`], or by its reply
+    /// if that was on its way.
+    Cancel {
+        /// The call to drop.
+        id: CallId,
+    },
+    /// Say what was done so far.
+    Stats {
+        /// The call.
+        id: CallId,
+    },
+    /// End. Closing standard input says the same.
+    Shutdown,
+    /// Abort the process at once, as a failed assertion would. For tests of the parent.
+    Abort,
+}
+
+/// How to load a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Load {
+    /// The GGUF file.
+    pub path: PathBuf,
+    /// The context in tokens; none: what the model was trained on, at most 32 768, and what the memory holds.
+    pub context: Option<u32>,
+    /// Threads to compute with; none: the physical cores.
+    pub threads: Option<u32>,
+    /// Tokens computed in one step; none: the engine's own choice.
+    pub batch: Option<u32>,
+}
+
+/// What was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// The name in the header, or of the file.
+    pub name: String,
+    /// The context in tokens.
+    pub context: u32,
+    /// The context it was trained on, in tokens.
+    pub trained_context: u32,
+    /// Threads it computes with.
+    pub threads: u32,
+    /// Tokens computed in one step at the most.
+    pub batch: u32,
+    /// Bytes of the weights.
+    pub model_bytes: u64,
+    /// Bytes of the cache of the whole context.
+    pub cache_bytes: u64,
+    /// Whether conversations are written in the model's own form or, for want of one, in `ChatML`.
+    pub template: TemplateOrigin,
+}
+
+/// Where the form of a conversation comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TemplateOrigin {
+    /// The model's header.
+    Model,
+    /// `ChatML`, because the header has none that can be read.
+    ChatMl,
+}
+
+/// What a worker did since it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stats {
+    /// Prompt tokens computed.
+    pub computed_tokens: u64,
+    /// Prompt tokens found in the cache.
+    pub reused_tokens: u64,
+    /// Tokens generated.
+    pub generated_tokens: u64,
+    /// Tokens of scored continuations.
+    pub scored_tokens: u64,
+    /// Milliseconds spent on prompts.
+    pub prompt_ms: u64,
+    /// Milliseconds spent on generation and on continuations.
+    pub generate_ms: u64,
+    /// Tokens that lie in the cache now.
+    pub cached_tokens: u32,
+    /// Bytes of memory the process holds now; 0 where the system does not say.
+    pub resident_bytes: u64,
+}
+
+/// From the worker to its parent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FromWorker {
+    /// A model is loaded.
+    Loaded {
+        /// The call.
+        id: CallId,
+        /// What is loaded.
+        loaded: Loaded,
+    },
+    /// Text came.
+    Token {
+        /// The call.
+        id: CallId,
+        /// The text, whole characters.
+        text: String,
+    },
+    /// A conversation was continued.
+    Chat {
+        /// The call.
+        id: CallId,
+        /// The answer.
+        reply: ChatReply,
+    },
+    /// Continuations were compared.
+    Score {
+        /// The call.
+        id: CallId,
+        /// The likelihoods.
+        reply: ScoreReply,
+    },
+    /// Tokens were counted.
+    Counts {
+        /// The call.
+        id: CallId,
+        /// One for each text, or one for the prompt.
+        counts: Vec<u32>,
+    },
+    /// What was done so far.
+    Stats {
+        /// The call.
+        id: CallId,
+        /// The figures.
+        stats: Stats,
+    },
+    /// A call failed; the worker goes on.
+    Failed {
+        /// The call.
+        id: CallId,
+        /// Why.
+        error: LlmError,
+    },
+}
+
+impl FromWorker {
+    /// The call a message belongs to.
+    pub fn id(&self) -> CallId {
+        match self {
+            Self::Loaded { id, .. }
+            | Self::Token { id, .. }
+            | Self::Chat { id, .. }
+            | Self::Score { id, .. }
+            | Self::Counts { id, .. }
+            | Self::Stats { id, .. }
+            | Self::Failed { id, .. } => *id,
+        }
+    }
+}
+
+/// A message as a line, its line end included.
+pub fn to_line(message: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut line = serde_json::to_string(message)?;
+    line.push('\n');
+    Ok(line)
+}
+
+/// The message of a line.
+pub fn from_line<M: DeserializeOwned>(line: &str) -> Result<M, serde_json::Error> {
+    serde_json::from_str(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Constraint, FinishReason, MessageRole, Sampling, Score, Usage};
+    use std::fmt::Debug;
+
+    fn check<M: Serialize + DeserializeOwned + PartialEq + Debug>(message: &M) {
+        let line = to_line(message).unwrap();
+        assert_eq!(line.matches('\n').count(), 1, "one line: {line:?}");
+        assert_eq!(&from_line::<M>(&line).unwrap(), message);
+    }
+
+    #[test]
+    fn messages_come_back_as_they_were_sent() {
+        let messages = vec![Message {
+            role: MessageRole::User,
+            content: "line\nline \u{2028} <|im_end|> \"é\"".to_owned(),
+        }];
+        check(&ToWorker::Chat {
+            id: CallId(7),
+            request: ChatRequest {
+                messages: messages.clone(),
+                answer_prefix: "```\n".to_owned(),
+                constraint: Constraint::LineRanges {
+                    first: 1,
+                    last: 9,
+                    most: 2,
+                },
+                sampling: Sampling::Temperature {
+                    temperature: 0.8,
+                    seed: u64::MAX,
+                },
+                max_tokens: 3,
+                stop: vec!["\n```".to_owned()],
+            },
+        });
+        check(&ToWorker::Load {
+            id: CallId(1),
+            load: Load {
+                path: "a b.gguf".into(),
+                context: None,
+                threads: Some(2),
+                batch: None,
+            },
+        });
+        check(&ToWorker::CountPrompt {
+            id: CallId(2),
+            messages,
+            answer_prefix: String::new(),
+        });
+        check(&ToWorker::Shutdown);
+        check(&FromWorker::Chat {
+            id: CallId(7),
+            reply: ChatReply {
+                text: "a\r\nb".to_owned(),
+                finish: FinishReason::Looping,
+                usage: Usage::default(),
+            },
+        });
+        check(&FromWorker::Score {
+            id: CallId(8),
+            reply: ScoreReply {
+                scores: vec![Score {
+                    logprob: -0.123_456_789_012_345,
+                    tokens: 3,
+                }],
+                usage: Usage::default(),
+            },
+        });
+        check(&FromWorker::Failed {
+            id: CallId(9),
+            error: LlmError::OverContext {
+                prompt: 9,
+                answer: 1,
+                context: 8,
+            },
+        });
+    }
+}
