@@ -1,1 +1,15 @@
-//! Placeholder until its commit.
+//! Finds the files an issue may touch: an index of the repository's text, the signals read from it, and their fusion
+//! with what the model says.
+//!
+//! Start with [`Index::rank`]: it takes an [`IssueQuery`] and gives candidates, strongest first, each with its evidence.
+//! This crate reads no git objects (texts are passed in), keeps nothing in SQLite and asks no model.
+
+mod fuse;
+mod index;
+mod issue;
+mod rank;
+
+pub use fuse::{KeepRule, fuse, fuse_weighted, keep};
+pub use index::{Index, IndexPlace, OpenState, SearchError, SourceFile, Update};
+pub use issue::{Frame, IssueQuery, Mention, Term};
+pub use rank::{Ranking, ScoredSymbol};

@@ -1,0 +1,94 @@
+//! Ranking and judgements as one order, and which files stay.
+//!
+//! All numbers are compared inside one issue only. This does not ask the model; its answers are passed in.
+
+/// The weight of `naming` beside the ranking. Measured on 140 issues of nine repositories: 52.9 → 60.0 at 1 on the half the
+/// weight was chosen on, 57.1 → 61.4 on the other half.
+pub const NAMING_WEIGHT: f64 = 0.5;
+
+/// The weight of the yes/no question beside the ranking. That question alone moved 48.6/77.1 to 51.4/82.9 at 1 and 5;
+/// it separates less well than naming (AUC 0.82 against 0.86), so it weighs no more.
+pub const YES_NO_WEIGHT: f64 = 0.5;
+
+/// When a file stays a candidate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KeepRule {
+    /// How far below the best, in fused units (z-scores of the ranking), a file may lie.
+    pub margin: f64,
+    /// How many may stay at most.
+    pub most: usize,
+}
+
+impl Default for KeepRule {
+    fn default() -> Self {
+        Self { margin: 1.5, most: 10 }
+    }
+}
+
+/// z(ranking) + 0.5 · z(naming) + 0.5 · z(yes/no), for the candidates of one issue, in their order.
+///
+/// A candidate that was not asked counts as average in that question. The three slices have one entry a candidate;
+/// a shorter one counts as "not asked" for the rest.
+pub fn fuse(ranking: &[f64], naming: &[Option<f64>], yes_no: &[Option<f64>]) -> Vec<f64> {
+    fuse_weighted(ranking, naming, NAMING_WEIGHT, yes_no, YES_NO_WEIGHT)
+}
+
+/// As [`fuse`], with the weights given.
+pub fn fuse_weighted(
+    ranking: &[f64],
+    naming: &[Option<f64>],
+    naming_weight: f64,
+    yes_no: &[Option<f64>],
+    yes_no_weight: f64,
+) -> Vec<f64> {
+    let ranked: Vec<Option<f64>> = ranking.iter().copied().map(Some).collect();
+    let ranked = z_scores(&ranked);
+    let (named, answered) = (z_scores(naming), z_scores(yes_no));
+    let at = |scores: &[f64], index: usize| scores.get(index).copied().unwrap_or(0.0);
+    (0..ranking.len())
+        .map(|index| at(&ranked, index) + naming_weight * at(&named, index) + yes_no_weight * at(&answered, index))
+        .collect()
+}
+
+/// Which of the fused candidates stay: those within the rule's margin of the best, the best always.
+pub fn keep(fused: &[f64], rule: KeepRule) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..fused.len()).collect();
+    order.sort_by(|a, b| comparable(fused[*b]).total_cmp(&comparable(fused[*a])).then(a.cmp(b)));
+    let mut kept = vec![false; fused.len()];
+    let Some(best) = order.first().map(|index| comparable(fused[*index])) else {
+        return kept;
+    };
+    for (place, index) in order.into_iter().take(rule.most.max(1)).enumerate() {
+        kept[index] = place == 0 || comparable(fused[index]) >= best - rule.margin;
+    }
+    kept
+}
+
+/// What is no number ranks last.
+fn comparable(score: f64) -> f64 {
+    if score.is_nan() { f64::NEG_INFINITY } else { score }
+}
+
+/// (x − mean) / standard deviation over the finite values; the others, and all when nothing varies, are 0.
+fn z_scores(values: &[Option<f64>]) -> Vec<f64> {
+    let finite: Vec<f64> = values
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|value| value.is_finite())
+        .collect();
+    let count = finite.len() as f64;
+    let mean = finite.iter().sum::<f64>() / count.max(1.0);
+    let deviation = (finite.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count.max(1.0)).sqrt();
+    let z = |value: f64| {
+        if deviation > 1e-9 {
+            (value - mean) / deviation
+        } else {
+            0.0
+        }
+    };
+    values
+        .iter()
+        .map(|value| value.filter(|v| v.is_finite()).map_or(0.0, z))
+        .collect()
+}
