@@ -71,7 +71,10 @@ impl Edit {
         for edit in edits {
             let (first, last) = (edit.span.first() as usize, edit.span.last() as usize);
             if last > lines.len() {
-                return Err(ChangeError::Outside { span: edit.span, lines: lines.len() as u32 });
+                return Err(ChangeError::Outside {
+                    span: edit.span,
+                    lines: lines.len() as u32,
+                });
             }
             spliced.extend(lines[next..first - 1].iter().copied());
             let mut text = edit.text.replace("\r\n", "\n");
@@ -99,7 +102,10 @@ mod tests {
     fn check(base: &str, edits: &[(u32, u32, &str)], expected: &str) {
         let edits: Vec<Edit> = edits
             .iter()
-            .map(|(first, last, text)| Edit { span: LineSpan::new(*first, *last).unwrap(), text: (*text).to_owned() })
+            .map(|(first, last, text)| Edit {
+                span: LineSpan::new(*first, *last).unwrap(),
+                text: (*text).to_owned(),
+            })
             .collect();
         assert_eq!(Edit::splice(base, &edits).as_deref(), Ok(expected));
     }
@@ -128,8 +134,17 @@ mod tests {
 
     #[test]
     fn edits_behind_the_end_or_overlapping_are_refused() {
-        let edit = |first, last| Edit { span: LineSpan::new(first, last).unwrap(), text: String::new() };
-        assert!(matches!(Edit::splice("a\n", &[edit(1, 2)]), Err(ChangeError::Outside { lines: 1, .. })));
-        assert!(matches!(Edit::splice("a\nb\n", &[edit(1, 2), edit(2, 2)]), Err(ChangeError::Overlap(..))));
+        let edit = |first, last| Edit {
+            span: LineSpan::new(first, last).unwrap(),
+            text: String::new(),
+        };
+        assert!(matches!(
+            Edit::splice("a\n", &[edit(1, 2)]),
+            Err(ChangeError::Outside { lines: 1, .. })
+        ));
+        assert!(matches!(
+            Edit::splice("a\nb\n", &[edit(1, 2), edit(2, 2)]),
+            Err(ChangeError::Overlap(..))
+        ));
     }
 }

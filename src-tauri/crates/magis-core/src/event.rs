@@ -18,13 +18,13 @@ pub enum RunEvent {
         /// The tree the run reads.
         base: Base,
     },
-    /// The issue was too long for the model and is used in this shorter form; the whole stays in the request.
-    IssueCondensed {
-        /// What is used.
-        text: String,
+    /// The issue was measured against the model's context.
+    IssueRead {
+        /// What the agents read where the whole is too long for the model; the whole stays in the request.
+        condensed: Option<String>,
         /// Tokens of the whole.
         tokens_before: u32,
-        /// Tokens of what is used.
+        /// Tokens of what is read.
         tokens_after: u32,
     },
     /// The Custodian ranked the files (algorithm 1, the top k), or took the given ones.
@@ -147,15 +147,6 @@ pub enum RunEvent {
         /// What came of it.
         result: MergeResult,
     },
-    /// A step could not be carried out; the run goes on without it where the flow allows.
-    StepFailed {
-        /// At which stage.
-        stage: Stage,
-        /// What was attempted.
-        step: String,
-        /// What went wrong.
-        reason: String,
-    },
     /// The run is over.
     RunEnded {
         /// How.
@@ -196,7 +187,10 @@ pub enum RunEvent {
         hint: Hint,
     },
     /// The run was paused or stopped at this point; both can be resumed.
-    Paused,
+    Paused {
+        /// Why: a person asked, or what went wrong and can be mended.
+        reason: String,
+    },
     /// It goes on.
     Resumed,
     /// Something a person should know, that changes nothing in the state.
@@ -274,25 +268,51 @@ pub enum Notice {
         /// What was wrong with the reply.
         why: String,
     },
+    /// A step gave nothing usable, also when asked again; what stands in its place.
+    Replaced {
+        /// Which step.
+        step: String,
+        /// What was wrong.
+        why: String,
+        /// What is used instead.
+        instead: String,
+    },
     /// The engine's worker process ended unexpectedly and was started again.
     WorkerRestarted {
         /// What it said last.
         why: String,
     },
-    /// P7 gave no usable plan; the tasks run in sequence.
-    PlanReplaced {
-        /// What was wrong.
-        why: String,
-    },
-    /// Edits of a change, for people who follow the log: how large it is.
-    Diffstat {
-        /// The task.
-        task: TaskId,
-        /// Lines added.
-        added: u32,
-        /// Lines deleted.
-        deleted: u32,
-    },
+}
+
+impl RunEvent {
+    /// The stage whose work this is; none for steering and control, which can come at any time.
+    pub fn stage(&self) -> Option<Stage> {
+        match self {
+            Self::RunStarted { .. }
+            | Self::IssueRead { .. }
+            | Self::CandidatesRanked { .. }
+            | Self::RelevanceJudged { .. }
+            | Self::FileDescribed { .. } => Some(Stage::Locate),
+            Self::TaskDefined { .. } | Self::TaskDeclined { .. } | Self::RoleDefined { .. } => Some(Stage::Team),
+            Self::Spoken { .. } | Self::RoleRevised { .. } => Some(Stage::Meeting),
+            Self::PlanMade { .. } => Some(Stage::Plan),
+            Self::ReviewerDefined { .. }
+            | Self::LinesChosen { .. }
+            | Self::CodeWritten { .. }
+            | Self::CodeFailed { .. }
+            | Self::Reviewed { .. }
+            | Self::TaskClosed { .. } => Some(Stage::Code),
+            Self::Merged { .. } | Self::RunEnded { .. } => Some(Stage::Merge),
+            Self::CandidateDropped { .. }
+            | Self::CandidateAdded { .. }
+            | Self::TaskEdited { .. }
+            | Self::RoleEdited { .. }
+            | Self::HintAdded { .. }
+            | Self::Paused { .. }
+            | Self::Resumed
+            | Self::Noticed { .. } => None,
+        }
+    }
 }
 
 impl FileChange {

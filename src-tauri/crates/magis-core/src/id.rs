@@ -116,7 +116,14 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 6] = [Self::Locate, Self::Team, Self::Meeting, Self::Plan, Self::Code, Self::Merge];
+    pub const ALL: [Self; 6] = [
+        Self::Locate,
+        Self::Team,
+        Self::Meeting,
+        Self::Plan,
+        Self::Code,
+        Self::Merge,
+    ];
 
     /// The lower-case word used on the command line and in the log.
     pub fn name(self) -> &'static str {

@@ -24,7 +24,11 @@ pub enum IssueError {
 impl Issue {
     /// Checks `text`. Line endings become `\n`; nothing else changes.
     pub fn new(text: impl AsRef<str>) -> Result<Self, IssueError> {
-        let text = text.as_ref().trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\0', "\u{fffd}");
+        let text = text
+            .as_ref()
+            .trim_start_matches('\u{feff}')
+            .replace("\r\n", "\n")
+            .replace('\0', "\u{fffd}");
         let trimmed = text.trim();
         if trimmed.is_empty() {
             return Err(IssueError::Empty);
@@ -33,7 +37,9 @@ impl Issue {
         if is_address && !trimmed.contains(char::is_whitespace) {
             return Err(IssueError::OnlyAddress(trimmed.to_owned()));
         }
-        Ok(Self { text: trimmed.to_owned() })
+        Ok(Self {
+            text: trimmed.to_owned(),
+        })
     }
 
     /// The whole text.
@@ -43,7 +49,11 @@ impl Issue {
 
     /// The first line, without Markdown's heading marks; shown in lists.
     pub fn title(&self) -> &str {
-        let line = self.text.lines().find(|line| !line.trim_matches(['#', ' ', '\t']).is_empty()).unwrap_or("");
+        let line = self
+            .text
+            .lines()
+            .find(|line| !line.trim_matches(['#', ' ', '\t']).is_empty())
+            .unwrap_or("");
         line.trim_matches(['#', ' ', '\t'])
     }
 }
@@ -100,6 +110,9 @@ mod tests {
 
     #[test]
     fn the_title_is_the_first_line_that_says_something() {
-        assert_eq!(Issue::new("##\n\n## Crash on start ##\nbody").unwrap().title(), "Crash on start");
+        assert_eq!(
+            Issue::new("##\n\n## Crash on start ##\nbody").unwrap().title(),
+            "Crash on start"
+        );
     }
 }

@@ -108,14 +108,31 @@ mod tests {
 
     #[test]
     fn accepts_what_a_git_tree_can_hold() {
-        for good in ["a.py", "src/my file.rs", "ünï/码.go", ".github/workflows/ci.yml", "a..b"] {
+        for good in [
+            "a.py",
+            "src/my file.rs",
+            "ünï/码.go",
+            ".github/workflows/ci.yml",
+            "a..b",
+        ] {
             assert_eq!(RepoPath::new(good).map(|p| p.to_string()), Ok(good.to_owned()));
         }
     }
 
     #[test]
     fn refuses_what_would_leave_the_tree() {
-        for bad in ["", "/etc/passwd", "../a", "a//b", "a/./b", "a/", ".git/config", "a/.GIT/x", "a\0b", "a\nb"] {
+        for bad in [
+            "",
+            "/etc/passwd",
+            "../a",
+            "a//b",
+            "a/./b",
+            "a/",
+            ".git/config",
+            "a/.GIT/x",
+            "a\0b",
+            "a\nb",
+        ] {
             assert!(RepoPath::new(bad).is_err(), "{bad:?} was accepted");
         }
     }
@@ -123,7 +140,10 @@ mod tests {
     #[test]
     fn names_its_parts() {
         let path = RepoPath::new("src/net/Url.RS").unwrap();
-        assert_eq!((path.parent(), path.file_name(), path.extension().as_str()), ("src/net", "Url.RS", "rs"));
+        assert_eq!(
+            (path.parent(), path.file_name(), path.extension().as_str()),
+            ("src/net", "Url.RS", "rs")
+        );
         assert_eq!(RepoPath::new(".gitignore").unwrap().extension(), "");
     }
 }

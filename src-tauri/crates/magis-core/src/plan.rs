@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use thiserror::Error;
 
-/// The main work plan c_main: which task waits for which. Always free of cycles and of unknown tasks.
+/// The main work plan `c_main`: which task waits for which. Always free of cycles and of unknown tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<PlanStep>", into = "Vec<PlanStep>")]
 pub struct Plan {
@@ -78,7 +78,10 @@ impl Plan {
         let mut before = None;
         let steps = tasks
             .into_iter()
-            .map(|task| PlanStep { task, after: before.replace(task).into_iter().collect() })
+            .map(|task| PlanStep {
+                task,
+                after: before.replace(task).into_iter().collect(),
+            })
             .collect();
         Self { steps }
     }
@@ -95,8 +98,11 @@ impl Plan {
         let mut done = BTreeSet::new();
         let mut groups = Vec::new();
         loop {
-            let ready: Vec<TaskId> =
-                waiting.iter().filter(|(_, after)| after.is_subset(&done)).map(|(task, _)| *task).collect();
+            let ready: Vec<TaskId> = waiting
+                .iter()
+                .filter(|(_, after)| after.is_subset(&done))
+                .map(|(task, _)| *task)
+                .collect();
             if ready.is_empty() {
                 return groups;
             }
@@ -160,12 +166,21 @@ mod tests {
 
     #[test]
     fn a_plan_that_forgets_a_task_is_refused() {
-        let steps = vec![PlanStep { task: TaskId(1), after: BTreeSet::new() }];
-        assert_eq!(Plan::of([TaskId(1), TaskId(2)], steps), Err(PlanError::NotTheTasks(TaskId(2))));
+        let steps = vec![PlanStep {
+            task: TaskId(1),
+            after: BTreeSet::new(),
+        }];
+        assert_eq!(
+            Plan::of([TaskId(1), TaskId(2)], steps),
+            Err(PlanError::NotTheTasks(TaskId(2)))
+        );
     }
 
     #[test]
     fn in_sequence_each_waits_for_the_one_before() {
-        assert_eq!(Plan::in_sequence([TaskId(2), TaskId(1)]).groups(), [[TaskId(2)], [TaskId(1)]]);
+        assert_eq!(
+            Plan::in_sequence([TaskId(2), TaskId(1)]).groups(),
+            [[TaskId(2)], [TaskId(1)]]
+        );
     }
 }

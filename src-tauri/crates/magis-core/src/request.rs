@@ -20,7 +20,7 @@ pub struct RunRequest {
     pub seed: u64,
     /// How many files of the ranking are judged (the paper's k).
     pub top_k: u32,
-    /// How many rounds of writing and review a task gets (the paper's n_max).
+    /// How many rounds of writing and review a task gets (the paper's `n_max`).
     pub max_rounds: u32,
     /// How many answers are asked for in a round.
     pub candidates_per_round: u32,

@@ -23,7 +23,11 @@ pub struct SpanError {
 impl LineSpan {
     /// Lines `first` to `last`.
     pub fn new(first: u32, last: u32) -> Result<Self, SpanError> {
-        if first >= 1 && first <= last { Ok(Self { first, last }) } else { Err(SpanError { first, last }) }
+        if first >= 1 && first <= last {
+            Ok(Self { first, last })
+        } else {
+            Err(SpanError { first, last })
+        }
     }
 
     /// The first line, from 1.
@@ -82,7 +86,11 @@ impl From<LineSpan> for (u32, u32) {
 
 impl fmt::Display for LineSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.first == self.last { write!(f, "{}", self.first) } else { write!(f, "{}-{}", self.first, self.last) }
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}-{}", self.first, self.last)
+        }
     }
 }
 
@@ -103,7 +111,10 @@ mod tests {
 
     #[test]
     fn merging_joins_what_overlaps_or_touches() {
-        assert_eq!(LineSpan::merged(vec![span(9, 9), span(1, 3), span(4, 5), span(2, 2)]), [span(1, 5), span(9, 9)]);
+        assert_eq!(
+            LineSpan::merged(vec![span(9, 9), span(1, 3), span(4, 5), span(2, 2)]),
+            [span(1, 5), span(9, 9)]
+        );
     }
 
     #[test]

@@ -4,13 +4,15 @@ use crate::{RepoPath, Round, TaskId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A file-level task t_i: what has to happen in one file.
+/// A file-level task `t_i`: what has to happen in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileTask {
     /// Its id within the run.
     pub id: TaskId,
     /// The file; for a new file, where it will be.
     pub path: RepoPath,
+    /// The candidate whose P4 gave this task: the file itself, or the one next to which a new file is to stand.
+    pub candidate: RepoPath,
     /// What happens to the file as such.
     pub action: FileAction,
     /// What has to be done, in the Manager's words.
@@ -45,7 +47,7 @@ impl fmt::Display for FileAction {
     }
 }
 
-/// A role description made for one task: a Developer's r_i or a QA Engineer's a_i.
+/// A role description made for one task: a Developer's `r_i` or a QA Engineer's `a_i`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Role {
     /// A short professional name.

@@ -58,7 +58,10 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ParsesWorse { before, after } => {
-                write!(f, "the file has {after} syntax errors after the change and had {before} before")
+                write!(
+                    f,
+                    "the file has {after} syntax errors after the change and had {before} before"
+                )
             }
             Self::NoChange => f.write_str("the change leaves the code as it was"),
             Self::DeletesFarMore { deleted, added } => {

@@ -1,1 +1,12 @@
-//! Placeholder until its commit.
+//! The run as a pure state machine: fold the log into a [`Run`], ask it what is to be done next.
+//!
+//! It knows the order of the method (algorithms 1, 2 and 3) and nothing of models, git, `SQLite` or time. Whoever drives
+//! it appends an event to the store, hands it to [`Run::handle`], and carries out the first [`Effect`] that comes back.
+//! Resuming is folding the stored log and asking again; steering is one more event.
+
+mod effect;
+mod next;
+mod run;
+
+pub use effect::{Asking, Effect};
+pub use run::{Attempt, AttemptState, FlowError, RoundState, Run, TaskState, events_before};

@@ -1,0 +1,66 @@
+//! What a run wants done. Effects are data; the engine carries them out and reports events.
+
+use magis_core::{CandidateNumber, RepoPath, Round, RunEvent, Stage, TaskId};
+
+/// One step of the method.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Measure the issue, condense it if the model's context asks for it.
+    ReadIssue,
+    /// Rank the files of the base tree against the issue (algorithm 1).
+    Rank,
+    /// Judge the ranked files (P3).
+    Judge,
+    /// Describe one kept file from memory or anew (P1, P2).
+    Describe(RepoPath),
+    /// P4 for one file.
+    DefineTask(RepoPath, Asking),
+    /// P5 for one task.
+    DefineRole(TaskId),
+    /// The Manager opens the meeting.
+    OpenMeeting,
+    /// A Developer speaks.
+    Speak(TaskId),
+    /// The Manager sums up.
+    SumUp,
+    /// P6 for one Developer.
+    ReviseRole(TaskId),
+    /// P7.
+    MakePlan,
+    /// P8 for one task.
+    DefineReviewer(TaskId),
+    /// P9.
+    ChooseLines(TaskId, Round),
+    /// P10, the splice and the checks by program.
+    WriteCode(TaskId, Round, CandidateNumber),
+    /// P11.
+    Review(TaskId, Round, CandidateNumber),
+    /// One tree, one diff, a message.
+    Merge,
+    /// A decision of the flow itself, to be recorded as it stands.
+    Record(Box<RunEvent>),
+}
+
+/// How P4 is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// "Nothing to do here" is a possible answer.
+    Openly,
+    /// Every candidate was declined; the best one gets a task all the same, or the run would end with nothing.
+    Insisting,
+}
+
+impl Effect {
+    /// The stage it belongs to.
+    pub fn stage(&self) -> Stage {
+        match self {
+            Self::ReadIssue | Self::Rank | Self::Judge | Self::Describe(_) => Stage::Locate,
+            Self::DefineTask(..) | Self::DefineRole(_) => Stage::Team,
+            Self::OpenMeeting | Self::Speak(_) | Self::SumUp | Self::ReviseRole(_) => Stage::Meeting,
+            Self::MakePlan => Stage::Plan,
+            Self::DefineReviewer(_) | Self::ChooseLines(..) | Self::WriteCode(..) | Self::Review(..) => Stage::Code,
+            Self::Merge => Stage::Merge,
+            Self::Record(event) => event.stage().unwrap_or(Stage::Merge),
+        }
+    }
+}

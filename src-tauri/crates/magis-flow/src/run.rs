@@ -1,0 +1,524 @@
+//! The state of a run: nothing but the fold of its events.
+
+use crate::Effect;
+use magis_core::{
+    Base, Candidate, CandidateNumber, Decision, Description, Evidence, FileChange, FileTask, Finding, Hint, HintsMode,
+    Judgement, LineSpan, MergeResult, Plan, RepoPath, Role, Round, RunEvent, RunOutcome, RunRequest, SkippedFile,
+    Speaker, Speech, Stage, TaskId, TaskOutcome, Turn, Verdict,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
+
+/// A run, folded from its log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    pub(crate) request: RunRequest,
+    pub(crate) base: Base,
+    pub(crate) issue_text: Option<String>,
+    pub(crate) hints: Vec<Hint>,
+    pub(crate) ranked: bool,
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) skipped: Vec<SkippedFile>,
+    pub(crate) judgements: Option<Vec<Judgement>>,
+    pub(crate) dropped: BTreeSet<RepoPath>,
+    pub(crate) descriptions: BTreeMap<RepoPath, Description>,
+    pub(crate) declined: BTreeMap<RepoPath, Vec<String>>,
+    pub(crate) tasks: BTreeMap<TaskId, TaskState>,
+    pub(crate) meeting: Vec<Speech>,
+    pub(crate) plan: Option<Plan>,
+    pub(crate) merged: Option<MergeResult>,
+    pub(crate) outcome: Option<RunOutcome>,
+    pub(crate) paused: bool,
+}
+
+/// One task: who has it, and how far it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskState {
+    /// The task.
+    pub task: FileTask,
+    /// Its Developer.
+    pub role: Option<Role>,
+    /// Whether the role was revised after the meeting (P6).
+    pub revised: bool,
+    /// Its QA Engineer.
+    pub reviewer: Option<Role>,
+    /// The rounds so far, in order.
+    pub rounds: Vec<RoundState>,
+    /// How it ended.
+    pub outcome: Option<TaskOutcome>,
+}
+
+/// One round of algorithm 3's loop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoundState {
+    /// Which one.
+    pub round: Round,
+    /// The symbols the lines lie in.
+    pub symbols: Vec<String>,
+    /// The lines to change.
+    pub spans: Vec<LineSpan>,
+    /// The answers.
+    pub attempts: BTreeMap<CandidateNumber, Attempt>,
+}
+
+/// One answer of a round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// What came.
+    pub state: AttemptState,
+    /// P11.
+    pub verdict: Option<Verdict>,
+}
+
+/// What came of a P10.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AttemptState {
+    /// Code that was spliced.
+    Written {
+        /// The fault, in a sentence or two.
+        fault: String,
+        /// The change against the base version.
+        change: FileChange,
+        /// What programs found.
+        findings: Vec<Finding>,
+    },
+    /// Nothing usable.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// An event that cannot follow the ones before it: the log is damaged, or two drivers wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FlowError {
+    /// The log does not begin with the run's start.
+    #[error("the log of the run does not begin with its start")]
+    NoStart,
+    /// A second start.
+    #[error("the log starts the run twice")]
+    SecondStart,
+    /// An event names a task that the log does not define.
+    #[error("the log speaks of {0}, which it does not define")]
+    UnknownTask(TaskId),
+    /// An event names a round whose lines were never chosen.
+    #[error("the log speaks of round {1} of {0}, which was not begun")]
+    UnknownRound(TaskId, Round),
+    /// An event names a file that is no candidate.
+    #[error("the log speaks of {0}, which is no candidate")]
+    UnknownFile(RepoPath),
+    /// The run is over.
+    #[error("the run is over and takes no more events")]
+    Over,
+}
+
+impl Attempt {
+    /// The change, where there is a usable one.
+    pub fn usable_change(&self) -> Option<&FileChange> {
+        match &self.state {
+            AttemptState::Written { change, findings, .. } if !findings.iter().any(Finding::is_fatal) => Some(change),
+            AttemptState::Written { .. } | AttemptState::Failed { .. } => None,
+        }
+    }
+
+    /// What programs found in the code.
+    pub fn findings(&self) -> &[Finding] {
+        match &self.state {
+            AttemptState::Written { findings, .. } => findings,
+            AttemptState::Failed { .. } => &[],
+        }
+    }
+
+    /// Whether QA approved it.
+    pub fn approved(&self) -> bool {
+        self.verdict
+            .as_ref()
+            .is_some_and(|verdict| verdict.decision == Decision::Approved)
+    }
+
+    /// Why it has to be done again, in words for the Developer.
+    pub fn objection(&self) -> Option<String> {
+        match (&self.state, &self.verdict) {
+            (AttemptState::Failed { reason }, _) => Some(reason.clone()),
+            (AttemptState::Written { findings, .. }, _) if findings.iter().any(Finding::is_fatal) => {
+                Some(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+            }
+            (AttemptState::Written { .. }, Some(verdict)) if verdict.decision == Decision::Rejected => {
+                Some(verdict.comment.clone())
+            }
+            (AttemptState::Written { .. }, _) => None,
+        }
+    }
+}
+
+impl RoundState {
+    /// The answer that goes to review: usable, with the fewest findings, the earliest of those.
+    pub fn best(&self) -> Option<(CandidateNumber, &Attempt)> {
+        self.attempts
+            .iter()
+            .filter(|(_, attempt)| attempt.usable_change().is_some())
+            .min_by_key(|(number, attempt)| (attempt.findings().len(), **number))
+            .map(|(number, attempt)| (*number, attempt))
+    }
+}
+
+impl TaskState {
+    /// The change that goes into the merge, and its round.
+    pub fn accepted_change(&self) -> Option<(Round, &FileChange)> {
+        let round = match self.outcome.as_ref()? {
+            TaskOutcome::Approved { round } | TaskOutcome::NotApproved { round } => *round,
+            TaskOutcome::Failed { .. } => return None,
+        };
+        let state = self.rounds.iter().find(|state| state.round == round)?;
+        state
+            .best()
+            .and_then(|(_, attempt)| attempt.usable_change())
+            .map(|change| (round, change))
+    }
+
+    /// What was said against the last round, if anything.
+    pub fn last_objection(&self) -> Option<String> {
+        let last = self.rounds.last()?;
+        let attempt = last
+            .best()
+            .map(|(_, attempt)| attempt)
+            .or_else(|| last.attempts.values().next_back())?;
+        attempt.objection()
+    }
+}
+
+impl Run {
+    /// The run at its first event.
+    pub fn start(event: &RunEvent) -> Result<Self, FlowError> {
+        let RunEvent::RunStarted { request, base } = event else {
+            return Err(FlowError::NoStart);
+        };
+        let hints = match request.hints_mode {
+            HintsMode::Use => request.hints.clone(),
+            HintsMode::Ignore => Vec::new(),
+        };
+        Ok(Self {
+            request: (**request).clone(),
+            base: base.clone(),
+            issue_text: None,
+            hints,
+            ranked: false,
+            candidates: Vec::new(),
+            skipped: Vec::new(),
+            judgements: None,
+            dropped: BTreeSet::new(),
+            descriptions: BTreeMap::new(),
+            declined: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            meeting: Vec::new(),
+            plan: None,
+            merged: None,
+            outcome: None,
+            paused: false,
+        })
+    }
+
+    /// The run after all of `events`.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Result<Self, FlowError> {
+        let mut events = events.into_iter();
+        let mut run = Self::start(events.next().ok_or(FlowError::NoStart)?)?;
+        for event in events {
+            run.apply(event)?;
+        }
+        Ok(run)
+    }
+
+    /// Takes one event in and says what is now to be done, first things first. What stands together may be done
+    /// together; after one event everything else is asked anew. Nothing to do: the run is over, or paused.
+    pub fn handle(&mut self, event: &RunEvent) -> Result<Vec<Effect>, FlowError> {
+        self.apply(event)?;
+        Ok(self.pending())
+    }
+
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one arm an event; splitting it would hide that all are there"
+    )]
+    fn apply(&mut self, event: &RunEvent) -> Result<(), FlowError> {
+        if self.outcome.is_some() && !matches!(event, RunEvent::Noticed { .. }) {
+            return Err(FlowError::Over);
+        }
+        match event {
+            RunEvent::RunStarted { .. } => return Err(FlowError::SecondStart),
+            RunEvent::IssueRead { condensed, .. } => {
+                self.issue_text = Some(
+                    condensed
+                        .clone()
+                        .unwrap_or_else(|| self.request.issue.text().to_owned()),
+                );
+            }
+            RunEvent::CandidatesRanked { candidates, skipped } => {
+                self.ranked = true;
+                let added = std::mem::take(&mut self.candidates);
+                let ranked: BTreeSet<&RepoPath> = candidates.iter().map(|candidate| &candidate.path).collect();
+                let added = added.into_iter().filter(|candidate| !ranked.contains(&candidate.path));
+                self.candidates = candidates.iter().cloned().chain(added).collect();
+                self.skipped.clone_from(skipped);
+            }
+            RunEvent::RelevanceJudged { judgements } => self.judgements = Some(judgements.clone()),
+            RunEvent::FileDescribed { description } => {
+                self.descriptions.insert(description.path.clone(), description.clone());
+            }
+            RunEvent::TaskDefined { task } => {
+                let state = TaskState {
+                    task: task.clone(),
+                    role: None,
+                    revised: false,
+                    reviewer: None,
+                    rounds: Vec::new(),
+                    outcome: None,
+                };
+                self.tasks.insert(task.id, state);
+            }
+            RunEvent::TaskDeclined { path, reason } => {
+                self.declined.entry(path.clone()).or_default().push(reason.clone());
+            }
+            RunEvent::RoleDefined { task, role } => self.task_mut(*task)?.role = Some(role.clone()),
+            RunEvent::Spoken { speech } => self.meeting.push(speech.clone()),
+            RunEvent::RoleRevised { task, role } | RunEvent::RoleEdited { task, role } => {
+                let state = self.task_mut(*task)?;
+                state.role = Some(role.clone());
+                state.revised = true;
+            }
+            RunEvent::PlanMade { plan } => self.plan = Some(plan.clone()),
+            RunEvent::ReviewerDefined { task, role } => self.task_mut(*task)?.reviewer = Some(role.clone()),
+            RunEvent::LinesChosen {
+                task,
+                round,
+                symbols,
+                spans,
+            } => {
+                self.task_mut(*task)?.rounds.push(RoundState {
+                    round: *round,
+                    symbols: symbols.clone(),
+                    spans: spans.clone(),
+                    attempts: BTreeMap::new(),
+                });
+            }
+            RunEvent::CodeWritten {
+                task,
+                round,
+                candidate,
+                fault,
+                change,
+                findings,
+            } => {
+                let state = AttemptState::Written {
+                    fault: fault.clone(),
+                    change: change.clone(),
+                    findings: findings.clone(),
+                };
+                self.round_mut(*task, *round)?
+                    .attempts
+                    .insert(*candidate, Attempt { state, verdict: None });
+            }
+            RunEvent::CodeFailed {
+                task,
+                round,
+                candidate,
+                reason,
+            } => {
+                let state = AttemptState::Failed { reason: reason.clone() };
+                self.round_mut(*task, *round)?
+                    .attempts
+                    .insert(*candidate, Attempt { state, verdict: None });
+            }
+            RunEvent::Reviewed {
+                task,
+                round,
+                candidate,
+                verdict,
+            } => {
+                let attempt = self.round_mut(*task, *round)?.attempts.get_mut(candidate);
+                attempt.ok_or(FlowError::UnknownRound(*task, *round))?.verdict = Some(verdict.clone());
+            }
+            RunEvent::TaskClosed { task, outcome } => self.task_mut(*task)?.outcome = Some(outcome.clone()),
+            RunEvent::Merged { result } => self.merged = Some(result.clone()),
+            RunEvent::RunEnded { outcome } => self.outcome = Some(outcome.clone()),
+            RunEvent::CandidateDropped { path } => {
+                if !self.is_candidate(path) {
+                    return Err(FlowError::UnknownFile(path.clone()));
+                }
+                self.dropped.insert(path.clone());
+                self.tasks.retain(|_, state| state.task.candidate != *path);
+            }
+            RunEvent::CandidateAdded { path, blob } => {
+                self.dropped.remove(path);
+                self.declined.remove(path);
+                if let Some(known) = self.candidates.iter_mut().find(|candidate| candidate.path == *path) {
+                    if !known.evidence.contains(&Evidence::Given) {
+                        known.evidence.insert(0, Evidence::Given);
+                    }
+                } else {
+                    let evidence = vec![Evidence::Given];
+                    self.candidates.push(Candidate {
+                        path: path.clone(),
+                        blob: blob.clone(),
+                        score: 0.0,
+                        evidence,
+                    });
+                }
+            }
+            RunEvent::TaskEdited {
+                task,
+                action,
+                description,
+            } => {
+                let state = self.task_mut(*task)?;
+                state.task.action = action.clone();
+                state.task.description.clone_from(description);
+                state.rounds.clear();
+                state.outcome = None;
+                self.merged = None;
+            }
+            RunEvent::HintAdded { hint } => self.hints.push(hint.clone()),
+            RunEvent::Paused { .. } => self.paused = true,
+            RunEvent::Resumed => self.paused = false,
+            RunEvent::Noticed { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn task_mut(&mut self, task: TaskId) -> Result<&mut TaskState, FlowError> {
+        self.tasks.get_mut(&task).ok_or(FlowError::UnknownTask(task))
+    }
+
+    fn round_mut(&mut self, task: TaskId, round: Round) -> Result<&mut RoundState, FlowError> {
+        let rounds = &mut self.task_mut(task)?.rounds;
+        rounds
+            .iter_mut()
+            .find(|state| state.round == round)
+            .ok_or(FlowError::UnknownRound(task, round))
+    }
+
+    fn is_candidate(&self, path: &RepoPath) -> bool {
+        self.candidates.iter().any(|candidate| candidate.path == *path)
+    }
+
+    /// What was asked for.
+    pub fn request(&self) -> &RunRequest {
+        &self.request
+    }
+
+    /// The tree the run reads.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// The issue as the agents read it: whole, or condensed where the model's context asked for it.
+    pub fn issue_text(&self) -> &str {
+        self.issue_text.as_deref().unwrap_or_else(|| self.request.issue.text())
+    }
+
+    /// The hints that reach the agents.
+    pub fn hints(&self) -> &[Hint] {
+        &self.hints
+    }
+
+    /// The ranked candidates, best first; empty before they are known.
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    /// Files that could not be read.
+    pub fn skipped(&self) -> &[SkippedFile] {
+        &self.skipped
+    }
+
+    /// The Custodian's judgements, best first.
+    pub fn judgements(&self) -> &[Judgement] {
+        self.judgements.as_deref().unwrap_or_default()
+    }
+
+    /// The candidates that stay: judged relevant or given by the person, and not dropped. In order of relevance.
+    pub fn kept(&self) -> Vec<&Candidate> {
+        let dropped = |candidate: &&Candidate| !self.dropped.contains(&candidate.path);
+        let judged = self.judgements().iter().filter(|judgement| judgement.kept);
+        let mut kept: Vec<&Candidate> = judged
+            .filter_map(|judgement| {
+                self.candidates()
+                    .iter()
+                    .find(|candidate| candidate.path == judgement.path)
+            })
+            .filter(dropped)
+            .collect();
+        for candidate in self.candidates().iter().filter(dropped) {
+            let given = candidate.evidence.contains(&Evidence::Given);
+            if given && !kept.iter().any(|known| known.path == candidate.path) {
+                kept.push(candidate);
+            }
+        }
+        kept
+    }
+
+    /// How a file is described to the team.
+    pub fn description(&self, path: &RepoPath) -> Option<&Description> {
+        self.descriptions.get(path)
+    }
+
+    /// Files in which P4 found nothing to do, with the reason.
+    pub fn declined(&self) -> impl Iterator<Item = (&RepoPath, &str)> {
+        self.declined
+            .iter()
+            .filter_map(|(path, reasons)| Some((path, reasons.last()?.as_str())))
+    }
+
+    /// The tasks, by id.
+    pub fn tasks(&self) -> impl Iterator<Item = &TaskState> {
+        self.tasks.values()
+    }
+
+    /// One task.
+    pub fn task(&self, task: TaskId) -> Option<&TaskState> {
+        self.tasks.get(&task)
+    }
+
+    /// The record of the meeting so far.
+    pub fn meeting(&self) -> &[Speech] {
+        &self.meeting
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    /// The merged change.
+    pub fn merged(&self) -> Option<&MergeResult> {
+        self.merged.as_ref()
+    }
+
+    /// How the run ended; none while it goes on.
+    pub fn outcome(&self) -> Option<&RunOutcome> {
+        self.outcome.as_ref()
+    }
+
+    /// Whether it waits for a person.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// The stage the next effect belongs to; the last one when nothing is left.
+    pub fn stage(&self) -> Stage {
+        self.steps().first().map_or(Stage::Merge, Effect::stage)
+    }
+
+    pub(crate) fn has_spoken(&self, speaker: Speaker, turn: Turn) -> bool {
+        self.meeting
+            .iter()
+            .any(|speech| speech.speaker == speaker && speech.turn == turn)
+    }
+}
+
+/// How many events of a log belong to what comes before `stage`: the part a run again from `stage` shares.
+pub fn events_before(events: &[RunEvent], stage: Stage) -> usize {
+    let first = events
+        .iter()
+        .position(|event| event.stage().is_some_and(|of| of >= stage));
+    first.unwrap_or(events.len()).max(1)
+}
