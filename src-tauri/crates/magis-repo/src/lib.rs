@@ -1,1 +1,33 @@
-//! Placeholder until its commit.
+//! Git as a run sees it: the state of a repository, a snapshot to read, a patch made of two trees, and its application
+//! when a person asks for it.
+//!
+//! Start with [`Repository::open`], then [`Snapshot::take`]; [`apply_changes`] gives the result tree and its patch;
+//! [`apply_to_worktree`] and [`apply_to_branch`] are the only functions that write into the user's repository, and
+//! [`undo`] takes that back. Everything before writes into an [`ObjectStore`] of our own.
+//! This crate knows no model, no SQLite and no network, never moves `HEAD` and never touches the index.
+
+mod apply;
+mod branch;
+mod changes;
+mod diff;
+mod error;
+mod patch;
+mod repository;
+mod snapshot;
+mod source;
+mod state;
+mod store;
+mod undo;
+
+pub use apply::{Conflict, ConflictReason, apply_to_worktree, conflicts};
+pub use branch::{BranchCommit, Identity, apply_to_branch};
+pub use changes::apply_changes;
+pub use diff::{DiffStat, diff_stat, text_diff};
+pub use error::{ReadError, RepoError};
+pub use patch::{FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, PatchError, Selection};
+pub use repository::Repository;
+pub use snapshot::{BaseChoice, FileEntry, FileMode, Snapshot};
+pub use source::{LineEnding, MAX_FILE_BYTES, SourceText};
+pub use state::{Cleanliness, HeadState, Operation, RepositoryState};
+pub use store::ObjectStore;
+pub use undo::{Applied, AppliedFile, FileState, undo};

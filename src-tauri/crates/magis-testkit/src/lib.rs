@@ -1,1 +1,1 @@
-//! Placeholder until its commit.
+//! Fixture repositories built by code, with fixed dates and identities.

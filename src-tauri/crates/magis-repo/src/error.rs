@@ -1,0 +1,292 @@
+//! What can go wrong with a repository: a code for programs, a sentence and a remedy for people.
+
+use crate::{Conflict, PatchError};
+use magis_core::{ChangeError, RepoPath, SkipReason};
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why something could not be done with a repository.
+#[derive(Debug, Error)]
+pub enum RepoError {
+    /// Nothing is there.
+    #[error("there is no folder '{}'", .0.display())]
+    NoSuchFolder(PathBuf),
+    /// The folder lies in no repository.
+    #[error("'{}' is not inside a git repository", .0.display())]
+    NotARepository(PathBuf),
+    /// A repository without a work tree.
+    #[error("'{}' is a bare repository: it has no work tree", .0.display())]
+    Bare(PathBuf),
+    /// `HEAD` names a branch without a commit.
+    #[error("'{}' has no commit yet", .0.display())]
+    NoCommit(PathBuf),
+    /// The operating system refuses access.
+    #[error("'{}' cannot be accessed: permission denied", .0.display())]
+    PermissionDenied(PathBuf),
+    /// Git's own safety rule: the repository belongs to somebody else.
+    #[error("'{}' belongs to another user, so git refuses to open it", .0.display())]
+    ForeignOwner(PathBuf),
+    /// Objects are named by SHA-256.
+    #[error("'{}' names its objects by SHA-256, which this program cannot read yet", .0.display())]
+    Sha256(PathBuf),
+    /// References are kept in a reftable.
+    #[error("'{}' keeps its references in a reftable, which this program cannot read yet", .0.display())]
+    Reftable(PathBuf),
+    /// Objects are fetched on demand.
+    #[error("'{}' is a partial clone: objects are fetched from its remote on demand, which this program never does", .0.display())]
+    PartialClone(PathBuf),
+    /// Another extension of the repository format.
+    #[error("'{}' uses the repository extension '{extension}', which this program does not know", .path.display())]
+    UnsupportedExtension {
+        /// The repository.
+        path: PathBuf,
+        /// The extension.
+        extension: String,
+    },
+    /// An object is in neither the repository nor our own store.
+    #[error("the {kind} {id} is missing")]
+    ObjectMissing {
+        /// Blob, tree or commit.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// No such revision.
+    #[error("there is no revision '{0}'")]
+    RevisionNotFound(String),
+    /// A short id that several objects share.
+    #[error("the revision '{0}' is ambiguous")]
+    RevisionAmbiguous(String),
+    /// A revision that names no commit.
+    #[error("the revision '{0}' names no commit")]
+    RevisionNotACommit(String),
+    /// The path of the repository cannot be handed to libgit2.
+    #[error("the path '{}' is not UTF-8, which is not supported", .0.display())]
+    PathNotUtf8(PathBuf),
+
+    /// A change of a file the base does not have.
+    #[error("the base has no file '{0}' to change")]
+    NoSuchFile(RepoPath),
+    /// Two changes of one file.
+    #[error("'{0}' is changed twice")]
+    ChangedTwice(RepoPath),
+    /// A file is created, or moved to, where one stands.
+    #[error("'{0}' exists already")]
+    AlreadyExists(RepoPath),
+    /// Two changes end at the same path, or one needs a folder where the other needs a file.
+    #[error("two changes meet at '{0}'")]
+    Collision(RepoPath),
+    /// A file that cannot be edited as text.
+    #[error("'{path}' cannot be changed: {reason}")]
+    NotText {
+        /// The file.
+        path: RepoPath,
+        /// Why.
+        reason: SkipReason,
+    },
+    /// Edits do not fit the file.
+    #[error("the edits of '{path}' do not fit: {source}")]
+    Edits {
+        /// The file.
+        path: RepoPath,
+        /// Why.
+        source: ChangeError,
+    },
+
+    /// A patch that cannot be read.
+    #[error(transparent)]
+    Patch(#[from] PatchError),
+    /// A selection that names hunks the patch does not have, or none.
+    #[error("nothing of the patch is selected")]
+    NothingSelected,
+    /// The patch does not apply.
+    #[error("the patch does not apply: {}", first(.0))]
+    Conflicts(Vec<Conflict>),
+    /// The patch builds on uncommitted work, so that the commit below it cannot take it.
+    #[error("the change builds on uncommitted work and does not apply to its commit: {}", first(.0))]
+    NeedsUncommitted(Vec<Conflict>),
+    /// The base commit is gone from the repository.
+    #[error("the base commit {0} is no longer in the repository")]
+    BaseGone(String),
+    /// The branch name is not allowed.
+    #[error("'{0}' is no valid branch name")]
+    BranchName(String),
+    /// The branch is there.
+    #[error("the branch '{0}' exists already")]
+    BranchExists(String),
+    /// No name and mail address for the commit.
+    #[error("the repository has no user.name and user.email for a commit")]
+    IdentityMissing,
+    /// A name or an address git refuses.
+    #[error("'{0}' cannot be used as the author of a commit")]
+    IdentityInvalid(String),
+    /// Commits are to be signed and signing failed.
+    #[error("the commit could not be signed: {0}")]
+    Signing(String),
+    /// A hook refused the commit.
+    #[error("the hook '{hook}' refused the commit: {output}")]
+    HookRefused {
+        /// Which.
+        hook: &'static str,
+        /// What it printed.
+        output: String,
+    },
+    /// What was applied has changed since.
+    #[error("it cannot be undone: {}", .0.join(", "))]
+    ChangedSince(Vec<String>),
+
+    /// A file could not be read or written.
+    #[error("{attempt} '{}' failed: {source}", .path.display())]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// Anything else libgit2 says.
+    #[error("{attempt} failed: {source}")]
+    Git {
+        /// What was attempted.
+        attempt: &'static str,
+        /// What libgit2 says.
+        source: git2::Error,
+    },
+}
+
+/// Why a file of a snapshot could not be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The snapshot has no such file.
+    #[error("the snapshot has no file '{0}'")]
+    NoSuchFile(RepoPath),
+    /// The file is there and cannot be read as text.
+    #[error("'{path}' cannot be read: {reason}")]
+    Skipped {
+        /// The file, or the id of the blob.
+        path: String,
+        /// Why.
+        reason: SkipReason,
+    },
+    /// The repository itself fails.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+}
+
+impl RepoError {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuchFolder(_) => "no_such_folder",
+            Self::NotARepository(_) => "not_a_repository",
+            Self::Bare(_) => "bare",
+            Self::NoCommit(_) => "no_commit",
+            Self::PermissionDenied(_) => "permission_denied",
+            Self::ForeignOwner(_) => "foreign_owner",
+            Self::Sha256(_) => "sha256",
+            Self::Reftable(_) => "reftable",
+            Self::PartialClone(_) => "partial_clone",
+            Self::UnsupportedExtension { .. } => "unsupported_extension",
+            Self::ObjectMissing { .. } => "object_missing",
+            Self::RevisionNotFound(_) => "revision_not_found",
+            Self::RevisionAmbiguous(_) => "revision_ambiguous",
+            Self::RevisionNotACommit(_) => "revision_not_a_commit",
+            Self::PathNotUtf8(_) => "path_not_utf8",
+            Self::NoSuchFile(_) => "no_such_file",
+            Self::ChangedTwice(_) => "changed_twice",
+            Self::AlreadyExists(_) => "already_exists",
+            Self::Collision(_) => "collision",
+            Self::NotText { .. } => "not_text",
+            Self::Edits { .. } => "edits",
+            Self::Patch(_) => "patch",
+            Self::NothingSelected => "nothing_selected",
+            Self::Conflicts(_) => "conflicts",
+            Self::NeedsUncommitted(_) => "needs_uncommitted",
+            Self::BaseGone(_) => "base_gone",
+            Self::BranchName(_) => "branch_name",
+            Self::BranchExists(_) => "branch_exists",
+            Self::IdentityMissing => "identity_missing",
+            Self::IdentityInvalid(_) => "identity_invalid",
+            Self::Signing(_) => "signing",
+            Self::HookRefused { .. } => "hook_refused",
+            Self::ChangedSince(_) => "changed_since",
+            Self::Io { .. } => "io",
+            Self::Git { .. } => "git",
+        }
+    }
+
+    /// What a person can do about it, in a sentence.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::NoSuchFolder(_) => "Check the path, or connect the drive it lies on.",
+            Self::NotARepository(_) => "Choose a folder of a git repository, or run 'git init' and commit once.",
+            Self::Bare(_) => "Clone it, or add a work tree with 'git worktree add', and choose that folder.",
+            Self::NoCommit(_) => "Commit once ('git add' and 'git commit'), then open it again.",
+            Self::PermissionDenied(_) => "Give your user the right to read this folder and its .git folder.",
+            Self::ForeignOwner(_) => {
+                "If you trust it, run 'git config --global --add safe.directory' with this folder, or change its owner."
+            }
+            Self::Sha256(_) => "Use a clone with SHA-1 object names, which is git's default.",
+            Self::Reftable(_) => "Run 'git refs migrate --ref-format=files' in it.",
+            Self::PartialClone(_) => {
+                "Clone it in full, or fetch everything with 'git fetch --refetch --no-filter' \
+                 and remove extensions.partialClone from its configuration."
+            }
+            Self::UnsupportedExtension { .. } => "Use a clone made without this extension.",
+            Self::ObjectMissing { .. } => {
+                "Run 'git fsck' in the repository; a shallow or partial clone can be completed with 'git fetch'."
+            }
+            Self::RevisionNotFound(_) => {
+                "Check its spelling; in a shallow clone older commits come with 'git fetch --unshallow'."
+            }
+            Self::RevisionAmbiguous(_) => "Give more digits of the commit's id.",
+            Self::RevisionNotACommit(_) => "Give a branch, a tag of a commit, or a commit id.",
+            Self::PathNotUtf8(_) => "Move the repository to a path without such characters.",
+            Self::NoSuchFile(_) => "Change a file of the base, or create this one.",
+            Self::ChangedTwice(_) => "Join the changes of this file into one.",
+            Self::AlreadyExists(_) => "Modify that file instead, or choose another path.",
+            Self::Collision(_) => "Drop one of the two changes, or give one another path.",
+            Self::NotText { .. } => "Change this file by hand.",
+            Self::Edits { .. } => "Let the change be written again for this file.",
+            Self::Patch(_) => "Use the patch as it was exported.",
+            Self::NothingSelected => "Select at least one hunk of the patch.",
+            Self::Conflicts(_) => {
+                "Apply to a new branch instead, deselect these hunks, or bring the files back to the run's base."
+            }
+            Self::NeedsUncommitted(_) => "Apply it to the working tree instead, or deselect these hunks.",
+            Self::BaseGone(_) => "Apply it to the working tree, or save it as a patch file.",
+            Self::BranchName(_) => "Use letters, digits, '-', '_' and '/', without spaces.",
+            Self::BranchExists(_) => "Choose another name.",
+            Self::IdentityMissing => {
+                "Give a name and a mail address, or set them with 'git config user.name' and 'git config user.email'."
+            }
+            Self::IdentityInvalid(_) => "Give a name and an address without '<', '>' and line breaks.",
+            Self::Signing(_) => "Check user.signingKey and that the signing program works, or turn off commit.gpgSign.",
+            Self::HookRefused { .. } => "Change the commit message as the hook asks.",
+            Self::ChangedSince(_) => "Take the change back by hand, or with git.",
+            Self::Io { .. } => "Check that the disk is not full and that the folder can be written.",
+            Self::Git { .. } => "Run 'git status' and 'git fsck' in the repository to see what is wrong with it.",
+        }
+    }
+
+    /// Turns an error of libgit2 into this type, saying what was attempted.
+    pub(crate) fn git(attempt: &'static str) -> impl FnOnce(git2::Error) -> Self {
+        move |source| Self::Git { attempt, source }
+    }
+
+    /// Turns an error of the operating system into this type, saying what was attempted with which file.
+    pub(crate) fn io(attempt: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { attempt, path, source }
+    }
+}
+
+/// The first conflict in words, and how many more there are.
+fn first(conflicts: &[Conflict]) -> String {
+    match conflicts {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
+    }
+}
