@@ -1,0 +1,1 @@
+"""Keep the expenses of a household in one plain CSV file."""
