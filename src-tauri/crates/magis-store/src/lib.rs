@@ -1,1 +1,36 @@
-//! Placeholder until its commit.
+//! What Magis remembers, in one SQLite file of one data folder: repositories, the summary memory, runs with their events
+//! and model calls, leases and settings. Start with [`Store`]; each table has its own file with its migration, its row,
+//! its reads and its writes.
+//!
+//! It knows neither git nor the search index, reads no clock (times are milliseconds since 1970-01-01 UTC and are passed
+//! in) and folds no events: what a run's log means is the flow's business.
+
+mod archive;
+mod calls;
+mod change_messages;
+mod column;
+mod erasure;
+mod error;
+mod events;
+mod folder;
+mod lease;
+mod repositories;
+mod run_texts;
+mod runs;
+mod schema;
+mod settings;
+mod store;
+mod summaries;
+
+pub use archive::{ArchivedRun, RunArchive};
+pub use calls::{Call, CallId, CallKind, CallOrigin, CallRecord, CallTotals};
+pub use change_messages::ChangeMessage;
+pub use erasure::Erasure;
+pub use error::{ArchiveError, StoreError};
+pub use events::StoredEvent;
+pub use lease::{Lease, LeaseError};
+pub use repositories::{NewRepository, RemovedRepository, Repository};
+pub use run_texts::{HitPlace, RunHit, RunSearch, SnippetPart, TextSource};
+pub use runs::{DeletedRun, DiffSize, NewRun, Parent, Run, RunEntry, RunFilter, RunOrder, RunOrigin, RunStatus};
+pub use store::{OpenOptions, Store};
+pub use summaries::{Coverage, NewSummary, Summary};

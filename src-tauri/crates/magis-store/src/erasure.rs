@@ -1,0 +1,84 @@
+//! Erasing deleted texts from the bytes of the database's files, and the note that this is still to be done.
+//!
+//! It does not decide what is deleted.
+
+use crate::error::Fault;
+use crate::{Store, StoreError};
+use rusqlite::{Connection, Transaction};
+
+pub(crate) const VERSION_1: &str = "\
+CREATE TABLE pending_erasure (
+    slot INTEGER PRIMARY KEY CHECK (slot = 1)
+) STRICT;";
+
+/// Whether deleted texts are gone from the files, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Erasure {
+    /// No byte of them is left in the database's files.
+    Complete,
+    /// They are deleted, but traces wait in the files; the next opening or deletion erases them.
+    Pending {
+        /// Why, in a sentence.
+        why: String,
+    },
+}
+
+/// A database above this size is rebuilt through a temporary file of SQLite's instead of in memory.
+const REBUILD_IN_MEMORY_BYTES: i64 = 256 * 1024 * 1024;
+
+/// Notes, in the transaction that deletes, that the files have to be cleaned afterwards.
+pub(crate) fn note(transaction: &Transaction<'_>) -> Result<(), Fault> {
+    transaction.execute("INSERT OR IGNORE INTO pending_erasure (slot) VALUES (1)", [])?;
+    Ok(())
+}
+
+impl Store {
+    /// Erases what was deleted from every file of the database: the search index is merged into one segment, the file is
+    /// rebuilt from what is left, and the log is emptied. `secure_delete` alone does not reach copies that SQLite left
+    /// behind when it moved rows between pages.
+    pub(crate) fn erase_deleted(&self) -> Erasure {
+        erase(&self.lock()).unwrap_or_else(|fault| Erasure::Pending {
+            why: fault.located("erasing deleted texts", self.path()).to_string(),
+        })
+    }
+
+    /// Does what an earlier deletion could not, because it was interrupted or another program was reading.
+    pub(crate) fn finish_erasure(&self) -> Result<(), StoreError> {
+        let pending = self.read("opening", |transaction| {
+            Ok(transaction.query_row("SELECT EXISTS (SELECT 1 FROM pending_erasure)", [], |row| row.get(0))?)
+        })?;
+        if pending {
+            // Where it is still not possible the note stays, and the next opening tries again.
+            let _: Erasure = self.erase_deleted();
+        }
+        Ok(())
+    }
+}
+
+fn erase(connection: &Connection) -> Result<Erasure, Fault> {
+    connection.execute("INSERT INTO run_search (run_search) VALUES ('optimize')", [])?;
+    let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let page_size: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    let through_a_file = pages * page_size > REBUILD_IN_MEMORY_BYTES;
+    if through_a_file {
+        connection.pragma_update(None, "temp_store", "FILE")?;
+    }
+    let rebuilt = connection.execute_batch("VACUUM");
+    if through_a_file {
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+    }
+    rebuilt?;
+    if !log_is_emptied(connection)? {
+        return Ok(Erasure::Pending {
+            why: "another program is reading the database".to_owned(),
+        });
+    }
+    connection.execute("DELETE FROM pending_erasure", [])?;
+    Ok(Erasure::Complete)
+}
+
+/// Moves the whole log into the database and cuts it to nothing; not while another program reads from it.
+fn log_is_emptied(connection: &Connection) -> Result<bool, Fault> {
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    Ok(busy == 0)
+}

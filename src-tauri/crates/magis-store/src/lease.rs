@@ -1,0 +1,191 @@
+//! Who works: at most one driver, on one run, in the whole data folder. The table has a single row.
+//!
+//! It does not look whether the holder's process lives; a lease that is not renewed runs out.
+
+use crate::error::Fault;
+use crate::{Store, StoreError};
+use magis_core::RunId;
+use rusqlite::{OptionalExtension, Transaction, named_params};
+use thiserror::Error;
+
+pub(crate) const VERSION_1: &str = "\
+CREATE TABLE lease (
+    slot        INTEGER PRIMARY KEY CHECK (slot = 1),
+    run         INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    holder      TEXT NOT NULL,
+    pid         INTEGER NOT NULL,
+    acquired_at INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX lease_of_run ON lease (run);";
+
+/// The right to work on a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The run.
+    pub run: RunId,
+    /// Who holds it: a text that no other driver uses.
+    pub holder: String,
+    /// The holder's process.
+    pub pid: u32,
+    /// Since when, in milliseconds since the epoch.
+    pub acquired_at: i64,
+    /// Until when, unless renewed.
+    pub expires_at: i64,
+}
+
+/// Why a lease could not be had or kept.
+#[derive(Debug, Error)]
+pub enum LeaseError {
+    /// Another driver works on this run.
+    #[error("run {} is being worked on by {} (process {})", .0.run, .0.holder, .0.pid)]
+    HeldBy(Lease),
+    /// Another run is being worked on; this one has to wait.
+    #[error("run {} is active (by {}, process {}); only one run works at a time", .0.run, .0.holder, .0.pid)]
+    OtherRunActive(Lease),
+    /// The lease ran out and somebody else took the place, or it was released.
+    #[error("the lease of run {run} is no longer held by {holder}")]
+    Lost {
+        /// The run.
+        run: RunId,
+        /// Who held it.
+        holder: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl LeaseError {
+    /// What a person can do about it, in a sentence.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::HeldBy(lease) => format!("follow run {} where it is open, or stop it there", lease.run),
+            Self::OtherRunActive(lease) => {
+                format!(
+                    "wait until run {} is over, or stop it; this run stays in the queue",
+                    lease.run
+                )
+            }
+            Self::Lost { .. } => "load the run again; another window may be working on it".to_owned(),
+            Self::Store(error) => error.remedy(),
+        }
+    }
+}
+
+impl Store {
+    /// Takes the lease of `run` for `ttl` milliseconds. One that ran out is replaced; the same holder gets its own again.
+    pub fn acquire_lease(&self, run: RunId, holder: &str, pid: u32, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
+        let lease = Lease {
+            run,
+            holder: holder.to_owned(),
+            pid,
+            acquired_at: now,
+            expires_at: now.saturating_add(ttl),
+        };
+        let standing = self.write("taking the lease of a run", |transaction| {
+            crate::runs::get(transaction, run)?;
+            match live(transaction, now)? {
+                Some(other) if other.run != run || other.holder != holder => Ok(Some(other)),
+                Some(_) | None => {
+                    put(transaction, &lease)?;
+                    Ok(None)
+                }
+            }
+        })?;
+        match standing {
+            None => Ok(lease),
+            Some(other) if other.run == run => Err(LeaseError::HeldBy(other)),
+            Some(other) => Err(LeaseError::OtherRunActive(other)),
+        }
+    }
+
+    /// Prolongs a lease to `ttl` milliseconds from now. One that ran out is still its holder's while nobody took it.
+    pub fn renew_lease(&self, lease: &Lease, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
+        let renewed = Lease {
+            expires_at: now.saturating_add(ttl),
+            ..lease.clone()
+        };
+        let held = self.write("renewing a lease", |transaction| {
+            let held = current(transaction)?.is_some_and(|found| found.is_same_hold(lease));
+            if held {
+                put(transaction, &renewed)?;
+            }
+            Ok(held)
+        })?;
+        if held { Ok(renewed) } else { Err(lease.lost()) }
+    }
+
+    /// Gives a lease back.
+    pub fn release_lease(&self, lease: &Lease) -> Result<(), LeaseError> {
+        let held = self.write("releasing a lease", |transaction| {
+            let held = current(transaction)?.is_some_and(|found| found.is_same_hold(lease));
+            if held {
+                transaction.execute("DELETE FROM lease", [])?;
+            }
+            Ok(held)
+        })?;
+        if held { Ok(()) } else { Err(lease.lost()) }
+    }
+
+    /// The lease that is live now, whoever holds it.
+    pub fn live_lease(&self, now: i64) -> Result<Option<Lease>, StoreError> {
+        self.read("reading the lease", |transaction| live(transaction, now))
+    }
+}
+
+impl Lease {
+    /// The time of taking tells two holds of one holder apart.
+    fn is_same_hold(&self, other: &Self) -> bool {
+        (self.run, &self.holder, self.acquired_at) == (other.run, &other.holder, other.acquired_at)
+    }
+
+    fn lost(&self) -> LeaseError {
+        LeaseError::Lost {
+            run: self.run,
+            holder: self.holder.clone(),
+        }
+    }
+
+    pub(crate) fn into_active(self) -> StoreError {
+        StoreError::RunActive {
+            run: self.run,
+            holder: self.holder,
+            pid: self.pid,
+        }
+    }
+}
+
+/// The lease, unless it ran out.
+pub(crate) fn live(transaction: &Transaction<'_>, now: i64) -> Result<Option<Lease>, Fault> {
+    Ok(current(transaction)?.filter(|lease| lease.expires_at > now))
+}
+
+fn current(transaction: &Transaction<'_>) -> Result<Option<Lease>, Fault> {
+    let mut statement = transaction.prepare_cached("SELECT run, holder, pid, acquired_at, expires_at FROM lease")?;
+    let found = statement.query_row([], |row| {
+        Ok(Lease {
+            run: RunId(row.get("run")?),
+            holder: row.get("holder")?,
+            pid: row.get("pid")?,
+            acquired_at: row.get("acquired_at")?,
+            expires_at: row.get("expires_at")?,
+        })
+    });
+    Ok(found.optional()?)
+}
+
+fn put(transaction: &Transaction<'_>, lease: &Lease) -> Result<(), Fault> {
+    transaction.execute(
+        "INSERT OR REPLACE INTO lease (slot, run, holder, pid, acquired_at, expires_at)
+         VALUES (1, :run, :holder, :pid, :acquired_at, :expires_at)",
+        named_params! {
+            ":run": lease.run.0,
+            ":holder": lease.holder,
+            ":pid": lease.pid,
+            ":acquired_at": lease.acquired_at,
+            ":expires_at": lease.expires_at,
+        },
+    )?;
+    Ok(())
+}
