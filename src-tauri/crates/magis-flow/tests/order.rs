@@ -1,5 +1,10 @@
 //! The order of the method, seen from outside: a simulated driver answers every effect with a plain event.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    reason = "a test fails by panicking"
+)]
 
 use magis_core::*;
 use magis_flow::{Asking, Effect, Run};

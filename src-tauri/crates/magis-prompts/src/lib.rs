@@ -1,1 +1,26 @@
-//! Placeholder until its commit.
+//! The prompts of the method: P1 to P11 and the meeting's three, each a template file with one typed context and one
+//! typed reply.
+//!
+//! The texts are ours: the paper gives none. What stands in them from the issue or the repository is fenced as data
+//! ([`data`](crate::render)). This crate knows no model and reads no repository; it says what an answer has to look
+//! like ([`Shape`]) and reads it, and the engine does the asking.
+
+mod custodian;
+mod developer;
+mod manager;
+mod qa;
+mod render;
+mod reply;
+mod template;
+
+pub use custodian::{ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName};
+pub use developer::{
+    CodeByName, CodeToWrite, Fault, Head, LinesToChange, NewFile, ReviewerRole, RevisedRole, Speech, TheChange, Whose,
+};
+pub use manager::{
+    CommitSubject, DeveloperRole, MeetingOpening, MeetingSummary, PlanWanted, TaskAction, TaskAnswer, TaskWanted,
+};
+pub use qa::{ReviewComment, ReviewDecision, ReviewedChange};
+pub use render::{Prompt, PromptError, Rendered, render};
+pub use reply::{ReplyError, Shape};
+pub use template::Template;

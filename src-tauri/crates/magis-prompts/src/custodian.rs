@@ -1,0 +1,133 @@
+//! The Repository Custodian's prompts: P1, P2 and the forms of P3.
+
+use crate::developer::Head;
+use crate::reply::{prose, whole_sentences};
+use crate::{Prompt, ReplyError, Shape, Template};
+use serde::Serialize;
+
+/// P1: the difference of two versions becomes a "commit message".
+#[derive(Debug, Clone, Serialize)]
+pub struct ChangeMessage {
+    /// The file.
+    pub path: String,
+    /// The summary of its older version.
+    pub summary: String,
+    /// The difference, as unified hunks.
+    pub diff: String,
+}
+
+impl Prompt for ChangeMessage {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::ChangeMessage
+    }
+    fn max_tokens(&self) -> u32 {
+        80
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n\n".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        prose("The change", answer).map(|text| whole_sentences(&text))
+    }
+}
+
+/// P2: a file, or its skeleton, becomes a summary.
+#[derive(Debug, Clone, Serialize)]
+pub struct FileSummary {
+    /// The file.
+    pub path: String,
+    /// Its text or skeleton.
+    pub text: String,
+    /// Whether it is a skeleton.
+    pub skeleton: bool,
+}
+
+impl Prompt for FileSummary {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::FileSummary
+    }
+    fn max_tokens(&self) -> u32 {
+        130
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n\n".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        prose("This file", answer).map(|text| whole_sentences(&text))
+    }
+}
+
+/// P3 by naming: how likely is the path as an answer. Asked once with the issue and once without; the difference
+/// counts (the raw likelihood is a prior of length and fame).
+#[derive(Debug, Clone, Serialize)]
+pub struct RelevanceByName {
+    /// The issue and its hints; [`Head::silent`] for the second asking.
+    #[serde(flatten)]
+    pub head: Head,
+}
+
+impl Prompt for RelevanceByName {
+    type Reply = ();
+    fn template(&self) -> Template {
+        Template::RelevanceByName
+    }
+    fn shape(&self) -> Shape {
+        Shape::Scored
+    }
+    fn max_tokens(&self) -> u32 {
+        64
+    }
+    fn read(&self, _answer: &str) -> Result<(), ReplyError> {
+        Ok(())
+    }
+}
+
+/// P3 by yes or no on real code.
+#[derive(Debug, Clone, Serialize)]
+pub struct RelevanceByCode {
+    /// The issue and its hints.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The file.
+    pub path: String,
+    /// Names it defines.
+    pub names: Vec<String>,
+    /// Its best-matching functions.
+    pub code: String,
+}
+
+/// P3 by yes or no on the description: the paper's own way.
+#[derive(Debug, Clone, Serialize)]
+pub struct RelevanceByDescription {
+    /// The issue and its hints.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The file.
+    pub path: String,
+    /// How memory describes it.
+    pub description: String,
+}
+
+macro_rules! yes_no {
+    ($prompt:ident) => {
+        impl Prompt for $prompt {
+            type Reply = ();
+            fn template(&self) -> Template {
+                Template::$prompt
+            }
+            fn shape(&self) -> Shape {
+                Shape::Scored
+            }
+            fn max_tokens(&self) -> u32 {
+                4
+            }
+            fn read(&self, _answer: &str) -> Result<(), ReplyError> {
+                Ok(())
+            }
+        }
+    };
+}
+yes_no!(RelevanceByCode);
+yes_no!(RelevanceByDescription);

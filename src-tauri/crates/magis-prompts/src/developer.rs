@@ -1,0 +1,333 @@
+//! The Developers' prompts: their speech, P6, P8, P9 and P10; and the parts all prompts about an issue share.
+
+use crate::manager::role_schema;
+use crate::reply::{prose, whole_sentences};
+use crate::{Prompt, ReplyError, Shape, Template};
+use magis_core::{LineSpan, Role};
+use serde::Serialize;
+
+/// The head of every prompt about an issue: the same text each time, so that its computation is shared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Head {
+    /// The issue as the agents read it; none where a question is asked without it for comparison.
+    pub issue: Option<String>,
+    /// What is known beyond it.
+    pub hints: Vec<String>,
+}
+
+impl Head {
+    /// No issue: the second asking of a naming question.
+    pub fn silent() -> Self {
+        Self {
+            issue: None,
+            hints: Vec::new(),
+        }
+    }
+}
+
+/// Who speaks: a Developer, or a QA Engineer, and about which task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Whose {
+    /// The name of the role.
+    pub name: String,
+    /// Its focus.
+    pub focus: String,
+    /// The task's id.
+    pub task_id: String,
+    /// The task's file.
+    pub path: String,
+}
+
+/// A Developer speaks in the meeting.
+#[derive(Debug, Clone, Serialize)]
+pub struct Speech {
+    /// The issue.
+    #[serde(flatten)]
+    pub head: Head,
+    /// All tasks, a line each.
+    pub team: String,
+    /// What was said so far.
+    pub record: String,
+    /// Who speaks.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// How memory describes the file.
+    pub description: String,
+}
+
+impl Prompt for Speech {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::MeetingSpeak
+    }
+    fn max_tokens(&self) -> u32 {
+        110
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n\n".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        prose("I", answer).map(|text| whole_sentences(&text))
+    }
+}
+
+/// P6: a Developer revises its role after the meeting.
+#[derive(Debug, Clone, Serialize)]
+pub struct RevisedRole {
+    /// The issue.
+    #[serde(flatten)]
+    pub head: Head,
+    /// All tasks, a line each.
+    pub team: String,
+    /// The whole meeting.
+    pub record: String,
+    /// The role so far.
+    #[serde(flatten)]
+    pub whose: Whose,
+}
+
+/// P8: a Developer designs its QA Engineer.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReviewerRole {
+    /// The issue.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The task.
+    pub task: String,
+    /// The Developer.
+    #[serde(flatten)]
+    pub whose: Whose,
+}
+
+macro_rules! role_prompt {
+    ($prompt:ty, $template:ident) => {
+        impl Prompt for $prompt {
+            type Reply = Role;
+            fn template(&self) -> Template {
+                Template::$template
+            }
+            fn shape(&self) -> Shape {
+                Shape::Json(role_schema())
+            }
+            fn max_tokens(&self) -> u32 {
+                120
+            }
+            fn read(&self, answer: &str) -> Result<Role, ReplyError> {
+                crate::manager::read_role(answer)
+            }
+        }
+    };
+}
+pub(crate) use role_prompt;
+role_prompt!(RevisedRole, RevisedRole);
+role_prompt!(ReviewerRole, ReviewerRole);
+
+/// P9, first half: which symbol, by naming.
+#[derive(Debug, Clone, Serialize)]
+pub struct CodeByName {
+    /// The issue; [`Head::silent`] for the second asking.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The file.
+    pub path: String,
+    /// The task.
+    pub task: String,
+    /// What was said against earlier rounds.
+    pub objections: Vec<String>,
+}
+
+impl Prompt for CodeByName {
+    type Reply = ();
+    fn template(&self) -> Template {
+        Template::CodeByName
+    }
+    fn shape(&self) -> Shape {
+        Shape::Scored
+    }
+    fn max_tokens(&self) -> u32 {
+        64
+    }
+    fn read(&self, _answer: &str) -> Result<(), ReplyError> {
+        Ok(())
+    }
+}
+
+/// P9, second half: which lines of what is shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct LinesToChange {
+    /// The issue.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The file.
+    pub path: String,
+    /// The task.
+    pub task: String,
+    /// What was said against earlier rounds.
+    pub objections: Vec<String>,
+    /// The code with its line numbers.
+    pub numbered: String,
+    /// The lines shown.
+    #[serde(skip)]
+    pub shown: LineSpan,
+}
+
+impl Prompt for LinesToChange {
+    type Reply = Vec<LineSpan>;
+    fn template(&self) -> Template {
+        Template::Lines
+    }
+    fn shape(&self) -> Shape {
+        Shape::LineRanges {
+            first: self.shown.first(),
+            last: self.shown.last(),
+            most: 3,
+        }
+    }
+    fn max_tokens(&self) -> u32 {
+        40
+    }
+    fn read(&self, answer: &str) -> Result<Vec<LineSpan>, ReplyError> {
+        let mut spans = Vec::new();
+        for interval in answer.split(',').map(str::trim).filter(|interval| !interval.is_empty()) {
+            let (first, last) = interval.split_once('-').unwrap_or((interval, interval));
+            let number = |text: &str| {
+                text.trim()
+                    .parse::<u32>()
+                    .map_err(|_| ReplyError::Form(format!("'{interval}' is no interval")))
+            };
+            let (first, last) = (number(first)?, number(last)?);
+            let span =
+                LineSpan::new(first.min(last), first.max(last)).map_err(|error| ReplyError::Form(error.to_string()))?;
+            spans.push(
+                span.intersection(self.shown)
+                    .ok_or_else(|| ReplyError::Unknown(format!("lines {span}")))?,
+            );
+        }
+        if spans.is_empty() {
+            Err(ReplyError::Empty)
+        } else {
+            Ok(LineSpan::merged(spans))
+        }
+    }
+}
+
+/// What P10 is asked about.
+#[derive(Debug, Clone, Serialize)]
+pub struct TheChange {
+    /// The issue.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The Developer.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// The task.
+    pub task: String,
+    /// What was said against earlier rounds.
+    pub objections: Vec<String>,
+    /// The file's outline around the code; may be empty.
+    pub context: String,
+    /// What is to be rewritten: "function", "method", "class", "lines".
+    pub unit: String,
+    /// The word for the fence.
+    pub fence: String,
+    /// The code to be rewritten.
+    pub code: String,
+    /// The lines P9 chose.
+    pub focus_lines: String,
+}
+
+/// P10, first half: the fault, in a sentence or two.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fault {
+    /// What it is about.
+    #[serde(flatten)]
+    pub change: TheChange,
+}
+
+impl Prompt for Fault {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::Fault
+    }
+    fn max_tokens(&self) -> u32 {
+        120
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n\n".to_owned(), "```".to_owned(), "\n#".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        prose("", answer).map(|text| whole_sentences(&text))
+    }
+}
+
+/// P10, second half: the code, its answer begun.
+#[derive(Debug, Clone, Serialize)]
+pub struct CodeToWrite {
+    /// What it is about.
+    #[serde(flatten)]
+    pub change: TheChange,
+    /// The fault as just stated.
+    pub fault: String,
+    /// The first line of the answer: the definition's own.
+    pub begin: String,
+    /// Room for the answer, in tokens.
+    #[serde(skip)]
+    pub room: u32,
+}
+
+impl Prompt for CodeToWrite {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::Code
+    }
+    fn max_tokens(&self) -> u32 {
+        self.room
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n```".to_owned()]
+    }
+    /// The code with the part begun in front of it.
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        Ok(format!("{}{answer}", self.begin))
+    }
+}
+
+/// P10 for a file that does not exist yet.
+#[derive(Debug, Clone, Serialize)]
+pub struct NewFile {
+    /// The issue.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The Developer.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// The task.
+    pub task: String,
+    /// What was said against earlier rounds.
+    pub objections: Vec<String>,
+    /// The skeleton of the file beside it; may be empty.
+    pub neighbour: String,
+    /// The word for the fence.
+    pub fence: String,
+}
+
+impl Prompt for NewFile {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::NewFile
+    }
+    fn max_tokens(&self) -> u32 {
+        1500
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n```".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        let text = answer.trim_start_matches('\n').trim_end();
+        if text.is_empty() {
+            Err(ReplyError::Empty)
+        } else {
+            Ok(format!("{text}\n"))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The QA Engineers' prompt P11, in two askings: the comment in words, then the decision as a choice.
+
+use crate::developer::{Head, Whose};
+use crate::reply::{prose, whole_sentences};
+use crate::{Prompt, ReplyError, Shape, Template};
+use serde::Serialize;
+
+/// What is reviewed.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReviewedChange {
+    /// The issue.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The QA Engineer.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// The task.
+    pub task: String,
+    /// What the Developer said was wrong.
+    pub fault: String,
+    /// The change, as a diff.
+    pub diff: String,
+    /// What programs found.
+    pub findings: Vec<String>,
+}
+
+/// P11's `review_comment`.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReviewComment {
+    /// What is reviewed.
+    #[serde(flatten)]
+    pub change: ReviewedChange,
+}
+
+impl Prompt for ReviewComment {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::ReviewComment
+    }
+    fn max_tokens(&self) -> u32 {
+        110
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n\n".to_owned(), "Decision".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        prose("", answer).map(|text| whole_sentences(&text))
+    }
+}
+
+/// P11's `review_decision`: " approve" or " reject", whichever is likelier after the comment.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReviewDecision {
+    /// What is reviewed.
+    #[serde(flatten)]
+    pub change: ReviewedChange,
+    /// The comment just made.
+    pub comment: String,
+}
+
+impl Prompt for ReviewDecision {
+    type Reply = ();
+    fn template(&self) -> Template {
+        Template::ReviewDecision
+    }
+    fn shape(&self) -> Shape {
+        Shape::Scored
+    }
+    fn max_tokens(&self) -> u32 {
+        4
+    }
+    fn read(&self, _answer: &str) -> Result<(), ReplyError> {
+        Ok(())
+    }
+}

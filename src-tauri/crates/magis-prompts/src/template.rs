@@ -1,0 +1,112 @@
+//! The template files by name, whose they are, and their hashes.
+
+use magis_core::Agent;
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+macro_rules! templates {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $file:literal, $agent:ident, $after:expr;)*) => {
+        /// A template file.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Template {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Template {
+            /// All of them, in the order of the method.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name recorded with each call: the paper's number first.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Who asks it.
+            pub fn agent(self) -> Agent {
+                match self { $(Self::$variant => Agent::$agent,)* }
+            }
+
+            pub(crate) fn source(self) -> &'static str {
+                match self { $(Self::$variant => include_str!(concat!("../templates/", $file, ".txt")),)* }
+            }
+
+            fn partials(self) -> &'static [&'static str] {
+                match self { $(Self::$variant => $after,)* }
+            }
+        }
+    };
+}
+
+pub(crate) const SYSTEM: &str = include_str!("../templates/system.txt");
+const HEAD: &str = include_str!("../templates/head.txt");
+const P10_CHANGE: &str = include_str!("../templates/p10_change.txt");
+const P11_CHANGE: &str = include_str!("../templates/p11_change.txt");
+
+/// The parts that several templates include.
+pub(crate) const PARTIALS: [(&str, &str); 3] = [("head", HEAD), ("p10_change", P10_CHANGE), ("p11_change", P11_CHANGE)];
+
+templates! {
+    /// A git diff becomes a "commit message".
+    ChangeMessage = "P1", "p1_change_message", Custodian, &[];
+    /// A file becomes a summary.
+    FileSummary = "P2", "p2_summary", Custodian, &[];
+    /// Relevance by naming the path.
+    RelevanceByName = "P3-naming", "p3_naming", Custodian, &[HEAD];
+    /// Relevance by yes or no on real code.
+    RelevanceByCode = "P3-code", "p3_code", Custodian, &[HEAD];
+    /// Relevance by yes or no on the description: the paper's own way, kept as an ablation.
+    RelevanceByDescription = "P3-description", "p3_description", Custodian, &[HEAD];
+    /// The file-level task.
+    Task = "P4", "p4_task", Manager, &[HEAD];
+    /// The Developer's role.
+    DeveloperRole = "P5", "p5_role", Manager, &[HEAD];
+    /// The meeting: the Manager opens.
+    MeetingOpen = "open", "meeting_open", Manager, &[HEAD];
+    /// The meeting: a Developer speaks.
+    MeetingSpeak = "speak", "meeting_speak", Developer, &[HEAD];
+    /// The meeting: the Manager sums up.
+    MeetingSumUp = "sum up", "meeting_sum_up", Manager, &[HEAD];
+    /// The role after the meeting.
+    RevisedRole = "P6", "p6_revised_role", Developer, &[HEAD];
+    /// The main work plan.
+    Plan = "P7", "p7_plan", Manager, &[HEAD];
+    /// The QA Engineer's role.
+    ReviewerRole = "P8", "p8_reviewer", Developer, &[HEAD];
+    /// Which symbol is to be changed, by naming.
+    CodeByName = "P9-symbol", "p9_symbol", Developer, &[HEAD];
+    /// Which lines inside it.
+    Lines = "P9-lines", "p9_lines", Developer, &[HEAD];
+    /// The fault, in a sentence.
+    Fault = "P10-fault", "p10_fault", Developer, &[HEAD, P10_CHANGE];
+    /// The new code.
+    Code = "P10-code", "p10_code", Developer, &[HEAD, P10_CHANGE];
+    /// A new file.
+    NewFile = "P10-create", "p10_create", Developer, &[HEAD];
+    /// The review's comment.
+    ReviewComment = "P11-comment", "p11_comment", QaEngineer, &[HEAD, P11_CHANGE];
+    /// The review's decision.
+    ReviewDecision = "P11-decision", "p11_decision", QaEngineer, &[HEAD, P11_CHANGE];
+    /// The commit message's first line.
+    CommitSubject = "commit message", "commit_message", Manager, &[HEAD];
+}
+
+impl Template {
+    /// SHA-256, in hexadecimal, of everything the file's prompt is made of.
+    pub fn hash(self) -> String {
+        let mut hasher = Sha256::new();
+        for part in [SYSTEM, self.source()].iter().chain(self.partials()) {
+            hasher.update(part.as_bytes());
+            hasher.update([0]);
+        }
+        hasher
+            .finalize()
+            .iter()
+            .fold(String::with_capacity(64), |hash, byte| hash + &format!("{byte:02x}"))
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
