@@ -1,1 +1,23 @@
-//! Placeholder until its commit.
+//! The models on this machine: which exist, which are here, whether a file is whole, whether it fits, and how to get one.
+//!
+//! Start with [`ModelLibrary`]: a folder of model files beside the built-in [`Catalog`]. [`GgufHeader`] reads what a file says of
+//! itself, [`fits`] says what that means for this machine's memory. This is the only crate with network code, and only
+//! [`ModelLibrary::fetch`] uses it, when a person asks for a model by name.
+//! It deliberately does not load a model, and knows nothing of git, SQLite or llama.cpp.
+
+mod catalog;
+mod digest;
+mod fetch;
+mod gguf;
+mod library;
+mod memory;
+
+pub use catalog::{
+    Catalog, CatalogEntry, CatalogError, CatalogFile, Dimensions, MirrorPart, ModelId, ModelIdError, Purpose,
+};
+pub use digest::{Sha256Hex, Sha256HexError};
+pub use fetch::{FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource};
+pub use gguf::{ChatTemplate, GgufHeader, ModelFileError, Quantisation};
+pub use library::ModelLibrary;
+pub use library::{InstalledModel, LibraryError, ModelFile, Verification};
+pub use memory::{Fit, MINIMUM_CONTEXT, MemoryNeed, available_memory, fits};

@@ -1,0 +1,483 @@
+//! The folder of models on this machine: what is in it, what a name means, and adding, checking and removing files.
+//!
+//! Everything a caller gets from here has had its header read and its hash taken. It loads nothing, and only its `fetch`
+//! (in `fetch.rs`) uses the network.
+
+pub(crate) mod hashes;
+
+use crate::{Catalog, CatalogEntry, GgufHeader, ModelFileError, ModelId, Sha256Hex};
+use hashes::HashMemory;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder of model files, seen together with a catalogue.
+#[derive(Debug)]
+pub struct ModelLibrary {
+    folder: PathBuf,
+    catalog: Catalog,
+    hashes: HashMemory,
+}
+
+/// A model file that was found whole: its header read, its length checked, its hash known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFile {
+    /// The name it goes by.
+    pub id: ModelId,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its hash; recorded with every call of the model.
+    pub sha256: Sha256Hex,
+    /// What it says of itself.
+    pub header: GgufHeader,
+}
+
+/// A file of the library, as a list shows it. Its hash is not taken: that takes seconds.
+#[derive(Debug)]
+pub struct InstalledModel {
+    /// The name it goes by.
+    pub id: ModelId,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// The catalogue's entry, when the file bears the name of one.
+    pub entry: Option<CatalogEntry>,
+    /// What it says of itself, or why it cannot be used.
+    pub header: Result<GgufHeader, ModelFileError>,
+}
+
+/// What checking a file's every byte showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verification {
+    /// The file is the one that the catalogue states, or that was here before.
+    Intact {
+        /// Its hash.
+        sha256: Sha256Hex,
+    },
+    /// The catalogue does not know the file and it was not hashed before; from now on this hash is remembered.
+    FirstSeen {
+        /// Its hash.
+        sha256: Sha256Hex,
+    },
+    /// The file is not what it was or should be.
+    Changed {
+        /// The hash it should have.
+        expected: Sha256Hex,
+        /// The hash it has.
+        found: Sha256Hex,
+    },
+}
+
+/// Something the library cannot do, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// The library's folder or a file in it cannot be used.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Storage {
+        /// What was attempted.
+        doing: &'static str,
+        /// With which file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is no usable model.
+    #[error(transparent)]
+    File(#[from] ModelFileError),
+    /// The model is in the catalogue but not on this machine.
+    #[error("the model {id} is not on this machine; fetch it first ({bytes} bytes)")]
+    NotInstalled {
+        /// The model.
+        id: ModelId,
+        /// The size of its file.
+        bytes: u64,
+    },
+    /// No model and no file goes by that name.
+    #[error("no model and no file is called {name:?}; known models: {known}")]
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The ids that would have been understood.
+        known: String,
+    },
+    /// A file bears a catalogue model's name but is not that file.
+    #[error("the model {id} has SHA-256 {found}, but {expected} is right; remove it and fetch it again")]
+    WrongHash {
+        /// The model.
+        id: ModelId,
+        /// The hash the catalogue states.
+        expected: Sha256Hex,
+        /// The hash the file has.
+        found: Sha256Hex,
+    },
+    /// Another file already has the name.
+    #[error("the library already has another file at {}; rename yours or remove that one first", path.display())]
+    NameTaken {
+        /// The file that is there.
+        path: PathBuf,
+    },
+    /// The file's name cannot be turned into a model name.
+    #[error("cannot name a model after the file {}; rename it to letters, digits, '.', '-' and '_'", path.display())]
+    Unnameable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The disk is too full for a copy.
+    #[error("not enough space in {}: {needed} bytes needed, {free} free; free some space or move the library", folder.display())]
+    NoSpace {
+        /// The library's folder.
+        folder: PathBuf,
+        /// The bytes that are needed.
+        needed: u64,
+        /// The bytes that are free.
+        free: u64,
+    },
+    /// The file changed while it was read.
+    #[error("{} changed while it was being added; add it again when nothing writes to it", path.display())]
+    ChangedMeanwhile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A download of this model is under way.
+    #[error("the model {id} is being fetched at the moment; wait for it or cancel it")]
+    Busy {
+        /// The model.
+        id: ModelId,
+    },
+}
+
+/// Space that has to stay free beside a model, for everything else that is written.
+pub(crate) const SPARE_BYTES: u64 = 256 << 20;
+
+impl ModelLibrary {
+    /// Opens the library in `folder`, which is created (for this user alone) when it is missing.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, LibraryError> {
+        Self::with_catalog(folder, Catalog::builtin())
+    }
+
+    /// As [`Self::open`], with another catalogue.
+    pub fn with_catalog(folder: impl Into<PathBuf>, catalog: Catalog) -> Result<Self, LibraryError> {
+        let folder = folder.into();
+        create_private_folder(&folder).map_err(storage("create the model folder", &folder))?;
+        let hashes = HashMemory::in_folder(folder.join("hashes"));
+        Ok(Self {
+            folder,
+            catalog,
+            hashes,
+        })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The catalogue.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The model files in the folder, by name. A file that cannot be used is in the list, with the reason.
+    pub fn list(&self) -> Result<Vec<InstalledModel>, LibraryError> {
+        let mut models = Vec::new();
+        for file in fs::read_dir(&self.folder).map_err(storage("list the model folder", &self.folder))? {
+            let file = file.map_err(storage("list the model folder", &self.folder))?;
+            let path = file.path();
+            let Some(name) = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .filter(|name| is_model_name(name))
+            else {
+                continue;
+            };
+            let entry = self.entry_of_file(name).cloned();
+            let id = entry
+                .as_ref()
+                .map(|entry| Ok(entry.id.clone()))
+                .unwrap_or_else(|| ModelId::from_file_name(name));
+            let Ok(id) = id else { continue };
+            let Ok(metadata) = fs::metadata(&path) else { continue };
+            models.push(InstalledModel {
+                id,
+                bytes: metadata.len(),
+                entry,
+                header: GgufHeader::read(&path),
+                path,
+            });
+        }
+        models.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(models)
+    }
+
+    /// The catalogue's models that are not in the folder, in the catalogue's order.
+    pub fn not_installed(&self) -> Vec<&CatalogEntry> {
+        self.catalog
+            .entries()
+            .iter()
+            .filter(|entry| !self.path_of(entry).is_file())
+            .collect()
+    }
+
+    /// Finds the model that `name` means: a model's id, or else the path of a file anywhere. Takes its hash, which is remembered as
+    /// long as the file keeps its size and time.
+    pub fn resolve(&self, name: &str) -> Result<ModelFile, LibraryError> {
+        let id = ModelId::new(name).ok();
+        if let Some(entry) = id.as_ref().and_then(|id| self.catalog.get(id)) {
+            let path = self.path_of(entry);
+            if !path.is_file() {
+                return Err(LibraryError::NotInstalled {
+                    id: entry.id.clone(),
+                    bytes: entry.file.bytes,
+                });
+            }
+            return self.file(entry.id.clone(), path, Some(entry.file.sha256));
+        }
+        let installed = self.list()?;
+        if let Some(model) = id.and_then(|id| installed.iter().find(|model| model.id == id)) {
+            return self.file(model.id.clone(), model.path.clone(), None);
+        }
+        let path = Path::new(name);
+        if !path.exists() {
+            let mut known: Vec<&str> = self.catalog.entries().iter().map(|entry| entry.id.as_str()).collect();
+            known.extend(
+                installed
+                    .iter()
+                    .filter(|model| model.entry.is_none())
+                    .map(|model| model.id.as_str()),
+            );
+            return Err(LibraryError::Unknown {
+                name: name.to_owned(),
+                known: known.join(", "),
+            });
+        }
+        let path = fs::canonicalize(path).map_err(storage("find", path))?;
+        let mut model = self.file(name_after(&path)?, path, None)?;
+        if let Some(entry) = self.catalog.by_hash(model.sha256) {
+            model.id = entry.id.clone();
+        }
+        Ok(model)
+    }
+
+    /// Takes a file into the library: by a hard link where that is possible, else by a copy. The original stays.
+    pub fn add(&self, file: &Path) -> Result<ModelFile, LibraryError> {
+        let source = fs::canonicalize(file).map_err(storage("find", file))?;
+        let header = GgufHeader::read(&source)?;
+        let sha256 = self.hashes.of(&source).map_err(storage("read", &source))?;
+        let (id, name) = match self.catalog.by_hash(sha256) {
+            Some(entry) => (entry.id.clone(), entry.file.name.clone()),
+            None => self.own_name(&source)?,
+        };
+        let target = self.folder.join(name);
+        if target.exists() {
+            let there = self.hashes.of(&target).map_err(storage("read", &target))?;
+            if there != sha256 {
+                return Err(LibraryError::NameTaken { path: target });
+            }
+        } else if fs::hard_link(&source, &target).is_err() {
+            self.copy(&source, &target, sha256, header.file_bytes)?;
+        }
+        self.hashes
+            .remember(&target, sha256)
+            .map_err(storage("note the hash of", &target))?;
+        Ok(ModelFile {
+            id,
+            path: target,
+            sha256,
+            header,
+        })
+    }
+
+    /// Reads every byte of a model and compares its hash with the catalogue's, or else with the remembered one.
+    pub fn verify(&self, id: &ModelId) -> Result<Verification, LibraryError> {
+        let path = self.find(id)?;
+        let expected = match self.catalog.get(id) {
+            Some(entry) => Some(entry.file.sha256),
+            None => self.hashes.remembered_ever(&path),
+        };
+        GgufHeader::read(&path)?;
+        let found = self.hashes.take(&path).map_err(storage("read", &path))?;
+        match expected {
+            Some(expected) if expected != found => return Ok(Verification::Changed { expected, found }),
+            _ => self
+                .hashes
+                .remember(&path, found)
+                .map_err(storage("note the hash of", &path))?,
+        }
+        Ok(if expected.is_some() {
+            Verification::Intact { sha256: found }
+        } else {
+            Verification::FirstSeen { sha256: found }
+        })
+    }
+
+    /// Verifies every model of the folder.
+    pub fn verify_all(&self) -> Result<Vec<(ModelId, Result<Verification, LibraryError>)>, LibraryError> {
+        let models = self.list()?;
+        Ok(models
+            .into_iter()
+            .map(|model| (model.id.clone(), self.verify(&model.id)))
+            .collect())
+    }
+
+    /// Deletes a model, or what was fetched of it so far, and says how many bytes its files had.
+    pub fn remove(&self, id: &ModelId) -> Result<u64, LibraryError> {
+        let path = match self.catalog.get(id) {
+            Some(entry) => self.path_of(entry),
+            None => self.find(id)?,
+        };
+        let parts = crate::fetch::PartFiles::beside(&path);
+        let lock = parts.lock().map_err(storage("lock", &path))?;
+        if lock.is_none() {
+            return Err(LibraryError::Busy { id: id.clone() });
+        }
+        let mut bytes = 0;
+        let mut found = false;
+        for file in [path.clone(), parts.data.clone(), parts.state.clone()] {
+            match fs::metadata(&file) {
+                Ok(metadata) => bytes += metadata.len(),
+                Err(_) => continue,
+            }
+            found = true;
+            fs::remove_file(&file).map_err(storage("delete", &file))?;
+        }
+        self.hashes.forget(&path);
+        match self.catalog.get(id) {
+            Some(entry) if !found => Err(LibraryError::NotInstalled {
+                id: id.clone(),
+                bytes: entry.file.bytes,
+            }),
+            _ => Ok(bytes),
+        }
+    }
+
+    pub(crate) fn path_of(&self, entry: &CatalogEntry) -> PathBuf {
+        self.folder.join(&entry.file.name)
+    }
+
+    /// Reads header and hash of a file that is known to exist.
+    pub(crate) fn file(
+        &self,
+        id: ModelId,
+        path: PathBuf,
+        expected: Option<Sha256Hex>,
+    ) -> Result<ModelFile, LibraryError> {
+        let header = GgufHeader::read(&path)?;
+        let found = self.hashes.of(&path).map_err(storage("read", &path))?;
+        match expected {
+            Some(expected) if expected != found => Err(LibraryError::WrongHash { id, expected, found }),
+            _ => Ok(ModelFile {
+                id,
+                path,
+                sha256: found,
+                header,
+            }),
+        }
+    }
+
+    pub(crate) fn remember(&self, path: &Path, sha256: Sha256Hex) -> io::Result<()> {
+        self.hashes.remember(path, sha256)
+    }
+
+    fn find(&self, id: &ModelId) -> Result<PathBuf, LibraryError> {
+        if let Some(model) = self.list()?.into_iter().find(|model| &model.id == id) {
+            return Ok(model.path);
+        }
+        match self.catalog.get(id) {
+            Some(entry) => Err(LibraryError::NotInstalled {
+                id: id.clone(),
+                bytes: entry.file.bytes,
+            }),
+            None => Err(LibraryError::Unknown {
+                name: id.to_string(),
+                known: self
+                    .list()?
+                    .iter()
+                    .map(|model| model.id.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            }),
+        }
+    }
+
+    fn entry_of_file(&self, name: &str) -> Option<&CatalogEntry> {
+        self.catalog.entries().iter().find(|entry| entry.file.name == name)
+    }
+
+    /// The name of a user's own file, kept apart from the names of the catalogue.
+    fn own_name(&self, source: &Path) -> Result<(ModelId, String), LibraryError> {
+        let id = name_after(source)?;
+        let name = format!("{id}.gguf");
+        let taken = self.catalog.get(&id).is_some()
+            || self
+                .catalog
+                .entries()
+                .iter()
+                .any(|entry| entry.file.name.eq_ignore_ascii_case(&name));
+        if !taken {
+            return Ok((id, name));
+        }
+        let id = ModelId::from_file_name(&format!("own-{id}")).map_err(|_| LibraryError::Unnameable {
+            path: source.to_owned(),
+        })?;
+        let name = format!("{id}.gguf");
+        Ok((id, name))
+    }
+
+    fn copy(&self, source: &Path, target: &Path, sha256: Sha256Hex, bytes: u64) -> Result<(), LibraryError> {
+        let free = fs4::available_space(&self.folder).map_err(storage("measure the free space of", &self.folder))?;
+        let needed = bytes.saturating_add(SPARE_BYTES);
+        if free < needed {
+            return Err(LibraryError::NoSpace {
+                folder: self.folder.clone(),
+                needed,
+                free,
+            });
+        }
+        let parts = crate::fetch::PartFiles::beside(target);
+        let half = &parts.data;
+        let copied = fs::copy(source, half)
+            .and_then(|_| fs::File::open(half)?.sync_all())
+            .and_then(|()| self.hashes.take(half));
+        let outcome = match copied {
+            Ok(found) if found == sha256 => fs::rename(half, target).map_err(storage("put in place", target)),
+            Ok(_) => Err(LibraryError::ChangedMeanwhile {
+                path: source.to_owned(),
+            }),
+            Err(error) => Err(storage("copy the model to", half)(error)),
+        };
+        if outcome.is_err() {
+            // The first error is the one to tell; a half copy that cannot be deleted is overwritten next time.
+            let _ = fs::remove_file(half);
+        }
+        outcome
+    }
+}
+
+pub(crate) fn storage(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LibraryError {
+    let path = path.to_owned();
+    move |source| LibraryError::Storage { doing, path, source }
+}
+
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn is_model_name(name: &str) -> bool {
+    !name.starts_with('.')
+        && Path::new(name)
+            .extension()
+            .is_some_and(|end| end.eq_ignore_ascii_case("gguf"))
+}
+
+fn name_after(path: &Path) -> Result<ModelId, LibraryError> {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    ModelId::from_file_name(&name).map_err(|_| LibraryError::Unnameable { path: path.to_owned() })
+}

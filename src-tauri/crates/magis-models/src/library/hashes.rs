@@ -1,0 +1,119 @@
+//! Hashes that were taken once: remembered by path, and believed as long as the file keeps its size and its time.
+//!
+//! Losing this memory costs time, never correctness; what cannot be read in it is taken anew.
+
+use super::create_private_folder;
+use crate::Sha256Hex;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+#[derive(Debug)]
+pub(super) struct HashMemory {
+    folder: PathBuf,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Remembered {
+    path: PathBuf,
+    bytes: u64,
+    /// Nanoseconds since 1970, negative before.
+    modified: i64,
+    sha256: Sha256Hex,
+}
+
+impl HashMemory {
+    pub(super) fn in_folder(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The hash of the file: the remembered one when size and time are the same, else taken now and remembered.
+    pub(super) fn of(&self, path: &Path) -> io::Result<Sha256Hex> {
+        let (bytes, modified) = stamp(path)?;
+        if let Some(known) = self
+            .read(path)
+            .filter(|known| known.bytes == bytes && known.modified == modified)
+        {
+            return Ok(known.sha256);
+        }
+        let sha256 = self.take(path)?;
+        // A file that changed while it was read gets no lasting hash.
+        if stamp(path)? == (bytes, modified) {
+            self.remember(path, sha256)?;
+        }
+        Ok(sha256)
+    }
+
+    /// Reads the whole file.
+    #[expect(
+        clippy::unused_self,
+        reason = "reads beside the memory on purpose; callers say which of the two they want"
+    )]
+    pub(super) fn take(&self, path: &Path) -> io::Result<Sha256Hex> {
+        Sha256Hex::of_reader(&mut File::open(path)?, |_| Ok(()))
+    }
+
+    /// The hash the file had when it was last read, whatever it is now.
+    pub(super) fn remembered_ever(&self, path: &Path) -> Option<Sha256Hex> {
+        self.read(path).map(|known| known.sha256)
+    }
+
+    pub(super) fn remember(&self, path: &Path, sha256: Sha256Hex) -> io::Result<()> {
+        let (bytes, modified) = stamp(path)?;
+        create_private_folder(&self.folder)?;
+        let note = serde_json::to_vec(&Remembered {
+            path: path.to_owned(),
+            bytes,
+            modified,
+            sha256,
+        })?;
+        write_atomically(&self.note_of(path), &note)
+    }
+
+    pub(super) fn forget(&self, path: &Path) {
+        // A note about a file that is gone does no harm: a new file has another time.
+        let _ = fs::remove_file(self.note_of(path));
+    }
+
+    fn read(&self, path: &Path) -> Option<Remembered> {
+        let note: Remembered = serde_json::from_slice(&fs::read(self.note_of(path)).ok()?).ok()?;
+        (note.path == path).then_some(note)
+    }
+
+    fn note_of(&self, path: &Path) -> PathBuf {
+        self.folder
+            .join(format!("{}.json", Sha256Hex::of(path.as_os_str().as_encoded_bytes())))
+    }
+}
+
+/// Writes a small file so that a reader sees the old or the new one, never half.
+pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut half = path.as_os_str().to_owned();
+    half.push(format!(".{}.new", std::process::id()));
+    let half = PathBuf::from(half);
+    let mut file = private_file().write(true).create(true).truncate(true).open(&half)?;
+    file.write_all(contents)?;
+    file.sync_all()?;
+    fs::rename(&half, path)
+}
+
+/// Options for a file that only this user can read.
+pub(crate) fn private_file() -> fs::OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn stamp(path: &Path) -> io::Result<(u64, i64)> {
+    let metadata = fs::metadata(path)?;
+    let modified = metadata.modified()?;
+    let modified = match modified.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_nanos()).unwrap_or(i64::MAX),
+    };
+    Ok((metadata.len(), modified))
+}
