@@ -10,8 +10,11 @@ mod chunks;
 mod language;
 mod layout;
 mod outline;
+mod scan;
+mod shape;
 mod skeleton;
 mod syntax;
+mod tree;
 
 pub use answer::{extract_definition, strip_fences};
 pub use chunks::{Chunk, chunks};

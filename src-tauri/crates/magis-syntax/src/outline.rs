@@ -1,6 +1,8 @@
 //! What a file defines and imports, and on which lines.
 
 use crate::Language;
+use crate::scan::{Definition, scan};
+use crate::tree::parse;
 use magis_core::{LineSpan, RepoPath};
 
 /// What a file defines and imports.
@@ -76,7 +78,28 @@ pub struct Import {
 
 /// Finds the definitions and imports of a text.
 pub fn outline(path: &RepoPath, text: &str) -> Outline {
-    Outline { language: Language::of(path), lines: text.lines().count() as u32, ..Outline::default() }
+    let language = Language::of(path);
+    let lines = text.lines().count() as u32;
+    let Some((language, tree)) = language.and_then(|language| Some((language, parse(language, text)?))) else {
+        return Outline { language, lines, ..Outline::default() };
+    };
+    let found = scan(language, &tree, text);
+    Outline { language: Some(language), symbols: symbols(found.definitions), imports: found.imports, lines }
+}
+
+fn symbols(definitions: Vec<Definition>) -> Vec<Symbol> {
+    let symbol = |definition: Definition| {
+        Some(Symbol {
+            kind: definition.symbol_kind()?,
+            name: definition.name,
+            qualified_name: definition.qualified_name,
+            span: definition.span,
+            body_first: definition.body_first,
+            signature: definition.signature,
+            depth: definition.depth,
+        })
+    };
+    definitions.into_iter().filter_map(symbol).collect()
 }
 
 impl Outline {
@@ -85,10 +108,17 @@ impl Outline {
         self.symbols.iter().filter(|symbol| symbol.span.contains(line)).max_by_key(|symbol| symbol.depth)
     }
 
-    /// The definitions of that qualified or simple name.
+    /// The definitions of that name: simple, qualified, or qualified in part (`Session.request` for
+    /// `sessions.Session.request`). `.` and `::` count as the same.
     pub fn find(&self, name: &str) -> Vec<&Symbol> {
-        self.symbols.iter().filter(|symbol| symbol.qualified_name == name || symbol.name == name).collect()
+        self.symbols.iter().filter(|symbol| is_called(&symbol.qualified_name, name)).collect()
     }
+}
+
+/// Whether the parts of `name` are the last parts of `qualified_name`.
+pub(crate) fn is_called(qualified_name: &str, name: &str) -> bool {
+    let (whole, wanted) = (qualified_name.replace("::", "."), name.replace("::", "."));
+    whole.strip_suffix(&wanted).is_some_and(|rest| !wanted.is_empty() && (rest.is_empty() || rest.ends_with('.')))
 }
 
 impl SymbolKind {

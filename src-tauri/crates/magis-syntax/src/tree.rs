@@ -1,0 +1,96 @@
+//! Parsing, and the few ways of reading a tree that every other module shares.
+//!
+//! Nothing here recurses: texts nest as deep as somebody cares to write brackets.
+
+use crate::Language;
+use std::ops::ControlFlow;
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
+
+/// How often tree-sitter may report progress per byte of text before parsing is given up: error recovery on garbage
+/// can take time out of proportion, and a tree of garbage is worth nothing. Ordinary code needs far below one.
+const REPORTS_PER_BYTE: usize = 4;
+/// What even the smallest text may use up.
+const REPORTS_AT_LEAST: usize = 20_000;
+
+/// Parses `text`; none where the grammar gives up within the budget.
+pub(crate) fn parse(language: Language, text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&language.grammar()).ok()?;
+    let budget = REPORTS_AT_LEAST + text.len() * REPORTS_PER_BYTE;
+    let mut reports = 0_usize;
+    let mut watch = |_: &ParseState| {
+        reports += 1;
+        if reports > budget { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let bytes = text.as_bytes();
+    let mut read = |offset: usize, _| bytes.get(offset..).unwrap_or_default();
+    parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut watch)))
+}
+
+/// A walk over all nodes, depth first, each with its depth; the root has depth 0.
+pub(crate) struct Walk<'t> {
+    cursor: TreeCursor<'t>,
+    depth: usize,
+    next: Next,
+}
+
+enum Next {
+    Root,
+    Below,
+    Beside,
+}
+
+impl<'t> Walk<'t> {
+    pub(crate) fn new(tree: &'t Tree) -> Self {
+        Self { cursor: tree.walk(), depth: 0, next: Next::Root }
+    }
+
+    /// Leaves out what is below the node seen last.
+    pub(crate) fn skip_children(&mut self) {
+        self.next = Next::Beside;
+    }
+}
+
+impl<'t> Iterator for Walk<'t> {
+    type Item = (usize, Node<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match std::mem::replace(&mut self.next, Next::Below) {
+            Next::Root => return Some((0, self.cursor.node())),
+            Next::Below if self.cursor.goto_first_child() => {
+                self.depth += 1;
+                return Some((self.depth, self.cursor.node()));
+            }
+            Next::Below | Next::Beside => {}
+        }
+        while !self.cursor.goto_next_sibling() {
+            if !self.cursor.goto_parent() {
+                self.next = Next::Beside;
+                return None;
+            }
+            self.depth -= 1;
+        }
+        Some((self.depth, self.cursor.node()))
+    }
+}
+
+/// The text of a node.
+pub(crate) fn slice<'s>(text: &'s str, node: Node<'_>) -> &'s str {
+    text.get(node.byte_range()).unwrap_or_default()
+}
+
+/// The children of a node, unnamed ones included.
+pub(crate) fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    node.children(&mut node.walk()).collect()
+}
+
+/// The row a node ends on, from 0; a line break at its very end does not count.
+pub(crate) fn last_row(node: Node<'_>) -> usize {
+    let (start, end) = (node.start_position(), node.end_position());
+    if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
+}
+
+/// White space of any length as one space, none at the ends.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
