@@ -1,2 +1,114 @@
-//! Placeholder until its commit.
-fn main() {}
+//! `cargo xtask`: sets a machine up, shows the program at work (`demo`), and holds every check of the project (`test`, `floors`).
+//!
+//! It needs nothing but Rust to compile, because it is what installs the rest. It is no part of what is shipped, and solves nothing itself: the demo
+//! starts `magis` as a person would.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+
+mod cargo;
+mod catalog;
+mod checks;
+mod demo;
+mod floors;
+mod folders;
+mod sandbox;
+mod setup;
+mod step;
+mod tools;
+
+// The sample's own crate needs libgit2 for its other fixtures; the sample does not, and xtask has to compile fast.
+#[path = "../../magis-testkit/src/sample.rs"]
+#[expect(
+    dead_code,
+    reason = "the demo uses one issue at a time; tests of other crates use the rest"
+)]
+mod sample;
+
+/// Set-up, demo and checks of this repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Solve the issue of a built-in sample repository with the default model, and run the sample's tests before and after.
+    Demo(DemoArguments),
+    /// Run every check and test of the project, with the small test model.
+    Test(SetupArguments),
+    /// Hold the dependency rules between the crates against `cargo metadata`.
+    Floors,
+}
+
+#[derive(Debug, Args)]
+struct SetupArguments {
+    /// Install missing system packages without asking.
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, Args)]
+struct DemoArguments {
+    #[command(flatten)]
+    setup: SetupArguments,
+    /// Stay in the terminal.
+    #[arg(long)]
+    headless: bool,
+    /// Which of the sample's issues to solve.
+    #[arg(long, value_name = "NAME", default_value = sample::UNTIL.name, value_parser = sample::ISSUES.map(|issue| issue.name))]
+    issue: String,
+    /// The model, by its name in the catalogue.
+    #[arg(long, value_name = "ID", default_value = demo::DEFAULT_MODEL)]
+    model: String,
+    /// The number that fixes the model's dice.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+fn main() -> ExitCode {
+    match perform(Arguments::parse().task) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(task: Task) -> Result<ExitCode> {
+    match task {
+        Task::Demo(arguments) => {
+            setup::prepare(consent(&arguments.setup))?;
+            if !arguments.headless {
+                println!("There is no window yet: the demo stays in the terminal.");
+            }
+            let issue = sample::ISSUES
+                .into_iter()
+                .find(|issue| issue.name == arguments.issue)
+                .unwrap_or(sample::UNTIL);
+            demo::run(&demo::Demo {
+                issue,
+                model: arguments.model,
+                seed: arguments.seed,
+            })
+        }
+        Task::Test(arguments) => {
+            setup::prepare(consent(&arguments))?;
+            Ok(checks::run())
+        }
+        Task::Floors => floors::run(),
+    }
+}
+
+fn consent(arguments: &SetupArguments) -> setup::Consent {
+    if arguments.yes {
+        setup::Consent::Given
+    } else {
+        setup::Consent::Ask
+    }
+}

@@ -1,0 +1,114 @@
+//! Cargo as a child: the same cargo that started xtask, without the variables it set for xtask alone.
+//!
+//! It does not interpret what the checks say.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::folders;
+
+/// Which way to build a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// As the tests are built, so that they share the work.
+    Dev,
+    /// As it is used.
+    Release,
+}
+
+/// A call of cargo in the checkout.
+pub fn cargo() -> Command {
+    in_checkout(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// A call of another program in the checkout, with a clean environment for the cargo it may start.
+pub fn in_checkout(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folders::workspace());
+    // Build scripts may watch these; if they changed with the way cargo is started, each start would build again.
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") || text == "CARGO_BIN_NAME" {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+/// Builds the program `magis` and returns its path.
+///
+/// # Errors
+/// When the build fails; cargo has printed why.
+pub fn build_magis(profile: Profile) -> Result<PathBuf> {
+    let mut command = cargo();
+    command.args([
+        "build",
+        "--locked",
+        "--package",
+        "magis-cli",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
+    if profile == Profile::Release {
+        command.arg("--release");
+    }
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("starting cargo build")?;
+    if !output.status.success() {
+        bail!("building magis failed ({}); cargo's message is above", output.status);
+    }
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let path = executable(&messages, "magis").context("cargo built no program named magis from magis-cli")?;
+    Ok(PathBuf::from(path))
+}
+
+/// The metadata of the workspace with its whole dependency graph.
+///
+/// # Errors
+/// When cargo fails or the lock file is out of date.
+pub fn metadata() -> Result<Value> {
+    let output = cargo()
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("starting cargo metadata")?;
+    if !output.status.success() {
+        bail!("cargo metadata failed ({}); its message is above", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("reading the JSON of cargo metadata")
+}
+
+/// The last path that cargo's messages give for a program of this name.
+fn executable(messages: &str, name: &str) -> Option<String> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == name)
+        .filter_map(|message| message["executable"].as_str().map(str::to_owned))
+        .next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn program_is_found_among_the_messages_of_a_build() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","target":{"name":"magis_core"},"executable":null}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"magis"},"executable":"/t/release/magis"}"#,
+            "\n",
+            r#"{"reason":"build-finished","success":true}"#,
+        );
+        assert_eq!(executable(messages, "magis").as_deref(), Some("/t/release/magis"));
+        assert_eq!(executable(messages, "other"), None);
+    }
+}

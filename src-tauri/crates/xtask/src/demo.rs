@@ -1,0 +1,333 @@
+//! `cargo xtask demo`: the program at work on the built-in sample, from a pasted issue to tests that pass.
+//!
+//! It starts `magis` as a person would and judges the outcome by the sample's own tests. It keeps its runs in the cache, apart from the user's;
+//! only the model is shared with them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::{self, Profile};
+use crate::sample::{self, SampleIssue};
+use crate::sandbox::{self, Ending, Network};
+use crate::step::{self, Finished};
+use crate::{catalog, folders};
+
+/// The model of the demo, which is the program's default.
+pub const DEFAULT_MODEL: &str = "qwen2.5-coder-1.5b";
+
+/// How long the sample's tests may take.
+const TEST_LIMIT: Duration = Duration::from_mins(1);
+
+/// What to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Demo {
+    /// The issue to solve.
+    pub issue: SampleIssue,
+    /// The model, by its name in the catalogue.
+    pub model: String,
+    /// The number that fixes the model's dice.
+    pub seed: u64,
+}
+
+/// Runs the demo; succeeds when the sample's tests failed before the patch and pass after it.
+///
+/// # Errors
+/// When a step that the rest needs cannot be done; the message says which, and the demo can be started again.
+pub fn run(demo: &Demo) -> Result<ExitCode> {
+    let start = Instant::now();
+    let scene = Scene::new(&folders::cache()?.join("demo"));
+    let mut steps = Vec::new();
+    let shown = show(demo, &scene, &mut steps);
+
+    println!("\n=== summary after {}", step::time(start.elapsed()));
+    for finished in &steps {
+        println!("{}", step::line(finished));
+    }
+    shown?;
+    println!("The issue is resolved: the tests failed before the patch and pass after it.");
+    println!("The patch: {}", scene.patch.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The files and folders of a demo.
+struct Scene {
+    /// The data folder of the program, for the demo's runs and their memory.
+    data: PathBuf,
+    /// The sample's repository, as the user would have it.
+    repository: PathBuf,
+    /// A second copy, in which the tests run and the patch is applied.
+    scratch: PathBuf,
+    issue: PathBuf,
+    patch: PathBuf,
+    log: PathBuf,
+}
+
+impl Scene {
+    fn new(root: &Path) -> Self {
+        Self {
+            data: root.join("data"),
+            repository: root.join("tally"),
+            scratch: root.join("scratch"),
+            issue: root.join("issue.md"),
+            patch: root.join("tally.patch"),
+            log: root.join("tests.log"),
+        }
+    }
+}
+
+fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
+    let issue = &demo.issue;
+    let magis = kept(steps, "build magis", || {
+        let path = cargo::build_magis(Profile::Release)?;
+        Ok((path.display().to_string(), path))
+    })?;
+    let model = kept(steps, "fetch the model", || {
+        let path = catalog::fetch(&magis, &demo.model, &folders::data()?)?;
+        Ok((path.display().to_string(), path))
+    })?;
+    let tests = kept(steps, "write the sample repository", || {
+        write_scene(scene, issue)?;
+        println!(
+            "The repository: {}\nThe issue:\n\n{}",
+            scene.repository.display(),
+            indented(issue.text)
+        );
+        Ok((scene.repository.display().to_string(), Tests::announced(scene)?))
+    })?;
+    kept(steps, "tests before the patch (they have to fail)", || {
+        let run = tests.run()?;
+        match run.ending {
+            Ending::Failed => Ok((last_line(&run.output), ())),
+            Ending::Passed => bail!("the tests pass although the issue is open: the sample is not what it should be"),
+            Ending::TimedOut => bail!("the tests took longer than {}", step::time(TEST_LIMIT)),
+        }
+    })?;
+    kept(steps, "solve the issue", || {
+        Ok((solve(&magis, &model, demo, scene)?, ()))
+    })?;
+    kept(steps, "take the patch", || {
+        let run = newest_run(&magis, scene)?;
+        magis_in(
+            &magis,
+            scene,
+            &["apply", &run, "--patch", &scene.patch.to_string_lossy()],
+        )?;
+        let patch = fs::read_to_string(&scene.patch).with_context(|| format!("reading {}", scene.patch.display()))?;
+        println!("\n{patch}");
+        succeed(
+            Command::new("git")
+                .args(["apply", "--verbose"])
+                .arg(&scene.patch)
+                .current_dir(&scene.scratch),
+        )?;
+        Ok((format!("run {run}, applied to the scratch copy"), ()))
+    })?;
+    kept(steps, "tests after the patch (they have to pass)", || {
+        let run = tests.run()?;
+        match run.ending {
+            Ending::Passed => Ok((last_line(&run.output), ())),
+            Ending::Failed => bail!("{}: the patch does not resolve the issue", last_line(&run.output)),
+            Ending::TimedOut => bail!("the tests took longer than {}", step::time(TEST_LIMIT)),
+        }
+    })
+}
+
+/// Carries out a step that the next ones need, and keeps its line for the summary.
+fn kept<T>(steps: &mut Vec<Finished>, name: &'static str, action: impl FnOnce() -> Result<(String, T)>) -> Result<T> {
+    let mut value = None;
+    let finished = step::run(name, || {
+        let (remark, made) = action()?;
+        value = Some(made);
+        Ok(remark)
+    });
+    steps.push(finished);
+    value.with_context(|| format!("the demo stopped at this step: {name}; it can be started again"))
+}
+
+fn write_scene(scene: &Scene, issue: &SampleIssue) -> Result<()> {
+    for folder in [&scene.repository, &scene.scratch] {
+        if folder.exists() {
+            fs::remove_dir_all(folder)
+                .with_context(|| format!("removing the sample of an earlier demo, {}", folder.display()))?;
+        }
+        sample::write_repository(folder).with_context(|| format!("writing the sample to {}", folder.display()))?;
+    }
+    sample::write_file(&scene.scratch, &issue.check).context("writing the tests of the issue")?;
+    fs::write(&scene.issue, issue.text).with_context(|| format!("writing {}", scene.issue.display()))
+}
+
+/// The sample's tests, in the scratch copy.
+struct Tests {
+    python: String,
+    folder: PathBuf,
+    log: PathBuf,
+    network: Network,
+}
+
+impl Tests {
+    /// Says what is going to be run, and how it is held.
+    fn announced(scene: &Scene) -> Result<Self> {
+        let network = sandbox::network();
+        println!("The sample's tests (python3 -m unittest) are going to run twice, before and after the patch:");
+        println!("  where      in a scratch copy, {}", scene.scratch.display());
+        println!(
+            "  network    {}",
+            match network {
+                Network::Removed => "none (a name space without interfaces)",
+                Network::Present =>
+                    "this system does not let a program go without it (unshare -rn fails); the tests use none",
+            }
+        );
+        println!("  at most    {}", step::time(TEST_LIMIT));
+        Ok(Self {
+            python: interpreter()?,
+            folder: scene.scratch.clone(),
+            log: scene.log.clone(),
+            network,
+        })
+    }
+
+    fn run(&self) -> Result<sandbox::TestRun> {
+        let run = sandbox::run(
+            &[&self.python, "-m", "unittest"],
+            &self.folder,
+            &self.log,
+            self.network,
+            TEST_LIMIT,
+        )?;
+        println!("{}", indented(&run.output));
+        Ok(run)
+    }
+}
+
+/// The interpreter itself: `python3` may be a script that needs the environment which the tests do without.
+fn interpreter() -> Result<String> {
+    let output = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .context("starting python3")?;
+    let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !output.status.success() || path.is_empty() {
+        bail!(
+            "python3 does not say where it is: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(path)
+}
+
+/// Lets `magis` solve the issue and says how it judged its own patch.
+fn solve(magis: &Path, model: &Path, demo: &Demo, scene: &Scene) -> Result<String> {
+    let mut command = Command::new(magis);
+    command
+        .arg("solve")
+        .arg("--repo")
+        .arg(&scene.repository)
+        .arg("--issue")
+        .arg(&scene.issue);
+    command
+        .arg("--model")
+        .arg(model)
+        .args(["--seed", &demo.seed.to_string()])
+        .arg("--data-dir")
+        .arg(&scene.data);
+    println!("$ {}", typed(&command));
+    let status = command
+        .status()
+        .with_context(|| format!("starting {}", magis.display()))?;
+    match status.code() {
+        Some(0) => Ok("patch approved by the program's own review".to_owned()),
+        Some(3) => Ok("there is a patch, but the program's own review did not approve it".to_owned()),
+        Some(4) => bail!("the run ended without a change; its reason is above"),
+        _ => bail!("magis solve failed ({status}); its message is above"),
+    }
+}
+
+/// The number of the newest run in the demo's data folder.
+fn newest_run(magis: &Path, scene: &Scene) -> Result<String> {
+    let output = Command::new(magis)
+        .args(["runs", "list", "--data-dir"])
+        .arg(&scene.data)
+        .output()
+        .context("starting magis runs list")?;
+    if !output.status.success() {
+        bail!(
+            "magis runs list failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    let list = String::from_utf8_lossy(&output.stdout);
+    newest(&list)
+        .map(|run| run.to_string())
+        .with_context(|| format!("magis runs list shows no run:\n{list}"))
+}
+
+/// The greatest number that begins a line: runs are numbered in the order of their start.
+fn newest(list: &str) -> Option<u64> {
+    list.lines()
+        .filter_map(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+        .max()
+}
+
+fn magis_in(magis: &Path, scene: &Scene, arguments: &[&str]) -> Result<()> {
+    succeed(Command::new(magis).args(arguments).arg("--data-dir").arg(&scene.data))
+}
+
+fn succeed(command: &mut Command) -> Result<()> {
+    println!("$ {}", typed(command));
+    let status = command
+        .status()
+        .with_context(|| format!("starting {}", typed(command)))?;
+    if !status.success() {
+        bail!("{} failed ({status}); its message is above", typed(command));
+    }
+    Ok(())
+}
+
+/// A command as a person would type it.
+fn typed(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+fn indented(text: &str) -> String {
+    text.lines()
+        .map(|line| format!("    {line}").trim_end().to_owned() + "\n")
+        .collect()
+}
+
+fn last_line(text: &str) -> String {
+    text.lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("no output")
+        .trim()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newest_run_has_the_greatest_number() {
+        assert_eq!(
+            newest("RUN  STATE     ISSUE\n9    finished  list --until\n10   stopped   3 amounts\n"),
+            Some(10)
+        );
+        assert_eq!(newest("There is no run yet.\n"), None);
+    }
+
+    #[test]
+    fn summary_has_the_last_line_of_the_tests() {
+        assert_eq!(
+            last_line("Ran 32 tests in 0.014s\n\nFAILED (failures=2)\n\n"),
+            "FAILED (failures=2)"
+        );
+        assert_eq!(last_line(""), "no output");
+    }
+}

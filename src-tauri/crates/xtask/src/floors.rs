@@ -1,0 +1,279 @@
+//! `cargo xtask floors`: which crate of the workspace may depend on which, and on which packages from outside.
+//!
+//! The judgement ([`violations`]) is a function of the crates and the table in [`plan`]; only [`run`] asks cargo. It does not look into source files:
+//! a crate cannot use what its manifest does not name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::cargo;
+
+mod plan;
+
+use plan::{Floor, Outside};
+
+/// What a dependency is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// Part of the crate, or of its build script.
+    Product,
+    /// Only for its tests.
+    Tests,
+}
+
+/// An arrow between two packages, at least the first of them ours.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrow {
+    /// The crate that depends.
+    pub from: String,
+    /// The package it depends on.
+    pub to: String,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// The crates of the workspace, their arrows, and the arrows among the packages from outside.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct House {
+    /// The crates of the workspace.
+    pub crates: BTreeSet<String>,
+    /// Their direct dependencies.
+    pub arrows: BTreeSet<Arrow>,
+    /// What each package, ours or not, brings along when it is built.
+    pub brings: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// An arrow that must not be, and the rule that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The crate that depends.
+    pub from: String,
+    /// The package it must not depend on.
+    pub to: String,
+    /// The rule, as a sentence.
+    pub rule: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} -> {}: {}", self.from, self.to, self.rule)
+    }
+}
+
+/// Holds the rules against the workspace and prints what breaks them.
+///
+/// # Errors
+/// When cargo's metadata cannot be had.
+pub fn run() -> Result<ExitCode> {
+    match check()? {
+        Ok(remark) => {
+            println!("{remark}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(broken) => {
+            for violation in &broken {
+                eprintln!("{violation}");
+            }
+            eprintln!(
+                "{} arrows break the rules in src-tauri/crates/xtask/src/floors/plan.rs",
+                broken.len()
+            );
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Asks cargo and judges: a remark when every rule is kept, else what breaks one.
+///
+/// # Errors
+/// When cargo's metadata cannot be had.
+pub fn check() -> Result<Result<String, Vec<Violation>>> {
+    let house = parse(&cargo::metadata()?)?;
+    let broken = violations(&house);
+    if broken.is_empty() {
+        return Ok(Ok(format!(
+            "{} crates, {} arrows, all as they should be",
+            house.crates.len(),
+            house.arrows.len()
+        )));
+    }
+    Ok(Err(broken))
+}
+
+/// Every arrow of the house that breaks a rule, in order of its crates.
+pub fn violations(house: &House) -> Vec<Violation> {
+    let homeless = house
+        .crates
+        .iter()
+        .filter(|name| plan::floor_of(name).is_none())
+        .map(|name| Violation {
+            from: name.clone(),
+            to: "the house".to_owned(),
+            rule: "a crate of the workspace has a place in the table of floors/plan.rs".to_owned(),
+        });
+    let direct = house.arrows.iter().filter_map(|arrow| {
+        let rule = if house.crates.contains(&arrow.to) {
+            between_ours(arrow)
+        } else {
+            to_outside(arrow)
+        };
+        rule.map(|rule| Violation {
+            from: arrow.from.clone(),
+            to: arrow.to.clone(),
+            rule,
+        })
+    });
+    let carried = house.crates.iter().flat_map(|name| carried_network(house, name));
+    homeless.chain(direct).chain(carried).collect()
+}
+
+/// Reads the crates and arrows out of cargo's metadata.
+///
+/// # Errors
+/// When the metadata has not the documented form.
+pub fn parse(metadata: &Value) -> Result<House> {
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata has no packages")?;
+    let names: BTreeMap<&str, &str> = packages
+        .iter()
+        .filter_map(|package| Some((package["id"].as_str()?, package["name"].as_str()?)))
+        .collect();
+    let members: BTreeSet<&str> = array(&metadata["workspace_members"])
+        .filter_map(Value::as_str)
+        .collect();
+    let mut house = House::default();
+    for package in packages
+        .iter()
+        .filter(|package| package["id"].as_str().is_some_and(|id| members.contains(id)))
+    {
+        let from = package["name"]
+            .as_str()
+            .context("a package of the metadata has no name")?;
+        house.crates.insert(from.to_owned());
+        for dependency in array(&package["dependencies"]) {
+            let to = dependency["name"]
+                .as_str()
+                .context("a dependency in the metadata has no name")?
+                .to_owned();
+            let purpose = if dependency["kind"] == "dev" {
+                Purpose::Tests
+            } else {
+                Purpose::Product
+            };
+            house.arrows.insert(Arrow {
+                from: from.to_owned(),
+                to,
+                purpose,
+            });
+        }
+    }
+    for node in array(&metadata["resolve"]["nodes"]) {
+        let Some(from) = node["id"].as_str().and_then(|id| names.get(id)) else {
+            continue;
+        };
+        let brought = house.brings.entry((*from).to_owned()).or_default();
+        for dependency in array(&node["deps"]) {
+            // What a build script or a test uses does not end up in the program.
+            let linked = array(&dependency["dep_kinds"]).any(|kind| kind["kind"].is_null());
+            if let Some(to) = dependency["pkg"]
+                .as_str()
+                .and_then(|id| names.get(id))
+                .filter(|_| linked)
+            {
+                brought.insert((*to).to_owned());
+            }
+        }
+    }
+    if house.crates.is_empty() || house.brings.is_empty() {
+        bail!("cargo metadata names no crates of the workspace, or no dependency graph");
+    }
+    Ok(house)
+}
+
+fn array(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The rule that an arrow between two crates of the workspace breaks.
+fn between_ours(arrow: &Arrow) -> Option<String> {
+    let (from, to) = (plan::floor_of(&arrow.from)?, plan::floor_of(&arrow.to)?);
+    if arrow.purpose == Purpose::Tests && arrow.to == plan::TESTKIT {
+        return None;
+    }
+    match (from, to) {
+        (Floor::Dev, _) => None,
+        (_, Floor::Dev) => Some("what is shipped does not depend on what is for development".to_owned()),
+        (Floor::Number(from), Floor::Number(to)) if to > from => Some(format!(
+            "arrows go down only, and this one goes up from floor {from} to floor {to}"
+        )),
+        (Floor::Number(from), Floor::Number(to)) if to == from => Some(format!(
+            "crates on one floor do not know each other, and both are on floor {from}"
+        )),
+        (Floor::Number(_), Floor::Number(_)) => {
+            let allowed = plan::may_use(&arrow.from)?;
+            if arrow.purpose == Purpose::Tests || allowed.contains(&arrow.to.as_str()) {
+                return None;
+            }
+            Some(format!(
+                "of the house, {} may use {} only",
+                arrow.from,
+                allowed.join(", ")
+            ))
+        }
+    }
+}
+
+/// The rule that a direct dependency on a package from outside breaks.
+fn to_outside(arrow: &Arrow) -> Option<String> {
+    if arrow.purpose == Purpose::Tests {
+        return None;
+    }
+    let outside = plan::OUTSIDE.iter().find(|outside| outside.covers(&arrow.to))?;
+    (!outside.allows(&arrow.from)).then(|| broken(outside))
+}
+
+/// Network clients that a crate would link through packages which are not ours.
+///
+/// What comes through another crate of the workspace is judged there.
+fn carried_network(house: &House, name: &str) -> Vec<Violation> {
+    if plan::NETWORK.allows(name) || plan::floor_of(name) == Some(Floor::Dev) {
+        return Vec::new();
+    }
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<(&str, &str)> = outward(house, name).map(|first| (first, first)).collect();
+    let mut found = Vec::new();
+    while let Some((through, package)) = open.pop() {
+        if !seen.insert(package) {
+            continue;
+        }
+        if through != package && plan::NETWORK.covers(package) {
+            let rule = format!("{} (it comes through {through})", broken(&plan::NETWORK));
+            found.push(Violation {
+                from: name.to_owned(),
+                to: package.to_owned(),
+                rule,
+            });
+        }
+        open.extend(outward(house, package).map(|next| (through, next)));
+    }
+    found
+}
+
+fn outward<'a>(house: &'a House, name: &str) -> impl Iterator<Item = &'a str> {
+    let brought = house.brings.get(name).into_iter().flatten();
+    brought
+        .map(String::as_str)
+        .filter(|package| !house.crates.contains(*package))
+}
+
+fn broken(outside: &Outside) -> String {
+    format!("{} is for {} only", outside.what, outside.whose)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The house as a table: each crate's floor and what it may use, and which packages from outside belong to whom.
+//!
+//! It says what is allowed, not what is there.
+
+/// Where a crate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Floor {
+    /// Shipped; arrows go to lower numbers.
+    Number(u8),
+    /// For development: may use everything, is used by nothing that ships.
+    Dev,
+}
+
+/// The crate that every crate's tests may use.
+pub const TESTKIT: &str = "magis-testkit";
+
+/// The floor of a crate of the workspace.
+pub fn floor_of(name: &str) -> Option<Floor> {
+    ROOMS.iter().find(|room| room.name == name).map(|room| room.floor)
+}
+
+/// The crates of lower floors that a crate may use.
+pub fn may_use(name: &str) -> Option<&'static [&'static str]> {
+    ROOMS.iter().find(|room| room.name == name).map(|room| room.may_use)
+}
+
+struct Room {
+    floor: Floor,
+    name: &'static str,
+    may_use: &'static [&'static str],
+}
+
+const fn room(floor: u8, name: &'static str, may_use: &'static [&'static str]) -> Room {
+    Room {
+        floor: Floor::Number(floor),
+        name,
+        may_use,
+    }
+}
+
+const fn dev(name: &'static str) -> Room {
+    Room {
+        floor: Floor::Dev,
+        name,
+        may_use: &[],
+    }
+}
+
+const ROOMS: [Room; 16] = [
+    room(0, "magis-core", &[]),
+    room(1, "magis-flow", &["magis-core"]),
+    room(1, "magis-prompts", &["magis-core"]),
+    room(1, "magis-llm", &["magis-core"]),
+    room(1, "magis-syntax", &["magis-core"]),
+    room(2, "magis-repo", &["magis-core"]),
+    room(2, "magis-search", &["magis-core", "magis-syntax"]),
+    room(2, "magis-models", &["magis-core"]),
+    room(2, "magis-store", &["magis-core"]),
+    room(2, "magis-llama", &["magis-core", "magis-llm"]),
+    room(
+        3,
+        "magis-engine",
+        &[
+            "magis-core",
+            "magis-flow",
+            "magis-prompts",
+            "magis-llm",
+            "magis-syntax",
+            "magis-repo",
+            "magis-search",
+            "magis-models",
+            "magis-store",
+            "magis-llama",
+        ],
+    ),
+    // Both programs speak of runs and issues in core's words.
+    room(4, "magis-cli", &["magis-core", "magis-engine"]),
+    room(4, "magis-app", &["magis-core", "magis-engine"]),
+    dev(TESTKIT),
+    dev("magis-eval"),
+    dev("xtask"),
+];
+
+/// Packages from outside that belong to certain crates.
+pub struct Outside {
+    /// What the packages are, for the message.
+    pub what: &'static str,
+    /// Whom they are for, for the message.
+    pub whose: &'static str,
+    packages: &'static [&'static str],
+    crates: &'static [&'static str],
+}
+
+impl Outside {
+    /// Whether a package is one of these, or a part of one (`tauri` covers `tauri-build`).
+    pub fn covers(&self, package: &str) -> bool {
+        self.packages.iter().any(|name| {
+            package
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_']))
+        })
+    }
+
+    /// Whether a crate of the workspace may depend on them.
+    pub fn allows(&self, name: &str) -> bool {
+        self.crates.contains(&name)
+    }
+}
+
+/// Programs that speak over a network.
+pub const NETWORK: Outside = Outside {
+    what: "a network client",
+    whose: "magis-models",
+    packages: &[
+        "ureq",
+        "reqwest",
+        "hyper",
+        "curl",
+        "attohttpc",
+        "isahc",
+        "minreq",
+        "tonic",
+        "h2",
+        "tungstenite",
+    ],
+    crates: &["magis-models"],
+};
+
+/// All packages that belong to certain crates.
+pub const OUTSIDE: [Outside; 11] = [
+    NETWORK,
+    Outside {
+        what: "the window",
+        whose: "magis-app",
+        packages: &["tauri", "wry", "tao"],
+        crates: &["magis-app"],
+    },
+    Outside {
+        what: "llama.cpp",
+        whose: "magis-llama",
+        packages: &["llama-cpp-2", "llama-cpp-sys-2", "llama_cpp", "llguidance", "toktrie"],
+        crates: &["magis-llama"],
+    },
+    Outside {
+        what: "SQLite",
+        whose: "magis-store",
+        packages: &["rusqlite", "libsqlite3-sys", "sqlx", "diesel"],
+        crates: &["magis-store"],
+    },
+    Outside {
+        what: "git",
+        whose: "magis-repo (and fixtures)",
+        packages: &["git2", "libgit2-sys", "gix"],
+        crates: &["magis-repo", TESTKIT],
+    },
+    Outside {
+        what: "watching files",
+        whose: "magis-repo",
+        packages: &["notify"],
+        crates: &["magis-repo"],
+    },
+    Outside {
+        what: "tantivy",
+        whose: "magis-search",
+        packages: &["tantivy"],
+        crates: &["magis-search"],
+    },
+    Outside {
+        what: "tree-sitter",
+        whose: "magis-syntax",
+        packages: &["tree-sitter"],
+        crates: &["magis-syntax"],
+    },
+    Outside {
+        what: "templates",
+        whose: "magis-prompts and the chat templates of magis-llama",
+        packages: &["minijinja", "askama"],
+        crates: &["magis-prompts", "magis-llama"],
+    },
+    Outside {
+        what: "an async runtime",
+        whose: "magis-llama and the floors from 3 up",
+        packages: &["tokio", "async-std"],
+        crates: &[
+            "magis-llama",
+            "magis-engine",
+            "magis-cli",
+            "magis-app",
+            "magis-eval",
+            TESTKIT,
+        ],
+    },
+    Outside {
+        what: "the terminal",
+        whose: "magis-cli and development",
+        packages: &["clap", "indicatif", "crossterm", "ratatui", "dialoguer", "console"],
+        crates: &["magis-cli", "magis-eval", "xtask"],
+    },
+];
