@@ -4,10 +4,18 @@
 //! Start with [`Index::rank`]: it takes an [`IssueQuery`] and gives candidates, strongest first, each with its evidence.
 //! This crate reads no git objects (texts are passed in), keeps nothing in SQLite and asks no model.
 
+mod bm25;
+mod facts;
 mod fuse;
 mod index;
 mod issue;
+mod kind;
+mod matching;
+mod neighbours;
 mod rank;
+mod store;
+mod tokens;
+mod trace;
 
 pub use fuse::{KeepRule, fuse, fuse_weighted, keep};
 pub use index::{Index, IndexPlace, OpenState, SearchError, SourceFile, Update};

@@ -1,0 +1,160 @@
+//! BM25 (Robertson, Walker et al. 1994) over whole files and over their pieces, from tantivy's postings.
+//!
+//! Computed here because tantivy's own scores count deleted documents and round lengths: an index brought up to date
+//! would rank otherwise than a fresh one. Sums run in the order of the query, so equal input gives equal numbers.
+
+use crate::{SearchError, Term as QueryTerm};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
+
+/// The usual values.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+/// So many terms are named as evidence.
+const SHOWN: usize = 4;
+
+/// What the scores need to know of the documents. Numbers of files and pieces are positions in these lists.
+#[derive(Debug, Default)]
+pub(crate) struct Collection {
+    /// By segment and document: the piece; [`NONE`] for other documents.
+    pub piece_of: Vec<Vec<u32>>,
+    /// By piece: its file.
+    pub file_of: Vec<u32>,
+    /// By piece: how many terms.
+    pub piece_lengths: Vec<u64>,
+    /// By file: how many terms.
+    pub file_lengths: Vec<u64>,
+}
+
+/// No piece.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The scores of one query.
+#[derive(Debug)]
+pub(crate) struct TextScores {
+    pub files: Vec<f64>,
+    pub pieces: Vec<f64>,
+    /// By file: the heaviest terms, as positions in the query, heaviest first.
+    heaviest: Vec<[(f64, u32); SHOWN]>,
+    /// By term: how many files have it.
+    pub file_frequency: Vec<usize>,
+}
+
+impl TextScores {
+    /// The terms that weighed most in a file, heaviest first.
+    pub fn terms<'a>(&self, file: usize, query: &'a [QueryTerm]) -> Vec<&'a str> {
+        let entries = self.heaviest[file].iter().filter(|(weight, _)| *weight > 0.0);
+        entries
+            .filter_map(|(_, term)| query.get(*term as usize))
+            .map(|term| term.text.as_str())
+            .collect()
+    }
+}
+
+/// Scores all files and pieces.
+pub(crate) fn score(
+    searcher: &Searcher,
+    body: Field,
+    collection: &Collection,
+    query: &[QueryTerm],
+) -> Result<TextScores, SearchError> {
+    let files = Lengths::of(&collection.file_lengths);
+    let pieces = Lengths::of(&collection.piece_lengths);
+    let mut scores = TextScores {
+        files: vec![0.0; collection.file_lengths.len()],
+        pieces: vec![0.0; collection.piece_lengths.len()],
+        heaviest: vec![[(0.0, 0); SHOWN]; collection.file_lengths.len()],
+        file_frequency: Vec::with_capacity(query.len()),
+    };
+    let mut in_file = vec![0_u32; collection.file_lengths.len()];
+    let (mut touched, mut found) = (Vec::new(), Vec::new());
+    for (position, term) in query.iter().enumerate() {
+        found.clear();
+        touched.clear();
+        postings(searcher, body, collection, &term.text, &mut found)?;
+        for (piece, count) in &found {
+            let file = collection.file_of[*piece as usize];
+            if in_file[file as usize] == 0 {
+                touched.push(file);
+            }
+            in_file[file as usize] += count;
+        }
+        scores.file_frequency.push(touched.len());
+        let rarity = term.weight * pieces.rarity(found.len());
+        for (piece, count) in &found {
+            let piece = *piece as usize;
+            scores.pieces[piece] += rarity * pieces.saturated(*count, collection.piece_lengths[piece]);
+        }
+        let rarity = term.weight * files.rarity(touched.len());
+        for file in &touched {
+            let file = *file as usize;
+            let weight = rarity * files.saturated(in_file[file], collection.file_lengths[file]);
+            in_file[file] = 0;
+            scores.files[file] += weight;
+            remember(&mut scores.heaviest[file], weight, position as u32);
+        }
+    }
+    Ok(scores)
+}
+
+/// Appends (piece, how often) for every living piece that has `text`.
+fn postings(
+    searcher: &Searcher,
+    body: Field,
+    collection: &Collection,
+    text: &str,
+    found: &mut Vec<(u32, u32)>,
+) -> Result<(), SearchError> {
+    let term = Term::from_field_text(body, text);
+    for (segment, reader) in searcher.segment_readers().iter().enumerate() {
+        let inverted = reader
+            .inverted_index(body)
+            .map_err(|error| SearchError::Read(error.to_string()))?;
+        let postings = inverted.read_postings(&term, IndexRecordOption::WithFreqs);
+        let Some(mut postings) = postings.map_err(|error| SearchError::Read(error.to_string()))? else {
+            continue;
+        };
+        let mut doc = postings.doc();
+        while doc != TERMINATED {
+            let piece = collection.piece_of[segment].get(doc as usize).copied().unwrap_or(NONE);
+            if piece != NONE {
+                found.push((piece, tantivy::postings::Postings::term_freq(&postings)));
+            }
+            doc = postings.advance();
+        }
+    }
+    Ok(())
+}
+
+fn remember(heaviest: &mut [(f64, u32); SHOWN], weight: f64, term: u32) {
+    let Some(place) = heaviest.iter().position(|(kept, _)| weight > *kept) else {
+        return;
+    };
+    heaviest[place..].rotate_right(1);
+    heaviest[place] = (weight, term);
+}
+
+struct Lengths {
+    count: f64,
+    average: f64,
+}
+
+impl Lengths {
+    fn of(lengths: &[u64]) -> Self {
+        let filled = lengths.iter().filter(|length| **length > 0).count().max(1) as f64;
+        Self {
+            count: filled,
+            average: (lengths.iter().sum::<u64>() as f64 / filled).max(1.0),
+        }
+    }
+
+    fn rarity(&self, having: usize) -> f64 {
+        let having = having as f64;
+        (1.0 + (self.count - having + 0.5) / (having + 0.5)).ln()
+    }
+
+    fn saturated(&self, count: u32, length: u64) -> f64 {
+        let count = f64::from(count);
+        count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length as f64 / self.average))
+    }
+}

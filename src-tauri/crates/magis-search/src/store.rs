@@ -1,0 +1,288 @@
+//! The tantivy index on disk or in memory: its schema, its documents, its damage.
+//!
+//! A piece of a file is one document with terms; a file is one more with its facts. Scores are not tantivy's, see `bm25`.
+
+use crate::facts::{Facts, Piece};
+use crate::tokens::{IdentifierTokenizer, TOKENIZER};
+use crate::{OpenState, SearchError};
+use magis_core::LineSpan;
+use std::path::{Path, PathBuf};
+use tantivy::directory::MmapDirectory;
+use tantivy::merge_policy::LogMergePolicy;
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
+};
+use tantivy::{DocId, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+
+/// The opened index and its fields.
+pub(crate) struct Store {
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+    folder: Option<PathBuf>,
+}
+
+/// A writing transaction; only one exists at a time, over all processes.
+pub(crate) struct Writer<'a> {
+    writer: IndexWriter,
+    store: &'a Store,
+}
+
+/// A file's document.
+#[derive(Debug)]
+pub(crate) struct StoredFile {
+    /// What pieces and file have in common; counts up, never used again.
+    pub id: u64,
+    pub facts: Facts,
+}
+
+/// A piece's document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredPiece {
+    pub segment: usize,
+    pub doc: DocId,
+    pub file: u64,
+    pub span: LineSpan,
+    pub length: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fields {
+    file: Field,
+    facts: Field,
+    body: Field,
+    first: Field,
+    last: Field,
+    length: Field,
+}
+
+/// Part of the schema, so that an index of another format is recognised. Count up when `Facts`, the tokenizer or what
+/// `magis-syntax` finds changes.
+const FACTS: &str = "facts_1";
+const BUFFER: usize = 64 << 20;
+
+impl Store {
+    /// An empty one in memory.
+    pub fn in_memory() -> Result<Self, SearchError> {
+        let (schema, fields) = schema();
+        Self::over(Index::create_in_ram(schema), fields, None)
+    }
+
+    /// The one in `folder`; made where there is none, made anew where it is damaged or of another format.
+    pub fn open(folder: &Path) -> Result<(Self, OpenState), SearchError> {
+        make_private(folder).map_err(|error| folder_error(folder, error.to_string()))?;
+        let present = folder.join("meta.json").exists() || folder.join(".managed.json").exists();
+        if !present {
+            let mut entries = folder
+                .read_dir()
+                .map_err(|error| folder_error(folder, error.to_string()))?;
+            if entries.next().is_some() {
+                return Err(folder_error(
+                    folder,
+                    "it holds files that are not an index's".to_owned(),
+                ));
+            }
+            return Ok((Self::create(folder)?, OpenState::New));
+        }
+        match Self::existing(folder) {
+            Ok(store) => Ok((store, OpenState::Kept)),
+            Err(why) => {
+                std::fs::remove_dir_all(folder).map_err(|error| folder_error(folder, error.to_string()))?;
+                make_private(folder).map_err(|error| folder_error(folder, error.to_string()))?;
+                Ok((Self::create(folder)?, OpenState::Rebuilt { why }))
+            }
+        }
+    }
+
+    /// Starts writing.
+    pub fn writer(&self) -> Result<Writer<'_>, SearchError> {
+        let writer = match self.index.writer_with_num_threads(1, BUFFER) {
+            Ok(writer) => writer,
+            Err(TantivyError::LockFailure(..)) => {
+                return Err(SearchError::Busy {
+                    folder: self.folder.clone().unwrap_or_default(),
+                });
+            }
+            Err(error) => return Err(write_error(&error)),
+        };
+        let mut policy = LogMergePolicy::default();
+        policy.set_del_docs_ratio_before_merge(0.3);
+        writer.set_merge_policy(Box::new(policy));
+        Ok(Writer { writer, store: self })
+    }
+
+    /// What is committed, as of now.
+    pub fn searcher(&self) -> Result<Searcher, SearchError> {
+        self.reader
+            .reload()
+            .map_err(|error| SearchError::Read(error.to_string()))?;
+        Ok(self.reader.searcher())
+    }
+
+    /// All files and pieces of `searcher` that are not deleted.
+    pub fn contents(&self, searcher: &Searcher) -> Result<(Vec<StoredFile>, Vec<StoredPiece>), SearchError> {
+        let read = |error: TantivyError| SearchError::Read(error.to_string());
+        let broken = |what: &str| SearchError::Read(format!("a document has no {what}"));
+        let (mut files, mut pieces) = (Vec::new(), Vec::new());
+        for (segment, reader) in searcher.segment_readers().iter().enumerate() {
+            let column = |name: &str| reader.fast_fields().u64(name).map_err(read);
+            let (file, first, last, length) = (column("file")?, column("first")?, column("last")?, column("length")?);
+            let documents = reader
+                .get_store_reader(1)
+                .map_err(|error| SearchError::Read(error.to_string()))?;
+            for doc in reader.doc_ids_alive() {
+                let id = file.first(doc).ok_or_else(|| broken("file"))?;
+                if let (Some(first), Some(last), Some(length)) = (first.first(doc), last.first(doc), length.first(doc))
+                {
+                    let span = LineSpan::new(first as u32, last as u32)
+                        .map_err(|error| SearchError::Read(error.to_string()))?;
+                    pieces.push(StoredPiece {
+                        segment,
+                        doc,
+                        file: id,
+                        span,
+                        length,
+                    });
+                    continue;
+                }
+                let document: TantivyDocument = documents.get(doc).map_err(read)?;
+                let facts = document.get_first(self.fields.facts).and_then(|value| value.as_str());
+                let facts = serde_json::from_str(facts.ok_or_else(|| broken("facts"))?)
+                    .map_err(|error| SearchError::Read(error.to_string()))?;
+                files.push(StoredFile { id, facts });
+            }
+        }
+        Ok((files, pieces))
+    }
+
+    /// The field the terms stand in.
+    pub fn body(&self) -> Field {
+        self.fields.body
+    }
+
+    fn create(folder: &Path) -> Result<Self, SearchError> {
+        let (schema, fields) = schema();
+        let index = Index::create_in_dir(folder, schema).map_err(|error| folder_error(folder, error.to_string()))?;
+        Self::over(index, fields, Some(folder.to_owned()))
+    }
+
+    fn existing(folder: &Path) -> Result<Self, String> {
+        let directory = MmapDirectory::open(folder).map_err(|error| error.to_string())?;
+        let index = Index::open(directory).map_err(|error| error.to_string())?;
+        let (schema, fields) = schema();
+        if index.schema() != schema {
+            return Err("it was made by another version".to_owned());
+        }
+        let damaged = index.validate_checksum().map_err(|error| error.to_string())?;
+        if let Some(file) = damaged.iter().min() {
+            return Err(format!("its file {} is damaged", file.display()));
+        }
+        let store = Self::over(index, fields, Some(folder.to_owned())).map_err(|error| error.to_string())?;
+        let searcher = store.reader.searcher();
+        store.contents(&searcher).map_err(|error| error.to_string())?;
+        Ok(store)
+    }
+
+    fn over(index: Index, fields: Fields, folder: Option<PathBuf>) -> Result<Self, SearchError> {
+        index.tokenizers().register(TOKENIZER, IdentifierTokenizer);
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader: IndexReader = reader.map_err(|error: TantivyError| SearchError::Read(error.to_string()))?;
+        Ok(Self {
+            index,
+            reader,
+            fields,
+            folder,
+        })
+    }
+}
+
+impl Writer<'_> {
+    /// Takes out a file and its pieces.
+    pub fn remove(&self, id: u64) {
+        self.writer
+            .delete_term(Term::from_field_u64(self.store.fields.file, id));
+    }
+
+    /// Adds a file and its pieces.
+    pub fn add(&self, id: u64, facts: &Facts, pieces: Vec<Piece>) -> Result<(), SearchError> {
+        let fields = self.store.fields;
+        for piece in pieces {
+            let mut document = TantivyDocument::default();
+            document.add_u64(fields.file, id);
+            document.add_u64(fields.first, u64::from(piece.span.first()));
+            document.add_u64(fields.last, u64::from(piece.span.last()));
+            document.add_u64(fields.length, piece.length);
+            document.add_text(fields.body, piece.text);
+            self.writer
+                .add_document(document)
+                .map_err(|error| write_error(&error))?;
+        }
+        let facts = serde_json::to_string(facts).map_err(|error| SearchError::Write(error.to_string()))?;
+        let mut document = TantivyDocument::default();
+        document.add_u64(fields.file, id);
+        document.add_text(fields.facts, facts);
+        self.writer
+            .add_document(document)
+            .map_err(|error| write_error(&error))?;
+        Ok(())
+    }
+
+    /// Makes all so far durable.
+    pub fn commit(&mut self) -> Result<(), SearchError> {
+        self.writer.commit().map(|_| ()).map_err(|error| write_error(&error))
+    }
+
+    /// Commits and waits for background work.
+    pub fn finish(mut self) -> Result<(), SearchError> {
+        self.commit()?;
+        self.writer.wait_merging_threads().map_err(|error| write_error(&error))
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store")
+            .field("index", &self.index)
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let terms = TextFieldIndexing::default()
+        .set_tokenizer(TOKENIZER)
+        .set_index_option(IndexRecordOption::WithFreqs)
+        .set_fieldnorms(false);
+    let fields = Fields {
+        file: schema.add_u64_field("file", FAST | INDEXED),
+        facts: schema.add_text_field(FACTS, STORED),
+        body: schema.add_text_field("body", TextOptions::default().set_indexing_options(terms)),
+        first: schema.add_u64_field("first", FAST),
+        last: schema.add_u64_field("last", FAST),
+        length: schema.add_u64_field("length", FAST),
+    };
+    (schema.build(), fields)
+}
+
+#[cfg(unix)]
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
+
+fn folder_error(folder: &Path, reason: String) -> SearchError {
+    SearchError::Folder {
+        folder: folder.to_owned(),
+        reason,
+    }
+}
+
+fn write_error(error: &TantivyError) -> SearchError {
+    SearchError::Write(error.to_string())
+}
