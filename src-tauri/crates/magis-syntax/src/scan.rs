@@ -3,7 +3,7 @@
 //! It is what outline, skeleton, chunks and extraction are made of. What a single node means is `shape`'s matter.
 
 use crate::shape::{self, Inside, ShapeKind, Surroundings};
-use crate::tree::{Walk, children, last_row, on_one_line};
+use crate::tree::{Walk, children, last_row, joined};
 use crate::{Import, Language, SymbolKind};
 use magis_core::LineSpan;
 use std::ops::Range;
@@ -123,7 +123,10 @@ pub(crate) fn scan(language: Language, tree: &Tree, text: &str) -> Scan {
                 symbols: definition.depth + u32::from(definition.kind != ShapeKind::TypeScope),
             });
             found.definitions.push(definition);
-        } else if is_anonymous_function(node) {
+            continue;
+        }
+        found.note_member(node, around);
+        if is_anonymous_function(node) {
             let (qualified_name, kind, symbols) = scopes.last().map_or_else(
                 || (String::new(), ShapeKind::Symbol(SymbolKind::Module), 0),
                 |scope| (scope.qualified_name.clone(), scope.kind, scope.symbols),
@@ -217,11 +220,13 @@ impl Scan {
         let lines = rows(node, node);
         match node.kind() {
             "if_statement" | "try_statement" | "with_statement" | "else_clause" | "elif_clause" | "except_clause"
-            | "finally_clause" | "expression_statement" | "linkage_specification"
+            | "finally_clause" | "expression_statement" | "linkage_specification" | "import_declaration"
+            | "const_declaration" | "type_declaration" | "var_declaration"
                 if around.inside != Inside::Function =>
             {
                 self.frames.push(lines);
             }
+            "package_clause" | "package_declaration" => self.import_spans.push(lines),
             "module" | "block" if language == Language::Python => {
                 let documented = matches!(around.parent, "" | "function_definition" | "class_definition");
                 let first = node.named_children(&mut node.walk()).find(|child| !shape::is_comment(*child));
@@ -233,9 +238,15 @@ impl Scan {
             }
             _ => {}
         }
-        let member = around.inside == Inside::Type
-            && matches!(around.parent, "block" | "class_body" | "declaration_list" | "enum_body" | "field_declaration_list");
-        if member && node.is_named() && lines.lines() > 4 {
+    }
+
+    /// Notes a member of a type that is no definition and is long.
+    fn note_member(&mut self, node: Node<'_>, around: Surroundings<'_>) {
+        let lines = rows(node, node);
+        let bodies = ["block", "class_body", "declaration_list", "enum_body", "field_declaration_list"];
+        let wraps_definition = shape::wraps(node) && node.kind() != "expression_statement";
+        let member = around.inside == Inside::Type && bodies.contains(&around.parent) && node.is_named();
+        if member && !wraps_definition && lines.lines() > 4 {
             self.long_members.push(lines);
         }
     }
@@ -252,7 +263,7 @@ impl Scan {
                 at = comment.bytes.end;
             }
             head.push_str(text.get(at..definition.head.end).unwrap_or_default());
-            let head = on_one_line(&head);
+            let head = joined(&head);
             let head = head.trim_end_matches([':', ';', ',', ' ']);
             let head = head.strip_suffix(" {").unwrap_or(head);
             definition.private = shape::is_private(language, &definition.name, head, definition.inside);

@@ -1,13 +1,28 @@
 //! Whether a text is well-formed, whether a change made it worse, and whether two texts are the same code.
 
 use crate::Language;
+use crate::tree::{Walk, parse, slice};
 use magis_core::RepoPath;
+use tree_sitter::{Node, Tree};
 
-/// How many places of `text` the grammar could not make sense of.
+/// How many places of `text` the grammar could not make sense of; in Python, also how many statements are indented
+/// unlike their block and how many blocks are empty, which the grammar lets pass. A text that could not be parsed
+/// within reasonable time counts one for each of its lines.
 pub fn syntax_errors(language: Language, text: &str) -> u32 {
-    let mut parser = tree_sitter::Parser::new();
-    let parsed = parser.set_language(&language.grammar()).ok().and_then(|()| parser.parse(text, None));
-    u32::from(parsed.is_none_or(|tree| tree.root_node().has_error()))
+    let Some(tree) = parse(language, text) else { return text.lines().count().max(1) as u32 };
+    let mut errors = 0;
+    let mut walk = Walk::new(&tree);
+    while let Some((_, node)) = walk.next() {
+        if node.is_error() || node.is_missing() {
+            errors += 1;
+        }
+        if language == Language::Python {
+            errors += misplaced(node, text);
+        } else if !node.has_error() {
+            walk.skip_children();
+        }
+    }
+    errors
 }
 
 /// The syntax errors before and after, where there are more after; none where not, or in an unknown language.
@@ -19,6 +34,111 @@ pub fn parses_worse(path: &RepoPath, before: &str, after: &str) -> Option<(u32, 
 
 /// Whether two texts are equal up to layout: the same tokens, comments included, but for white space and trailing
 /// commas; in Python with the same nesting. In an unknown language, equal up to white space at the ends of lines.
-pub fn same_code(_path: &RepoPath, a: &str, b: &str) -> bool {
-    a.lines().map(str::trim_end).eq(b.lines().map(str::trim_end))
+pub fn same_code(path: &RepoPath, a: &str, b: &str) -> bool {
+    let trees = Language::of(path).and_then(|language| Some((parse(language, a)?, parse(language, b)?)));
+    match trees {
+        Some((of_a, of_b)) => tokens(&of_a, a).eq(tokens(&of_b, b)),
+        None => a.lines().map(str::trim_end).eq(b.lines().map(str::trim_end)),
+    }
+}
+
+/// Statements of a Python block that do not stand where its first one does, and a block without any.
+fn misplaced(node: Node<'_>, text: &str) -> u32 {
+    match node.kind() {
+        "module" => statements(node).filter(|at| starts_line(*at, text).is_some_and(|indent| !indent.is_empty())).count() as u32,
+        "block" => {
+            let mut indents = statements(node).filter_map(|at| starts_line(at, text)).map(str::to_owned);
+            let empty = u32::from(statements(node).next().is_none());
+            let first = indents.next();
+            empty + indents.filter(|indent| first.as_ref() != Some(indent)).count() as u32
+        }
+        "function_definition" | "class_definition" | "if_statement" | "for_statement" | "while_statement"
+        | "with_statement" | "else_clause" | "except_clause" | "finally_clause" | "try_statement"
+            if !node.children(&mut node.walk()).any(|child| child.kind() == "block") =>
+        {
+            u32::from(!node.has_error())
+        }
+        _ => 0,
+    }
+}
+
+fn statements<'t>(block: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    let mut cursor = block.walk();
+    let mut more = cursor.goto_first_child();
+    std::iter::from_fn(move || {
+        while more {
+            let node = cursor.node();
+            more = cursor.goto_next_sibling();
+            if node.is_named() && node.kind() != "comment" && !node.is_error() {
+                return Some(node);
+            }
+        }
+        None
+    })
+}
+
+/// The white space before a node, if nothing else is before it on its line.
+fn starts_line<'s>(node: Node<'_>, text: &'s str) -> Option<&'s str> {
+    let before = text.get(..node.start_byte())?;
+    let line = before.rsplit('\n').next().unwrap_or(before).trim_start_matches('\u{feff}');
+    line.trim().is_empty().then_some(line)
+}
+
+/// What of a text is more than layout.
+#[derive(PartialEq, Eq)]
+enum Token<'s> {
+    /// A node that has parts begins; the depth says what is in what.
+    Opens(usize, &'s str),
+    /// A node without parts, by its words.
+    Word(Vec<&'s str>),
+    /// A node whose white space counts.
+    Text(&'s str),
+}
+
+fn tokens<'s>(tree: &'s Tree, text: &'s str) -> impl Iterator<Item = Token<'s>> {
+    let mut walk = Walk::new(tree);
+    let mut comma = None;
+    let mut ready = std::collections::VecDeque::new();
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(token) = ready.pop_front() {
+                return Some(token);
+            }
+            let Some((depth, node)) = walk.next() else { return comma.take() };
+            let token = if keeps_spaces(node.kind()) {
+                walk.skip_children();
+                Token::Text(slice(text, node))
+            } else if node.child_count() > 0 {
+                Token::Opens(depth, node.kind())
+            } else {
+                Token::Word(slice(text, node).split_whitespace().collect())
+            };
+            if matches!(&token, Token::Word(words) if words.as_slice() == [","]) {
+                ready.extend(comma.replace(token));
+                continue;
+            }
+            let closes = matches!(node.kind(), ")" | "]" | "}");
+            ready.extend(comma.take().filter(|_| !closes));
+            if !matches!(&token, Token::Word(words) if words.is_empty()) {
+                ready.push_back(token);
+            }
+        }
+    })
+}
+
+fn keeps_spaces(kind: &str) -> bool {
+    matches!(
+        kind,
+        "string_literal"
+            | "raw_string_literal"
+            | "char_literal"
+            | "interpreted_string_literal"
+            | "rune_literal"
+            | "template_string"
+            | "string_content"
+            | "string_fragment"
+            | "string"
+            | "jsx_text"
+            | "regex"
+    )
 }

@@ -94,3 +94,9 @@ pub(crate) fn last_row(node: Node<'_>) -> usize {
 pub(crate) fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+/// Code of several lines on one, without the spaces that come of it inside parentheses.
+pub(crate) fn joined(code: &str) -> String {
+    let line = on_one_line(code);
+    if code.contains('\n') { line.replace("( ", "(").replace(", )", ")").replace(" )", ")") } else { line }
+}

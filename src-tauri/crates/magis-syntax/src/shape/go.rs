@@ -1,7 +1,7 @@
 //! Go: functions, methods under their receiver's type, types, package-level names.
 
 use super::{Inside, Shape, Surroundings};
-use crate::tree::slice;
+use crate::tree::{children, slice};
 use crate::{Import, SymbolKind};
 use tree_sitter::Node;
 
@@ -21,7 +21,9 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
                 _ => SymbolKind::Type,
             };
             let mut shape = Shape::named(node, text, kind)?;
-            shape.body = of.filter(|of| matches!(of.kind(), "struct_type" | "interface_type"));
+            let opens = |child: &Node<'_>| matches!(child.kind(), "field_declaration_list" | "{");
+            let holds_members = |of: &Node<'_>| matches!(of.kind(), "struct_type" | "interface_type");
+            shape.body = of.filter(holds_members).and_then(|of| children(of).into_iter().find(opens));
             Some(shape)
         }
         "const_spec" | "var_spec" if around.inside == Inside::Module => {
