@@ -2,7 +2,11 @@
 //!
 //! Touches the files of the patch alone: no index, no reference, no other file.
 
-use crate::{Applied, Patch, RepoError, Repository, Selection};
+use crate::place::place;
+use crate::replace::{self, Content, Found, Replacement, WriteMode};
+use crate::{
+    Applied, AppliedFile, FilePatch, FilePatchKind, FileState, Patch, RepoError, Repository, Selection, filter,
+};
 use magis_core::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -57,12 +61,179 @@ impl fmt::Display for Conflict {
 
 /// Where `patch` does not apply to the work tree; empty if it does. Writes nothing.
 pub fn conflicts(repository: &Repository, patch: &Patch) -> Result<Vec<Conflict>, RepoError> {
-    let _ = (repository, patch);
-    todo!()
+    plan(repository, patch).map(|plan| plan.conflicts)
 }
 
 /// Applies the selected hunks to the work tree, all or nothing. The index stays as it is.
 pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Selection) -> Result<Applied, RepoError> {
-    let _ = (repository, patch, selection);
-    todo!()
+    let patch = patch.select(selection);
+    if patch.files.is_empty() {
+        return Err(RepoError::NothingSelected);
+    }
+    let plan = plan(repository, &patch)?;
+    if !plan.conflicts.is_empty() {
+        return Err(RepoError::Conflicts(plan.conflicts));
+    }
+    let files = plan.replacements.iter().map(|replacement| AppliedFile {
+        path: replacement.path.clone(),
+        before: replacement.before.clone(),
+        after: replacement
+            .content
+            .as_ref()
+            .map(|content| replace::hash(&content.bytes)),
+    });
+    let applied = Applied::Worktree { files: files.collect() };
+    replace::all(repository.root(), &plan.replacements)?;
+    Ok(applied)
+}
+
+/// What applying a patch would do.
+#[derive(Default)]
+struct Plan {
+    replacements: Vec<Replacement>,
+    conflicts: Vec<Conflict>,
+}
+
+impl Plan {
+    fn conflict(&mut self, path: &RepoPath, line: u32, reason: ConflictReason) {
+        self.conflicts.push(Conflict {
+            path: path.clone(),
+            line,
+            reason,
+        });
+    }
+
+    /// The file at `path`, which has to be there.
+    fn old(&mut self, repository: &Repository, path: &RepoPath) -> Result<Option<FileState>, RepoError> {
+        match replace::look(repository.root(), path)? {
+            Found::File(state) => return Ok(Some(state)),
+            Found::Nothing => self.conflict(path, 1, ConflictReason::FileMissing),
+            Found::Other => self.conflict(path, 1, ConflictReason::NotARegularFile),
+        }
+        Ok(None)
+    }
+
+    /// Whether `path` is free for a new file.
+    fn is_free(&mut self, repository: &Repository, path: &RepoPath) -> Result<bool, RepoError> {
+        match replace::look(repository.root(), path)? {
+            Found::Nothing => return Ok(true),
+            Found::File(_) => self.conflict(path, 1, ConflictReason::FileExists),
+            Found::Other => self.conflict(path, 1, ConflictReason::NotARegularFile),
+        }
+        Ok(false)
+    }
+
+    /// The content of `state` with the hunks of `file`.
+    fn edited(&mut self, file: &FilePatch, state: &FileState) -> Option<Vec<u8>> {
+        let bytes = state.content.bytes();
+        if file.text_hunks().next().is_none() {
+            return Some(bytes.to_vec());
+        }
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            self.conflict(file.old_path(), 1, ConflictReason::NotText);
+            return None;
+        };
+        match place(text, file.text_hunks()) {
+            Ok(text) => Some(text.into_bytes()),
+            Err(line) => {
+                self.conflict(file.old_path(), line, ConflictReason::LinesDiffer);
+                None
+            }
+        }
+    }
+}
+
+fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
+    let handle = repository.handle()?;
+    let mut plan = Plan::default();
+    for file in &patch.files {
+        if file.is_binary() && file.kind != FilePatchKind::Delete {
+            plan.conflict(&file.path, 1, ConflictReason::NotText);
+            continue;
+        }
+        match &file.kind {
+            FilePatchKind::Modify => {
+                let Some(state) = plan.old(repository, &file.path)? else {
+                    continue;
+                };
+                let Some(bytes) = plan.edited(file, &state) else {
+                    continue;
+                };
+                plan.replacements.push(Replacement::changed(&file.path, state, bytes));
+            }
+            FilePatchKind::Create => {
+                if !plan.is_free(repository, &file.path)? {
+                    continue;
+                }
+                let Ok(text) = place("", file.text_hunks()) else {
+                    continue;
+                };
+                let text = if filter::writes_crlf(&handle, &file.path) {
+                    text.replace('\n', "\r\n")
+                } else {
+                    text
+                };
+                let mode = if file.is_program() {
+                    WriteMode::NewProgram
+                } else {
+                    WriteMode::NewFile
+                };
+                let content = Some(Content {
+                    bytes: text.into_bytes(),
+                    mode,
+                });
+                plan.replacements.push(Replacement {
+                    path: file.path.clone(),
+                    before: None,
+                    content,
+                });
+            }
+            FilePatchKind::Delete => {
+                let Some(state) = plan.old(repository, &file.path)? else {
+                    continue;
+                };
+                let unchanged = if file.text_hunks().next().is_none() {
+                    state.hash == file.old_blob || state.content.bytes().is_empty()
+                } else {
+                    let text = std::str::from_utf8(state.content.bytes());
+                    text.is_ok_and(|text| place(text, file.text_hunks()).is_ok_and(|rest| rest.is_empty()))
+                };
+                if !unchanged {
+                    plan.conflict(&file.path, 1, ConflictReason::ContentDiffers);
+                    continue;
+                }
+                plan.replacements.push(Replacement {
+                    path: file.path.clone(),
+                    before: Some(state),
+                    content: None,
+                });
+            }
+            FilePatchKind::Rename { from } => {
+                let Some(state) = plan.old(repository, from)? else {
+                    continue;
+                };
+                if !plan.is_free(repository, &file.path)? {
+                    continue;
+                }
+                let Some(bytes) = plan.edited(file, &state) else {
+                    continue;
+                };
+                let content = Some(Content {
+                    bytes,
+                    mode: WriteMode::Exactly(state.permissions),
+                });
+                plan.replacements.push(Replacement {
+                    path: from.clone(),
+                    before: Some(state),
+                    content: None,
+                });
+                plan.replacements.push(Replacement {
+                    path: file.path.clone(),
+                    before: None,
+                    content,
+                });
+            }
+        }
+    }
+    Ok(plan)
 }

@@ -1,4 +1,9 @@
 //! Unified diffs of texts and of trees.
+//!
+//! Settings of the user's git configuration (context, prefixes, abbreviation) do not reach them.
+
+use crate::{ObjectStore, RepoError};
+use git2::{DiffFindOptions, DiffFormat, DiffOptions, Oid, Patch};
 
 /// Lines added and deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,12 +16,87 @@ pub struct DiffStat {
 
 /// The unified hunks between two texts, with `context` lines around; empty if they are equal.
 pub fn text_diff(old: &str, new: &str, context: u32) -> String {
-    let _ = (old, new, context);
-    todo!()
+    let mut options = options(context);
+    let text = Patch::from_buffers(old.as_bytes(), None, new.as_bytes(), None, Some(&mut options))
+        .and_then(|mut patch| patch.to_buf().map(|buffer| buffer.to_vec()))
+        .expect("two texts in memory can always be compared");
+    let text = String::from_utf8_lossy(&text).into_owned();
+    match text.find("\n@@ ") {
+        Some(at) => text[at + 1..].to_owned(),
+        None => String::new(),
+    }
 }
 
 /// How many lines differ.
 pub fn diff_stat(old: &str, new: &str) -> DiffStat {
-    let _ = (old, new);
-    todo!()
+    let mut options = options(0);
+    let (_, added, deleted) = Patch::from_buffers(old.as_bytes(), None, new.as_bytes(), None, Some(&mut options))
+        .and_then(|patch| patch.line_stats())
+        .expect("two texts in memory can always be compared");
+    DiffStat {
+        added: added as u32,
+        deleted: deleted as u32,
+    }
+}
+
+/// The diff of two trees in git's form, moves shown as such.
+pub(crate) fn tree_diff(store: &ObjectStore, old: Oid, new: Oid) -> Result<Vec<u8>, RepoError> {
+    let joined = store.joined();
+    let compare = || {
+        let (old, new) = (joined.find_tree(old)?, joined.find_tree(new)?);
+        let mut options = options(3);
+        options.force_text(false).show_binary(true);
+        let mut diff = joined.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options))?;
+        diff.find_similar(Some(DiffFindOptions::new().renames(true)))?;
+        let mut text = Vec::new();
+        diff.print(DiffFormat::Patch, |_, _, line| {
+            if let sign @ ('+' | '-' | ' ') = line.origin() {
+                text.push(sign as u8);
+            }
+            text.extend_from_slice(line.content());
+            true
+        })?;
+        Ok(text)
+    };
+    compare().map_err(RepoError::git("comparing the two trees"))
+}
+
+fn options(context: u32) -> DiffOptions {
+    let mut options = DiffOptions::new();
+    options
+        .context_lines(context)
+        .interhunk_lines(0)
+        .id_abbrev(40)
+        .old_prefix("a")
+        .new_prefix("b")
+        .indent_heuristic(true)
+        .force_text(true);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hunks_stand_alone_without_a_header() {
+        assert_eq!(
+            text_diff("a\nb\nc\n", "a\nB\nc\n", 1),
+            "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
+        );
+        assert_eq!(text_diff("a\n", "a\n", 3), "");
+        assert_eq!(
+            text_diff("a", "b\n", 3),
+            "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n"
+        );
+    }
+
+    #[test]
+    fn a_stat_counts_lines() {
+        assert_eq!(
+            diff_stat("a\nb\nc\n", "a\nB\nBB\nc\n"),
+            DiffStat { added: 2, deleted: 1 }
+        );
+        assert_eq!(diff_stat("", ""), DiffStat::default());
+    }
 }

@@ -73,9 +73,9 @@ pub enum RepoError {
     /// A file is created, or moved to, where one stands.
     #[error("'{0}' exists already")]
     AlreadyExists(RepoPath),
-    /// Two changes end at the same path, or one needs a folder where the other needs a file.
-    #[error("two changes meet at '{0}'")]
-    Collision(RepoPath),
+    /// Two changes end at the same path, or one needs a folder where a file stands.
+    #[error("two files, or a file and a folder, meet at '{0}'")]
+    Collision(String),
     /// A file that cannot be edited as text.
     #[error("'{path}' cannot be changed: {reason}")]
     NotText {
@@ -93,6 +93,9 @@ pub enum RepoError {
         source: ChangeError,
     },
 
+    /// The patch of a change would hold bytes that are no text.
+    #[error("the patch would not be UTF-8 text")]
+    PatchNotUtf8,
     /// A patch that cannot be read.
     #[error(transparent)]
     Patch(#[from] PatchError),
@@ -199,6 +202,7 @@ impl RepoError {
             Self::Collision(_) => "collision",
             Self::NotText { .. } => "not_text",
             Self::Edits { .. } => "edits",
+            Self::PatchNotUtf8 => "patch_not_utf8",
             Self::Patch(_) => "patch",
             Self::NothingSelected => "nothing_selected",
             Self::Conflicts(_) => "conflicts",
@@ -249,6 +253,7 @@ impl RepoError {
             Self::Collision(_) => "Drop one of the two changes, or give one another path.",
             Self::NotText { .. } => "Change this file by hand.",
             Self::Edits { .. } => "Let the change be written again for this file.",
+            Self::PatchNotUtf8 => "Leave out the files that are not UTF-8.",
             Self::Patch(_) => "Use the patch as it was exported.",
             Self::NothingSelected => "Select at least one hunk of the patch.",
             Self::Conflicts(_) => {

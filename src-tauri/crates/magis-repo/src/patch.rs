@@ -2,6 +2,8 @@
 //!
 //! Reads and writes text; applies nothing.
 
+mod parse;
+
 use magis_core::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -70,7 +72,7 @@ pub struct Hunk {
     pub new_start: u32,
     /// How many lines of the new file.
     pub new_lines: u32,
-    /// What stands behind the second `@@`.
+    /// What stands behind the second `@@`, with its space.
     pub section: String,
     /// The lines with their sign (' ', '-', '+', '\'), without `\n`.
     pub lines: Vec<String>,
@@ -102,8 +104,7 @@ pub struct PatchError {
 impl Patch {
     /// Reads a patch in git's form.
     pub fn parse(text: &str) -> Result<Self, PatchError> {
-        let _ = text;
-        todo!()
+        parse::patch(text)
     }
 
     /// How many hunks there are.
@@ -115,13 +116,96 @@ impl Patch {
     /// left out; a move happens with any of its hunks.
     #[must_use]
     pub fn select(&self, selection: &Selection) -> Self {
-        let _ = selection;
-        todo!()
+        let numbers = match selection {
+            Selection::All => return self.clone(),
+            Selection::Hunks { numbers } => numbers,
+        };
+        let files = self.files.iter().filter_map(|file| {
+            let hunks: Vec<Hunk> = file
+                .hunks
+                .iter()
+                .filter(|hunk| numbers.contains(&hunk.number))
+                .cloned()
+                .collect();
+            let mut file = FilePatch { hunks, ..file.clone() };
+            if file.hunks.len() < self.hunks_of(&file.path) {
+                // The ids of the blobs, and how alike they are, hold for all hunks together.
+                file.header
+                    .retain(|line| !line.starts_with("index ") && !line.starts_with("similarity "));
+                renumber_lines(&mut file.hunks);
+            }
+            (!file.hunks.is_empty()).then_some(file)
+        });
+        Self { files: files.collect() }
+    }
+
+    fn hunks_of(&self, path: &RepoPath) -> usize {
+        self.files
+            .iter()
+            .find(|file| file.path == *path)
+            .map_or(0, |file| file.hunks.len())
+    }
+}
+
+impl FilePatch {
+    /// The path before.
+    pub fn old_path(&self) -> &RepoPath {
+        match &self.kind {
+            FilePatchKind::Rename { from } => from,
+            FilePatchKind::Modify | FilePatchKind::Create | FilePatchKind::Delete => &self.path,
+        }
+    }
+
+    /// The hunks that have lines.
+    pub(crate) fn text_hunks(&self) -> impl Iterator<Item = &Hunk> {
+        self.hunks.iter().filter(|hunk| !hunk.lines.is_empty())
+    }
+
+    /// Whether the file is binary, so that its hunk shows nothing.
+    pub fn is_binary(&self) -> bool {
+        !self.binary.is_empty()
+    }
+
+    /// Whether a new file is a program.
+    pub(crate) fn is_program(&self) -> bool {
+        self.header.iter().any(|line| line == "new file mode 100755")
+    }
+}
+
+/// Sets where hunks begin in the new file when some before them are left out.
+fn renumber_lines(hunks: &mut [Hunk]) {
+    let mut shift = 0_i64;
+    for hunk in hunks {
+        let first = i64::from(hunk.old_start) + i64::from(hunk.old_lines == 0) + shift;
+        hunk.new_start = (first - i64::from(hunk.new_lines == 0)) as u32;
+        shift += i64::from(hunk.new_lines) - i64::from(hunk.old_lines);
     }
 }
 
 impl fmt::Display for Patch {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for file in &self.files {
+            for line in &file.header {
+                writeln!(f, "{line}")?;
+            }
+            for hunk in file.text_hunks() {
+                let range = |start: u32, lines: u32| match lines {
+                    1 => start.to_string(),
+                    _ => format!("{start},{lines}"),
+                };
+                let (old, new) = (
+                    range(hunk.old_start, hunk.old_lines),
+                    range(hunk.new_start, hunk.new_lines),
+                );
+                writeln!(f, "@@ -{old} +{new} @@{}", hunk.section)?;
+                for line in &hunk.lines {
+                    writeln!(f, "{line}")?;
+                }
+            }
+            for line in &file.binary {
+                writeln!(f, "{line}")?;
+            }
+        }
+        Ok(())
     }
 }

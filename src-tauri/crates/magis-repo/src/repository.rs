@@ -3,6 +3,9 @@
 //! Owns paths only: each operation opens libgit2's handle anew, so that nothing is stale and the type can be shared.
 
 use crate::{RepoError, RepositoryState};
+use git2::{ErrorCode, RepositoryOpenFlags};
+use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A repository with a work tree.
@@ -16,8 +19,23 @@ pub struct Repository {
 impl Repository {
     /// Opens the repository that `path`, any folder inside a work tree, belongs to.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RepoError> {
-        let _ = path.as_ref();
-        todo!()
+        let path = path.as_ref();
+        readable(path)?;
+        let nowhere: [&OsStr; 0] = [];
+        let repository = git2::Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, nowhere)
+            .map_err(|error| explain(path, error))?;
+        let root = repository
+            .workdir()
+            .ok_or_else(|| RepoError::Bare(path.to_owned()))?
+            .to_owned();
+        if root.to_str().is_none() || repository.commondir().to_str().is_none() {
+            return Err(RepoError::PathNotUtf8(root));
+        }
+        Ok(Self {
+            root,
+            git_dir: repository.path().to_owned(),
+            common_dir: repository.commondir().to_owned(),
+        })
     }
 
     /// The root of the work tree.
@@ -38,5 +56,84 @@ impl Repository {
     /// The folder with what all work trees share: objects, branches, configuration.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
+    }
+
+    /// libgit2's handle, opened anew.
+    pub(crate) fn handle(&self) -> Result<git2::Repository, RepoError> {
+        readable(&self.root)?;
+        git2::Repository::open(&self.root).map_err(|error| explain(&self.root, error))
+    }
+
+    /// The commit at `HEAD`.
+    pub(crate) fn head_commit<'r>(&self, handle: &'r git2::Repository) -> Result<git2::Commit<'r>, RepoError> {
+        let head = handle.head().map_err(|source| match source.code() {
+            ErrorCode::UnbornBranch | ErrorCode::NotFound => RepoError::NoCommit(self.root.clone()),
+            _ => RepoError::Git {
+                attempt: "reading HEAD",
+                source,
+            },
+        })?;
+        let id = head.target().map(|id| id.to_string()).unwrap_or_default();
+        head.peel_to_commit().map_err(|source| match source.code() {
+            ErrorCode::NotFound => RepoError::ObjectMissing { kind: "commit", id },
+            _ => RepoError::Git {
+                attempt: "reading the commit at HEAD",
+                source,
+            },
+        })
+    }
+}
+
+/// Says what keeps `path` from being looked at, before libgit2 calls all of that "not found".
+fn readable(path: &Path) -> Result<(), RepoError> {
+    let refused = |error: std::io::Error, at: &Path| match error.kind() {
+        ErrorKind::NotFound => RepoError::NoSuchFolder(at.to_owned()),
+        ErrorKind::PermissionDenied => RepoError::PermissionDenied(at.to_owned()),
+        _ => RepoError::Io {
+            attempt: "opening",
+            path: at.to_owned(),
+            source: error,
+        },
+    };
+    std::fs::metadata(path).map_err(|error| refused(error, path))?;
+    for folder in path.ancestors() {
+        let git = folder.join(".git");
+        match std::fs::metadata(&git) {
+            Ok(found) if found.is_dir() => {
+                std::fs::read_dir(&git).map_err(|error| refused(error, &git))?;
+                return Ok(());
+            }
+            Ok(_) => return std::fs::read(&git).map(drop).map_err(|error| refused(error, &git)),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(refused(error, &git)),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Finds the sentence for an error of opening.
+fn explain(path: &Path, source: git2::Error) -> RepoError {
+    let path = path.to_owned();
+    if let Some((_, extension)) = source.message().split_once("unsupported extension name extensions.") {
+        return match extension.to_ascii_lowercase().as_str() {
+            "refstorage" => RepoError::Reftable(path),
+            "partialclone" => RepoError::PartialClone(path),
+            "objectformat" => RepoError::Sha256(path),
+            _ => RepoError::UnsupportedExtension {
+                path,
+                extension: extension.to_owned(),
+            },
+        };
+    }
+    if source.message().contains("object format") {
+        return RepoError::Sha256(path);
+    }
+    match source.code() {
+        ErrorCode::Owner => RepoError::ForeignOwner(path),
+        ErrorCode::NotFound => RepoError::NotARepository(path),
+        _ => RepoError::Git {
+            attempt: "opening the repository",
+            source,
+        },
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! Does not change anything; see `changes` for that.
 
-use crate::{ObjectStore, ReadError, RepoError, Repository, SourceText};
-use magis_core::{Base, BlobId, RepoPath, SkippedFile};
+use crate::tree::{self, Entry};
+use crate::{MAX_FILE_BYTES, ObjectStore, ReadError, RepoError, Repository, SourceText, uncommitted};
+use git2::{ErrorCode, ObjectType, Oid};
+use magis_core::{Base, BlobId, CommitId, RepoPath, SkipReason, SkippedFile, TreeId};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -56,14 +58,44 @@ pub enum FileMode {
 impl Snapshot {
     /// Fixes the tree that `choice` names.
     pub fn take(repository: &Repository, store: &ObjectStore, choice: &BaseChoice) -> Result<Self, RepoError> {
-        let _ = (repository, store, choice);
-        todo!()
+        let handle = repository.handle()?;
+        let (commit, name) = match choice {
+            BaseChoice::Head | BaseChoice::HeadWithUncommitted => (repository.head_commit(&handle)?, "HEAD".to_owned()),
+            BaseChoice::Revision { name } => (revision(&handle, name)?, name.clone()),
+        };
+        let mut notes = Vec::new();
+        let mut tree = commit.tree_id();
+        store.keep(commit.id(), ObjectType::Commit)?;
+        store.keep(tree, ObjectType::Tree)?;
+        let uncommitted = *choice == BaseChoice::HeadWithUncommitted;
+        if uncommitted {
+            let work = uncommitted::tree(repository, &handle, store, tree)?;
+            tree = work.tree;
+            notes = work.notes;
+        }
+        let base = Base {
+            commit: CommitId(commit.id().to_string()),
+            tree: TreeId(tree.to_string()),
+            uncommitted,
+            name,
+        };
+        Ok(Self {
+            store: store.clone(),
+            base,
+            notes,
+        })
     }
 
     /// Opens the tree of an earlier run; works for the files that run read even when the repository is gone.
     pub fn reopen(folder: impl AsRef<Path>, base: &Base) -> Result<Self, RepoError> {
-        let _ = (folder.as_ref(), base);
-        todo!()
+        let store = ObjectStore::reopen(folder)?;
+        let snapshot = Self {
+            store,
+            base: base.clone(),
+            notes: Vec::new(),
+        };
+        tree::entries(&snapshot.store, snapshot.tree()?)?;
+        Ok(snapshot)
     }
 
     /// Which tree it is.
@@ -81,21 +113,161 @@ impl Snapshot {
         &self.store
     }
 
-    /// All ordinary files up to [`crate::MAX_FILE_BYTES`] in the order of their paths, and what is left out, with the
-    /// reason. Contents are not looked at: a binary file is found out when it is read.
+    /// All ordinary files up to [`MAX_FILE_BYTES`] in the order of their paths, and what is left out, with the reason.
+    /// Contents are not looked at: a binary file is found out when it is read. A folder whose tree is missing is left
+    /// out as a whole.
     pub fn files(&self) -> Result<(Vec<FileEntry>, Vec<SkippedFile>), RepoError> {
-        todo!()
+        let (mut files, mut skipped) = (Vec::new(), Vec::new());
+        self.walk(self.tree()?, &[], &mut files, &mut skipped)?;
+        files.sort_by(|one: &FileEntry, other| one.path.cmp(&other.path));
+        skipped.sort_by(|one: &SkippedFile, other| one.path.cmp(&other.path));
+        Ok((files, skipped))
     }
 
     /// The text of a file. It is copied into the store, with the trees on the way.
     pub fn read(&self, path: &RepoPath) -> Result<SourceText, ReadError> {
-        let _ = path;
-        todo!()
+        let entry = self.entry(path)?.ok_or_else(|| ReadError::NoSuchFile(path.clone()))?;
+        let skipped = |reason| ReadError::Skipped {
+            path: path.to_string(),
+            reason,
+        };
+        if let Some(reason) = special(&entry) {
+            return Err(skipped(reason));
+        }
+        self.text(entry.id, path.as_str())
     }
 
     /// The text of a blob, which need not be in the tree (an older version, say). It is copied into the store.
     pub fn read_blob(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
-        let _ = blob;
-        todo!()
+        let missing = || RepoError::ObjectMissing {
+            kind: "blob",
+            id: blob.to_string(),
+        };
+        self.text(Oid::from_str(&blob.0).map_err(|_| missing())?, &blob.0)
     }
+
+    /// The root tree.
+    pub(crate) fn tree(&self) -> Result<Oid, RepoError> {
+        let id = &self.base.tree.0;
+        Oid::from_str(id).map_err(|_| RepoError::ObjectMissing {
+            kind: "tree",
+            id: id.clone(),
+        })
+    }
+
+    /// What the tree has at `path`, unless that is a folder.
+    pub(crate) fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, RepoError> {
+        Ok(tree::find(&self.store, self.tree()?, path.as_str())?.filter(|entry| entry.mode != tree::TREE))
+    }
+
+    fn text(&self, id: Oid, name: &str) -> Result<SourceText, ReadError> {
+        let skipped = |reason| ReadError::Skipped {
+            path: name.to_owned(),
+            reason,
+        };
+        match self.store.blob_size(id)? {
+            None => return Err(skipped(SkipReason::Missing)),
+            Some(bytes) if bytes > MAX_FILE_BYTES => {
+                return Err(skipped(SkipReason::TooLarge {
+                    bytes,
+                    limit: MAX_FILE_BYTES,
+                }));
+            }
+            Some(_) => {}
+        }
+        self.store.keep(id, ObjectType::Blob)?;
+        SourceText::from_bytes(self.store.read(id, ObjectType::Blob)?).map_err(skipped)
+    }
+
+    fn walk(
+        &self,
+        tree: Oid,
+        prefix: &[u8],
+        files: &mut Vec<FileEntry>,
+        skipped: &mut Vec<SkippedFile>,
+    ) -> Result<(), RepoError> {
+        let entries = match tree::entries(&self.store, tree) {
+            Ok(entries) => entries,
+            Err(RepoError::ObjectMissing { .. }) if !prefix.is_empty() => {
+                let path = String::from_utf8_lossy(prefix).into_owned();
+                skipped.push(SkippedFile {
+                    path,
+                    reason: SkipReason::Missing,
+                });
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let path = [prefix, &entry.name].concat();
+            if entry.mode == tree::TREE {
+                self.walk(entry.id, &[&path[..], b"/"].concat(), files, skipped)?;
+                continue;
+            }
+            match self.file(&entry, &path)? {
+                Ok(file) => files.push(file),
+                Err(reason) => {
+                    skipped.push(SkippedFile {
+                        path: String::from_utf8_lossy(&path).into_owned(),
+                        reason,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The entry as a file, or why it is left out.
+    fn file(&self, entry: &Entry, path: &[u8]) -> Result<Result<FileEntry, SkipReason>, RepoError> {
+        if let Some(reason) = special(entry) {
+            return Ok(Err(reason));
+        }
+        let Some(path) = String::from_utf8(path.to_vec())
+            .ok()
+            .and_then(|path| RepoPath::new(path).ok())
+        else {
+            return Ok(Err(SkipReason::UnsupportedPath));
+        };
+        let mode = if entry.mode & 0o111 == 0 {
+            FileMode::Regular
+        } else {
+            FileMode::Executable
+        };
+        Ok(match self.store.blob_size(entry.id)? {
+            None => Err(SkipReason::Missing),
+            Some(bytes) if bytes > MAX_FILE_BYTES => Err(SkipReason::TooLarge {
+                bytes,
+                limit: MAX_FILE_BYTES,
+            }),
+            Some(bytes) => Ok(FileEntry {
+                path,
+                blob: BlobId(entry.id.to_string()),
+                mode,
+                bytes,
+            }),
+        })
+    }
+}
+
+/// Why an entry is no ordinary file.
+pub(crate) fn special(entry: &Entry) -> Option<SkipReason> {
+    match entry.mode {
+        tree::LINK => Some(SkipReason::Symlink),
+        tree::SUBMODULE => Some(SkipReason::Submodule),
+        _ => None,
+    }
+}
+
+fn revision<'r>(handle: &'r git2::Repository, name: &str) -> Result<git2::Commit<'r>, RepoError> {
+    let object = handle.revparse_single(name).map_err(|source| match source.code() {
+        ErrorCode::NotFound | ErrorCode::InvalidSpec => RepoError::RevisionNotFound(name.to_owned()),
+        ErrorCode::Ambiguous => RepoError::RevisionAmbiguous(name.to_owned()),
+        _ => RepoError::Git {
+            attempt: "reading the revision",
+            source,
+        },
+    })?;
+    object
+        .peel_to_commit()
+        .map_err(|_| RepoError::RevisionNotACommit(name.to_owned()))
 }

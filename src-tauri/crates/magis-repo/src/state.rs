@@ -5,6 +5,7 @@
 use crate::{RepoError, Repository};
 use magis_core::CommitId;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
 
 /// A repository, as it stands now.
@@ -83,6 +84,19 @@ pub enum Operation {
     ApplyMailbox,
 }
 
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Merge => "merge",
+            Self::Revert => "revert",
+            Self::CherryPick => "cherry-pick",
+            Self::Bisect => "bisect",
+            Self::Rebase => "rebase",
+            Self::ApplyMailbox => "git am",
+        })
+    }
+}
+
 impl Cleanliness {
     /// Whether nothing differs.
     pub fn is_clean(self) -> bool {
@@ -91,6 +105,129 @@ impl Cleanliness {
 }
 
 pub(crate) fn read(repository: &Repository) -> Result<RepositoryState, RepoError> {
-    let _ = repository;
-    todo!()
+    let handle = repository.handle()?;
+    let commit = repository.head_commit(&handle)?;
+    let id = CommitId(commit.id().to_string());
+    let head = match handle.head().ok().filter(git2::Reference::is_branch) {
+        Some(branch) => HeadState::Branch {
+            name: String::from_utf8_lossy(branch.shorthand_bytes()).into_owned(),
+        },
+        None => HeadState::Detached { commit: id.clone() },
+    };
+    let mut state = RepositoryState {
+        root: repository.root().to_owned(),
+        head,
+        commit: id,
+        subject: commit
+            .summary_bytes()
+            .map(|text| String::from_utf8_lossy(text).into_owned())
+            .unwrap_or_default(),
+        cleanliness: cleanliness(&handle)?,
+        operation: operation(&handle),
+        shallow: handle.is_shallow(),
+        partial_clone: is_partial(&handle),
+        submodules: submodules(&handle)?,
+        lfs: repository.common_dir().join("lfs").is_dir()
+            || std::fs::read(repository.root().join(".gitattributes"))
+                .is_ok_and(|text| String::from_utf8_lossy(&text).contains("filter=lfs")),
+        worktree: handle.is_worktree(),
+        notes: Vec::new(),
+    };
+    state.notes = notes(&state);
+    Ok(state)
+}
+
+/// Whether objects are promised by a remote instead of being there.
+pub(crate) fn is_partial(handle: &git2::Repository) -> bool {
+    let promised = |config: git2::Config| {
+        let mut entries = config.entries(Some("remote\\..*\\.promisor")).ok()?;
+        entries.next().map(|entry| entry.is_ok())
+    };
+    handle.config().ok().and_then(promised).unwrap_or(false)
+}
+
+fn cleanliness(handle: &git2::Repository) -> Result<Cleanliness, RepoError> {
+    use git2::Status;
+    let staged = Status::INDEX_NEW
+        | Status::INDEX_MODIFIED
+        | Status::INDEX_DELETED
+        | Status::INDEX_RENAMED
+        | Status::INDEX_TYPECHANGE;
+    let changed = Status::WT_MODIFIED | Status::WT_DELETED | Status::WT_RENAMED | Status::WT_TYPECHANGE;
+    let mut options = git2::StatusOptions::new();
+    options
+        .include_untracked(true)
+        .recurse_untracked_dirs(true)
+        .exclude_submodules(true)
+        .update_index(false);
+    let statuses = handle
+        .statuses(Some(&mut options))
+        .map_err(RepoError::git("reading the status"))?;
+    let mut counts = Cleanliness::default();
+    for entry in statuses.iter() {
+        let status = entry.status();
+        counts.staged += u32::from(status.intersects(staged));
+        counts.changed += u32::from(status.intersects(changed));
+        counts.untracked += u32::from(status.contains(Status::WT_NEW));
+        counts.conflicted += u32::from(status.contains(Status::CONFLICTED));
+    }
+    Ok(counts)
+}
+
+fn operation(handle: &git2::Repository) -> Option<Operation> {
+    use git2::RepositoryState as State;
+    match handle.state() {
+        State::Clean => None,
+        State::Merge => Some(Operation::Merge),
+        State::Revert | State::RevertSequence => Some(Operation::Revert),
+        State::CherryPick | State::CherryPickSequence => Some(Operation::CherryPick),
+        State::Bisect => Some(Operation::Bisect),
+        State::Rebase | State::RebaseInteractive | State::RebaseMerge => Some(Operation::Rebase),
+        State::ApplyMailbox | State::ApplyMailboxOrRebase => Some(Operation::ApplyMailbox),
+    }
+}
+
+/// The paths of the submodules that the index has.
+fn submodules(handle: &git2::Repository) -> Result<Vec<String>, RepoError> {
+    let index = handle.index().map_err(RepoError::git("reading the index"))?;
+    let links = index.iter().filter(|entry| entry.mode == 0o160_000);
+    Ok(links
+        .map(|entry| String::from_utf8_lossy(&entry.path).into_owned())
+        .collect())
+}
+
+fn notes(state: &RepositoryState) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let HeadState::Detached { commit } = &state.head {
+        notes.push(format!(
+            "HEAD is detached at {commit}; a result can go to a new branch."
+        ));
+    }
+    if let Some(operation) = state.operation {
+        notes.push(format!(
+            "A {operation} is in progress; finish or abort it before you apply a result."
+        ));
+    }
+    if state.cleanliness.conflicted > 0 {
+        notes.push(format!(
+            "{} files have unresolved conflicts.",
+            state.cleanliness.conflicted
+        ));
+    }
+    if state.shallow {
+        notes.push("This is a shallow clone; older revisions come with 'git fetch --unshallow'.".to_owned());
+    }
+    if state.partial_clone {
+        notes.push("This is a partial clone; files that were never fetched are skipped.".to_owned());
+    }
+    if !state.submodules.is_empty() {
+        notes.push(format!(
+            "Submodules are left alone: {}. Open one by itself.",
+            state.submodules.join(", ")
+        ));
+    }
+    if state.lfs {
+        notes.push("Files kept by git LFS are skipped.".to_owned());
+    }
+    notes
 }

@@ -1,25 +1,155 @@
 //! An object database of our own, in which a run's trees and blobs outlive the repository they came from.
 //!
 //! New objects are written here and nowhere else. The repository's objects are read beside them, never written: not even
-//! their time stamps are refreshed.
+//! their time stamps are refreshed, which is why writing goes through a handle that does not know them.
 
 use crate::{RepoError, Repository};
+use git2::{ErrorCode, ObjectType, Oid, RepositoryInitOptions};
+use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Names the file that says where the repository's objects lie.
+const SOURCE: &str = "magis-source";
 
 /// Objects of our own, with those of one repository behind them. Cheap to clone, safe to share.
 #[derive(Clone)]
-pub struct ObjectStore {}
+pub struct ObjectStore {
+    databases: Arc<Databases>,
+}
+
+struct Databases {
+    /// Our objects alone; the only handle that writes.
+    own: Mutex<git2::Repository>,
+    /// Our objects and the repository's; reads only.
+    joined: Mutex<git2::Repository>,
+}
 
 impl ObjectStore {
     /// Opens, or creates, the store in `folder` for `repository`. One store serves all runs of a repository.
     pub fn open(folder: impl AsRef<Path>, repository: &Repository) -> Result<Self, RepoError> {
-        let _ = (folder.as_ref(), repository);
-        todo!()
+        let folder = folder.as_ref();
+        if !folder.join("HEAD").is_file() {
+            create(folder)?;
+        }
+        let objects = repository.common_dir().join("objects");
+        let objects = objects
+            .to_str()
+            .ok_or_else(|| RepoError::PathNotUtf8(objects.clone()))?;
+        let source = folder.join(SOURCE);
+        if fs::read_to_string(&source).ok().as_deref() != Some(objects) {
+            fs::write(&source, objects).map_err(RepoError::io("writing", &source))?;
+        }
+        Self::reopen(folder)
     }
 
     /// Opens an existing store without its repository, which is still read where it was if it is there.
     pub fn reopen(folder: impl AsRef<Path>) -> Result<Self, RepoError> {
-        let _ = folder.as_ref();
-        todo!()
+        let folder = folder.as_ref();
+        let open = || git2::Repository::open_bare(folder).map_err(RepoError::git("opening the object store"));
+        let (own, joined) = (open()?, open()?);
+        let source = folder.join(SOURCE);
+        let objects = fs::read_to_string(&source).map_err(RepoError::io("reading", &source))?;
+        joined
+            .odb()
+            .and_then(|odb| odb.add_disk_alternate(&objects))
+            .map_err(RepoError::git("reading the repository's objects"))?;
+        Ok(Self {
+            databases: Arc::new(Databases {
+                own: Mutex::new(own),
+                joined: Mutex::new(joined),
+            }),
+        })
+    }
+
+    /// Our objects alone, for writing.
+    pub(crate) fn own(&self) -> MutexGuard<'_, git2::Repository> {
+        self.databases.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All objects, for reading.
+    pub(crate) fn joined(&self) -> MutexGuard<'_, git2::Repository> {
+        self.databases.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An object's bytes.
+    pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, RepoError> {
+        let joined = self.joined();
+        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
+        let object = odb.read(id).map_err(|source| missing(source, id, kind))?;
+        if object.kind() == kind {
+            Ok(object.data().to_vec())
+        } else {
+            Err(RepoError::ObjectMissing {
+                kind: kind.str(),
+                id: id.to_string(),
+            })
+        }
+    }
+
+    /// The size of a blob; none if it is missing.
+    pub(crate) fn blob_size(&self, id: Oid) -> Result<Option<u64>, RepoError> {
+        let joined = self.joined();
+        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
+        match odb.read_header(id) {
+            Ok((bytes, _)) => Ok(Some(bytes as u64)),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(source) => Err(RepoError::Git {
+                attempt: "reading the size of a file",
+                source,
+            }),
+        }
+    }
+
+    /// Writes an object into our own database.
+    pub(crate) fn write(&self, kind: ObjectType, data: &[u8]) -> Result<Oid, RepoError> {
+        let own = self.own();
+        own.odb()
+            .and_then(|odb| odb.write(kind, data))
+            .map_err(RepoError::git("writing into the object store"))
+    }
+
+    /// Copies an object into our own database, unless it is there.
+    pub(crate) fn keep(&self, id: Oid, kind: ObjectType) -> Result<(), RepoError> {
+        let kept = self
+            .own()
+            .odb()
+            .map_err(RepoError::git("opening the object store"))?
+            .exists(id);
+        if !kept {
+            let data = self.read(id, kind)?;
+            self.write(kind, &data)?;
+        }
+        Ok(())
+    }
+}
+
+/// A bare repository that only its owner can read.
+fn create(folder: &Path) -> Result<(), RepoError> {
+    fs::create_dir_all(folder).map_err(RepoError::io("creating", folder))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+            .map_err(RepoError::io("setting the permissions of", folder))?;
+    }
+    let mut options = RepositoryInitOptions::new();
+    options.bare(true).external_template(false).initial_head("none");
+    git2::Repository::init_opts(folder, &options)
+        .map(drop)
+        .map_err(RepoError::git("creating the object store"))
+}
+
+fn missing(source: git2::Error, id: Oid, kind: ObjectType) -> RepoError {
+    if source.code() == ErrorCode::NotFound {
+        RepoError::ObjectMissing {
+            kind: kind.str(),
+            id: id.to_string(),
+        }
+    } else {
+        RepoError::Git {
+            attempt: "reading an object",
+            source,
+        }
     }
 }

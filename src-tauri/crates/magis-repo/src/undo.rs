@@ -1,6 +1,8 @@
 //! What was applied, in enough detail to take it back, and taking it back.
 
+use crate::replace::{self, Found, Replacement};
 use crate::{RepoError, Repository};
+use git2::{BranchType, ErrorCode};
 use magis_core::{CommitId, RepoPath};
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +43,97 @@ pub struct FileState {
     /// The hash of its bytes, as of a git blob.
     pub hash: String,
     /// Its bytes.
-    pub content: Vec<u8>,
+    pub content: FileContent,
     /// Its permission bits, where the system has them.
     pub permissions: Option<u32>,
 }
 
+/// The bytes of a file, stored as text where they are text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FileContent {
+    /// UTF-8.
+    Text(String),
+    /// Anything else.
+    Bytes(Vec<u8>),
+}
+
+impl FileContent {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+        String::from_utf8(bytes).map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
 /// Takes back what was applied, if nothing of it has changed since; otherwise says what has.
+///
+/// Of a branch the reference goes; its commit stays in the repository until git collects it.
 pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
-    let _ = (repository, applied);
-    todo!()
+    match applied {
+        Applied::Worktree { files } => undo_files(repository, files),
+        Applied::Branch { name, commit, .. } => undo_branch(repository, name, commit),
+    }
+}
+
+fn undo_files(repository: &Repository, files: &[AppliedFile]) -> Result<(), RepoError> {
+    let mut replacements = Vec::new();
+    let mut changed = Vec::new();
+    for file in files {
+        let now = match replace::look(repository.root(), &file.path)? {
+            Found::File(state) => Some(state),
+            Found::Nothing => None,
+            Found::Other => {
+                changed.push(format!("'{}' is no ordinary file any more", file.path));
+                continue;
+            }
+        };
+        if now.as_ref().map(|state| &state.hash) != file.after.as_ref() {
+            changed.push(format!("'{}' has changed since", file.path));
+        }
+        let content = file.before.as_ref().map(FileState::restored);
+        replacements.push(Replacement {
+            path: file.path.clone(),
+            before: now,
+            content,
+        });
+    }
+    if changed.is_empty() {
+        replace::all(repository.root(), &replacements)
+    } else {
+        Err(RepoError::ChangedSince(changed))
+    }
+}
+
+fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<(), RepoError> {
+    let changed = |what: &str| RepoError::ChangedSince(vec![format!("the branch '{name}' {what}")]);
+    let handle = repository.handle()?;
+    let mut branch = handle
+        .find_branch(name, BranchType::Local)
+        .map_err(|source| match source.code() {
+            ErrorCode::NotFound => changed("is gone"),
+            _ => RepoError::Git {
+                attempt: "reading the branch",
+                source,
+            },
+        })?;
+    if branch.get().target().is_none_or(|tip| tip.to_string() != commit.0) {
+        return Err(changed("has moved on"));
+    }
+    branch.delete().map_err(|source| {
+        if source.message().contains("current HEAD") || source.message().contains("checked out") {
+            changed("is checked out")
+        } else {
+            RepoError::Git {
+                attempt: "deleting the branch",
+                source,
+            }
+        }
+    })
 }

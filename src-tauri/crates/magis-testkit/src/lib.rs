@@ -1,8 +1,9 @@
 //! Fixture repositories built by code, with fixed dates and identities: [`FixtureRepo`], and [`fingerprint`] to show that
-//! nothing was touched.
+//! nothing was touched; and [`sample`], a small project with issues.
 //!
 //! For tests only; steps that fail panic. No network, no clock, no `git` program.
 
 mod repo;
+pub mod sample;
 
 pub use repo::{FixtureRepo, fingerprint};

@@ -1,0 +1,315 @@
+//! Replacing files of a work tree, all or nothing.
+//!
+//! New contents are written beside their targets first; each file is looked at again right before it is replaced by a
+//! rename; what was done is taken back when a later file fails. Symbolic links are never followed below the root.
+
+use crate::{FileContent, FileState, RepoError};
+use git2::{ObjectType, Oid};
+use magis_core::RepoPath;
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// What becomes of a file.
+pub(crate) struct Replacement {
+    pub path: RepoPath,
+    /// What it is now; none: nothing stands there.
+    pub before: Option<FileState>,
+    /// What it becomes; none: it goes.
+    pub content: Option<Content>,
+}
+
+/// New content of a file.
+pub(crate) struct Content {
+    pub bytes: Vec<u8>,
+    pub mode: WriteMode,
+}
+
+/// Which permissions a written file gets.
+#[derive(Clone, Copy)]
+pub(crate) enum WriteMode {
+    /// Those of any new file.
+    NewFile,
+    /// Those of any new program.
+    NewProgram,
+    /// These, where the system has them.
+    Exactly(Option<u32>),
+}
+
+/// What stands at a path.
+pub(crate) enum Found {
+    Nothing,
+    File(FileState),
+    /// A folder, a link, a device, or something of that kind on the way.
+    Other,
+}
+
+impl Replacement {
+    /// A file whose bytes change and whose permissions stay.
+    pub fn changed(path: &RepoPath, before: FileState, bytes: Vec<u8>) -> Self {
+        let mode = WriteMode::Exactly(before.permissions);
+        Self {
+            path: path.clone(),
+            before: Some(before),
+            content: Some(Content { bytes, mode }),
+        }
+    }
+
+    /// The other way round.
+    fn inverse(&self) -> Self {
+        let state = |content: &Content| FileState::new(content.bytes.clone(), None);
+        Self {
+            path: self.path.clone(),
+            before: self.content.as_ref().map(state),
+            content: self.before.as_ref().map(FileState::restored),
+        }
+    }
+}
+
+impl FileState {
+    pub(crate) fn new(bytes: Vec<u8>, permissions: Option<u32>) -> Self {
+        Self {
+            hash: hash(&bytes),
+            content: FileContent::new(bytes),
+            permissions,
+        }
+    }
+
+    /// The content that brings it back.
+    pub(crate) fn restored(&self) -> Content {
+        Content {
+            bytes: self.content.bytes().to_vec(),
+            mode: WriteMode::Exactly(self.permissions),
+        }
+    }
+}
+
+/// The id a git blob of these bytes has.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    Oid::hash_object(ObjectType::Blob, bytes)
+        .expect("SHA-1 of bytes in memory needs nothing that can fail")
+        .to_string()
+}
+
+/// What stands at `path` below `root`.
+pub(crate) fn look(root: &Path, path: &RepoPath) -> Result<Found, RepoError> {
+    let mut place = root.to_owned();
+    let mut parts = path.as_str().split('/').peekable();
+    while let Some(part) = parts.next() {
+        place.push(part);
+        let metadata = match fs::symlink_metadata(&place) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) => return Err(RepoError::io("looking at", place)(error)),
+        };
+        if parts.peek().is_some() {
+            if !metadata.is_dir() {
+                return Ok(Found::Other);
+            }
+        } else if metadata.is_file() {
+            let bytes = fs::read(&place).map_err(RepoError::io("reading", &place))?;
+            return Ok(Found::File(FileState::new(bytes, permissions(&metadata))));
+        }
+    }
+    Ok(Found::Other)
+}
+
+/// Carries out all `replacements`, or none.
+pub(crate) fn all(root: &Path, replacements: &[Replacement]) -> Result<(), RepoError> {
+    let mut prepared = Vec::with_capacity(replacements.len());
+    for replacement in replacements {
+        prepared.push(match &replacement.content {
+            Some(content) => Some(prepare(root, &replacement.path, content)?),
+            None => None,
+        });
+    }
+    let mut pairs: Vec<(&Replacement, Option<NamedTempFile>)> = replacements.iter().zip(prepared).collect();
+    // What goes makes room for what comes.
+    pairs.sort_by_key(|(replacement, _)| replacement.content.is_some());
+    let mut done: Vec<&Replacement> = Vec::new();
+    for (replacement, file) in pairs {
+        if let Err(error) = one(root, replacement, file) {
+            for replacement in done.into_iter().rev() {
+                take_back(root, replacement)?;
+            }
+            return Err(error);
+        }
+        done.push(replacement);
+    }
+    Ok(())
+}
+
+fn take_back(root: &Path, replacement: &Replacement) -> Result<(), RepoError> {
+    let inverse = replacement.inverse();
+    let file = match &inverse.content {
+        Some(content) => Some(prepare(root, &inverse.path, content)?),
+        None => None,
+    };
+    one(root, &inverse, file)
+}
+
+/// Writes new content beside its target: into the nearest folder that is there.
+fn prepare(root: &Path, path: &RepoPath, content: &Content) -> Result<NamedTempFile, RepoError> {
+    let target = root.join(path.as_str());
+    let folder = target
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.is_dir())
+        .unwrap_or(root);
+    let write = || -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".magis-").suffix(".tmp");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = if matches!(content.mode, WriteMode::NewProgram) {
+                0o777
+            } else {
+                0o666
+            };
+            builder.permissions(fs::Permissions::from_mode(mode));
+        }
+        let mut file = builder.tempfile_in(folder)?;
+        file.write_all(&content.bytes)?;
+        #[cfg(unix)]
+        if let WriteMode::Exactly(Some(mode)) = content.mode {
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode))?;
+        }
+        file.as_file().sync_all()?;
+        Ok(file)
+    };
+    write().map_err(RepoError::io("writing", target))
+}
+
+fn one(root: &Path, replacement: &Replacement, file: Option<NamedTempFile>) -> Result<(), RepoError> {
+    let target = root.join(replacement.path.as_str());
+    let unchanged = match (look(root, &replacement.path)?, &replacement.before) {
+        (Found::Nothing, None) => true,
+        (Found::File(now), Some(before)) => now.hash == before.hash,
+        _ => false,
+    };
+    if !unchanged {
+        return Err(RepoError::ChangedSince(vec![format!(
+            "'{}' has just been changed",
+            replacement.path
+        )]));
+    }
+    match (file, &replacement.before) {
+        (Some(file), None) => {
+            let folder = target.parent().unwrap_or(root);
+            fs::create_dir_all(folder).map_err(RepoError::io("creating", folder))?;
+            let placed = file.persist_noclobber(&target).map_err(|failed| failed.error);
+            placed.map(drop).map_err(RepoError::io("creating", target))
+        }
+        (Some(file), Some(_)) => {
+            let placed = file.persist(&target).map_err(|failed| failed.error);
+            placed.map(drop).map_err(RepoError::io("replacing", target))
+        }
+        (None, _) => {
+            fs::remove_file(&target).map_err(RepoError::io("deleting", &target))?;
+            remove_empty_folders(root, target);
+            Ok(())
+        }
+    }
+}
+
+/// Folders that hold nothing any more go with their last file, as with git.
+fn remove_empty_folders(root: &Path, mut below: PathBuf) {
+    while below.pop() && below != root && below.starts_with(root) {
+        if fs::remove_dir(&below).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+fn permissions(metadata: &fs::Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Some(metadata.permissions().mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+fn permissions(_: &fs::Metadata) -> Option<u32> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).unwrap()
+    }
+
+    fn created(at: &str) -> Replacement {
+        let content = Some(Content {
+            bytes: b"new\n".to_vec(),
+            mode: WriteMode::NewFile,
+        });
+        Replacement {
+            path: path(at),
+            before: None,
+            content,
+        }
+    }
+
+    #[test]
+    fn what_was_done_is_taken_back_when_a_later_file_fails() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("changed"), "old\n").unwrap();
+        fs::create_dir(root.path().join("folder")).unwrap();
+        fs::write(root.path().join("folder/gone"), "old\n").unwrap();
+        let before = listing(root.path());
+        let state = || FileState::new(b"old\n".to_vec(), Some(0o644));
+        let replacements = [
+            Replacement::changed(&path("changed"), state(), b"new\n".to_vec()),
+            Replacement {
+                path: path("folder/gone"),
+                before: Some(state()),
+                content: None,
+            },
+            created("file"),
+            created("file/below"),
+        ];
+        assert!(all(root.path(), &replacements).is_err());
+        assert_eq!(listing(root.path()), before);
+    }
+
+    #[test]
+    fn a_file_that_changed_in_between_stays() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("file"), "saved by an editor\n").unwrap();
+        let state = FileState::new(b"old\n".to_vec(), None);
+        let replaced = all(
+            root.path(),
+            &[Replacement::changed(&path("file"), state, b"new\n".to_vec())],
+        );
+        assert!(matches!(replaced, Err(RepoError::ChangedSince(_))));
+        assert_eq!(fs::read(root.path().join("file")).unwrap(), b"saved by an editor\n");
+        assert_eq!(
+            fs::read_dir(root.path()).unwrap().count(),
+            1,
+            "no temporary file is left"
+        );
+    }
+
+    fn listing(root: &Path) -> Vec<(String, Vec<u8>)> {
+        let mut files = Vec::new();
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let entry = entry.unwrap().path();
+                if entry.is_dir() {
+                    folders.push(entry);
+                } else {
+                    files.push((entry.display().to_string(), fs::read(&entry).unwrap()));
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+}

@@ -1,0 +1,53 @@
+//! The repository seen from outside: states, snapshots, changes and their application, on real repositories.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod apply;
+mod changes;
+mod open;
+mod snapshot;
+
+use magis_core::RepoPath;
+use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_testkit::FixtureRepo;
+use std::path::Path;
+use std::process::Command;
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::new(text).unwrap()
+}
+
+fn store(fixture: &FixtureRepo) -> ObjectStore {
+    let repository = Repository::open(fixture.root()).unwrap();
+    ObjectStore::open(fixture.beside("store"), &repository).unwrap()
+}
+
+fn take(fixture: &FixtureRepo, choice: &BaseChoice) -> Snapshot {
+    let repository = Repository::open(fixture.root()).unwrap();
+    Snapshot::take(&repository, &store(fixture), choice).unwrap()
+}
+
+/// The `git` program in `folder`, without the machine's configuration; gives what it prints.
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=Ada Fixture",
+            "-c",
+            "user.email=ada@example.com",
+            "-c",
+            "protocol.file.allow=always",
+        ])
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

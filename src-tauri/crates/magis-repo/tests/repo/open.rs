@@ -1,0 +1,165 @@
+//! Which repositories open, what is said of them, and what is said of the others.
+
+use crate::git;
+use magis_repo::{BaseChoice, HeadState, ObjectStore, Operation, RepoError, Repository, RepositoryState, Snapshot};
+use magis_testkit::{FixtureRepo, fingerprint};
+use std::path::Path;
+
+fn state(folder: impl AsRef<Path>) -> RepositoryState {
+    Repository::open(folder).unwrap().state().unwrap()
+}
+
+/// Opening `folder` and reading its state gives the error `code`, whose remedy mentions `remedy`.
+fn check(folder: impl AsRef<Path>, code: &str, remedy: &str) {
+    let error = Repository::open(&folder)
+        .and_then(|repository| repository.state())
+        .unwrap_err();
+    assert_eq!(error.code(), code, "{error}");
+    assert!(error.remedy().contains(remedy), "{}", error.remedy());
+    assert!(!error.to_string().ends_with('.'), "{error}");
+}
+
+#[test]
+fn what_is_no_usable_repository_is_named_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    check(folder.path(), "not_a_repository", "git init");
+    check(folder.path().join("nowhere"), "no_such_folder", "Check the path");
+    check(FixtureRepo::bare().root(), "bare", "git worktree add");
+    check(FixtureRepo::new().root(), "no_commit", "git commit");
+}
+
+#[test]
+fn repository_formats_libgit2_cannot_read_are_named_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "-q", "--object-format=sha256", "sha256"]);
+    check(folder.path().join("sha256"), "sha256", "SHA-1");
+    git(folder.path(), &["init", "-q", "--ref-format=reftable", "reftable"]);
+    check(folder.path().join("reftable"), "reftable", "git refs migrate");
+
+    let partial = FixtureRepo::new();
+    partial.write("a", "a\n").commit("one");
+    partial
+        .config("core.repositoryformatversion", "1")
+        .config("extensions.partialClone", "origin");
+    check(partial.root(), "partial_clone", "--no-filter");
+    partial.config("extensions.somethingNew", "true");
+}
+
+/// Only root can give a repository to somebody else; for others there is nothing to test.
+#[cfg(unix)]
+#[test]
+fn a_repository_of_another_user_is_refused_as_git_does() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    let given = [fixture.root(), fixture.git_dir()].map(|place| std::os::unix::fs::chown(place, Some(12_345), None));
+    if given.iter().all(Result::is_ok) {
+        check(fixture.root(), "foreign_owner", "safe.directory");
+    }
+}
+
+#[test]
+fn any_folder_inside_the_work_tree_opens_it() {
+    let fixture = FixtureRepo::new();
+    let commit = fixture.write("src/deep/a.py", "a\n").commit("First\n\nbody");
+    let state = state(fixture.root().join("src/deep"));
+    assert_eq!(state.root, fixture.root().canonicalize().unwrap());
+    assert_eq!(state.head, HeadState::Branch { name: "main".into() });
+    assert_eq!((state.commit.0, state.subject.as_str()), (commit, "First"));
+    assert!(state.cleanliness.is_clean() && state.notes.is_empty());
+}
+
+#[test]
+fn uncommitted_work_is_counted() {
+    let fixture = FixtureRepo::new();
+    fixture
+        .write("a", "a\n")
+        .write("b", "b\n")
+        .write(".gitignore", "*.log\n")
+        .commit("one");
+    fixture.write("staged", "s\n").stage();
+    fixture
+        .write("a", "changed\n")
+        .remove("b")
+        .write("new/x", "x\n")
+        .write("new/y", "y\n")
+        .write("z.log", "z\n");
+    let counts = state(fixture.root()).cleanliness;
+    assert_eq!(
+        (counts.staged, counts.changed, counts.untracked, counts.conflicted),
+        (1, 2, 2, 0)
+    );
+}
+
+#[test]
+fn unusual_states_work_and_are_noted() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    let commit = fixture.write("a", "b\n").commit("two");
+
+    let worktree = fixture.worktree("second");
+    assert!(state(&worktree).worktree);
+
+    fixture.detach();
+    let detached = state(fixture.root());
+    assert!(matches!(detached.head, HeadState::Detached { commit: at } if at.0 == commit));
+    assert!(detached.notes[0].contains("detached"));
+
+    fixture.shallow();
+    let shallow = state(fixture.root());
+    assert!(shallow.shallow && shallow.notes.iter().any(|note| note.contains("--unshallow")));
+
+    fixture
+        .config("remote.origin.promisor", "true")
+        .config("remote.origin.url", "file:///nowhere");
+    assert!(state(fixture.root()).partial_clone);
+
+    fixture.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+    assert!(state(fixture.root()).lfs);
+}
+
+#[test]
+fn an_unfinished_merge_is_noted() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    fixture.unfinished_merge("a");
+    let state = state(fixture.root());
+    assert_eq!(
+        (state.operation, state.cleanliness.conflicted),
+        (Some(Operation::Merge), 1)
+    );
+    assert!(state.notes[0].contains("merge is in progress"));
+}
+
+#[test]
+fn submodules_are_listed_and_open_by_themselves() {
+    let (inner, outer) = (FixtureRepo::new(), FixtureRepo::new());
+    inner.write("lib.py", "x = 1\n").commit("inner");
+    outer.write("a", "a\n").commit("outer");
+    let folder = outer.submodule("vendor/lib", &inner);
+    assert_eq!(state(outer.root()).submodules, ["vendor/lib"]);
+    assert_eq!(state(folder).subject, "inner");
+}
+
+#[test]
+fn revisions_that_name_no_commit_are_told_apart() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    let repository = Repository::open(fixture.root()).unwrap();
+    let store = ObjectStore::open(fixture.beside("store"), &repository).unwrap();
+    let take = |name: &str| {
+        let choice = BaseChoice::Revision { name: name.into() };
+        Snapshot::take(&repository, &store, &choice).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(take("nowhere"), RepoError::RevisionNotFound(name) if name == "nowhere"));
+    assert!(matches!(take("HEAD:a"), RepoError::RevisionNotACommit(_)));
+}
+
+#[test]
+fn looking_writes_nothing() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    fixture.write("a", "changed\n").write("new", "n\n");
+    let before = fingerprint(fixture.root());
+    state(fixture.root());
+    assert_eq!(fingerprint(fixture.root()), before);
+}
