@@ -1,16 +1,320 @@
 //! The definition wanted, out of a model's answer.
+//!
+//! Models wrap code in fences, prose, classes and other definitions, indent it as they please and stop in the middle.
+//! An answer is therefore read in several ways, likely ones first, and the first that yields the definition whole wins.
+//! Nothing is repaired: a definition that is cut off is no definition.
 
-use crate::Language;
+use crate::layout::{dedented, indent_of};
+use crate::outline::is_called;
+use crate::scan::{Definition, scan};
+use crate::syntax::syntax_errors;
+use crate::tree::{Walk, last_row, parse};
+use crate::{Language, SymbolKind};
+use std::borrow::Cow;
+use tree_sitter::Tree;
+
+/// How many lines that mention the name are tried as the definition's first.
+const MENTIONS: usize = 24;
+/// The type a member is put into where it does not parse on its own.
+const SHELL: &str = "MagisShell";
 
 /// The text of the definition called `name` (simple or qualified) in a model's answer, with its decorators and
 /// doc comment, its first line at column 0. The answer may have fences, prose, imports, a class around it or other
 /// definitions beside it. None where it is not there or is cut off.
 pub fn extract_definition(language: Language, answer: &str, name: &str) -> Option<String> {
-    let _ = (language, name);
-    Some(strip_fences(answer).to_owned())
+    let answer = answer.strip_prefix('\u{feff}').unwrap_or(answer).replace("\r\n", "\n");
+    let simple = name.rsplit(['.', ':']).next().unwrap_or(name);
+    if simple.is_empty() {
+        return None;
+    }
+    let blocks = Fences::of(&answer);
+    let mut texts: Vec<&str> = blocks.contents();
+    if texts.is_empty() || !texts.iter().any(|text| text.contains(simple)) {
+        texts = vec![&answer];
+    }
+    let whole = texts.iter().find_map(|text| in_whole(language, text, name));
+    let elsewhere = |text: &&&str| is_in_another(language, text, name, simple);
+    whole.or_else(|| texts.iter().filter(|text| !elsewhere(text)).find_map(|text| from_mention(language, text, name, simple)))
 }
 
 /// The content of the first fenced block, or the whole where there is none; a block never closed goes to the end.
+/// A single fence behind code closes it: the opening one stood in the prompt.
 pub fn strip_fences(answer: &str) -> &str {
-    answer
+    Fences::of(answer).contents().first().copied().unwrap_or(answer)
+}
+
+/// The fenced blocks of an answer.
+struct Fences<'s> {
+    answer: &'s str,
+    /// Contents, as byte ranges.
+    blocks: Vec<std::ops::Range<usize>>,
+    /// Where the only fence begins and ends, if it is bare and closes nothing.
+    lone: Option<std::ops::Range<usize>>,
+}
+
+impl<'s> Fences<'s> {
+    fn of(answer: &'s str) -> Self {
+        let mut fences = Self { answer, blocks: Vec::new(), lone: None };
+        let mut open: Option<(Fence, usize, u32)> = None;
+        let mut at = 0;
+        let mut seen = 0;
+        for line in answer.split_inclusive('\n') {
+            let (start, end) = (at, at + line.len());
+            at = end;
+            let Some(fence) = Fence::of(line) else { continue };
+            seen += 1;
+            match &mut open {
+                None => {
+                    fences.lone = (seen == 1 && fence.is_bare).then_some(start..end);
+                    open = Some((fence, end, 0));
+                }
+                Some((opening, _, nested)) if opening.is_like(&fence) => {
+                    if !fence.is_bare {
+                        *nested += 1;
+                    } else if *nested > 0 {
+                        *nested -= 1;
+                    } else {
+                        fences.lone = None;
+                        fences.blocks.extend(open.take().map(|(_, content, _)| content..start));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        fences.blocks.extend(open.map(|(_, content, _)| content..answer.len()));
+        fences
+    }
+
+    fn contents(&self) -> Vec<&'s str> {
+        if let Some(lone) = &self.lone {
+            let (before, after) = (&self.answer[..lone.start], &self.answer[lone.end..]);
+            return if looks_like_code(before) > looks_like_code(after) { vec![before, after] } else { vec![after, before] };
+        }
+        self.blocks.iter().map(|block| &self.answer[block.clone()]).collect()
+    }
+}
+
+/// A line that opens or closes a block.
+struct Fence {
+    mark: u8,
+    length: usize,
+    indent: usize,
+    /// Whether no word follows it, so that it can close.
+    is_bare: bool,
+}
+
+impl Fence {
+    fn of(line: &str) -> Option<Self> {
+        let trimmed = line.trim_start();
+        let mark = *trimmed.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+        let length = trimmed.bytes().take_while(|byte| *byte == mark).count();
+        let info = trimmed[length..].trim();
+        if length < 3 || info.contains(char::from(mark)) {
+            return None;
+        }
+        Some(Self { mark, length, indent: line.len() - trimmed.len(), is_bare: info.is_empty() })
+    }
+
+    /// Whether `other` can close or nest in the block this one opened; deeper ones are part of the code.
+    fn is_like(&self, other: &Self) -> bool {
+        other.mark == self.mark && other.length >= self.length && other.indent <= self.indent + 3
+    }
+}
+
+/// How many lines have the looks of code.
+fn looks_like_code(text: &str) -> usize {
+    let code = |line: &&str| {
+        line.starts_with([' ', '\t', '@', '}', '#'])
+            || line.trim_end().ends_with(['{', '}', ';', ')', ']', ','])
+            || ["def ", "class ", "fn ", "func ", "function ", "async def "].iter().any(|word| line.starts_with(word))
+    };
+    text.lines().filter(|line| !line.trim().is_empty()).filter(code).count()
+}
+
+/// Looks for the definition in the text as a whole: as it is, moved to column 0, with its first line moved to where the
+/// others are, and as a member of a class.
+fn in_whole(language: Language, text: &str, name: &str) -> Option<String> {
+    let moved = dedented(text);
+    let aligned = first_line_aligned(text);
+    let mut readings: Vec<Cow<'_, str>> = vec![Cow::Borrowed(text)];
+    readings.extend([Some(moved.clone()), aligned].into_iter().flatten().filter(|other| other != text).map(Cow::Owned));
+    if let Some((before, after)) = shell(language) {
+        readings.push(Cow::Owned(format!("{before}{moved}\n{after}")));
+    }
+    if matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx) {
+        readings.push(Cow::Owned(format!("const {SHELL} = {{\n{moved}\n}};")));
+    }
+    let mut crooked = None;
+    for reading in readings {
+        match in_reading(language, &reading, name) {
+            // Only Python takes a wrong reading of the indentation for code.
+            Some(text) if language == Language::Python && syntax_errors(language, &text) > 0 => {
+                crooked = crooked.or(Some(text));
+            }
+            Some(text) => return Some(text),
+            None => {}
+        }
+    }
+    crooked
+}
+
+/// Whether the text defines the name in another type than the one wanted.
+fn is_in_another(language: Language, text: &str, name: &str, simple: &str) -> bool {
+    let Some(tree) = parse(language, text).filter(|_| name != simple) else { return false };
+    scan(language, &tree, text).definitions.iter().any(|definition| {
+        definition.name == simple && definition.qualified_name != simple && !is_called(name, &definition.qualified_name)
+    })
+}
+
+/// What a member has to stand between where a language allows it in types alone.
+fn shell(language: Language) -> Option<(String, &'static str)> {
+    match language {
+        Language::JavaScript | Language::TypeScript | Language::Tsx | Language::Java => {
+            Some((format!("class {SHELL} {{\n"), "}\n"))
+        }
+        Language::Cpp => Some((format!("class {SHELL} {{\n"), "};\n")),
+        Language::Python | Language::Rust | Language::Go | Language::C => None,
+    }
+}
+
+/// The text with its first line, a decorator or comment, indented as the second: models tend to drop the indentation of
+/// the first line alone.
+fn first_line_aligned(text: &str) -> Option<String> {
+    let text = text.trim_start_matches(['\n', ' ', '\t']);
+    let second = text.lines().skip(1).find(|line| !line.trim().is_empty())?;
+    let indent = indent_of(second);
+    (!indent.is_empty() && text.starts_with(['@', '#', '/'])).then(|| dedented(&format!("{indent}{text}")))
+}
+
+/// Looks for the definition from each line on that mentions it, so that what is around it need not parse.
+fn from_mention(language: Language, text: &str, name: &str, simple: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mentions = (0..lines.len()).filter(|at| mentions(lines[*at], simple));
+    mentions.take(MENTIONS).find_map(|at| {
+        let mut first = at;
+        while first > 0 && belongs_to_next(language, lines[first - 1]) {
+            first -= 1;
+        }
+        let end = if language == Language::Python { python_end(&lines, at) } else { lines.len() };
+        in_whole(language, &dedented(&lines[first..end].join("\n")), name)
+    })
+}
+
+fn mentions(line: &str, simple: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(simple).any(|(at, _)| {
+        !line[..at].ends_with(part) && !line[at + simple.len()..].starts_with(part)
+    })
+}
+
+/// Whether a line is a decorator, an attribute or part of a comment, as stands above a definition.
+fn belongs_to_next(language: Language, line: &str) -> bool {
+    let line = line.trim();
+    match language {
+        Language::Python => line.starts_with('@'),
+        Language::Rust => line.starts_with("#[") || line.starts_with("///"),
+        _ => line.starts_with("//") || line.starts_with("/*") || line.starts_with('*') || line.starts_with('@'),
+    }
+}
+
+/// The line behind a Python definition that begins at `at`: the first that is indented no deeper, behind its head.
+fn python_end(lines: &[&str], at: usize) -> usize {
+    let indent = indent_of(lines[at]).len();
+    let mut head = true;
+    for (index, line) in lines.iter().enumerate().skip(at) {
+        let trimmed = line.trim();
+        let shallow = indent_of(line).len() <= indent;
+        if !head && shallow && !trimmed.is_empty() {
+            return index;
+        }
+        if head && trimmed.split(" #").next().unwrap_or_default().trim_end().ends_with(':') {
+            head = false;
+        }
+    }
+    lines.len()
+}
+
+fn in_reading(language: Language, reading: &str, name: &str) -> Option<String> {
+    let tree = parse(language, reading)?;
+    let found = scan(language, &tree, reading);
+    let own = |definition: &Definition| {
+        let prefix = format!("{SHELL}{}", if definition.qualified_name.contains("::") { "::" } else { "." });
+        definition.qualified_name.strip_prefix(&prefix).unwrap_or(&definition.qualified_name).to_owned()
+    };
+    let fits = |definition: &&Definition| {
+        let called = own(definition);
+        definition.symbol_kind().is_some() && (is_called(&called, name) || is_called(name, &called))
+    };
+    let mut fitting: Vec<&Definition> = found.definitions.iter().filter(fits).collect();
+    // The fullest name first, then what has a body: an overload's or a prototype's head is rarely what was meant.
+    fitting.sort_by_key(|definition| (!is_called(&own(definition), name), !is_implementation(definition, reading)));
+    let text = |definition: &&Definition| text_of(language, &tree, reading, definition);
+    fitting.iter().find_map(text)
+}
+
+fn is_implementation(definition: &Definition, reading: &str) -> bool {
+    let holds_none = matches!(definition.symbol_kind(), Some(SymbolKind::Constant | SymbolKind::Type | SymbolKind::Macro));
+    let text = reading.get(definition.bytes.clone()).unwrap_or_default();
+    let head = text.split("def ").next().unwrap_or_default();
+    holds_none || (definition.has_body && !head.contains("@overload") && !head.contains("@typing.overload"))
+}
+
+/// The definition's text, unless it is cut off.
+fn text_of(language: Language, tree: &Tree, reading: &str, definition: &Definition) -> Option<String> {
+    if is_cut_off(language, tree, reading, definition) {
+        return None;
+    }
+    let start = definition.bytes.start;
+    let line_start = reading[..start].rfind('\n').map_or(0, |at| at + 1);
+    let from = if reading[line_start..start].trim().is_empty() { line_start } else { start };
+    let mut end = definition.bytes.end;
+    let rest = reading[end..].split('\n').next().unwrap_or_default();
+    if matches!(rest.trim(), ";" | ",") || rest.trim().starts_with(language.comment_prefix()) {
+        end += rest.trim_end().len();
+    }
+    let text = dedented(reading[from..end].trim_end());
+    Some(format!("{}\n", text.trim_start_matches('\n')))
+}
+
+/// Whether the parser lost its way where the definition ends, which is what stopping in the middle looks like.
+fn is_cut_off(language: Language, tree: &Tree, reading: &str, definition: &Definition) -> bool {
+    let (start, end) = (definition.bytes.start, definition.bytes.end);
+    let last = definition.span.last() as usize - 1;
+    let column = start - reading[..start].rfind('\n').map_or(0, |at| at + 1);
+    let rest = reading[end..].trim();
+    let ends_text = rest.is_empty() || rest.trim_matches(['}', ';', ' ', '\n']).is_empty();
+    let last_line = reading[start..end].trim_end().rsplit('\n').next().unwrap_or_default();
+    if language == Language::Python && last_line.split('#').next().unwrap_or_default().trim_end().ends_with(':') {
+        return true;
+    }
+    let mut walk = Walk::new(tree);
+    while let Some((_, node)) = walk.next() {
+        if node.end_byte() < start || !node.has_error() {
+            walk.skip_children();
+            continue;
+        }
+        let broken = (node.is_error() || node.is_missing()) && node.start_byte() >= start;
+        if !broken {
+            continue;
+        }
+        let row = node.start_position().row;
+        let within = node.start_byte() <= end;
+        let at_its_end = within
+            && (last_row(node) >= last
+                || ends_text && node.is_missing()
+                || language == Language::Python && leads_to_end(reading, row, last));
+        let continues_it = !within && row <= last + 1 && (row == last || node.start_position().column > column);
+        if at_its_end || continues_it {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the last line lies, by its indentation, in the statement that begins on `row`.
+fn leads_to_end(reading: &str, row: usize, last: usize) -> bool {
+    let lines: Vec<&str> = reading.lines().take(last + 1).skip(row).collect();
+    let indent = |line: &str| indent_of(line).len();
+    let Some((first, rest)) = lines.split_first() else { return false };
+    rest.iter().filter(|line| !line.trim().is_empty()).all(|line| indent(line) > indent(first))
 }

@@ -52,6 +52,10 @@ fn misplaced(node: Node<'_>, text: &str) -> u32 {
             let first = indents.next();
             empty + indents.filter(|indent| first.as_ref() != Some(indent)).count() as u32
         }
+        "decorated_definition" => {
+            let definition = node.child_by_field_name("definition").and_then(|at| starts_line(at, text));
+            u32::from(definition.is_some_and(|indent| starts_line(node, text).is_some_and(|own| own != indent)))
+        }
         "function_definition" | "class_definition" | "if_statement" | "for_statement" | "while_statement"
         | "with_statement" | "else_clause" | "except_clause" | "finally_clause" | "try_statement"
             if !node.children(&mut node.walk()).any(|child| child.kind() == "block") =>
