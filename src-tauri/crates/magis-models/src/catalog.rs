@@ -294,9 +294,10 @@ impl ModelId {
         }
     }
 
-    /// The name a file of unknown origin gets: its file name without ending, lower-cased, other characters turned into `-`.
-    pub fn from_file_name(name: &str) -> Result<Self, ModelIdError> {
-        let lower = name.to_ascii_lowercase();
+    /// The name a file of unknown origin gets: its file name without ending, lower-cased, other characters turned into `-`. Where
+    /// nothing is left of it, a number made of the file name.
+    pub fn from_file_name(name: &str) -> Self {
+        let lower = name.to_lowercase();
         let stem = lower.strip_suffix(".gguf").unwrap_or(&lower);
         let clean: String = stem
             .chars()
@@ -308,13 +309,9 @@ impl ModelId {
                 }
             })
             .collect();
-        Self::new(
-            clean
-                .trim_start_matches(['.', '-', '_'])
-                .chars()
-                .take(80)
-                .collect::<String>(),
-        )
+        let clean: String = clean.trim_matches(['.', '-', '_']).chars().take(80).collect();
+        let numbered = || format!("model-{}", &Sha256Hex::of(name.as_bytes()).to_string()[..8]);
+        Self(if clean.is_empty() { numbered() } else { clean })
     }
 
     /// The name as text.

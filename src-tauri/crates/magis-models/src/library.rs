@@ -69,6 +69,9 @@ pub enum Verification {
     },
 }
 
+/// A model and what checking it showed, or why it could not be checked.
+pub type VerifiedModel = (ModelId, Result<Verification, LibraryError>);
+
 /// Something the library cannot do, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
@@ -115,12 +118,6 @@ pub enum LibraryError {
     #[error("the library already has another file at {}; rename yours or remove that one first", path.display())]
     NameTaken {
         /// The file that is there.
-        path: PathBuf,
-    },
-    /// The file's name cannot be turned into a model name.
-    #[error("cannot name a model after the file {}; rename it to letters, digits, '.', '-' and '_'", path.display())]
-    Unnameable {
-        /// The file.
         path: PathBuf,
     },
     /// The disk is too full for a copy.
@@ -184,26 +181,21 @@ impl ModelLibrary {
         for file in fs::read_dir(&self.folder).map_err(storage("list the model folder", &self.folder))? {
             let file = file.map_err(storage("list the model folder", &self.folder))?;
             let path = file.path();
-            let Some(name) = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .filter(|name| is_model_name(name))
-            else {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if !is_model_name(&name) {
                 continue;
-            };
-            let entry = self.entry_of_file(name).cloned();
+            }
+            let entry = self.entry_of_file(&name).cloned();
             let id = entry
                 .as_ref()
-                .map(|entry| Ok(entry.id.clone()))
-                .unwrap_or_else(|| ModelId::from_file_name(name));
-            let Ok(id) = id else { continue };
-            let Ok(metadata) = fs::metadata(&path) else { continue };
+                .map_or_else(|| ModelId::from_file_name(&name), |entry| entry.id.clone());
+            let bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
             models.push(InstalledModel {
                 id,
-                bytes: metadata.len(),
+                bytes,
                 entry,
                 header: GgufHeader::read(&path),
-                path,
+                path: path.clone(),
             });
         }
         models.sort_by(|a, b| a.id.cmp(&b.id));
@@ -252,7 +244,7 @@ impl ModelLibrary {
             });
         }
         let path = fs::canonicalize(path).map_err(storage("find", path))?;
-        let mut model = self.file(name_after(&path)?, path, None)?;
+        let mut model = self.file(name_after(&path), path, None)?;
         if let Some(entry) = self.catalog.by_hash(model.sha256) {
             model.id = entry.id.clone();
         }
@@ -266,7 +258,7 @@ impl ModelLibrary {
         let sha256 = self.hashes.of(&source).map_err(storage("read", &source))?;
         let (id, name) = match self.catalog.by_hash(sha256) {
             Some(entry) => (entry.id.clone(), entry.file.name.clone()),
-            None => self.own_name(&source)?,
+            None => self.own_name(&source),
         };
         let target = self.folder.join(name);
         if target.exists() {
@@ -312,7 +304,7 @@ impl ModelLibrary {
     }
 
     /// Verifies every model of the folder.
-    pub fn verify_all(&self) -> Result<Vec<(ModelId, Result<Verification, LibraryError>)>, LibraryError> {
+    pub fn verify_all(&self) -> Result<Vec<VerifiedModel>, LibraryError> {
         let models = self.list()?;
         Ok(models
             .into_iter()
@@ -405,23 +397,17 @@ impl ModelLibrary {
     }
 
     /// The name of a user's own file, kept apart from the names of the catalogue.
-    fn own_name(&self, source: &Path) -> Result<(ModelId, String), LibraryError> {
-        let id = name_after(source)?;
-        let name = format!("{id}.gguf");
-        let taken = self.catalog.get(&id).is_some()
-            || self
-                .catalog
-                .entries()
-                .iter()
-                .any(|entry| entry.file.name.eq_ignore_ascii_case(&name));
-        if !taken {
-            return Ok((id, name));
-        }
-        let id = ModelId::from_file_name(&format!("own-{id}")).map_err(|_| LibraryError::Unnameable {
-            path: source.to_owned(),
-        })?;
-        let name = format!("{id}.gguf");
-        Ok((id, name))
+    fn own_name(&self, source: &Path) -> (ModelId, String) {
+        let file_of = |id: &ModelId| format!("{id}.gguf");
+        let id = name_after(source);
+        let taken = |entry: &CatalogEntry| entry.id == id || entry.file.name.eq_ignore_ascii_case(&file_of(&id));
+        let id = if self.catalog.entries().iter().any(taken) {
+            ModelId::from_file_name(&format!("own-{id}"))
+        } else {
+            id
+        };
+        let name = file_of(&id);
+        (id, name)
     }
 
     fn copy(&self, source: &Path, target: &Path, sha256: Sha256Hex, bytes: u64) -> Result<(), LibraryError> {
@@ -477,7 +463,6 @@ fn is_model_name(name: &str) -> bool {
             .is_some_and(|end| end.eq_ignore_ascii_case("gguf"))
 }
 
-fn name_after(path: &Path) -> Result<ModelId, LibraryError> {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    ModelId::from_file_name(&name).map_err(|_| LibraryError::Unnameable { path: path.to_owned() })
+fn name_after(path: &Path) -> ModelId {
+    ModelId::from_file_name(&path.file_name().unwrap_or_default().to_string_lossy())
 }

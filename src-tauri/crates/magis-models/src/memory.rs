@@ -90,7 +90,7 @@ pub fn available_memory() -> Option<u64> {
         .ok()
         .and_then(|text| meminfo_available(&text))?;
     let groups = fs::read_to_string("/proc/self/cgroup").map(|text| control_groups(Path::new("/sys/fs/cgroup"), &text));
-    let allowed = groups.unwrap_or_default().iter().filter_map(|group| group.left()).min();
+    let allowed = groups.unwrap_or_default().iter().filter_map(ControlGroup::left).min();
     Some(allowed.map_or(machine, |allowed| allowed.min(machine)))
 }
 
@@ -161,9 +161,9 @@ impl Shape {
         while failing - fitting > CONTEXT_STEP {
             let middle = fitting + (failing - fitting) / 2;
             if self.need(middle).bytes() <= available {
-                fitting = middle
+                fitting = middle;
             } else {
-                failing = middle
+                failing = middle;
             }
         }
         Fit::Smaller {

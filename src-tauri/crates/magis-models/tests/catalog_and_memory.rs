@@ -1,0 +1,134 @@
+//! The catalogue's promises, and what fits into how much memory.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failing fixture should stop the test"
+)]
+
+mod support;
+
+use magis_models::{Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryNeed, ModelId, Purpose, available_memory, fits};
+use std::collections::BTreeSet;
+use support::{Gguf, Value, catalog_text};
+
+#[test]
+fn the_builtin_catalogue_is_valid_and_has_its_default_and_its_test_model() {
+    let catalog = Catalog::builtin();
+    assert_eq!(catalog.default_entry().id.as_str(), "qwen2.5-coder-1.5b");
+    assert!(
+        catalog
+            .get(&ModelId::new("smollm2-135m").unwrap())
+            .unwrap()
+            .is_for(Purpose::Test)
+    );
+    let hashes: BTreeSet<_> = catalog.entries().iter().map(|entry| entry.file.sha256).collect();
+    assert_eq!(hashes.len(), catalog.entries().len(), "two entries are the same file");
+}
+
+#[test]
+fn a_wrong_entry_is_named() {
+    let good = catalog_text(b"bytes", "https://hub.example/m", &[("a==1", "x")]);
+    assert!(Catalog::parse(&good).is_ok());
+    let check = |from: &str, to: &str, says: &[&str]| {
+        assert!(good.contains(from), "{from:?} is not in the fixture");
+        let message = Catalog::parse(&good.replace(from, to)).expect_err(to).to_string();
+        for word in says {
+            assert!(message.contains(word), "{word:?} is missing in: {message}");
+        }
+    };
+    check("name = \"Small\"", "name = \" \"", &["\"small\"", "name is empty"]);
+    check("bytes = 5", "bytes = 0", &["\"small\"", "bytes"]);
+    check("layers = 4", "layers = 0", &["\"small\"", "dimension"]);
+    check("https://", "http://", &["\"small\"", "https"]);
+    check("\"small.gguf\"", "\"../small.gguf\"", &["\"small\"", "plain name"]);
+    check("a==1", "a>=1", &["\"small\"", "NAME==VERSION"]);
+    check("a==1", "--pre==1", &["\"small\"", "NAME==VERSION"]);
+    check("\"default\"", "\"code\"", &["0 entries", "default"]);
+    check("id = \"small\"", "id = \"Small Model\"", &["Small Model"]);
+    check("context = 4096", "contexts = 4096", &["contexts"]);
+    check("sha256 = \"", "sha256 = \"zz", &["SHA-256"]);
+    let twice = format!("{good}\n{good}");
+    assert!(Catalog::parse(&twice).unwrap_err().to_string().contains("stands twice"));
+}
+
+/// A model whose context costs most of its memory: 64 KiB a token.
+fn header() -> GgufHeader {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.gguf");
+    let heads = Value::Numbers(vec![512; 4]);
+    std::fs::write(
+        &path,
+        Gguf::small(1).with("qwen2.attention.head_count_kv", heads).bytes(),
+    )
+    .unwrap();
+    GgufHeader::read(&path).unwrap()
+}
+
+#[test]
+fn the_largest_context_that_fits_is_chosen() {
+    let header = header();
+    let need = |context| MemoryNeed::of(&header, context).bytes();
+    let least = need(MINIMUM_CONTEXT);
+    let cases = [
+        (4096, u64::MAX, Fit::Fits { context: 4096 }),
+        (3000, need(3000), Fit::Fits { context: 3000 }),
+        (1000, need(1000), Fit::Fits { context: 1000 }),
+        // Trained with 4096.
+        (9000, u64::MAX, Fit::Smaller { context: 4096 }),
+        (4096, need(4096) - 1, Fit::Smaller { context: 4096 - 256 }),
+        (
+            4096,
+            least,
+            Fit::Smaller {
+                context: MINIMUM_CONTEXT,
+            },
+        ),
+        (
+            4096,
+            least - 1,
+            Fit::No {
+                need: least,
+                available: least - 1,
+            },
+        ),
+    ];
+    for (wanted, available, expected) in cases {
+        assert_eq!(
+            fits(&header, wanted, available),
+            expected,
+            "{wanted} tokens in {available} bytes"
+        );
+    }
+}
+
+#[test]
+fn cache_grows_with_the_context_and_weights_do_not() {
+    let (short, long) = (MemoryNeed::of(&header(), 2048), MemoryNeed::of(&header(), 4096));
+    assert_eq!((short.weights, short.cache), (header().file_bytes, 2048 * 65_536));
+    assert_eq!((long.weights, long.cache), (short.weights, 2 * short.cache));
+}
+
+#[test]
+fn the_catalogue_knows_the_need_before_the_download() {
+    let catalog = Catalog::builtin();
+    let cache_per_token =
+        |id: &str| MemoryNeed::of_entry(catalog.get(&ModelId::new(id).unwrap()).unwrap(), 1024).cache / 1024;
+    // KiB a token, as measured with llama.cpp.
+    assert_eq!(cache_per_token("qwen2.5-coder-0.5b"), 12 * 1024);
+    assert_eq!(cache_per_token("qwen2.5-coder-1.5b"), 28 * 1024);
+    assert_eq!(cache_per_token("qwen2.5-coder-7b"), 56 * 1024);
+    assert_eq!(cache_per_token("smollm2-135m"), 22 * 1024 + 512);
+    let gigabytes =
+        |id: &str| MemoryNeed::of_entry(catalog.get(&ModelId::new(id).unwrap()).unwrap(), 8192).bytes() >> 30;
+    assert_eq!(
+        (gigabytes("qwen2.5-coder-1.5b"), gigabytes("qwen2.5-coder-32b")),
+        (1, 21)
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn linux_says_how_much_memory_is_available() {
+    assert!(available_memory().is_some_and(|bytes| bytes > 1 << 20));
+}

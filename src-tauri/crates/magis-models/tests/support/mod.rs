@@ -1,0 +1,302 @@
+//! What the tests build: tiny model files, catalogues, and a server on loopback that answers as told.
+//!
+//! Nothing here checks anything.
+
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "each test file uses a part; a broken fixture should stop the test"
+)]
+
+use magis_models::{Catalog, Sha256Hex};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+/// A value in the metadata of a model file.
+#[derive(Clone)]
+pub enum Value {
+    Number(u32),
+    Text(String),
+    Numbers(Vec<u32>),
+    Texts(Vec<String>),
+}
+
+pub fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// A model file in the making: metadata and tensors (name, dimensions, type).
+#[derive(Clone)]
+pub struct Gguf {
+    pub version: u32,
+    pub metadata: Vec<(String, Value)>,
+    pub tensors: Vec<(String, Vec<u64>, u32)>,
+}
+
+impl Gguf {
+    /// A small model: 4 layers, 8 heads, 2 key/value heads, width 64, three words, one F32 tensor of 64 x `rows`.
+    pub fn small(rows: u64) -> Self {
+        let numbers = [
+            ("general.file_type", 15),
+            ("qwen2.context_length", 4096),
+            ("qwen2.block_count", 4),
+            ("qwen2.embedding_length", 64),
+            ("qwen2.feed_forward_length", 256),
+            ("qwen2.attention.head_count", 8),
+            ("qwen2.attention.head_count_kv", 2),
+        ];
+        let mut metadata = vec![
+            ("general.architecture".to_owned(), text("qwen2")),
+            ("general.name".to_owned(), text("A small model")),
+            ("tokenizer.ggml.model".to_owned(), text("gpt2")),
+            (
+                "tokenizer.ggml.tokens".to_owned(),
+                Value::Texts(["a", "b", "c"].map(str::to_owned).to_vec()),
+            ),
+            ("tokenizer.chat_template".to_owned(), text("{{ messages }}")),
+        ];
+        metadata.extend(numbers.map(|(key, number)| (key.to_owned(), Value::Number(number))));
+        Self {
+            version: 3,
+            metadata,
+            tensors: vec![("token_embd.weight".to_owned(), vec![64, rows], 0)],
+        }
+    }
+
+    pub fn with(mut self, key: &str, value: Value) -> Self {
+        self.metadata.retain(|(existing, _)| existing != key);
+        self.metadata.push((key.to_owned(), value));
+        self
+    }
+
+    pub fn without(mut self, key: &str) -> Self {
+        self.metadata.retain(|(existing, _)| existing != key);
+        self
+    }
+
+    /// The file up to the weights.
+    pub fn header(&self) -> Vec<u8> {
+        let mut out = b"GGUF".to_vec();
+        out.extend(self.version.to_le_bytes());
+        out.extend((self.tensors.len() as u64).to_le_bytes());
+        out.extend((self.metadata.len() as u64).to_le_bytes());
+        for (key, value) in &self.metadata {
+            put_text(&mut out, key);
+            match value {
+                Value::Number(number) => {
+                    out.extend(4_u32.to_le_bytes());
+                    out.extend(number.to_le_bytes());
+                }
+                Value::Text(text) => {
+                    out.extend(8_u32.to_le_bytes());
+                    put_text(&mut out, text);
+                }
+                Value::Numbers(all) => {
+                    out.extend([9_u32, 4].map(u32::to_le_bytes).concat());
+                    out.extend((all.len() as u64).to_le_bytes());
+                    out.extend(all.iter().flat_map(|number| number.to_le_bytes()));
+                }
+                Value::Texts(all) => {
+                    out.extend([9_u32, 8].map(u32::to_le_bytes).concat());
+                    out.extend((all.len() as u64).to_le_bytes());
+                    for text in all {
+                        put_text(&mut out, text);
+                    }
+                }
+            }
+        }
+        let mut offset = 0_u64;
+        for (name, dimensions, kind) in &self.tensors {
+            put_text(&mut out, name);
+            out.extend((dimensions.len() as u32).to_le_bytes());
+            out.extend(dimensions.iter().flat_map(|size| size.to_le_bytes()));
+            out.extend(kind.to_le_bytes());
+            out.extend(offset.to_le_bytes());
+            offset = offset.wrapping_add(dimensions.iter().fold(4_u64, |all, &size| all.wrapping_mul(size)));
+        }
+        out
+    }
+
+    /// The whole file; every tensor is F32 and its bytes count upwards, so that a misplaced piece is noticed.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut out = self.header();
+        out.resize(out.len().next_multiple_of(32), 0);
+        let elements: u64 = self
+            .tensors
+            .iter()
+            .map(|(_, dimensions, _)| dimensions.iter().product::<u64>())
+            .sum();
+        (0..elements as u32).for_each(|number| out.extend(number.to_le_bytes()));
+        out
+    }
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    out.extend((text.len() as u64).to_le_bytes());
+    out.extend(text.as_bytes());
+}
+
+/// A catalogue with one model, `small`, of these bytes.
+pub fn catalog(bytes: &[u8], url: &str, mirror: &[(&str, &str)]) -> Catalog {
+    Catalog::parse(&catalog_text(bytes, url, mirror)).unwrap()
+}
+
+pub fn catalog_text(bytes: &[u8], url: &str, mirror: &[(&str, &str)]) -> String {
+    let mirror: Vec<String> = mirror
+        .iter()
+        .map(|(package, member)| format!("{{ package = \"{package}\", member = \"{member}\" }}"))
+        .collect();
+    format!(
+        "[[model]]
+id = \"small\"
+name = \"Small\"
+licence = \"Apache-2.0\"
+family = \"Small\"
+parameters = \"1K\"
+quantisation = \"F32\"
+context = 4096
+prompt_notes = \"\"
+good_for = \"\"
+purposes = [\"default\"]
+dimensions = {{ layers = 4, kv_heads = 2, key_length = 8, value_length = 8, embedding = 64, feed_forward = 256, vocabulary = 3 }}
+
+[model.file]
+name = \"small.gguf\"
+bytes = {}
+sha256 = \"{}\"
+url = \"{url}\"
+mirror = [{}]
+",
+        bytes.len(),
+        Sha256Hex::of(bytes),
+        mirror.join(", ")
+    )
+}
+
+/// How the server answers one request.
+#[derive(Clone, Copy)]
+pub enum Answer {
+    /// As a good server: the range that was asked for, or everything.
+    Right,
+    /// Everything, whatever range was asked for.
+    WithoutRange,
+    /// As a good server, but the connection ends after so many bytes.
+    BrokenAfter(usize),
+    /// Only this status.
+    Status(u16),
+    /// Another address of the same server, which the next answer is for.
+    Redirect,
+    /// Nothing, with the connection left open.
+    Silence,
+    /// The head of a good answer and so many bytes, then nothing, with the connection left open.
+    StandsStillAfter(usize),
+}
+
+/// A server on loopback that answers one request after the other and then is gone.
+pub struct Server {
+    pub url: String,
+    asked: Arc<Mutex<Vec<Option<String>>>>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub fn start(content: Vec<u8>, answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/small.gguf", listener.local_addr().unwrap());
+        let (asked, open) = (Arc::<Mutex<Vec<_>>>::default(), Arc::<Mutex<Vec<_>>>::default());
+        let (asked_there, open_there) = (Arc::clone(&asked), Arc::clone(&open));
+        let thread = thread::spawn(move || {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let range = read_request(&stream);
+                asked_there.lock().unwrap().push(range.clone());
+                // The client may leave at any time: that is its right.
+                let _ = respond(&mut stream, &content, range.as_deref(), answer);
+                if matches!(answer, Answer::Silence | Answer::StandsStillAfter(_)) {
+                    open_there.lock().unwrap().push(stream);
+                }
+            }
+        });
+        Self {
+            url,
+            asked,
+            open,
+            thread: Some(thread),
+        }
+    }
+
+    /// The `Range` of each request, after all answers were given.
+    pub fn asked(mut self) -> Vec<Option<String>> {
+        self.thread.take().unwrap().join().unwrap();
+        self.open.lock().unwrap().clear();
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn read_request(stream: &TcpStream) -> Option<String> {
+    let mut range = None;
+    for line in BufReader::new(stream).lines() {
+        let line = line.unwrap();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("range: ") {
+            range = Some(value.to_owned());
+        }
+    }
+    range
+}
+
+fn respond(stream: &mut TcpStream, content: &[u8], range: Option<&str>, answer: Answer) -> std::io::Result<()> {
+    if matches!(answer, Answer::Silence) {
+        return Ok(());
+    }
+    if matches!(answer, Answer::Redirect) {
+        return write!(
+            stream,
+            "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+    }
+    if let Answer::Status(status) = answer {
+        return write!(
+            stream,
+            "HTTP/1.1 {status} As told\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+    }
+    let honoured = range.filter(|_| !matches!(answer, Answer::WithoutRange));
+    let first: usize = honoured.map_or(0, |range| {
+        range
+            .trim_start_matches("bytes=")
+            .trim_end_matches('-')
+            .parse()
+            .unwrap()
+    });
+    let body = &content[first..];
+    let (status, extra) = match honoured {
+        Some(_) => (
+            "206 Partial",
+            format!(
+                "Content-Range: bytes {first}-{}/{}\r\n",
+                content.len() - 1,
+                content.len()
+            ),
+        ),
+        None => ("200 OK", String::new()),
+    };
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nETag: \"one\"\r\n{extra}Connection: close\r\n\r\n"
+    )?;
+    match answer {
+        Answer::BrokenAfter(count) | Answer::StandsStillAfter(count) => {
+            stream.write_all(&body[..count.min(body.len())])?;
+        }
+        _ => stream.write_all(body)?,
+    }
+    stream.flush()
+}
