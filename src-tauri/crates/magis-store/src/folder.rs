@@ -69,7 +69,8 @@ fn create_file(file: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn make_private(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    if fs::metadata(path)?.permissions().mode() & 0o077 == 0 {
+    let others = fs::metadata(path)?.permissions().mode() & 0o077;
+    if others == 0 {
         return Ok(());
     }
     fs::set_permissions(path, fs::Permissions::from_mode(mode))

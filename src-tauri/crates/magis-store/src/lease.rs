@@ -75,6 +75,7 @@ impl LeaseError {
 
 impl Store {
     /// Takes the lease of `run` for `ttl` milliseconds. One that ran out is replaced; the same holder gets its own again.
+    /// A run that was queued or interrupted counts as running from here on.
     pub fn acquire_lease(&self, run: RunId, holder: &str, pid: u32, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
         let lease = Lease {
             run,
@@ -89,6 +90,7 @@ impl Store {
                 Some(other) if other.run != run || other.holder != holder => Ok(Some(other)),
                 Some(_) | None => {
                     put(transaction, &lease)?;
+                    crate::runs::begin(transaction, run, now)?;
                     Ok(None)
                 }
             }
@@ -116,12 +118,13 @@ impl Store {
         if held { Ok(renewed) } else { Err(lease.lost()) }
     }
 
-    /// Gives a lease back.
+    /// Gives a lease back. A run that neither ended nor was paused counts as interrupted.
     pub fn release_lease(&self, lease: &Lease) -> Result<(), LeaseError> {
         let held = self.write("releasing a lease", |transaction| {
             let held = current(transaction)?.is_some_and(|found| found.is_same_hold(lease));
             if held {
                 transaction.execute("DELETE FROM lease", [])?;
+                crate::runs::leave(transaction, lease.run)?;
             }
             Ok(held)
         })?;

@@ -123,7 +123,7 @@ pub struct RunEntry {
     pub outcome: Option<RunOutcome>,
     /// When it was created, in milliseconds since the epoch.
     pub created_at: i64,
-    /// When its first event was appended.
+    /// When it was first worked on.
     pub started_at: Option<i64>,
     /// When it ended.
     pub ended_at: Option<i64>,
@@ -346,7 +346,7 @@ pub(crate) fn follow(transaction: &Transaction<'_>, id: RunId, at: i64, event: &
         RunEvent::RunStarted { base, .. } => {
             set_base(transaction, id, base)?;
             transaction.execute(
-                "UPDATE runs SET status = 'running', started_at = ?2 WHERE id = ?1",
+                "UPDATE runs SET status = 'running', started_at = coalesce(started_at, ?2) WHERE id = ?1",
                 (id.0, at),
             )?;
         }
@@ -419,6 +419,25 @@ pub(crate) fn take_over(
     transaction.execute(
         "UPDATE runs SET parent = ?2, shared_events = ?3 WHERE id = ?1",
         (id.0, parent.run.0, parent.shared_events),
+    )?;
+    Ok(())
+}
+
+/// A driver took the run up.
+pub(crate) fn begin(transaction: &Transaction<'_>, id: RunId, now: i64) -> Result<(), Fault> {
+    transaction.execute(
+        "UPDATE runs SET status = 'running', started_at = coalesce(started_at, ?2)
+         WHERE id = ?1 AND status IN ('queued', 'interrupted')",
+        (id.0, now),
+    )?;
+    Ok(())
+}
+
+/// The driver let go of the run.
+pub(crate) fn leave(transaction: &Transaction<'_>, id: RunId) -> Result<(), Fault> {
+    transaction.execute(
+        "UPDATE runs SET status = 'interrupted' WHERE id = ?1 AND status = 'running'",
+        [id.0],
     )?;
     Ok(())
 }

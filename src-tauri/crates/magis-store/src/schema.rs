@@ -34,11 +34,11 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fa
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read again under the lock: another program may have been faster.
     let found = version(&transaction, path)?;
-    for (index, statements) in VERSIONS.iter().enumerate().skip(found as usize) {
+    for (version, statements) in (1_u32..).zip(VERSIONS).skip(found as usize) {
         for statement in *statements {
             transaction.execute_batch(statement)?;
         }
-        transaction.pragma_update(None, "user_version", index as i64 + 1)?;
+        transaction.pragma_update(None, "user_version", version)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.commit()?;

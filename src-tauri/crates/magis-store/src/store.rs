@@ -153,3 +153,47 @@ fn quick_check(connection: &Connection) -> Result<Option<String>, Fault> {
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok((found != "ok").then_some(found))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_said_and_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        store.put_setting("theme", &"dark").unwrap();
+        // What SQLite answers at its page limit is what it answers when the disk has no room.
+        let pages: i64 = store
+            .lock()
+            .pragma_query_value(None, "page_count", |row| row.get(0))
+            .unwrap();
+        store
+            .lock()
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .unwrap();
+
+        let error = store.put_setting("long", &"x".repeat(1_000_000)).unwrap_err();
+
+        assert_eq!(error.code(), "full");
+        assert!(error.remedy().contains("make room"), "{}", error.remedy());
+        assert_eq!(store.setting::<String>("theme").unwrap().as_deref(), Some("dark"));
+        assert_eq!(store.setting::<String>("long").unwrap(), None);
+    }
+
+    #[test]
+    fn every_write_is_flushed_and_deleted_content_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let pragma = |name: &str| {
+            store
+                .lock()
+                .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        assert_eq!(
+            (pragma("synchronous"), pragma("secure_delete"), pragma("foreign_keys")),
+            (2, 1, 1)
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs carried from one data folder to another.
+
+mod support;
+
+use magis_store::{RunArchive, RunOrigin, RunStatus};
+use serde_json::Value;
+use support::{Data, call, ended, merged, spoken, started};
+
+fn exported() -> RunArchive {
+    let data = Data::new();
+    let run = data.run("Port is lost");
+    data.append(run, &[started("Port is lost"), spoken("hello"), merged(""), ended()]);
+    data.store.record_call(run, &call("a", "P2", 1)).unwrap();
+    data.store.export_run(run).unwrap()
+}
+
+#[test]
+fn an_imported_run_is_the_exported_one_and_marked() {
+    let archive = RunArchive::from_json(&exported().to_json().unwrap()).unwrap();
+    let data = Data::new();
+    data.run("One that was here before");
+    let run = data.store.import_run(&archive).unwrap();
+    let entry = data.store.run(run).unwrap().entry;
+    assert_eq!(
+        (entry.origin, entry.repo, entry.repository.as_str()),
+        (RunOrigin::Imported, None, "url")
+    );
+    assert_eq!(
+        (entry.status, entry.tokens, entry.created_at),
+        (RunStatus::Ended, 80, 10)
+    );
+    assert_eq!(data.store.export_run(run).unwrap(), archive);
+}
+
+#[test]
+fn a_run_cut_off_is_imported_as_interrupted() {
+    let mut archive = exported();
+    archive.run.events.truncate(2);
+    let data = Data::new();
+    let run = data.store.import_run(&archive).unwrap();
+    assert_eq!(data.store.run(run).unwrap().entry.status, RunStatus::Interrupted);
+}
+
+/// An archive changed by `change` is refused with a message that says `expected`.
+fn check_refused(change: impl FnOnce(&mut Value), expected: &str) {
+    let mut json: Value = serde_json::from_str(&exported().to_json().unwrap()).unwrap();
+    change(&mut json);
+    let data = Data::new();
+    let imported = RunArchive::from_json(&json.to_string())
+        .map_err(Into::into)
+        .and_then(|archive| data.store.import_run(&archive));
+    let error = imported.unwrap_err();
+    assert!(error.to_string().contains(expected), "{error}");
+    assert_eq!(data.store.runs(&magis_store::RunFilter::default()).unwrap(), []);
+}
+
+#[test]
+fn unknown_and_malformed_archives_are_refused_whole() {
+    check_refused(
+        |json| json["version"] = 2.into(),
+        "format 2; this version reads formats up to 1",
+    );
+    check_refused(
+        |json| {
+            json["version"] = 2.into();
+            json["run"] = Value::Null;
+        },
+        "format 2",
+    );
+    check_refused(|json| json["format"] = "songs".into(), "its format is 'songs'");
+    check_refused(|json| json["run"]["request"] = Value::Null, "no archive of a run");
+    check_refused(
+        |json| drop(json["run"]["events"].as_array_mut().unwrap().remove(1)),
+        "event 3 stands where event 2",
+    );
+    check_refused(
+        |json| json["run"]["events"][0]["event"] = serde_json::json!({ "event": "resumed" }),
+        "should start",
+    );
+    check_refused(
+        |json| json["run"]["calls"][0]["after_seq"] = 9.into(),
+        "after event 9, which is missing",
+    );
+    check_refused(
+        |json| {
+            let call = json["run"]["calls"][0].clone();
+            json["run"]["calls"].as_array_mut().unwrap().push(call);
+        },
+        "stands there twice",
+    );
+}
