@@ -4,6 +4,7 @@
 //! [`worker::run`] is the worker's side. llama.cpp aborts its process on a failed assertion, so no other process
 //! computes. Prompts, run logic and where models come from are not known here.
 
+pub mod engine;
 mod parent;
 pub mod worker;
 

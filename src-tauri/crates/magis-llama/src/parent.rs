@@ -1,12 +1,20 @@
-//! The parent's side of the worker process.
+//! The parent's side: a model that is served by a worker process, which is started again when it dies.
+//!
+//! Retrying is done once, here, so that nobody above has to know that there is a process. What is computed how is the
+//! worker's.
+
+mod link;
 
 use async_trait::async_trait;
-use magis_llm::protocol::{Loaded, Stats};
+use link::{Call, Link};
+use magis_llm::protocol::{CallId, FromWorker, Load, Loaded, Stats, ToWorker};
 use magis_llm::{
     ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, TokenSink,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Mutex as AsyncMutex;
 
 /// How to start a worker: the program is given, never guessed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,40 +38,133 @@ pub struct LoadRequest {
     pub threads: Option<u32>,
 }
 
-/// A model in a worker process.
+/// A model in a worker process. Calls are carried out one after the other, in the order they are made.
 pub struct WorkerModel {
     card: ModelCard,
+    loaded: Loaded,
+    command: WorkerCommand,
+    request: LoadRequest,
+    link: AsyncMutex<State>,
+    restarts: Mutex<Vec<String>>,
+}
+
+enum State {
+    Running(Arc<Link>),
+    ShutDown,
 }
 
 impl WorkerModel {
     /// Starts a worker and loads the model.
-    #[expect(clippy::unused_async, reason = "not yet")]
     pub async fn start(command: WorkerCommand, load: LoadRequest) -> Result<Self, LlmError> {
-        let _ = command;
-        Err(LlmError::Load {
-            file: load.file.display().to_string(),
-            reason: "not yet".to_owned(),
+        let (link, loaded) = launch(&command, &load, load.context, None).await?;
+        let card = ModelCard {
+            name: loaded.name.clone(),
+            sha256: load.sha256.clone(),
+            context: loaded.context,
+            threads: loaded.threads,
+        };
+        Ok(Self {
+            card,
+            loaded,
+            command,
+            request: load,
+            link: AsyncMutex::new(State::Running(link)),
+            restarts: Mutex::default(),
         })
     }
 
     /// What was loaded, with its memory.
     pub fn loaded(&self) -> Loaded {
-        unimplemented!()
+        self.loaded.clone()
     }
 
-    /// What the worker did since it started.
-    #[expect(clippy::unused_async, reason = "not yet")]
+    /// What the worker did since it was started, or started again.
     pub async fn stats(&self) -> Result<Stats, LlmError> {
-        unimplemented!()
+        let answer = self.ask(|id| ToWorker::Stats { id }, &mut |_| ()).await?;
+        if let FromWorker::Stats { stats, .. } = answer {
+            Ok(stats)
+        } else {
+            Err(unexpected())
+        }
     }
 
-    /// Ends the worker.
-    #[expect(clippy::unused_async, reason = "not yet")]
-    pub async fn shutdown(&self) {}
+    /// Ends the worker and waits until it is gone. Calls that are open, or come later, fail.
+    pub async fn shutdown(&self) {
+        let state = std::mem::replace(&mut *self.link.lock().await, State::ShutDown);
+        if let State::Running(link) = state
+            && link.send(&ToWorker::Shutdown).is_ok()
+        {
+            link.ended().await;
+        }
+    }
 
-    /// Makes the worker abort as a failed assertion would, for tests.
-    #[expect(clippy::unused_async, reason = "not yet")]
-    pub async fn abort_for_test(&self) {}
+    /// Makes the worker abort as a failed assertion would, and waits until it has. For tests.
+    #[doc(hidden)]
+    pub async fn abort_for_test(&self) {
+        if let State::Running(link) = &*self.link.lock().await
+            && link.send(&ToWorker::Abort).is_ok()
+        {
+            link.ended().await;
+        }
+    }
+
+    /// Asks the worker; asks a new one once more when it dies of the first.
+    async fn ask(
+        &self,
+        request: impl Fn(CallId) -> ToWorker + Send + Sync,
+        sink: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<FromWorker, LlmError> {
+        // What was shown before the worker died is not shown again.
+        let mut shown = 0;
+        let mut reason = String::new();
+        for _ in 0..2 {
+            let link = self.living_link().await?;
+            let mut call = link.call(&request).map_err(|error| LlmError::BadRequest {
+                reason: error.to_string(),
+            })?;
+            let mut seen = 0;
+            loop {
+                match call.next().await {
+                    Some(FromWorker::Token { text, .. }) => {
+                        seen += text.len();
+                        let fresh = seen.saturating_sub(shown).min(text.len());
+                        let from = (text.len() - fresh..=text.len()).find(|at| text.is_char_boundary(*at));
+                        shown = shown.max(seen);
+                        if let Some(fresh) = from.map(|from| &text[from..]).filter(|fresh| !fresh.is_empty()) {
+                            sink(fresh);
+                        }
+                    }
+                    Some(FromWorker::Failed { error, .. }) => return Err(error),
+                    Some(answer) => return Ok(answer),
+                    None => break,
+                }
+            }
+            reason = link.ended().await;
+        }
+        Err(LlmError::WorkerDied { reason })
+    }
+
+    /// The running worker, or a new one where it died: with steps half as large, in case memory was the cause.
+    async fn living_link(&self) -> Result<Arc<Link>, LlmError> {
+        let mut state = self.link.lock().await;
+        let State::Running(link) = &*state else {
+            return Err(LlmError::WorkerDied {
+                reason: "it was shut down".to_owned(),
+            });
+        };
+        if !link.is_over() {
+            return Ok(Arc::clone(link));
+        }
+        let reason = link.ended().await;
+        self.restarts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(reason);
+        let batch = Some(self.loaded.batch / 2);
+        let (link, _) = launch(&self.command, &self.request, Some(self.loaded.context), batch).await?;
+        *state = State::Running(Arc::clone(&link));
+        Ok(link)
+    }
 }
 
 #[async_trait]
@@ -72,19 +173,114 @@ impl LanguageModel for WorkerModel {
         &self.card
     }
 
-    async fn chat(&self, _request: &ChatRequest, _sink: TokenSink<'_>) -> Result<ChatReply, LlmError> {
-        unimplemented!()
+    async fn chat(&self, request: &ChatRequest, sink: TokenSink<'_>) -> Result<ChatReply, LlmError> {
+        let answer = self
+            .ask(
+                |id| ToWorker::Chat {
+                    id,
+                    request: request.clone(),
+                },
+                sink,
+            )
+            .await?;
+        if let FromWorker::Chat { reply, .. } = answer {
+            Ok(reply)
+        } else {
+            Err(unexpected())
+        }
     }
 
-    async fn score(&self, _request: &ScoreRequest) -> Result<ScoreReply, LlmError> {
-        unimplemented!()
+    async fn score(&self, request: &ScoreRequest) -> Result<ScoreReply, LlmError> {
+        let answer = self
+            .ask(
+                |id| ToWorker::Score {
+                    id,
+                    request: request.clone(),
+                },
+                &mut |_| (),
+            )
+            .await?;
+        if let FromWorker::Score { reply, .. } = answer {
+            Ok(reply)
+        } else {
+            Err(unexpected())
+        }
     }
 
-    async fn count_tokens(&self, _texts: &[String]) -> Result<Vec<u32>, LlmError> {
-        unimplemented!()
+    async fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, LlmError> {
+        let answer = self
+            .ask(
+                |id| ToWorker::CountTokens {
+                    id,
+                    texts: texts.to_vec(),
+                },
+                &mut |_| (),
+            )
+            .await?;
+        if let FromWorker::Counts { counts, .. } = answer {
+            Ok(counts)
+        } else {
+            Err(unexpected())
+        }
     }
 
-    async fn count_prompt(&self, _messages: &[Message], _answer_prefix: &str) -> Result<u32, LlmError> {
-        unimplemented!()
+    async fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlmError> {
+        let request = |id| ToWorker::CountPrompt {
+            id,
+            messages: messages.to_vec(),
+            answer_prefix: answer_prefix.to_owned(),
+        };
+        match self.ask(request, &mut |_| ()).await? {
+            FromWorker::Counts { counts, .. } => counts.first().copied().ok_or_else(unexpected),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn take_restarts(&self) -> Vec<String> {
+        std::mem::take(&mut *self.restarts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Starts a worker and loads the model in it.
+async fn launch(
+    command: &WorkerCommand,
+    request: &LoadRequest,
+    context: Option<u32>,
+    batch: Option<u32>,
+) -> Result<(Arc<Link>, Loaded), LlmError> {
+    let refused = |reason: String| LlmError::Load {
+        file: request.file.display().to_string(),
+        reason,
+    };
+    let link = Link::start(command).map_err(|error| {
+        refused(format!(
+            "its worker {} does not start: {error}",
+            command.program.display()
+        ))
+    })?;
+    let link = Arc::new(link);
+    let load = Load {
+        path: request.file.clone(),
+        context,
+        threads: request.threads,
+        batch,
+    };
+    let mut call: Call = link
+        .call(|id| ToWorker::Load { id, load })
+        .map_err(|error| refused(format!("its path is odd: {error}")))?;
+    match call.next().await {
+        Some(FromWorker::Loaded { loaded, .. }) => Ok((link, loaded)),
+        Some(FromWorker::Failed { error, .. }) => Err(error),
+        Some(_) => Err(unexpected()),
+        None => Err(refused(format!(
+            "the worker ended while it was read: {}",
+            link.ended().await
+        ))),
+    }
+}
+
+fn unexpected() -> LlmError {
+    LlmError::WorkerDied {
+        reason: "it answered something else than was asked".to_owned(),
     }
 }

@@ -1,0 +1,117 @@
+//! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS]`.
+//!
+//! Prints tokens a second for prompts and generation, and the time for scoring forty continuations at once and one by
+//! one. The numbers hold for a machine that does nothing else.
+
+use magis_llama::engine::Engine;
+use magis_llm::protocol::Load;
+use magis_llm::{ChatRequest, Constraint, Message, MessageRole, Sampling, ScoreRequest};
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
+    let threads = arguments.next().map(|threads| threads.parse()).transpose()?;
+    let begun = Instant::now();
+    let load = Load {
+        path,
+        context: Some(8192),
+        threads,
+        batch: None,
+    };
+    let mut engine = Engine::load(&load, Arc::default())?;
+    println!(
+        "{}: loaded in {:.1} s, {} threads",
+        engine.loaded().name,
+        begun.elapsed().as_secs_f64(),
+        engine.loaded().threads
+    );
+    println!(
+        "cache of {} tokens: {} MiB",
+        engine.loaded().context,
+        engine.loaded().cache_bytes >> 20
+    );
+
+    for (seed, target) in [(1, 512), (2, 2048)] {
+        let text = sized(&engine, seed, target);
+        let reply = engine.chat(&request(&text, 1, Constraint::None), &mut |_| ())?;
+        let usage = reply.usage;
+        let rate = 1000.0 * f64::from(usage.prompt_tokens) / usage.prompt_ms.max(1) as f64;
+        println!(
+            "prompt of {} tokens: {} ms, {rate:.1} tokens/s",
+            usage.prompt_tokens, usage.prompt_ms
+        );
+    }
+    for (name, text) in [
+        ("short", "Tell me a long story about a compiler.".to_owned()),
+        ("2048", sized(&engine, 2, 2048)),
+    ] {
+        let reply = engine.chat(&request(&text, 64, Constraint::None), &mut |_| ())?;
+        let usage = reply.usage;
+        let rate = 1000.0 * f64::from(usage.generated_tokens) / usage.generate_ms.max(1) as f64;
+        println!(
+            "generation behind a {name} prompt ({} reused): {} tokens, {} ms, {rate:.1} tokens/s",
+            usage.reused_tokens, usage.generated_tokens, usage.generate_ms
+        );
+    }
+    let constraint = Constraint::OneOf(
+        (0..200)
+            .map(|file| format!("src/part{}/file{file}.py", file % 7))
+            .collect(),
+    );
+    let begun = Instant::now();
+    let reply = engine.chat(&request("Which file?", 40, constraint), &mut |_| ())?;
+    let (wall, usage) = (begun.elapsed().as_millis(), reply.usage);
+    println!(
+        "choice among 200: {wall} ms, {} tokens, of it {} ms generating",
+        usage.generated_tokens, usage.generate_ms
+    );
+
+    let continuations: Vec<String> = (0..40)
+        .map(|file| format!("src/package{}/module_{}.py", file % 6, file * 37 % 101))
+        .collect();
+    let scored = |continuations: Vec<String>| ScoreRequest {
+        messages: vec![Message {
+            role: MessageRole::User,
+            content: "Which file has the fault?".to_owned(),
+        }],
+        answer_prefix: String::new(),
+        continuations,
+    };
+    let together = engine.score(&scored(continuations.clone()))?.usage;
+    println!(
+        "40 continuations at once: {} tokens, {} ms",
+        together.generated_tokens, together.generate_ms
+    );
+    let begun = Instant::now();
+    for continuation in continuations {
+        engine.score(&scored(vec![continuation]))?;
+    }
+    println!("one by one, the prefix reused: {} ms", begun.elapsed().as_millis());
+    println!("{:?}", engine.stats());
+    Ok(())
+}
+
+fn request(text: &str, max_tokens: u32, constraint: Constraint) -> ChatRequest {
+    ChatRequest {
+        messages: vec![Message {
+            role: MessageRole::User,
+            content: text.to_owned(),
+        }],
+        answer_prefix: String::new(),
+        constraint,
+        sampling: Sampling::Greedy,
+        max_tokens,
+        stop: Vec::new(),
+    }
+}
+
+/// Text of about so many tokens, another for each seed.
+fn sized(engine: &Engine, seed: u32, tokens: u32) -> String {
+    let line = |number: u32| format!("def handler_{seed}_{number}(value): return value + {}\n", number * seed);
+    let each = engine.count_tokens(&[line(10)])[0];
+    (0..tokens / each.max(1)).map(line).collect()
+}

@@ -1,0 +1,455 @@
+//! The engine: one loaded model, its cache, and the calls on it, in the process that asks. Only a worker process should
+//! ask, because llama.cpp ends the process it lives in when an assertion of its own fails.
+//!
+//! Here are loading, prompts and the cache's cells; answers are in `chat`, likelihoods in `score`.
+
+mod cache;
+mod chat;
+mod constraint;
+mod loops;
+mod machine;
+mod native;
+mod prompt;
+mod sampler;
+mod score;
+mod template;
+mod text;
+
+use cache::{Cache, Forgets};
+use constraint::{ConstraintError, Constraints};
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+use magis_llm::protocol::{Load, Loaded, Stats};
+use magis_llm::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
+use native::{Context, Output, Sequence, Shape, Step, StepError, Token};
+use prompt::Tokenizer;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+use template::TemplateError;
+use thiserror::Error;
+
+/// A loaded model.
+pub struct Engine {
+    context: Context,
+    cache: Cache,
+    tokenizer: Tokenizer,
+    constraints: Option<Constraints>,
+    forgets: Forgets,
+    abort: Arc<AtomicBool>,
+    loaded: Loaded,
+    stats: Stats,
+    model: Arc<LlamaModel>,
+}
+
+/// What ends a call without an answer.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The caller can be told.
+    #[error(transparent)]
+    Call(#[from] LlmError),
+    /// llama.cpp failed in a way that leaves its state unknown: the process should end.
+    #[error("the engine cannot go on: {0}")]
+    Broken(StepError),
+}
+
+impl From<StepError> for EngineError {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Cancelled => Self::Call(LlmError::Cancelled),
+            StepError::Malformed(_) | StepError::NoRoom(_) | StepError::Failed(..) => Self::Broken(error),
+        }
+    }
+}
+
+impl From<TemplateError> for EngineError {
+    fn from(error: TemplateError) -> Self {
+        Self::Call(LlmError::BadRequest {
+            reason: error.to_string(),
+        })
+    }
+}
+
+impl From<ConstraintError> for EngineError {
+    fn from(error: ConstraintError) -> Self {
+        Self::Call(LlmError::BadRequest {
+            reason: error.to_string(),
+        })
+    }
+}
+
+impl Engine {
+    /// Loads a model. While `abort` is set, whatever runs ends as cancelled; the caller clears it.
+    pub fn load(load: &Load, abort: Arc<AtomicBool>) -> Result<Self, LlmError> {
+        let refused = |reason: String| LlmError::Load {
+            file: load.path.display().to_string(),
+            reason,
+        };
+        let bytes = check_file(&load.path).map_err(refused)?;
+        let memory = machine::available_memory();
+        if let Some(memory) = memory.filter(|memory| *memory < bytes) {
+            let reason = format!(
+                "it needs {} of memory and {} are free; choose a smaller model",
+                mib(bytes),
+                mib(memory)
+            );
+            return Err(refused(reason));
+        }
+        native::install_log();
+        native::take_errors();
+        let backend = backend().map_err(refused)?;
+        let progress = Arc::clone(&abort);
+        let params = LlamaModelParams::default()
+            .with_use_mmap(true)
+            .with_progress_callback(move |_| !progress.load(Ordering::Relaxed));
+        let model = LlamaModel::load_from_file(backend, &load.path, &params);
+        if abort.load(Ordering::Relaxed) {
+            return Err(LlmError::Cancelled);
+        }
+        let model = model.map(Arc::new).map_err(|_| {
+            let said = native::take_errors().join("; ");
+            refused(format!(
+                "llama.cpp refuses the file of {bytes} bytes ({said}); download it again"
+            ))
+        })?;
+        let trained = model.n_ctx_train();
+        let per_token = cache_bytes_per_token(&model);
+        let context = context_size(
+            load.context,
+            trained,
+            per_token,
+            memory.map(|memory| memory.saturating_sub(bytes)),
+        )
+        .map_err(refused)?;
+        let threads = load
+            .threads
+            .filter(|threads| *threads > 0)
+            .unwrap_or_else(machine::physical_cores);
+        let vocabulary = model.n_vocab().max(1) as u32;
+        let batch = load.batch.unwrap_or(BATCH).clamp(32, BATCH).min(context);
+        let shape = Shape {
+            context,
+            batch,
+            outputs: (LOGIT_BYTES / (4 * vocabulary)).clamp(KEPT + BRANCHES, 256),
+            sequences: KEPT + BRANCHES,
+            threads,
+        };
+        let context = Context::new(&model, shape, Arc::clone(&abort)).ok_or_else(|| {
+            let said = native::take_errors().join("; ");
+            refused(format!(
+                "no context of {context} tokens could be made ({said}); ask for a smaller one"
+            ))
+        })?;
+        let tokenizer = Tokenizer::new(&model);
+        let loaded = Loaded {
+            name: name(&model, &load.path),
+            context: context.shape().context,
+            trained_context: trained,
+            threads,
+            batch,
+            model_bytes: model.size(),
+            cache_bytes: per_token * u64::from(context.shape().context),
+            template: tokenizer.template_origin(),
+        };
+        Ok(Self {
+            cache: Cache::new(KEPT, context.shape().context),
+            context,
+            tokenizer,
+            constraints: None,
+            forgets: if model.is_recurrent() || model.is_hybrid() {
+                Forgets::Everything
+            } else {
+                Forgets::Tokens
+            },
+            abort,
+            loaded,
+            stats: Stats::default(),
+            model,
+        })
+    }
+
+    /// What is loaded.
+    pub fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// Continues a conversation; text goes to `sink` as it comes.
+    pub fn chat(&mut self, request: &ChatRequest, sink: &mut dyn FnMut(&str)) -> Result<ChatReply, EngineError> {
+        let reply = chat::chat(self, request, sink)?;
+        self.note(&reply.usage);
+        self.stats.generated_tokens += u64::from(reply.usage.generated_tokens);
+        Ok(reply)
+    }
+
+    /// How likely each continuation is.
+    pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, EngineError> {
+        let reply = score::score(self, request)?;
+        self.note(&reply.usage);
+        self.stats.scored_tokens += u64::from(reply.usage.generated_tokens);
+        Ok(reply)
+    }
+
+    /// Tokens of each text.
+    pub fn count_tokens(&self, texts: &[String]) -> Vec<u32> {
+        texts
+            .iter()
+            .map(|text| self.tokenizer.data(text).len() as u32)
+            .collect()
+    }
+
+    /// Tokens of a rendered prompt.
+    pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, EngineError> {
+        Ok(self.tokenizer.prompt(messages, answer_prefix)?.len() as u32)
+    }
+
+    /// What was done so far.
+    pub fn stats(&self) -> Stats {
+        let cached_tokens = self.cache.used() as u32;
+        Stats {
+            cached_tokens,
+            resident_bytes: machine::resident_memory(),
+            ..self.stats
+        }
+    }
+
+    fn note(&mut self, usage: &Usage) {
+        self.stats.computed_tokens += u64::from(usage.prompt_tokens);
+        self.stats.reused_tokens += u64::from(usage.reused_tokens);
+        self.stats.prompt_ms += usage.prompt_ms;
+        self.stats.generate_ms += usage.generate_ms;
+    }
+
+    fn constraints(&mut self) -> Result<&Constraints, EngineError> {
+        if self.constraints.is_none() {
+            self.constraints = Some(Constraints::of_model(&self.model)?);
+        }
+        let missing = || LlmError::BadRequest {
+            reason: "the vocabulary allows no constraints".to_owned(),
+        };
+        self.constraints.as_ref().ok_or_else(|| missing().into())
+    }
+
+    fn check_room(&self, prompt: usize, answer: usize) -> Result<(), EngineError> {
+        let context = self.loaded.context;
+        if prompt.saturating_add(answer) > context as usize {
+            let (prompt, answer) = (prompt as u32, answer as u32);
+            return Err(LlmError::OverContext {
+                prompt,
+                answer,
+                context,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    fn check_cancelled(&self) -> Result<(), EngineError> {
+        if self.abort.load(Ordering::Relaxed) {
+            Err(LlmError::Cancelled.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Computes what is missing of a prompt. Afterwards the logits behind it are there.
+    fn prefill(&mut self, prompt: &[Token]) -> Result<Prefilled, EngineError> {
+        let begun = Instant::now();
+        let placement = self.cache.place(prompt, self.forgets);
+        let sequence = placement.sequence;
+        let mut reused = placement.reused;
+        if let Some(from) = placement.shared_from {
+            self.context.clear(sequence);
+            self.context.share(from, sequence, reused);
+        } else if reused == 0 {
+            self.context.clear(sequence);
+        } else if !self.context.cut(sequence, reused) {
+            self.context.clear(sequence);
+            self.cache.forget(sequence);
+            reused = 0;
+        }
+        let mut last = 0;
+        for tokens in prompt[reused..].chunks(self.loaded.batch as usize) {
+            self.check_cancelled()?;
+            last = self.extend(sequence, tokens)?;
+        }
+        let usage = Usage {
+            prompt_tokens: (prompt.len() - reused) as u32,
+            reused_tokens: reused as u32,
+            prompt_ms: milliseconds(begun),
+            ..Usage::default()
+        };
+        Ok(Prefilled { sequence, last, usage })
+    }
+
+    /// Computes tokens at the end of a kept sequence; gives the index of the last one's logits.
+    fn extend(&mut self, sequence: Sequence, tokens: &[Token]) -> Result<usize, EngineError> {
+        self.make_room(tokens.len(), sequence);
+        let held = self.cache.len(sequence);
+        let mut step = Step::default();
+        let mut last = 0;
+        for (number, token) in tokens.iter().enumerate() {
+            let output = if number + 1 == tokens.len() {
+                Output::Logits
+            } else {
+                Output::Nothing
+            };
+            last = step.push(*token, held + number, &[sequence], output);
+        }
+        if let Err(error) = self.context.compute(&mut step) {
+            if !self.context.cut(sequence, held) {
+                self.context.clear(sequence);
+                self.cache.forget(sequence);
+            }
+            return Err(error.into());
+        }
+        self.cache.append(sequence, tokens);
+        Ok(last)
+    }
+
+    fn make_room(&mut self, cells: usize, held: Sequence) {
+        while let Some(evicted) = self.cache.evict_for(cells, held) {
+            self.context.clear(evicted);
+        }
+    }
+
+    fn logits(&self, index: usize) -> Result<&[f32], EngineError> {
+        self.context
+            .logits(index)
+            .ok_or(EngineError::Broken(StepError::Malformed(
+                "it asked for no logits there",
+            )))
+    }
+}
+
+/// A prompt that lies in the cache.
+struct Prefilled {
+    sequence: Sequence,
+    last: usize,
+    usage: Usage,
+}
+
+/// Tokens of one step: large enough for the matrix kernels, small enough for the logits' memory.
+const BATCH: u32 = 512;
+/// Prompts kept for later calls.
+const KEPT: u32 = 16;
+/// Continuations in one step.
+const BRANCHES: u32 = 32;
+/// Memory for the logits of one step, in bytes.
+const LOGIT_BYTES: u32 = 64 << 20;
+/// The largest context taken unasked: beyond it small models get distracted.
+const LARGEST_CONTEXT: u32 = 32_768;
+/// A context below this is of no use to a run.
+const SMALLEST_CONTEXT: u32 = 1024;
+/// Left to the rest of the system, in bytes.
+const RESERVE: u64 = 1 << 30;
+
+fn milliseconds(since: Instant) -> u64 {
+    since.elapsed().as_millis() as u64
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
+}
+
+fn backend() -> Result<&'static LlamaBackend, String> {
+    static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
+    let backend = BACKEND.get_or_init(|| LlamaBackend::init().map_err(|error| error.to_string()));
+    backend.as_ref().map_err(Clone::clone)
+}
+
+/// The file's size, if it can be a model.
+fn check_file(path: &Path) -> Result<u64, String> {
+    let mut file = File::open(path).map_err(|error| error.to_string())?;
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut magic = [0; 4];
+    match file.read_exact(&mut magic) {
+        Ok(()) if &magic == b"GGUF" => Ok(metadata.len()),
+        Ok(()) => Err("it is not a GGUF file; only models in this form can be used".to_owned()),
+        Err(_) => Err(format!(
+            "it has {} bytes and is no model; download it again",
+            metadata.len()
+        )),
+    }
+}
+
+fn name(model: &LlamaModel, path: &Path) -> String {
+    let of_file = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    model
+        .meta_val_str("general.name")
+        .ok()
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(of_file)
+}
+
+/// Bytes of keys and values (16 bits each) that one token takes in the cache.
+fn cache_bytes_per_token(model: &LlamaModel) -> u64 {
+    let architecture = model.meta_val_str("general.architecture").unwrap_or_default();
+    let length = |which: &str| {
+        let value = model
+            .meta_val_str(&format!("{architecture}.attention.{which}_length"))
+            .ok();
+        value.and_then(|value| value.parse::<u64>().ok())
+    };
+    let each = model.n_embd().max(0) as u64 / u64::from(model.n_head().max(1));
+    let widths = length("key").unwrap_or(each) + length("value").unwrap_or(each);
+    2 * u64::from(model.n_layer()) * u64::from(model.n_head_kv()) * widths
+}
+
+/// The context in tokens: as asked, or what model and memory allow.
+fn context_size(asked: Option<u32>, trained: u32, per_token: u64, memory: Option<u64>) -> Result<u32, String> {
+    let room = memory.map_or(u64::MAX, |memory| memory.saturating_sub(RESERVE) / per_token.max(1));
+    let fits = u32::try_from(room).unwrap_or(u32::MAX);
+    match asked {
+        Some(0) => Err("a context of 0 tokens was asked for".to_owned()),
+        Some(asked) if asked > trained => Err(format!(
+            "a context of {asked} tokens was asked for, and it was trained on {trained}"
+        )),
+        Some(asked) if asked > fits => {
+            let needed = mib(u64::from(asked) * per_token);
+            Err(format!(
+                "a context of {asked} tokens needs {needed}, and the free memory holds {fits} tokens"
+            ))
+        }
+        Some(asked) => Ok(asked),
+        None if fits < SMALLEST_CONTEXT.min(trained) => Err(format!(
+            "the free memory holds a context of {fits} tokens only; choose a smaller model"
+        )),
+        None => Ok((trained.min(LARGEST_CONTEXT).min(fits) / 256 * 256).max(SMALLEST_CONTEXT.min(trained))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn check(asked: Option<u32>, trained: u32, memory: Option<u64>, expected: Option<u32>) {
+        let context = context_size(asked, trained, 28 << 10, memory);
+        assert_eq!(context.as_ref().ok(), expected.as_ref(), "{context:?}");
+    }
+
+    #[test]
+    fn the_context_is_what_model_and_memory_allow() {
+        check(None, 131_072, Some(64 * GIB), Some(32_768));
+        check(None, 8192, None, Some(8192));
+        check(None, 32_768, Some(GIB + (280 << 20)), Some(10_240));
+        check(None, 512, Some(8 * GIB), Some(512));
+        check(None, 32_768, Some(GIB), None);
+    }
+
+    #[test]
+    fn an_asked_context_is_kept_or_refused() {
+        check(Some(2048), 32_768, Some(8 * GIB), Some(2048));
+        check(Some(40_000), 32_768, Some(8 * GIB), None);
+        check(Some(32_768), 32_768, Some(GIB + (28 << 20)), None);
+        check(Some(0), 32_768, None, None);
+    }
+}

@@ -1,0 +1,297 @@
+//! The one place that calls llama.cpp's C interface directly: a context of our own, with what `llama-cpp-2` hides (an
+//! abort callback, a bound on outputs, one cache for all sequences).
+//!
+//! Every argument that llama.cpp would answer with an abort of the process is checked here first. What the tokens mean
+//! and which sequence keeps what is not decided here.
+#![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
+
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_sys_2 as sys;
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use thiserror::Error;
+
+/// A token's number in the vocabulary.
+pub type Token = i32;
+
+/// A sequence of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sequence(pub i32);
+
+/// How large a context is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Tokens the cache holds, over all sequences.
+    pub context: u32,
+    /// Tokens of one step at the most.
+    pub batch: u32,
+    /// Tokens of one step whose logits can be asked for at the most.
+    pub outputs: u32,
+    /// Sequences, numbered from 0.
+    pub sequences: u32,
+    /// Threads.
+    pub threads: u32,
+}
+
+/// Why a step was not computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum StepError {
+    /// The abort flag was set.
+    #[error("cancelled")]
+    Cancelled,
+    /// The step is malformed; the engine made a mistake.
+    #[error("the engine built a step llama.cpp would refuse: {0}")]
+    Malformed(&'static str),
+    /// The cache has no free cells.
+    #[error("the cache has no room for {0} tokens")]
+    NoRoom(usize),
+    /// llama.cpp failed.
+    #[error("llama.cpp could not compute a step of {0} tokens: code {1}")]
+    Failed(usize, i32),
+}
+
+/// Whether a token's logits are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// They are.
+    Logits,
+    /// They are not.
+    Nothing,
+}
+
+/// The tokens of one step.
+#[derive(Debug, Default)]
+pub struct Step {
+    tokens: Vec<Token>,
+    positions: Vec<i32>,
+    sequences: Vec<Vec<i32>>,
+    outputs: Vec<i8>,
+}
+
+impl Step {
+    /// Adds a token at a position of all these sequences; gives its index for [`Context::logits`].
+    pub fn push(&mut self, token: Token, position: usize, sequences: &[Sequence], output: Output) -> usize {
+        self.tokens.push(token);
+        self.positions.push(position as i32);
+        self.sequences
+            .push(sequences.iter().map(|sequence| sequence.0).collect());
+        self.outputs.push(i8::from(output == Output::Logits));
+        self.tokens.len() - 1
+    }
+
+    /// How many tokens it has.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// How many logits it asks for.
+    pub fn outputs(&self) -> usize {
+        self.outputs.iter().filter(|output| **output != 0).count()
+    }
+}
+
+/// A llama.cpp context with its cache.
+pub struct Context {
+    raw: NonNull<sys::llama_context>,
+    shape: Shape,
+    vocabulary: usize,
+    // llama.cpp reads the flag through a pointer, and the context refers to the model: both live as long as it.
+    abort: Arc<AtomicBool>,
+    _model: Arc<LlamaModel>,
+}
+
+// SAFETY: a llama_context may be used from any thread as long as it is used from one at a time; every method that
+// touches it takes `&mut self`, or `&self` to read memory that only `&mut self` methods write.
+unsafe impl Send for Context {}
+
+impl Context {
+    /// A context of that shape; `abort` ends a running step when it is set. None where llama.cpp refuses, for want of
+    /// memory in most cases; the log says why.
+    pub fn new(model: &Arc<LlamaModel>, shape: Shape, abort: Arc<AtomicBool>) -> Option<Self> {
+        if shape.outputs < shape.sequences || shape.batch == 0 || shape.sequences == 0 {
+            return None;
+        }
+        // SAFETY: takes nothing and gives a plain value.
+        let mut params = unsafe { sys::llama_context_default_params() };
+        params.n_ctx = shape.context;
+        params.n_batch = shape.batch;
+        params.n_ubatch = shape.batch;
+        params.n_seq_max = shape.sequences;
+        params.n_outputs_max = shape.outputs;
+        params.n_threads = shape.threads as i32;
+        params.n_threads_batch = shape.threads as i32;
+        params.kv_unified = true;
+        params.swa_full = true;
+        params.no_perf = true;
+        params.abort_callback = Some(is_set);
+        params.abort_callback_data = Arc::as_ptr(&abort).cast_mut().cast::<c_void>();
+        // SAFETY: the model is alive (we hold it), the parameters are the defaults with valid changes, and the flag
+        // behind the callback's pointer is kept alive by `self.abort` until after `llama_free`.
+        let raw = unsafe { sys::llama_init_from_model(pointer_of(model), params) };
+        let vocabulary = usize::try_from(model.n_vocab()).ok()?;
+        // SAFETY: only called where `raw` is not null.
+        let context = |raw: NonNull<sys::llama_context>| unsafe { sys::llama_n_ctx(raw.as_ptr()) };
+        NonNull::new(raw).map(|raw| Self {
+            raw,
+            shape: Shape {
+                context: context(raw),
+                ..shape
+            },
+            vocabulary,
+            abort,
+            _model: Arc::clone(model),
+        })
+    }
+
+    /// Its shape; the context as llama.cpp rounded it.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Computes a step. After an error the cache may hold some of it: the caller removes what it put in.
+    pub fn compute(&mut self, step: &mut Step) -> Result<(), StepError> {
+        self.check(step)?;
+        let count = step.len();
+        let mut sequence_counts: Vec<i32> = step.sequences.iter().map(|all| all.len() as i32).collect();
+        let mut sequence_lists: Vec<*mut i32> = step.sequences.iter_mut().map(Vec::as_mut_ptr).collect();
+        let batch = sys::llama_batch {
+            n_tokens: count as i32,
+            token: step.tokens.as_mut_ptr(),
+            embd: std::ptr::null_mut(),
+            pos: step.positions.as_mut_ptr(),
+            n_seq_id: sequence_counts.as_mut_ptr(),
+            seq_id: sequence_lists.as_mut_ptr(),
+            logits: step.outputs.as_mut_ptr(),
+        };
+        // SAFETY: all arrays have `count` elements and live until the call returns, which copies them; `check` has
+        // made sure that no count or number is out of llama.cpp's range.
+        match unsafe { sys::llama_decode(self.raw.as_ptr(), batch) } {
+            0 => Ok(()),
+            1 => Err(StepError::NoRoom(count)),
+            2 => Err(StepError::Cancelled),
+            _ if self.abort.load(Ordering::Relaxed) => Err(StepError::Cancelled),
+            code => Err(StepError::Failed(count, code)),
+        }
+    }
+
+    /// The logits of a token of the last step that asked for them.
+    pub fn logits(&self, index: usize) -> Option<&[f32]> {
+        // SAFETY: llama.cpp answers a wrong index with null (it aborts in debug builds of its own alone); otherwise the
+        // row has one float a vocabulary entry and stays until the next step, which needs `&mut self`.
+        unsafe {
+            let row = sys::llama_get_logits_ith(self.raw.as_ptr(), i32::try_from(index).ok()?);
+            (!row.is_null()).then(|| std::slice::from_raw_parts(row, self.vocabulary))
+        }
+    }
+
+    /// Lets `to` begin with the first `length` tokens of `from`. Nothing is copied: the cells belong to both.
+    pub fn share(&mut self, from: Sequence, to: Sequence, length: usize) {
+        if from != to && self.exists(from) && self.exists(to) && length > 0 {
+            // SAFETY: both sequences exist and the memory belongs to this context.
+            unsafe { sys::llama_memory_seq_cp(self.memory(), from.0, to.0, 0, length as i32) }
+        }
+    }
+
+    /// Removes what a sequence has from a position on. False where the model cannot forget a part (a recurrent one);
+    /// the sequence is then as before.
+    #[must_use]
+    pub fn cut(&mut self, sequence: Sequence, position: usize) -> bool {
+        // SAFETY: the sequence exists and the memory belongs to this context.
+        self.exists(sequence) && unsafe { sys::llama_memory_seq_rm(self.memory(), sequence.0, position as i32, -1) }
+    }
+
+    /// Removes a sequence.
+    pub fn clear(&mut self, sequence: Sequence) {
+        if self.exists(sequence) {
+            // SAFETY: as in `cut`; removing a whole sequence never fails.
+            unsafe { sys::llama_memory_seq_rm(self.memory(), sequence.0, -1, -1) };
+        }
+    }
+
+    fn exists(&self, sequence: Sequence) -> bool {
+        u32::try_from(sequence.0).is_ok_and(|number| number < self.shape.sequences)
+    }
+
+    fn memory(&self) -> sys::llama_memory_t {
+        // SAFETY: the context is alive.
+        unsafe { sys::llama_get_memory(self.raw.as_ptr()) }
+    }
+
+    fn check(&self, step: &Step) -> Result<(), StepError> {
+        let known = |token: &Token| usize::try_from(*token).is_ok_and(|token| token < self.vocabulary);
+        let malformed = if step.len() == 0 {
+            "it is empty"
+        } else if step.len() > self.shape.batch as usize {
+            "it has more tokens than a step may have"
+        } else if step.outputs() > self.shape.outputs as usize {
+            "it asks for more logits than a step may have"
+        } else if !step.tokens.iter().all(known) {
+            "it has a token that is not in the vocabulary"
+        } else if step.sequences.iter().any(Vec::is_empty)
+            || step
+                .sequences
+                .iter()
+                .flatten()
+                .any(|sequence| !self.exists(Sequence(*sequence)))
+        {
+            "it names a sequence that does not exist"
+        } else {
+            return Ok(());
+        };
+        Err(StepError::Malformed(malformed))
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: made by llama_init_from_model, freed once, before the model and the flag it refers to.
+        unsafe { sys::llama_free(self.raw.as_ptr()) }
+    }
+}
+
+/// Sends llama.cpp's warnings and errors to standard error, and keeps the errors for [`take_errors`].
+pub fn install_log() {
+    // SAFETY: the callback is a plain function that needs no data.
+    unsafe { sys::llama_log_set(Some(log), std::ptr::null_mut()) }
+}
+
+/// The errors llama.cpp logged since the last call.
+pub fn take_errors() -> Vec<String> {
+    std::mem::take(&mut *ERRORS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The pointer that a model wraps, which `llama-cpp-2` keeps to itself.
+fn pointer_of(model: &Arc<LlamaModel>) -> *mut sys::llama_model {
+    const { assert!(size_of::<LlamaModel>() == size_of::<*mut sys::llama_model>()) }
+    // SAFETY: LlamaModel is `repr(transparent)` over a `repr(transparent)` wrapper of NonNull<llama_model> in the exact
+    // version that the workspace pins, so its bytes are that pointer.
+    unsafe {
+        std::ptr::from_ref::<LlamaModel>(model.as_ref())
+            .cast::<*mut sys::llama_model>()
+            .read()
+    }
+}
+
+unsafe extern "C" fn is_set(flag: *mut c_void) -> bool {
+    // SAFETY: the pointer is that of the AtomicBool which the context keeps alive.
+    unsafe { (*flag.cast::<AtomicBool>()).load(Ordering::Relaxed) }
+}
+
+unsafe extern "C" fn log(level: sys::ggml_log_level, text: *const c_char, _data: *mut c_void) {
+    if text.is_null() || (level != sys::GGML_LOG_LEVEL_WARN && level != sys::GGML_LOG_LEVEL_ERROR) {
+        return;
+    }
+    // SAFETY: not null, and llama.cpp passes a string that ends with NUL and lives until the callback returns.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    let text = text.trim_end();
+    eprintln!("{text}");
+    if level == sys::GGML_LOG_LEVEL_ERROR {
+        let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.truncate(15);
+        errors.push(text.to_owned());
+    }
+}

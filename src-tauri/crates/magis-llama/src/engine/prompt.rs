@@ -1,0 +1,139 @@
+//! Texts into tokens and back, so that text which is data can never become a special token.
+
+use super::native::Token;
+use super::template::{Part, Template, TemplateError};
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::vocab::VocabType;
+use magis_llm::Message;
+use magis_llm::protocol::TemplateOrigin;
+use std::sync::Arc;
+
+/// A model's tokenizer together with its chat template.
+pub struct Tokenizer {
+    model: Arc<LlamaModel>,
+    template: Template,
+    bos: Option<Token>,
+    // Text in front of a piece that keeps a SentencePiece vocabulary from putting a space before it, with its tokens.
+    anchor: Option<Vec<Token>>,
+    specials: Vec<String>,
+}
+
+impl Tokenizer {
+    /// The tokenizer of a model.
+    pub fn new(model: &Arc<LlamaModel>) -> Self {
+        let vocab = model.vocab();
+        let text = |token: LlamaToken| {
+            vocab
+                .text(token)
+                .map(|text| text.to_string_lossy().into_owned())
+                .filter(|_| token.0 >= 0)
+        };
+        let source = model
+            .chat_template(None)
+            .ok()
+            .and_then(|template| template.to_string().ok());
+        let known = |token: LlamaToken| {
+            if token.0 < 0 {
+                String::new()
+            } else {
+                text(token).unwrap_or_default()
+            }
+        };
+        let template = Template::new(source.as_deref(), &known(vocab.bos()), &known(vocab.eos()));
+        let spaced = vocab.vocab_type() == VocabType::SPM
+            && model.meta_val_str("tokenizer.ggml.add_space_prefix").as_deref() != Ok("false");
+        let anchor = spaced.then(|| raw(&vocab.tokenize(ANCHOR.as_bytes(), false, false)));
+        let special = |token: &LlamaToken| vocab.is_control(*token) || vocab.is_eog(*token);
+        let specials = vocab
+            .tokens()
+            .filter(special)
+            .filter_map(text)
+            .filter(|text| !text.is_empty())
+            .collect();
+        let bos = vocab.should_add_bos().then(|| vocab.bos().0).filter(|bos| *bos >= 0);
+        Self {
+            model: Arc::clone(model),
+            template,
+            bos,
+            anchor,
+            specials,
+        }
+    }
+
+    /// Where the form of a conversation comes from.
+    pub fn template_origin(&self) -> TemplateOrigin {
+        self.template.origin()
+    }
+
+    /// The prompt of a conversation, with one token for the begin of text where the model wants it.
+    pub fn prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Token>, TemplateError> {
+        let vocab = self.model.vocab();
+        let mut tokens: Vec<Token> = Vec::new();
+        for part in self.template.parts(messages, answer_prefix)? {
+            match part {
+                Part::Form(text) => tokens.extend(raw(&vocab.tokenize(text.as_bytes(), false, true))),
+                Part::Data(text) => tokens.extend(self.data(&text)),
+            }
+        }
+        if let Some(bos) = self.bos {
+            let there = tokens.iter().take_while(|token| **token == bos).count();
+            tokens.drain(..there);
+            tokens.insert(0, bos);
+        }
+        Ok(tokens)
+    }
+
+    /// Tokens of a text that follows something else. None of them is a special one.
+    pub fn data(&self, text: &str) -> Vec<Token> {
+        let tokens = self.plain(text);
+        if !tokens.iter().any(|token| self.is_special(*token)) {
+            return tokens;
+        }
+        // Vocabularies may match special texts in spite of being told not to: cut through each of them.
+        let mut tokens = Vec::new();
+        let mut piece = String::new();
+        for (at, character) in text.char_indices() {
+            piece.push(character);
+            if self.specials.iter().any(|special| text[at..].starts_with(special)) {
+                tokens.extend(self.plain(&piece));
+                piece.clear();
+            }
+        }
+        tokens.extend(self.plain(&piece));
+        tokens.retain(|token| !self.is_special(*token));
+        tokens
+    }
+
+    /// Whether a token ends the answer.
+    pub fn ends(&self, token: Token) -> bool {
+        self.model.vocab().is_eog(LlamaToken(token))
+    }
+
+    /// The bytes of a token; none for a special one.
+    pub fn bytes(&self, token: Token) -> Vec<u8> {
+        self.model.vocab().token_to_piece(LlamaToken(token), false, None)
+    }
+
+    fn is_special(&self, token: Token) -> bool {
+        let vocab = self.model.vocab();
+        vocab.is_control(LlamaToken(token)) || vocab.is_eog(LlamaToken(token))
+    }
+
+    fn plain(&self, text: &str) -> Vec<Token> {
+        let vocab = self.model.vocab();
+        if let Some(anchor) = &self.anchor {
+            let anchored = raw(&vocab.tokenize(format!("{ANCHOR}{text}").as_bytes(), false, false));
+            if anchored.starts_with(anchor) {
+                return anchored[anchor.len()..].to_vec();
+            }
+        }
+        raw(&vocab.tokenize(text.as_bytes(), false, false))
+    }
+}
+
+const ANCHOR: &str = "\n";
+
+fn raw(tokens: &[LlamaToken]) -> Vec<Token> {
+    tokens.iter().map(|token| token.0).collect()
+}

@@ -1,0 +1,223 @@
+//! How likely texts are after a prompt: the prompt is computed once, the texts are branches of it, and texts that begin
+//! alike share their begin.
+//!
+//! The likelihood of a token stands in the logits of the one before it, so the last token of a text is never computed.
+
+use super::native::{Output, Sequence, Step, Token};
+use super::sampler::LogSoftmax;
+use super::{BRANCHES, Engine, EngineError, KEPT, milliseconds};
+use magis_llm::{LlmError, Score, ScoreReply, ScoreRequest, Usage};
+use std::ops::Range;
+use std::time::Instant;
+
+pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<ScoreReply, EngineError> {
+    engine.check_cancelled()?;
+    let texts: Vec<Vec<Token>> = request
+        .continuations
+        .iter()
+        .map(|text| engine.tokenizer.data(text))
+        .collect();
+    if texts.is_empty() || texts.iter().any(Vec::is_empty) {
+        let reason = "there is no continuation to score, or one is empty".to_owned();
+        return Err(LlmError::BadRequest { reason }.into());
+    }
+    let prompt = engine.tokenizer.prompt(&request.messages, &request.answer_prefix)?;
+    if prompt.is_empty() {
+        return Err(LlmError::BadRequest {
+            reason: "the prompt is empty".to_owned(),
+        }
+        .into());
+    }
+    engine.check_room(prompt.len(), texts.iter().map(Vec::len).max().unwrap_or(0))?;
+    let prefilled = engine.prefill(&prompt)?;
+    let begun = Instant::now();
+    let first = engine.logits(prefilled.last)?;
+    let softmax = LogSoftmax::new(first);
+    let mut logprobs: Vec<f64> = texts.iter().map(|text| softmax.of(first, text[0])).collect();
+
+    // Sorted, texts with a common begin are neighbours.
+    let mut order: Vec<usize> = (0..texts.len()).filter(|text| texts[*text].len() > 1).collect();
+    order.sort_by(|one, other| texts[*one].cmp(&texts[*other]));
+    let sorted: Vec<&[Token]> = order.iter().map(|text| texts[*text].as_slice()).collect();
+    let rows = (engine.context.shape().outputs.min(engine.loaded.batch)) as usize;
+    let mut sums = vec![0.0; sorted.len()];
+    let mut next = 0;
+    while next < sorted.len() {
+        engine.check_cancelled()?;
+        let most = rows.min(room(engine, prefilled.sequence, rows));
+        let pack = pack(&sorted, next, most.max(1));
+        let result = branch(
+            engine,
+            prefilled.sequence,
+            &sorted[pack.clone()],
+            &mut sums[pack.clone()],
+            most.max(1),
+        );
+        for branch in 0..pack.len() {
+            engine.context.clear(branch_sequence(branch));
+        }
+        result?;
+        next = pack.end;
+    }
+    for (text, sum) in order.iter().zip(sums) {
+        logprobs[*text] += sum;
+    }
+    let scores: Vec<Score> = logprobs
+        .into_iter()
+        .zip(&texts)
+        .map(|(logprob, text)| Score {
+            logprob,
+            tokens: text.len() as u32,
+        })
+        .collect();
+    let generated_tokens = scores.iter().map(|score| score.tokens).sum();
+    let usage = Usage {
+        generated_tokens,
+        generate_ms: milliseconds(begun),
+        ..prefilled.usage
+    };
+    Ok(ScoreReply { scores, usage })
+}
+
+fn branch_sequence(branch: usize) -> Sequence {
+    Sequence((KEPT as usize + branch) as i32)
+}
+
+/// Cells for `rows` tokens of branches, or as many as there can be beside the prompt.
+fn room(engine: &mut Engine, prompt: Sequence, rows: usize) -> usize {
+    engine.make_room(rows, prompt);
+    engine.cache.free()
+}
+
+/// The texts from `first` on that fit into one step, one at least.
+fn pack(sorted: &[&[Token]], first: usize, rows: usize) -> Range<usize> {
+    let mut used = 0;
+    let mut end = first;
+    while end < sorted.len() && end - first < BRANCHES as usize {
+        let shared = if end > first {
+            common(sorted[end - 1], sorted[end])
+        } else {
+            0
+        };
+        used += inputs(sorted[end]).saturating_sub(shared);
+        if used > rows && end > first {
+            break;
+        }
+        end += 1;
+    }
+    first..end
+}
+
+/// Adds the log-probabilities of all but the first token of each text.
+fn branch(
+    engine: &mut Engine,
+    prompt: Sequence,
+    texts: &[&[Token]],
+    sums: &mut [f64],
+    rows: usize,
+) -> Result<(), EngineError> {
+    let held = engine.cache.len(prompt);
+    for number in 0..texts.len() {
+        engine.context.share(prompt, branch_sequence(number), held);
+    }
+    // One text alone may be longer than a step; several fit by their packing.
+    let mut done = 0;
+    let longest = texts.iter().map(|text| inputs(text)).max().unwrap_or(0);
+    while done < longest {
+        engine.check_cancelled()?;
+        let window = done..if texts.len() == 1 {
+            longest.min(done + rows)
+        } else {
+            longest
+        };
+        let (mut step, paths) = tree(texts, &window, held);
+        engine.context.compute(&mut step)?;
+        let mut softmaxes: Vec<Option<LogSoftmax>> = vec![None; step.len()];
+        for ((text, path), sum) in texts.iter().zip(&paths).zip(sums.iter_mut()) {
+            for (depth, node) in window.clone().zip(path) {
+                let logits = engine.logits(*node)?;
+                let softmax = *softmaxes[*node].get_or_insert_with(|| LogSoftmax::new(logits));
+                *sum += softmax.of(logits, text[depth + 1]);
+            }
+        }
+        done = window.end;
+    }
+    Ok(())
+}
+
+/// The tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root on.
+fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize) -> (Step, Vec<Vec<usize>>) {
+    let mut step = Step::default();
+    let mut paths: Vec<Vec<usize>> = Vec::with_capacity(texts.len());
+    for (number, text) in texts.iter().enumerate() {
+        let end = inputs(text).min(window.end);
+        let shared = if number > 0 { common(texts[number - 1], text) } else { 0 };
+        let mut path: Vec<usize> = match paths.last() {
+            Some(previous) => previous[..shared.saturating_sub(window.start).min(previous.len())].to_vec(),
+            None => Vec::new(),
+        };
+        path.truncate(end.saturating_sub(window.start));
+        for depth in window.start + path.len()..end {
+            let with = texts[number..]
+                .iter()
+                .take_while(|other| common(text, other) > depth)
+                .count();
+            let through = texts[number..number + with]
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| inputs(other) > depth);
+            let sequences: Vec<Sequence> = through.map(|(ahead, _)| branch_sequence(number + ahead)).collect();
+            path.push(step.push(text[depth], held + depth, &sequences, Output::Logits));
+        }
+        paths.push(path);
+    }
+    (step, paths)
+}
+
+/// Tokens that have to be computed: all but the last.
+fn inputs(text: &[Token]) -> usize {
+    text.len() - 1
+}
+
+fn common(one: &[Token], other: &[Token]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(texts: &[&[Token]], rows: usize, packs: &[Range<usize>], paths: &[&[usize]]) {
+        let mut next = 0;
+        let mut found = Vec::new();
+        while next < texts.len() {
+            found.push(pack(texts, next, rows));
+            next = found[found.len() - 1].end;
+        }
+        assert_eq!(found, packs);
+        let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10);
+        assert_eq!(nodes, paths);
+        assert_eq!(step.len(), nodes.iter().flatten().max().map_or(0, |node| node + 1));
+    }
+
+    #[test]
+    fn texts_that_begin_alike_share_their_rows() {
+        check(
+            &[&[1, 2, 3], &[1, 2, 3, 4], &[1, 2, 5], &[6, 7]],
+            100,
+            &[0..4],
+            &[&[0, 1], &[0, 1, 2], &[0, 1], &[3]],
+        );
+    }
+
+    #[test]
+    fn a_step_takes_as_many_texts_as_it_has_rows() {
+        check(
+            &[&[1, 1, 1], &[2, 2, 2], &[3, 3, 3]],
+            4,
+            &[0..2, 2..3],
+            &[&[0, 1], &[2, 3]],
+        );
+        check(&[&[1, 1, 1, 1, 1, 1], &[2, 2]], 4, &[0..1, 1..2], &[&[0, 1, 2, 3, 4]]);
+    }
+}

@@ -1,0 +1,210 @@
+//! One worker process as its parent holds it: lines go in, answers come back to whoever asked.
+//!
+//! A link never recovers: when the process ends, every open call learns so, and [`super::WorkerModel`] makes another.
+
+use super::WorkerCommand;
+use magis_llm::protocol::{CallId, FromWorker, ToWorker, from_line, to_line};
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+/// A worker process. It ends when this is dropped.
+pub(super) struct Link {
+    lines: mpsc::UnboundedSender<String>,
+    open: Arc<Mutex<Open>>,
+    ended: watch::Receiver<Option<String>>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// A call that waits for its answers. Dropped before the last one came, it is cancelled.
+pub(super) struct Call {
+    id: CallId,
+    answers: mpsc::UnboundedReceiver<FromWorker>,
+    link: Arc<Link>,
+    answered: bool,
+}
+
+#[derive(Default)]
+struct Open {
+    calls: HashMap<CallId, mpsc::UnboundedSender<FromWorker>>,
+    last_id: u64,
+    over: bool,
+}
+
+impl Link {
+    /// Starts the process.
+    pub(super) fn start(command: &WorkerCommand) -> io::Result<Self> {
+        let mut child = Command::new(&command.program)
+            .args(&command.args)
+            // A debugger started by a failed assertion would only keep the restart waiting.
+            .env("GGML_NO_BACKTRACE", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let missing = || io::Error::other("the process has no pipe");
+        let input = child.stdin.take().ok_or_else(missing)?;
+        let output = child.stdout.take().ok_or_else(missing)?;
+        let errors = child.stderr.take().ok_or_else(missing)?;
+        let (lines, outgoing) = mpsc::unbounded_channel();
+        let (end, ended) = watch::channel(None);
+        let open = Arc::new(Mutex::new(Open::default()));
+        let tasks = vec![
+            tokio::spawn(write(input, outgoing)),
+            tokio::spawn(follow(child, output, errors, Arc::clone(&open), end)),
+        ];
+        Ok(Self {
+            lines,
+            open,
+            ended,
+            tasks,
+        })
+    }
+
+    /// Sends a request made for a fresh id.
+    pub(super) fn call(self: &Arc<Self>, request: impl FnOnce(CallId) -> ToWorker) -> Result<Call, serde_json::Error> {
+        let (answer, answers) = mpsc::unbounded_channel();
+        let id = {
+            let mut open = self.open();
+            open.last_id += 1;
+            let id = CallId(open.last_id);
+            // To a process that is over nothing is entered: the dropped sender tells the call so.
+            if !open.over {
+                open.calls.insert(id, answer);
+            }
+            id
+        };
+        let call = Call {
+            id,
+            answers,
+            link: Arc::clone(self),
+            answered: false,
+        };
+        self.send(&request(id))?;
+        Ok(call)
+    }
+
+    /// Sends a message that is not answered; nothing happens when the process is over.
+    pub(super) fn send(&self, message: &ToWorker) -> Result<(), serde_json::Error> {
+        let line = to_line(message)?;
+        let _ = self.lines.send(line);
+        Ok(())
+    }
+
+    /// Whether the process is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
+    /// Waits until the process is over; gives how it ended and what it said last.
+    pub(super) async fn ended(&self) -> String {
+        let mut ended = self.ended.clone();
+        match ended.wait_for(Option::is_some).await {
+            Ok(last) => last.clone().unwrap_or_default(),
+            Err(_) => "it was stopped".to_owned(),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // The aborted task drops the child, which kills it.
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+impl Call {
+    /// The next answer; none when the process is over.
+    pub(super) async fn next(&mut self) -> Option<FromWorker> {
+        let answer = self.answers.recv().await;
+        self.answered = !matches!(answer, Some(FromWorker::Token { .. }));
+        answer
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.link.open().calls.remove(&self.id);
+            let _ = self.link.send(&ToWorker::Cancel { id: self.id });
+        }
+    }
+}
+
+/// How many lines of a worker's standard error are kept.
+const KEPT_LINES: usize = 20;
+
+async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<String>) {
+    while let Some(line) = lines.recv().await {
+        if input.write_all(line.as_bytes()).await.is_err() || input.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn follow(
+    mut child: Child,
+    output: ChildStdout,
+    errors: ChildStderr,
+    open: Arc<Mutex<Open>>,
+    end: watch::Sender<Option<String>>,
+) {
+    let ((), said) = tokio::join!(dispatch(output, &open), last_lines(errors));
+    let status = child.wait().await;
+    // First the reason, then the calls: who finds a call broken finds the reason there.
+    end.send_replace(Some(last_words(status, said)));
+    let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+    open.over = true;
+    open.calls.clear();
+}
+
+async fn dispatch(output: ChildStdout, open: &Mutex<Open>) {
+    let mut lines = BufReader::new(output).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let Ok(answer) = from_line::<FromWorker>(&line) else {
+            continue;
+        };
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(answer, FromWorker::Token { .. }) {
+            if let Some(call) = open.calls.get(&answer.id()) {
+                let _ = call.send(answer);
+            }
+        } else if let Some(call) = open.calls.remove(&answer.id()) {
+            let _ = call.send(answer);
+        }
+    }
+}
+
+async fn last_lines(errors: ChildStderr) -> VecDeque<String> {
+    let mut kept = VecDeque::new();
+    let mut lines = BufReader::new(errors).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        if kept.len() == KEPT_LINES {
+            kept.pop_front();
+        }
+        kept.push_back(line);
+    }
+    kept
+}
+
+fn last_words(status: io::Result<ExitStatus>, said: VecDeque<String>) -> String {
+    let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+    let said: Vec<String> = said.into_iter().filter(|line| !line.trim().is_empty()).collect();
+    if said.is_empty() {
+        status
+    } else {
+        format!("{status}; it said: {}", said.join(" | "))
+    }
+}
