@@ -7,7 +7,7 @@
 use crate::layout::{dedented, indent_of};
 use crate::outline::is_called;
 use crate::scan::{Definition, scan};
-use crate::syntax::syntax_errors;
+use crate::syntax::misplacements;
 use crate::tree::{Walk, last_row, parse};
 use crate::{Language, SymbolKind};
 use std::borrow::Cow;
@@ -15,6 +15,8 @@ use tree_sitter::Tree;
 
 /// How many lines that mention the name are tried as the definition's first.
 const MENTIONS: usize = 24;
+/// Longer answers are read as a whole only.
+const MENTIONS_BYTES: usize = 100_000;
 /// The type a member is put into where it does not parse on its own.
 const SHELL: &str = "MagisShell";
 
@@ -34,7 +36,12 @@ pub fn extract_definition(language: Language, answer: &str, name: &str) -> Optio
     }
     let whole = texts.iter().find_map(|text| in_whole(language, text, name));
     let elsewhere = |text: &&&str| is_in_another(language, text, name, simple);
-    whole.or_else(|| texts.iter().filter(|text| !elsewhere(text)).find_map(|text| from_mention(language, text, name, simple)))
+    whole.or_else(|| {
+        texts
+            .iter()
+            .filter(|text| !elsewhere(text))
+            .find_map(|text| from_mention(language, text, name, simple))
+    })
 }
 
 /// The content of the first fenced block, or the whole where there is none; a block never closed goes to the end.
@@ -54,7 +61,11 @@ struct Fences<'s> {
 
 impl<'s> Fences<'s> {
     fn of(answer: &'s str) -> Self {
-        let mut fences = Self { answer, blocks: Vec::new(), lone: None };
+        let mut fences = Self {
+            answer,
+            blocks: Vec::new(),
+            lone: None,
+        };
         let mut open: Option<(Fence, usize, u32)> = None;
         let mut at = 0;
         let mut seen = 0;
@@ -88,7 +99,11 @@ impl<'s> Fences<'s> {
     fn contents(&self) -> Vec<&'s str> {
         if let Some(lone) = &self.lone {
             let (before, after) = (&self.answer[..lone.start], &self.answer[lone.end..]);
-            return if looks_like_code(before) > looks_like_code(after) { vec![before, after] } else { vec![after, before] };
+            return if looks_like_code(before) > looks_like_code(after) {
+                vec![before, after]
+            } else {
+                vec![after, before]
+            };
         }
         self.blocks.iter().map(|block| &self.answer[block.clone()]).collect()
     }
@@ -112,7 +127,12 @@ impl Fence {
         if length < 3 || info.contains(char::from(mark)) {
             return None;
         }
-        Some(Self { mark, length, indent: line.len() - trimmed.len(), is_bare: info.is_empty() })
+        Some(Self {
+            mark,
+            length,
+            indent: line.len() - trimmed.len(),
+            is_bare: info.is_empty(),
+        })
     }
 
     /// Whether `other` can close or nest in the block this one opened; deeper ones are part of the code.
@@ -126,7 +146,9 @@ fn looks_like_code(text: &str) -> usize {
     let code = |line: &&str| {
         line.starts_with([' ', '\t', '@', '}', '#'])
             || line.trim_end().ends_with(['{', '}', ';', ')', ']', ','])
-            || ["def ", "class ", "fn ", "func ", "function ", "async def "].iter().any(|word| line.starts_with(word))
+            || ["def ", "class ", "fn ", "func ", "function ", "async def "]
+                .iter()
+                .any(|word| line.starts_with(word))
     };
     text.lines().filter(|line| !line.trim().is_empty()).filter(code).count()
 }
@@ -137,30 +159,31 @@ fn in_whole(language: Language, text: &str, name: &str) -> Option<String> {
     let moved = dedented(text);
     let aligned = first_line_aligned(text);
     let mut readings: Vec<Cow<'_, str>> = vec![Cow::Borrowed(text)];
-    readings.extend([Some(moved.clone()), aligned].into_iter().flatten().filter(|other| other != text).map(Cow::Owned));
+    readings.extend(
+        [Some(moved.clone()), aligned]
+            .into_iter()
+            .flatten()
+            .filter(|other| other != text)
+            .map(Cow::Owned),
+    );
     if let Some((before, after)) = shell(language) {
         readings.push(Cow::Owned(format!("{before}{moved}\n{after}")));
     }
     if matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx) {
         readings.push(Cow::Owned(format!("const {SHELL} = {{\n{moved}\n}};")));
     }
-    let mut crooked = None;
-    for reading in readings {
-        match in_reading(language, &reading, name) {
-            // Only Python takes a wrong reading of the indentation for code.
-            Some(text) if language == Language::Python && syntax_errors(language, &text) > 0 => {
-                crooked = crooked.or(Some(text));
-            }
-            Some(text) => return Some(text),
-            None => {}
-        }
-    }
-    crooked
+    // Only Python's grammar takes a wrong reading of the indentation, or a block cut off, for code.
+    let upright = |text: &String| language != Language::Python || misplacements(text) == 0;
+    readings
+        .iter()
+        .find_map(|reading| in_reading(language, reading, name).filter(upright))
 }
 
 /// Whether the text defines the name in another type than the one wanted.
 fn is_in_another(language: Language, text: &str, name: &str, simple: &str) -> bool {
-    let Some(tree) = parse(language, text).filter(|_| name != simple) else { return false };
+    let Some(tree) = parse(language, text).filter(|_| name != simple) else {
+        return false;
+    };
     scan(language, &tree, text).definitions.iter().any(|definition| {
         definition.name == simple && definition.qualified_name != simple && !is_called(name, &definition.qualified_name)
     })
@@ -188,6 +211,9 @@ fn first_line_aligned(text: &str) -> Option<String> {
 
 /// Looks for the definition from each line on that mentions it, so that what is around it need not parse.
 fn from_mention(language: Language, text: &str, name: &str, simple: &str) -> Option<String> {
+    if text.len() > MENTIONS_BYTES {
+        return None;
+    }
     let lines: Vec<&str> = text.lines().collect();
     let mentions = (0..lines.len()).filter(|at| mentions(lines[*at], simple));
     mentions.take(MENTIONS).find_map(|at| {
@@ -195,16 +221,19 @@ fn from_mention(language: Language, text: &str, name: &str, simple: &str) -> Opt
         while first > 0 && belongs_to_next(language, lines[first - 1]) {
             first -= 1;
         }
-        let end = if language == Language::Python { python_end(&lines, at) } else { lines.len() };
+        let end = if language == Language::Python {
+            python_end(&lines, at)
+        } else {
+            lines.len()
+        };
         in_whole(language, &dedented(&lines[first..end].join("\n")), name)
     })
 }
 
 fn mentions(line: &str, simple: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(simple).any(|(at, _)| {
-        !line[..at].ends_with(part) && !line[at + simple.len()..].starts_with(part)
-    })
+    line.match_indices(simple)
+        .any(|(at, _)| !line[..at].ends_with(part) && !line[at + simple.len()..].starts_with(part))
 }
 
 /// Whether a line is a decorator, an attribute or part of a comment, as stands above a definition.
@@ -238,8 +267,19 @@ fn in_reading(language: Language, reading: &str, name: &str) -> Option<String> {
     let tree = parse(language, reading)?;
     let found = scan(language, &tree, reading);
     let own = |definition: &Definition| {
-        let prefix = format!("{SHELL}{}", if definition.qualified_name.contains("::") { "::" } else { "." });
-        definition.qualified_name.strip_prefix(&prefix).unwrap_or(&definition.qualified_name).to_owned()
+        let prefix = format!(
+            "{SHELL}{}",
+            if definition.qualified_name.contains("::") {
+                "::"
+            } else {
+                "."
+            }
+        );
+        definition
+            .qualified_name
+            .strip_prefix(&prefix)
+            .unwrap_or(&definition.qualified_name)
+            .to_owned()
     };
     let fits = |definition: &&Definition| {
         let called = own(definition);
@@ -247,13 +287,21 @@ fn in_reading(language: Language, reading: &str, name: &str) -> Option<String> {
     };
     let mut fitting: Vec<&Definition> = found.definitions.iter().filter(fits).collect();
     // The fullest name first, then what has a body: an overload's or a prototype's head is rarely what was meant.
-    fitting.sort_by_key(|definition| (!is_called(&own(definition), name), !is_implementation(definition, reading)));
+    fitting.sort_by_key(|definition| {
+        (
+            !is_called(&own(definition), name),
+            !is_implementation(definition, reading),
+        )
+    });
     let text = |definition: &&Definition| text_of(language, &tree, reading, definition);
     fitting.iter().find_map(text)
 }
 
 fn is_implementation(definition: &Definition, reading: &str) -> bool {
-    let holds_none = matches!(definition.symbol_kind(), Some(SymbolKind::Constant | SymbolKind::Type | SymbolKind::Macro));
+    let holds_none = matches!(
+        definition.symbol_kind(),
+        Some(SymbolKind::Constant | SymbolKind::Type | SymbolKind::Macro)
+    );
     let text = reading.get(definition.bytes.clone()).unwrap_or_default();
     let head = text.split("def ").next().unwrap_or_default();
     holds_none || (definition.has_body && !head.contains("@overload") && !head.contains("@typing.overload"))
@@ -266,7 +314,11 @@ fn text_of(language: Language, tree: &Tree, reading: &str, definition: &Definiti
     }
     let start = definition.bytes.start;
     let line_start = reading[..start].rfind('\n').map_or(0, |at| at + 1);
-    let from = if reading[line_start..start].trim().is_empty() { line_start } else { start };
+    let from = if reading[line_start..start].trim().is_empty() {
+        line_start
+    } else {
+        start
+    };
     let mut end = definition.bytes.end;
     let rest = reading[end..].split('\n').next().unwrap_or_default();
     if matches!(rest.trim(), ";" | ",") || rest.trim().starts_with(language.comment_prefix()) {
@@ -284,7 +336,14 @@ fn is_cut_off(language: Language, tree: &Tree, reading: &str, definition: &Defin
     let rest = reading[end..].trim();
     let ends_text = rest.is_empty() || rest.trim_matches(['}', ';', ' ', '\n']).is_empty();
     let last_line = reading[start..end].trim_end().rsplit('\n').next().unwrap_or_default();
-    if language == Language::Python && last_line.split('#').next().unwrap_or_default().trim_end().ends_with(':') {
+    if language == Language::Python
+        && last_line
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .ends_with(':')
+    {
         return true;
     }
     let mut walk = Walk::new(tree);
@@ -315,6 +374,10 @@ fn is_cut_off(language: Language, tree: &Tree, reading: &str, definition: &Defin
 fn leads_to_end(reading: &str, row: usize, last: usize) -> bool {
     let lines: Vec<&str> = reading.lines().take(last + 1).skip(row).collect();
     let indent = |line: &str| indent_of(line).len();
-    let Some((first, rest)) = lines.split_first() else { return false };
-    rest.iter().filter(|line| !line.trim().is_empty()).all(|line| indent(line) > indent(first))
+    let Some((first, rest)) = lines.split_first() else {
+        return false;
+    };
+    rest.iter()
+        .filter(|line| !line.trim().is_empty())
+        .all(|line| indent(line) > indent(first))
 }

@@ -26,9 +26,17 @@ pub fn chunks(path: &RepoPath, text: &str, max_lines: u32) -> Vec<Chunk> {
     let mut first = 0;
     while first < lines.len() {
         let owner = owners[first];
-        let end = (first..lines.len()).find(|at| owners[*at] != owner).unwrap_or(lines.len());
+        let end = (first..lines.len())
+            .find(|at| owners[*at] != owner)
+            .unwrap_or(lines.len());
         let name = owner.map(|owner| definitions[owner].qualified_name.clone());
-        cut(&lines, first..end, max_lines.max(1) as usize, name.as_ref(), &mut pieces);
+        cut(
+            &lines,
+            first..end,
+            max_lines.max(1) as usize,
+            name.as_ref(),
+            &mut pieces,
+        );
         first = end;
     }
     pieces
@@ -38,7 +46,10 @@ pub fn chunks(path: &RepoPath, text: &str, max_lines: u32) -> Vec<Chunk> {
 fn owners(definitions: &[Definition], lines: &[&str]) -> Vec<Option<usize>> {
     let mut owners = vec![None; lines.len()];
     for (index, definition) in definitions.iter().enumerate() {
-        let small = matches!(definition.symbol_kind(), Some(SymbolKind::Constant | SymbolKind::Type | SymbolKind::Macro));
+        let small = matches!(
+            definition.symbol_kind(),
+            Some(SymbolKind::Constant | SymbolKind::Type | SymbolKind::Macro)
+        );
         if definition.inside == Inside::Function || (small && definition.span.lines() < 8) {
             continue;
         }
@@ -60,11 +71,16 @@ fn cut(lines: &[&str], range: std::ops::Range<usize>, most: usize, name: Option<
     while first < range.end {
         let mut end = range.end.min(first + most);
         if end < range.end {
-            let blank = (first + most / 2 + 1..end).rev().find(|at| lines[*at - 1].trim().is_empty());
+            let blank = (first + most / 2 + 1..end)
+                .rev()
+                .find(|at| lines[*at - 1].trim().is_empty());
             end = blank.unwrap_or(end);
         }
         if let Ok(span) = LineSpan::new(first as u32 + 1, end as u32) {
-            pieces.push(Chunk { span, name: name.cloned() });
+            pieces.push(Chunk {
+                span,
+                name: name.cloned(),
+            });
         }
         first = end;
     }

@@ -7,8 +7,16 @@
 /// are used. Line ends become `\n`.
 pub fn reindent(text: &str, original: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
-    let first_indent = |of: &str| of.lines().find(|line| !line.trim().is_empty()).map_or("", indent_of).to_owned();
-    let (own, base) = (first_indent(&text), first_indent(original.trim_start_matches('\u{feff}')));
+    let first_indent = |of: &str| {
+        of.lines()
+            .find(|line| !line.trim().is_empty())
+            .map_or("", indent_of)
+            .to_owned()
+    };
+    let (own, base) = (
+        first_indent(&text),
+        first_indent(original.trim_start_matches('\u{feff}')),
+    );
     let convert = match (step(&text), step(original)) {
         (Some(from), Some(to)) if from != to => Some((from, to)),
         _ => None,
@@ -56,18 +64,27 @@ enum Step {
 
 /// The step a text is indented by: the most frequent difference between a line and the next one that is deeper.
 fn step(text: &str) -> Option<Step> {
-    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('*'));
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('*'));
     let indents: Vec<&str> = lines.map(indent_of).collect();
     if indents.iter().any(|indent| indent.contains('\t')) {
         return Some(Step::Tab);
     }
     let mut deeper = [0_u32; 9];
     for pair in indents.windows(2) {
-        if let Some(count) = pair[1].len().checked_sub(pair[0].len()).and_then(|by| deeper.get_mut(by)) {
+        if let Some(count) = pair[1]
+            .len()
+            .checked_sub(pair[0].len())
+            .and_then(|by| deeper.get_mut(by))
+        {
             *count += 1;
         }
     }
-    (2..deeper.len()).filter(|by| deeper[*by] > 0).max_by_key(|by| (deeper[*by], 8 - by)).map(Step::Spaces)
+    (2..deeper.len())
+        .filter(|by| deeper[*by] > 0)
+        .max_by_key(|by| (deeper[*by], 8 - by))
+        .map(Step::Spaces)
 }
 
 fn converted(relative: &str, from: Step, to: Step) -> String {

@@ -81,10 +81,19 @@ pub fn outline(path: &RepoPath, text: &str) -> Outline {
     let language = Language::of(path);
     let lines = text.lines().count() as u32;
     let Some((language, tree)) = language.and_then(|language| Some((language, parse(language, text)?))) else {
-        return Outline { language, lines, ..Outline::default() };
+        return Outline {
+            language,
+            lines,
+            ..Outline::default()
+        };
     };
     let found = scan(language, &tree, text);
-    Outline { language: Some(language), symbols: symbols(found.definitions), imports: found.imports, lines }
+    Outline {
+        language: Some(language),
+        symbols: symbols(found.definitions),
+        imports: found.imports,
+        lines,
+    }
 }
 
 fn symbols(definitions: Vec<Definition>) -> Vec<Symbol> {
@@ -105,20 +114,28 @@ fn symbols(definitions: Vec<Definition>) -> Vec<Symbol> {
 impl Outline {
     /// The definition deepest inside of which `line` lies.
     pub fn innermost(&self, line: u32) -> Option<&Symbol> {
-        self.symbols.iter().filter(|symbol| symbol.span.contains(line)).max_by_key(|symbol| symbol.depth)
+        self.symbols
+            .iter()
+            .filter(|symbol| symbol.span.contains(line))
+            .max_by_key(|symbol| symbol.depth)
     }
 
     /// The definitions of that name: simple, qualified, or qualified in part (`Session.request` for
     /// `sessions.Session.request`). `.` and `::` count as the same.
     pub fn find(&self, name: &str) -> Vec<&Symbol> {
-        self.symbols.iter().filter(|symbol| is_called(&symbol.qualified_name, name)).collect()
+        self.symbols
+            .iter()
+            .filter(|symbol| is_called(&symbol.qualified_name, name))
+            .collect()
     }
 }
 
 /// Whether the parts of `name` are the last parts of `qualified_name`.
 pub(crate) fn is_called(qualified_name: &str, name: &str) -> bool {
     let (whole, wanted) = (qualified_name.replace("::", "."), name.replace("::", "."));
-    whole.strip_suffix(&wanted).is_some_and(|rest| !wanted.is_empty() && (rest.is_empty() || rest.ends_with('.')))
+    whole
+        .strip_suffix(&wanted)
+        .is_some_and(|rest| !wanted.is_empty() && (rest.is_empty() || rest.ends_with('.')))
 }
 
 impl SymbolKind {

@@ -3,7 +3,7 @@
 //! It is what outline, skeleton, chunks and extraction are made of. What a single node means is `shape`'s matter.
 
 use crate::shape::{self, Inside, ShapeKind, Surroundings};
-use crate::tree::{Walk, children, last_row, joined};
+use crate::tree::{Walk, children, joined, last_row};
 use crate::{Import, Language, SymbolKind};
 use magis_core::LineSpan;
 use std::ops::Range;
@@ -69,7 +69,13 @@ pub(crate) fn scan(language: Language, tree: &Tree, text: &str) -> Scan {
         levels.truncate(depth + 1);
         if levels.len() == depth {
             let (parent, outer) = levels.last().map_or(("", None), |above| (above.kind, above.passes_on));
-            levels.push(Level { parent, outer, kind: "", passes_on: None, lead: None });
+            levels.push(Level {
+                parent,
+                outer,
+                kind: "",
+                passes_on: None,
+                lead: None,
+            });
         }
         while scopes.last().is_some_and(|scope| scope.depth >= depth) {
             scopes.pop();
@@ -105,7 +111,10 @@ pub(crate) fn scan(language: Language, tree: &Tree, text: &str) -> Scan {
         if found.imports.len() > imports_before {
             found.import_spans.push(rows(node, node));
         }
-        let around = Surroundings { parent: level.parent, inside };
+        let around = Surroundings {
+            parent: level.parent,
+            inside,
+        };
         found.note_lines(language, node, around);
         if scopes.len() >= DEEPEST {
             continue;
@@ -131,7 +140,13 @@ pub(crate) fn scan(language: Language, tree: &Tree, text: &str) -> Scan {
                 || (String::new(), ShapeKind::Symbol(SymbolKind::Module), 0),
                 |scope| (scope.qualified_name.clone(), scope.kind, scope.symbols),
             );
-            scopes.push(Scope { depth, qualified_name, kind, inside: Inside::Function, symbols });
+            scopes.push(Scope {
+                depth,
+                qualified_name,
+                kind,
+                inside: Inside::Function,
+                symbols,
+            });
         }
     }
     found.write_signatures(language, text);
@@ -149,9 +164,8 @@ impl Definition {
 
     /// Whether it holds members rather than statements.
     pub(crate) fn holds_members(&self) -> bool {
-        self.symbol_kind().is_none_or(|kind| {
-            kind.inside() == Inside::Type || kind == SymbolKind::Module
-        })
+        self.symbol_kind()
+            .is_none_or(|kind| kind.inside() == Inside::Type || kind == SymbolKind::Module)
     }
 }
 
@@ -199,19 +213,34 @@ impl Level<'_> {
         let (row, last_row) = (node.start_position().row, last_row(node));
         match &mut self.lead {
             Some(lead) if row <= lead.last_row + 1 => lead.last_row = last_row,
-            lead => *lead = Some(Lead { byte: node.start_byte(), row, last_row }),
+            lead => {
+                *lead = Some(Lead {
+                    byte: node.start_byte(),
+                    row,
+                    last_row,
+                })
+            }
         }
     }
 
     fn start_of(&mut self, node: Node<'_>) -> Start {
-        let lead = self.lead.take().filter(|lead| node.start_position().row <= lead.last_row + 1);
+        let lead = self
+            .lead
+            .take()
+            .filter(|lead| node.start_position().row <= lead.last_row + 1);
         if let Some(outer) = self.outer {
             return outer;
         }
         let own = (node.start_byte(), node.start_position().row);
         let (byte, row) = lead.map_or(own, |lead| (lead.byte, lead.row));
         let head = head_of(node);
-        Start { byte, row, head_byte: head.start_byte(), end_byte: node.end_byte(), last_row: last_row(node) }
+        Start {
+            byte,
+            row,
+            head_byte: head.start_byte(),
+            end_byte: node.end_byte(),
+            last_row: last_row(node),
+        }
     }
 }
 
@@ -219,9 +248,19 @@ impl Scan {
     fn note_lines(&mut self, language: Language, node: Node<'_>, around: Surroundings<'_>) {
         let lines = rows(node, node);
         match node.kind() {
-            "if_statement" | "try_statement" | "with_statement" | "else_clause" | "elif_clause" | "except_clause"
-            | "finally_clause" | "expression_statement" | "linkage_specification" | "import_declaration"
-            | "const_declaration" | "type_declaration" | "var_declaration"
+            "if_statement"
+            | "try_statement"
+            | "with_statement"
+            | "else_clause"
+            | "elif_clause"
+            | "except_clause"
+            | "finally_clause"
+            | "expression_statement"
+            | "linkage_specification"
+            | "import_declaration"
+            | "const_declaration"
+            | "type_declaration"
+            | "var_declaration"
                 if around.inside != Inside::Function =>
             {
                 self.frames.push(lines);
@@ -229,7 +268,9 @@ impl Scan {
             "package_clause" | "package_declaration" => self.import_spans.push(lines),
             "module" | "block" if language == Language::Python => {
                 let documented = matches!(around.parent, "" | "function_definition" | "class_definition");
-                let first = node.named_children(&mut node.walk()).find(|child| !shape::is_comment(*child));
+                let first = node
+                    .named_children(&mut node.walk())
+                    .find(|child| !shape::is_comment(*child));
                 if let Some(first) = first.filter(|first| documented && first.kind() == "expression_statement")
                     && first.named_child(0).is_some_and(|child| child.kind() == "string")
                 {
@@ -243,7 +284,13 @@ impl Scan {
     /// Notes a member of a type that is no definition and is long.
     fn note_member(&mut self, node: Node<'_>, around: Surroundings<'_>) {
         let lines = rows(node, node);
-        let bodies = ["block", "class_body", "declaration_list", "enum_body", "field_declaration_list"];
+        let bodies = [
+            "block",
+            "class_body",
+            "declaration_list",
+            "enum_body",
+            "field_declaration_list",
+        ];
         let wraps_definition = shape::wraps(node) && node.kind() != "expression_statement";
         let member = around.inside == Inside::Type && bodies.contains(&around.parent) && node.is_named();
         if member && !wraps_definition && lines.lines() > 4 {
@@ -257,7 +304,10 @@ impl Scan {
             let mut head = String::new();
             let mut at = definition.head.start;
             let first = self.comments.partition_point(|comment| comment.bytes.start < at);
-            for comment in self.comments[first..].iter().take_while(|comment| comment.bytes.start < definition.head.end) {
+            for comment in self.comments[first..]
+                .iter()
+                .take_while(|comment| comment.bytes.start < definition.head.end)
+            {
                 head.push_str(text.get(at..comment.bytes.start).unwrap_or_default());
                 head.push(' ');
                 at = comment.bytes.end;
@@ -301,7 +351,11 @@ fn define(
     }
     let qualified_name = match scope {
         Some(scope) if !scope.qualified_name.is_empty() => {
-            format!("{}{}{own}", scope.qualified_name, shape::separator(language, scope.kind))
+            format!(
+                "{}{}{own}",
+                scope.qualified_name,
+                shape::separator(language, scope.kind)
+            )
         }
         _ => own,
     };
@@ -346,7 +400,11 @@ fn head_of(node: Node<'_>) -> Node<'_> {
             return holder;
         };
         if first.kind() != "modifiers" {
-            return if first.start_byte() == node.start_byte() { node } else { first };
+            return if first.start_byte() == node.start_byte() {
+                node
+            } else {
+                first
+            };
         }
         holder = first;
     }
@@ -369,7 +427,11 @@ fn is_anonymous_function(node: Node<'_>) -> bool {
 fn begins_its_line(text: &str, node: Node<'_>) -> bool {
     let before = text.as_bytes().get(..node.start_byte()).unwrap_or_default();
     let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    before[line..].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&before[line..]).iter().all(u8::is_ascii_whitespace)
+    before[line..]
+        .strip_prefix("\u{feff}".as_bytes())
+        .unwrap_or(&before[line..])
+        .iter()
+        .all(u8::is_ascii_whitespace)
 }
 
 /// The lines from the first of `from` to the last of `to`.

@@ -40,8 +40,13 @@ pub fn skeleton_within(path: &RepoPath, text: &str, max_chars: usize) -> Option<
     let tree = parse(language, text)?;
     let page = Page::new(text, scan(language, &tree, text), language);
     let mut last = None;
-    for dropped in [None, Some(Detail::Documentation), Some(Detail::Nested), Some(Detail::Private), Some(Detail::Constant)]
-    {
+    for dropped in [
+        None,
+        Some(Detail::Documentation),
+        Some(Detail::Nested),
+        Some(Detail::Private),
+        Some(Detail::Constant),
+    ] {
         let skeleton = page.without(dropped);
         if skeleton.text.chars().count() <= max_chars {
             return Some(skeleton);
@@ -85,22 +90,38 @@ struct Page<'s> {
 impl<'s> Page<'s> {
     fn new(text: &'s str, found: Scan, language: Language) -> Self {
         let source: Vec<&str> = text.lines().collect();
-        let mut plain: Vec<Line> =
-            source.iter().map(|line| if line.trim().is_empty() { Line::Blank } else { Line::Code }).collect();
+        let mut plain: Vec<Line> = source
+            .iter()
+            .map(|line| {
+                if line.trim().is_empty() {
+                    Line::Blank
+                } else {
+                    Line::Code
+                }
+            })
+            .collect();
         for comment in found.comments.iter().filter(|comment| comment.own_line) {
-            plain.iter_mut().take(comment.span.last() as usize).skip(comment.span.first() as usize - 1).for_each(
-                |line| {
+            plain
+                .iter_mut()
+                .take(comment.span.last() as usize)
+                .skip(comment.span.first() as usize - 1)
+                .for_each(|line| {
                     if *line == Line::Code {
                         *line = Line::Comment;
                     }
-                },
-            );
+                });
         }
         for span in &found.docstrings {
             let range = (span.first() as usize - 1).min(plain.len())..(span.last() as usize).min(plain.len());
             plain[range].fill(Line::Comment);
         }
-        let mut page = Self { language, lines: plain.clone(), plain, source, rewritten: BTreeMap::new() };
+        let mut page = Self {
+            language,
+            lines: plain.clone(),
+            plain,
+            source,
+            rewritten: BTreeMap::new(),
+        };
         for span in &found.import_spans {
             page.keep_on_one_line(*span);
         }
@@ -142,11 +163,15 @@ impl<'s> Page<'s> {
             let comment = self.language.comment_prefix();
             let uncommented = |line: &&str| {
                 let line = line.trim();
-                line.split(&format!(" {comment}")).next().filter(|_| !line.starts_with(comment)).map(ToOwned::to_owned)
+                line.split(&format!(" {comment}"))
+                    .next()
+                    .filter(|_| !line.starts_with(comment))
+                    .map(ToOwned::to_owned)
             };
             let lines: Vec<String> = self.source[range.clone()].iter().filter_map(uncommented).collect();
             let whole = joined(&lines.join("\n"));
-            self.rewritten.insert(first, capped(&format!("{indent}{whole}"), LINE_CHARS));
+            self.rewritten
+                .insert(first, capped(&format!("{indent}{whole}"), LINE_CHARS));
             self.lines[range.clone()].fill(Line::Comment);
         }
         if let Some(first) = self.lines.get_mut(range.start) {
@@ -158,7 +183,10 @@ impl<'s> Page<'s> {
         let mut open: Vec<(LineSpan, Detail)> = Vec::new();
         let mut long_members = long_members.iter().peekable();
         for definition in definitions {
-            while open.last().is_some_and(|(span, _)| span.last() < definition.span.first()) {
+            while open
+                .last()
+                .is_some_and(|(span, _)| span.last() < definition.span.first())
+            {
                 open.pop();
             }
             while let Some(member) = long_members.next_if(|member| member.first() < definition.span.first()) {
@@ -248,9 +276,21 @@ impl<'s> Page<'s> {
             let indent = indent_of(self.source[first]);
             let body = self.source[first].trim();
             let open: String = body.chars().take_while(|c| !matches!(c, '"' | '\'')).collect();
-            let quote = if body[open.len()..].starts_with('\'') { "'''" } else { "\"\"\"" };
-            let words = |line: &'s str| line.trim().trim_start_matches(open.as_str()).trim_matches(['"', '\'']).trim();
-            let said = range.clone().map(|at| words(self.source[at])).find(|words| !words.is_empty());
+            let quote = if body[open.len()..].starts_with('\'') {
+                "'''"
+            } else {
+                "\"\"\""
+            };
+            let words = |line: &'s str| {
+                line.trim()
+                    .trim_start_matches(open.as_str())
+                    .trim_matches(['"', '\''])
+                    .trim()
+            };
+            let said = range
+                .clone()
+                .map(|at| words(self.source[at]))
+                .find(|words| !words.is_empty());
             if range.len() > 1 {
                 let rewritten = format!("{indent}{open}{quote}{}{quote}", said.unwrap_or_default());
                 self.rewritten.insert(first, rewritten);
@@ -260,21 +300,40 @@ impl<'s> Page<'s> {
         }
         let mut previous_last = 0;
         for comment in found.comments.iter().filter(|comment| comment.own_line) {
-            let inner = self.source.get(comment.span.first() as usize - 1).is_some_and(|line| line.trim().starts_with("//!"));
+            let inner = self
+                .source
+                .get(comment.span.first() as usize - 1)
+                .is_some_and(|line| line.trim().starts_with("//!"));
             let continues = comment.span.first() <= previous_last + 1 && previous_last > 0;
             previous_last = comment.span.last();
             let range = self.range(comment.span);
-            let shown = self.lines.get(range.end..).unwrap_or_default().iter().find(|line| **line != Line::Comment);
+            let shown = self
+                .lines
+                .get(range.end..)
+                .unwrap_or_default()
+                .iter()
+                .find(|line| **line != Line::Comment);
             let documents = inner || (comment.documents && matches!(shown, Some(Line::Kept(_))));
             if continues || !documents || range.is_empty() {
                 continue;
             }
             let first = range.start;
             if range.len() > 1 {
-                let words = |at: usize| self.source[at].trim().trim_start_matches(['/', '*', '!']).trim_end_matches("*/").trim();
+                let words = |at: usize| {
+                    self.source[at]
+                        .trim()
+                        .trim_start_matches(['/', '*', '!'])
+                        .trim_end_matches("*/")
+                        .trim()
+                };
                 let said = range.map(words).find(|words| !words.is_empty()).unwrap_or_default();
-                let opening = if self.source[first].trim().starts_with("/**") { "/**" } else { "/*" };
-                self.rewritten.insert(first, format!("{}{opening} {said} */", indent_of(self.source[first])));
+                let opening = if self.source[first].trim().starts_with("/**") {
+                    "/**"
+                } else {
+                    "/*"
+                };
+                self.rewritten
+                    .insert(first, format!("{}{opening} {said} */", indent_of(self.source[first])));
             }
             self.lines[first] = Line::Kept(Detail::Documentation);
         }
@@ -292,7 +351,11 @@ impl<'s> Page<'s> {
                 (Detail::Private, "private definitions"),
                 (Detail::Constant, "constants"),
             ];
-            let words: Vec<&str> = words.iter().filter(|(detail, _)| *detail <= dropped).map(|(_, word)| *word).collect();
+            let words: Vec<&str> = words
+                .iter()
+                .filter(|(detail, _)| *detail <= dropped)
+                .map(|(_, word)| *word)
+                .collect();
             text = format!("{prefix} left out to fit: {}\n", words.join(", "));
         }
         let mut gap = Gap::default();
@@ -311,7 +374,11 @@ impl<'s> Page<'s> {
             }
         }
         gap.close(&mut text, prefix);
-        Skeleton { text, kept_lines, total_lines: self.source.len() as u32 }
+        Skeleton {
+            text,
+            kept_lines,
+            total_lines: self.source.len() as u32,
+        }
     }
 
     /// The beginning of a skeleton that is still too long, and a note that it is no more.
@@ -333,7 +400,11 @@ impl<'s> Page<'s> {
         }
         text.push_str(&note(all - taken));
         let text = text.chars().take(max_chars).collect();
-        Skeleton { text, kept_lines: skeleton.kept_lines.min(taken as u32), total_lines: skeleton.total_lines }
+        Skeleton {
+            text,
+            kept_lines: skeleton.kept_lines.min(taken as u32),
+            total_lines: skeleton.total_lines,
+        }
     }
 }
 

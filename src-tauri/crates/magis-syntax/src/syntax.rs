@@ -9,7 +9,9 @@ use tree_sitter::{Node, Tree};
 /// unlike their block and how many blocks are empty, which the grammar lets pass. A text that could not be parsed
 /// within reasonable time counts one for each of its lines.
 pub fn syntax_errors(language: Language, text: &str) -> u32 {
-    let Some(tree) = parse(language, text) else { return text.lines().count().max(1) as u32 };
+    let Some(tree) = parse(language, text) else {
+        return text.lines().count().max(1) as u32;
+    };
     let mut errors = 0;
     let mut walk = Walk::new(&tree);
     while let Some((_, node)) = walk.next() {
@@ -42,22 +44,45 @@ pub fn same_code(path: &RepoPath, a: &str, b: &str) -> bool {
     }
 }
 
+/// How often a Python text breaks the rules of indentation and of blocks that the grammar does not watch.
+pub(crate) fn misplacements(text: &str) -> u32 {
+    parse(Language::Python, text).map_or(0, |tree| Walk::new(&tree).map(|(_, node)| misplaced(node, text)).sum())
+}
+
 /// Statements of a Python block that do not stand where its first one does, and a block without any.
 fn misplaced(node: Node<'_>, text: &str) -> u32 {
     match node.kind() {
-        "module" => statements(node).filter(|at| starts_line(*at, text).is_some_and(|indent| !indent.is_empty())).count() as u32,
+        "module" => statements(node)
+            .filter(|at| starts_line(*at, text).is_some_and(|indent| !indent.is_empty()))
+            .count() as u32,
         "block" => {
-            let mut indents = statements(node).filter_map(|at| starts_line(at, text)).map(str::to_owned);
+            let mut indents = statements(node)
+                .filter_map(|at| starts_line(at, text))
+                .map(str::to_owned);
             let empty = u32::from(statements(node).next().is_none());
             let first = indents.next();
             empty + indents.filter(|indent| first.as_ref() != Some(indent)).count() as u32
         }
+        "try_statement" => {
+            let handled =
+                |child: Node<'_>| matches!(child.kind(), "except_clause" | "except_group_clause" | "finally_clause");
+            u32::from(!node.has_error() && !node.children(&mut node.walk()).any(handled))
+        }
         "decorated_definition" => {
-            let definition = node.child_by_field_name("definition").and_then(|at| starts_line(at, text));
+            let definition = node
+                .child_by_field_name("definition")
+                .and_then(|at| starts_line(at, text));
             u32::from(definition.is_some_and(|indent| starts_line(node, text).is_some_and(|own| own != indent)))
         }
-        "function_definition" | "class_definition" | "if_statement" | "for_statement" | "while_statement"
-        | "with_statement" | "else_clause" | "except_clause" | "finally_clause" | "try_statement"
+        "function_definition"
+        | "class_definition"
+        | "if_statement"
+        | "for_statement"
+        | "while_statement"
+        | "with_statement"
+        | "else_clause"
+        | "except_clause"
+        | "finally_clause"
             if !node.children(&mut node.walk()).any(|child| child.kind() == "block") =>
         {
             u32::from(!node.has_error())
@@ -84,7 +109,11 @@ fn statements<'t>(block: Node<'t>) -> impl Iterator<Item = Node<'t>> {
 /// The white space before a node, if nothing else is before it on its line.
 fn starts_line<'s>(node: Node<'_>, text: &'s str) -> Option<&'s str> {
     let before = text.get(..node.start_byte())?;
-    let line = before.rsplit('\n').next().unwrap_or(before).trim_start_matches('\u{feff}');
+    let line = before
+        .rsplit('\n')
+        .next()
+        .unwrap_or(before)
+        .trim_start_matches('\u{feff}');
     line.trim().is_empty().then_some(line)
 }
 
@@ -108,7 +137,9 @@ fn tokens<'s>(tree: &'s Tree, text: &'s str) -> impl Iterator<Item = Token<'s>> 
             if let Some(token) = ready.pop_front() {
                 return Some(token);
             }
-            let Some((depth, node)) = walk.next() else { return comma.take() };
+            let Some((depth, node)) = walk.next() else {
+                return comma.take();
+            };
             let token = if keeps_spaces(node.kind()) {
                 walk.skip_children();
                 Token::Text(slice(text, node))

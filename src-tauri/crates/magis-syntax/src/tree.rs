@@ -4,23 +4,24 @@
 
 use crate::Language;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
 
-/// How often tree-sitter may report progress per byte of text before parsing is given up: error recovery on garbage
-/// can take time out of proportion, and a tree of garbage is worth nothing. Ordinary code needs far below one.
-const REPORTS_PER_BYTE: usize = 4;
-/// What even the smallest text may use up.
-const REPORTS_AT_LEAST: usize = 20_000;
+/// When parsing is given up. A megabyte of code takes well under a second; only error recovery on garbage takes this
+/// long, its steps being slow and not many, and a tree of garbage is worth nothing.
+const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Parses `text`; none where the grammar gives up within the budget.
+/// Parses `text`; none where the grammar does not come to an end in time.
 pub(crate) fn parse(language: Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
-    let budget = REPORTS_AT_LEAST + text.len() * REPORTS_PER_BYTE;
-    let mut reports = 0_usize;
+    let start = Instant::now();
     let mut watch = |_: &ParseState| {
-        reports += 1;
-        if reports > budget { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if start.elapsed() > PATIENCE {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let bytes = text.as_bytes();
     let mut read = |offset: usize, _| bytes.get(offset..).unwrap_or_default();
@@ -42,7 +43,11 @@ enum Next {
 
 impl<'t> Walk<'t> {
     pub(crate) fn new(tree: &'t Tree) -> Self {
-        Self { cursor: tree.walk(), depth: 0, next: Next::Root }
+        Self {
+            cursor: tree.walk(),
+            depth: 0,
+            next: Next::Root,
+        }
     }
 
     /// Leaves out what is below the node seen last.
@@ -87,7 +92,11 @@ pub(crate) fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
 /// The row a node ends on, from 0; a line break at its very end does not count.
 pub(crate) fn last_row(node: Node<'_>) -> usize {
     let (start, end) = (node.start_position(), node.end_position());
-    if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
+    if end.column == 0 && end.row > start.row {
+        end.row - 1
+    } else {
+        end.row
+    }
 }
 
 /// White space of any length as one space, none at the ends.
@@ -98,5 +107,9 @@ pub(crate) fn on_one_line(text: &str) -> String {
 /// Code of several lines on one, without the spaces that come of it inside parentheses.
 pub(crate) fn joined(code: &str) -> String {
     let line = on_one_line(code);
-    if code.contains('\n') { line.replace("( ", "(").replace(", )", ")").replace(" )", ")") } else { line }
+    if code.contains('\n') {
+        line.replace("( ", "(").replace(", )", ")").replace(" )", ")")
+    } else {
+        line
+    }
 }

@@ -39,30 +39,80 @@ fn decorators_async_and_docs_belong_to_it() {
     let expected = "@cache(\n    size=1,\n)\n@property\nasync def get(self):\n    \"\"\"Gets.\n\n    ```\n    x\n    ```\n    \"\"\"\n    return 1\n";
     check(Language::Python, "get", &format!("```python\n{expected}```"), expected);
     let first_line_moved = "```python\n@property\n    def get(self):\n        return 1\n```";
-    check(Language::Python, "A.get", first_line_moved, "@property\ndef get(self):\n    return 1\n");
+    check(
+        Language::Python,
+        "A.get",
+        first_line_moved,
+        "@property\ndef get(self):\n    return 1\n",
+    );
     let rust = "/// Gets.\n#[must_use]\npub fn get(&self) -> u32 {\n    1\n}\n";
-    check(Language::Rust, "Session.get", &format!("```rust\nuse a::b;\nimpl Session {{\n    {}}}\n```", rust.trim_end().replace('\n', "\n    ") + "\n"), rust);
+    check(
+        Language::Rust,
+        "Session.get",
+        &format!(
+            "```rust\nuse a::b;\nimpl Session {{\n    {}}}\n```",
+            rust.trim_end().replace('\n', "\n    ") + "\n"
+        ),
+        rust,
+    );
     check(Language::Rust, "Session.get", rust, rust);
     let java = "/** Gets. */\n@Override\npublic int get() {\n    return 1;\n}\n";
     check(Language::Java, "Session.get", java, java);
     let script = "/** Gets. */\nasync get(url) {\n  return 1;\n}\n";
     check(Language::JavaScript, "Session.get", script, script);
-    check(Language::TypeScript, "Session.get", "private get = (url: string): void => {\n  a();\n};", "private get = (url: string): void => {\n  a();\n};\n");
-    check(Language::JavaScript, "api.get", "get: function () {\n  return 1;\n},", "get: function () {\n  return 1;\n},\n");
-    check(Language::Go, "Server.Close", "// Close closes.\nfunc (s *Server) Close() error {\n\treturn nil\n}\n", "// Close closes.\nfunc (s *Server) Close() error {\n\treturn nil\n}\n");
-    check(Language::Cpp, "ns::A::size", "int size() const {\n  return 1;\n}", "int size() const {\n  return 1;\n}\n");
-    check(Language::C, "add", "Sure:\nstatic int *add(int a)\n{\n    return a;\n}\n\nThat's it.", "static int *add(int a)\n{\n    return a;\n}\n");
+    check(
+        Language::TypeScript,
+        "Session.get",
+        "private get = (url: string): void => {\n  a();\n};",
+        "private get = (url: string): void => {\n  a();\n};\n",
+    );
+    check(
+        Language::JavaScript,
+        "api.get",
+        "get: function () {\n  return 1;\n},",
+        "get: function () {\n  return 1;\n},\n",
+    );
+    check(
+        Language::Go,
+        "Server.Close",
+        "// Close closes.\nfunc (s *Server) Close() error {\n\treturn nil\n}\n",
+        "// Close closes.\nfunc (s *Server) Close() error {\n\treturn nil\n}\n",
+    );
+    check(
+        Language::Cpp,
+        "ns::A::size",
+        "int size() const {\n  return 1;\n}",
+        "int size() const {\n  return 1;\n}\n",
+    );
+    check(
+        Language::C,
+        "add",
+        "Sure:\nstatic int *add(int a)\n{\n    return a;\n}\n\nThat's it.",
+        "static int *add(int a)\n{\n    return a;\n}\n",
+    );
 }
 
 #[test]
 fn of_two_definitions_the_named_one_is_taken() {
-    let answer = "class A:\n    def run(self):\n        return 'a'\n\nclass B:\n    def run(self):\n        return 'b'\n";
+    let answer =
+        "class A:\n    def run(self):\n        return 'a'\n\nclass B:\n    def run(self):\n        return 'b'\n";
     check(Language::Python, "B.run", answer, "def run(self):\n    return 'b'\n");
-    check(Language::Python, "B", answer, "class B:\n    def run(self):\n        return 'b'\n");
+    check(
+        Language::Python,
+        "B",
+        answer,
+        "class B:\n    def run(self):\n        return 'b'\n",
+    );
     check_none(Language::Python, "C.run", answer);
-    let overloads = "@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\ndef f(a):\n    return a\n";
+    let overloads =
+        "@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\ndef f(a):\n    return a\n";
     check(Language::Python, "f", overloads, "def f(a):\n    return a\n");
-    check(Language::TypeScript, "f", "export function f(a: string): void;\nexport function f(a: any) {\n  g();\n}", "export function f(a: any) {\n  g();\n}\n");
+    check(
+        Language::TypeScript,
+        "f",
+        "export function f(a: string): void;\nexport function f(a: any) {\n  g();\n}",
+        "export function f(a: any) {\n  g();\n}\n",
+    );
 }
 
 #[test]
@@ -82,18 +132,35 @@ fn what_is_cut_off_or_absent_is_nothing() {
     ] {
         check_none(Language::Python, "get", answer);
     }
-    for answer in ["fn get() -> u32 {\n    1\n", "fn get() -> u32 {\n    if a {\n        1\n    }\n", "impl A {\n    fn get() {\n        1\n"] {
+    for answer in [
+        "fn get() -> u32 {\n    1\n",
+        "fn get() -> u32 {\n    if a {\n        1\n    }\n",
+        "impl A {\n    fn get() {\n        1\n",
+    ] {
         check_none(Language::Rust, "get", answer);
     }
-    for answer in ["function get(a) {\n  return [1, 2", "class A {\n  get(a) {\n    if (a) {\n      b();\n    }\n"] {
+    for answer in [
+        "function get(a) {\n  return [1, 2",
+        "class A {\n  get(a) {\n    if (a) {\n      b();\n    }\n",
+    ] {
         check_none(Language::JavaScript, "get", answer);
     }
 }
 
 #[test]
 fn what_is_cut_off_behind_it_does_no_harm() {
-    check(Language::Python, "get", "def get(self, url):\n    return self.request(url)\n\ndef put(self, url):\n    return self.req(", GET);
-    check(Language::Rust, "get", "impl A {\n    fn get() {\n        f();\n    }\n\n    fn put(", "fn get() {\n    f();\n}\n");
+    check(
+        Language::Python,
+        "get",
+        "def get(self, url):\n    return self.request(url)\n\ndef put(self, url):\n    return self.req(",
+        GET,
+    );
+    check(
+        Language::Rust,
+        "get",
+        "impl A {\n    fn get() {\n        f();\n    }\n\n    fn put(",
+        "fn get() {\n    f();\n}\n",
+    );
 }
 
 #[test]
@@ -104,7 +171,10 @@ fn the_first_fenced_block_is_the_content() {
         ("```py\nx = 1\n", "x = 1\n"),
         ("def f():\n    pass\n```\nDone.", "def f():\n    pass\n"),
         ("```md\n```py\nx\n```\n```\nb", "```py\nx\n```\n"),
-        ("```py\ndef f():\n    '''\n    ```\n    x\n    ```\n    '''\n```", "def f():\n    '''\n    ```\n    x\n    ```\n    '''\n"),
+        (
+            "```py\ndef f():\n    '''\n    ```\n    x\n    ```\n    '''\n```",
+            "def f():\n    '''\n    ```\n    x\n    ```\n    '''\n",
+        ),
         ("inline ```x``` only", "inline ```x``` only"),
     ] {
         assert_eq!(strip_fences(answer), expected, "{answer}");
@@ -114,12 +184,36 @@ fn the_first_fenced_block_is_the_content() {
 #[test]
 fn new_text_takes_the_indentation_of_the_original() {
     for (text, original, expected) in [
-        ("def f():\n    return 1\n", "    def f():\n        pass\n", "    def f():\n        return 1\n"),
-        ("        def f():\n            return 1\n", "    def f():\n        pass\n", "    def f():\n        return 1\n"),
-        ("fn f() {\n    a\n\n    b\n}\n", "\tfn f() {\n\t\tx\n\t}\n", "\tfn f() {\n\t\ta\n\n\t\tb\n\t}\n"),
-        ("f() {\n\tif (a) {\n\t\tb\n\t}\n}\n", "  f() {\n    x\n  }\n", "  f() {\n    if (a) {\n      b\n    }\n  }\n"),
-        ("f() {\n    if (a) {\n        b\n    }\n}", "  f() {\n    x\n  }\n", "  f() {\n    if (a) {\n      b\n    }\n  }"),
-        ("def f():\r\n    pass\r\n", "  def f(): pass\n", "  def f():\n      pass\n"),
+        (
+            "def f():\n    return 1\n",
+            "    def f():\n        pass\n",
+            "    def f():\n        return 1\n",
+        ),
+        (
+            "        def f():\n            return 1\n",
+            "    def f():\n        pass\n",
+            "    def f():\n        return 1\n",
+        ),
+        (
+            "fn f() {\n    a\n\n    b\n}\n",
+            "\tfn f() {\n\t\tx\n\t}\n",
+            "\tfn f() {\n\t\ta\n\n\t\tb\n\t}\n",
+        ),
+        (
+            "f() {\n\tif (a) {\n\t\tb\n\t}\n}\n",
+            "  f() {\n    x\n  }\n",
+            "  f() {\n    if (a) {\n      b\n    }\n  }\n",
+        ),
+        (
+            "f() {\n    if (a) {\n        b\n    }\n}",
+            "  f() {\n    x\n  }\n",
+            "  f() {\n    if (a) {\n      b\n    }\n  }",
+        ),
+        (
+            "def f():\r\n    pass\r\n",
+            "  def f(): pass\n",
+            "  def f():\n      pass\n",
+        ),
     ] {
         assert_eq!(reindent(text, original), expected, "{text}");
     }

@@ -12,7 +12,12 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
     match node.kind() {
         "function_definition" => {
             let (name, _) = declared(node.child_by_field_name("declarator")?)?;
-            Some(qualified(name, text, SymbolKind::Function, node.child_by_field_name("body")))
+            Some(qualified(
+                name,
+                text,
+                SymbolKind::Function,
+                node.child_by_field_name("body"),
+            ))
         }
         "declaration" | "field_declaration" if around.inside != Inside::Function => {
             let declarator = node.child_by_field_name("declarator")?;
@@ -66,8 +71,15 @@ fn declared(declarator: Node<'_>) -> Option<(Node<'_>, Declares)> {
     let mut declares = Declares::Value;
     for _ in 0..DECLARATOR_DEPTH {
         match node.kind() {
-            "identifier" | "field_identifier" | "type_identifier" | "qualified_identifier" | "destructor_name"
-            | "operator_name" | "operator_cast" | "template_function" | "primitive_type" => return Some((node, declares)),
+            "identifier"
+            | "field_identifier"
+            | "type_identifier"
+            | "qualified_identifier"
+            | "destructor_name"
+            | "operator_name"
+            | "operator_cast"
+            | "template_function"
+            | "primitive_type" => return Some((node, declares)),
             "function_declarator" => {
                 let inner = node.child_by_field_name("declarator")?;
                 if inner.kind() != "parenthesized_declarator" {
@@ -85,10 +97,19 @@ fn declared(declarator: Node<'_>) -> Option<(Node<'_>, Declares)> {
 fn qualified<'t>(name: Node<'_>, text: &str, kind: SymbolKind, body: Option<Node<'t>>) -> Shape<'t> {
     let whole = on_one_line(slice(text, name));
     let (whole, operator) = match whole.find("operator") {
-        Some(at) => (whole[..at].to_owned(), Some(whole[at..].split('(').next().unwrap_or_default().to_owned())),
+        Some(at) => (
+            whole[..at].to_owned(),
+            Some(whole[at..].split('(').next().unwrap_or_default().to_owned()),
+        ),
         None => (whole, None),
     };
-    let operator = operator.map(|name| if name == "operator" { "operator()".to_owned() } else { name });
+    let operator = operator.map(|name| {
+        if name == "operator" {
+            "operator()".to_owned()
+        } else {
+            name
+        }
+    });
     let mut plain = String::new();
     let mut open = 0_u32;
     for character in whole.chars() {
@@ -105,8 +126,15 @@ fn qualified<'t>(name: Node<'_>, text: &str, kind: SymbolKind, body: Option<Node
         (None, Some(operator)) => (None, operator),
         (None, None) => (None, plain),
     };
-    let kind = if owner.is_some() && kind == SymbolKind::Function { SymbolKind::Method } else { kind };
-    Shape { qualifier: owner.filter(|owner| !owner.is_empty()), ..Shape::new(name, kind, body) }
+    let kind = if owner.is_some() && kind == SymbolKind::Function {
+        SymbolKind::Method
+    } else {
+        kind
+    };
+    Shape {
+        qualifier: owner.filter(|owner| !owner.is_empty()),
+        ..Shape::new(name, kind, body)
+    }
 }
 
 pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
@@ -114,6 +142,10 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
         && let Some(path) = node.child_by_field_name("path")
     {
         let target = slice(text, path).trim_matches(['"', '<', '>']).to_owned();
-        found.push(Import { target, names: Vec::new(), line: node.start_position().row as u32 + 1 });
+        found.push(Import {
+            target,
+            names: Vec::new(),
+            line: node.start_position().row as u32 + 1,
+        });
     }
 }

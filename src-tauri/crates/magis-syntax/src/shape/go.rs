@@ -23,12 +23,12 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
             let mut shape = Shape::named(node, text, kind)?;
             let opens = |child: &Node<'_>| matches!(child.kind(), "field_declaration_list" | "{");
             let holds_members = |of: &Node<'_>| matches!(of.kind(), "struct_type" | "interface_type");
-            shape.body = of.filter(holds_members).and_then(|of| children(of).into_iter().find(opens));
+            shape.body = of
+                .filter(holds_members)
+                .and_then(|of| children(of).into_iter().find(opens));
             Some(shape)
         }
-        "const_spec" | "var_spec" if around.inside == Inside::Module => {
-            Shape::named(node, text, SymbolKind::Constant)
-        }
+        "const_spec" | "var_spec" if around.inside == Inside::Module => Shape::named(node, text, SymbolKind::Constant),
         "method_elem" => Shape::named(node, text, SymbolKind::Method),
         _ => None,
     }
@@ -48,6 +48,10 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
         && let Some(path) = node.child_by_field_name("path")
     {
         let target = slice(text, path).trim_matches(['"', '`']).to_owned();
-        found.push(Import { target, names: Vec::new(), line: node.start_position().row as u32 + 1 });
+        found.push(Import {
+            target,
+            names: Vec::new(),
+            line: node.start_position().row as u32 + 1,
+        });
     }
 }

@@ -30,7 +30,12 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
     }
     let parts = crate::tree::children(node);
     let has = |kind: &str| parts.iter().any(|part| part.kind() == kind);
-    let Some(path) = parts.iter().find(|part| matches!(part.kind(), "scoped_identifier" | "identifier")) else { return };
+    let Some(path) = parts
+        .iter()
+        .find(|part| matches!(part.kind(), "scoped_identifier" | "identifier"))
+    else {
+        return;
+    };
     let path: String = slice(text, *path).split_whitespace().collect();
     let (target, names) = if has("asterisk") {
         (path, vec!["*".to_owned()])
@@ -42,5 +47,9 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
     } else {
         (path, Vec::new())
     };
-    found.push(Import { target, names, line: node.start_position().row as u32 + 1 });
+    found.push(Import {
+        target,
+        names,
+        line: node.start_position().row as u32 + 1,
+    });
 }

@@ -53,7 +53,12 @@ pub(crate) enum Inside {
 
 impl<'t> Shape<'t> {
     pub(crate) fn new(name: impl Into<String>, kind: SymbolKind, body: Option<Node<'t>>) -> Self {
-        Self { name: name.into(), qualifier: None, kind: ShapeKind::Symbol(kind), body }
+        Self {
+            name: name.into(),
+            qualifier: None,
+            kind: ShapeKind::Symbol(kind),
+            body,
+        }
     }
 
     /// The shape of a node with the fields `name` and `body`.
@@ -107,9 +112,15 @@ pub(crate) fn imports(language: Language, node: Node<'_>, text: &str, found: &mu
 /// Whether `node` only wraps one definition, which then begins and ends where the wrapper does.
 pub(crate) fn wraps(node: Node<'_>) -> bool {
     match node.kind() {
-        "decorated_definition" | "export_statement" | "ambient_declaration" | "template_declaration"
+        "decorated_definition"
+        | "export_statement"
+        | "ambient_declaration"
+        | "template_declaration"
         | "expression_statement" => true,
-        "lexical_declaration" | "variable_declaration" | "type_declaration" | "const_declaration"
+        "lexical_declaration"
+        | "variable_declaration"
+        | "type_declaration"
+        | "const_declaration"
         | "var_declaration" => node.named_child_count() == 1,
         _ => false,
     }
@@ -136,13 +147,18 @@ pub(crate) fn leads(language: Language, node: Node<'_>, text: &str) -> bool {
 
 /// Whether `node` is a decorator, annotation or attribute, which comes before the line a definition is known by.
 pub(crate) fn decorates(node: Node<'_>) -> bool {
-    matches!(node.kind(), "decorator" | "annotation" | "marker_annotation" | "attribute_item" | "attribute_declaration")
-        || is_comment(node)
+    matches!(
+        node.kind(),
+        "decorator" | "annotation" | "marker_annotation" | "attribute_item" | "attribute_declaration"
+    ) || is_comment(node)
 }
 
 /// Whether `node` is a comment.
 pub(crate) fn is_comment(node: Node<'_>) -> bool {
-    matches!(node.kind(), "comment" | "line_comment" | "block_comment" | "html_comment")
+    matches!(
+        node.kind(),
+        "comment" | "line_comment" | "block_comment" | "html_comment"
+    )
 }
 
 /// What separates the parts of a qualified name behind a container of that kind.

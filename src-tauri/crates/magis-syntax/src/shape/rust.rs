@@ -23,15 +23,26 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str) -> Option<Shape<'t>> {
         "type_item" => Shape::named(node, text, SymbolKind::Type),
         "macro_definition" => {
             let name = slice(text, node.child_by_field_name("name")?);
-            let body = node.children(&mut node.walk()).find(|child| matches!(child.kind(), "{" | "(" | "["));
+            let body = node
+                .children(&mut node.walk())
+                .find(|child| matches!(child.kind(), "{" | "(" | "["));
             Some(Shape::new(name, SymbolKind::Macro, body))
         }
         "impl_item" => {
             let of = node.child_by_field_name("type")?;
-            let of = if of.kind() == "generic_type" { of.child_by_field_name("type").unwrap_or(of) } else { of };
+            let of = if of.kind() == "generic_type" {
+                of.child_by_field_name("type").unwrap_or(of)
+            } else {
+                of
+            };
             let name = slice(text, of).trim_start_matches(['&', '*', ' ']);
             let body = node.child_by_field_name("body");
-            Some(Shape { name: on_one_line(name), qualifier: None, kind: ShapeKind::TypeScope, body })
+            Some(Shape {
+                name: on_one_line(name),
+                qualifier: None,
+                kind: ShapeKind::TypeScope,
+                body,
+            })
         }
         _ => None,
     }
@@ -42,12 +53,20 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
     match node.kind() {
         "mod_item" if node.child_by_field_name("body").is_none() => {
             if let Some(name) = node.child_by_field_name("name") {
-                found.push(Import { target: slice(text, name).to_owned(), names: Vec::new(), line });
+                found.push(Import {
+                    target: slice(text, name).to_owned(),
+                    names: Vec::new(),
+                    line,
+                });
             }
         }
         "extern_crate_declaration" => {
             if let Some(name) = node.child_by_field_name("name") {
-                found.push(Import { target: slice(text, name).to_owned(), names: Vec::new(), line });
+                found.push(Import {
+                    target: slice(text, name).to_owned(),
+                    names: Vec::new(),
+                    line,
+                });
             }
         }
         "use_declaration" => {
@@ -65,11 +84,17 @@ fn use_tree(tree: Node<'_>, text: &str, line: u32, found: &mut Vec<Import>) {
     while let Some((prefix, depth, node)) = open.pop() {
         let plain = |node: Node<'_>| slice(text, node).split_whitespace().collect::<String>();
         let joined = |path: &str| {
-            if prefix.is_empty() { path.to_owned() } else { format!("{prefix}::{path}") }
+            if prefix.is_empty() {
+                path.to_owned()
+            } else {
+                format!("{prefix}::{path}")
+            }
         };
         let mut leaf = |path: &str| {
             let whole = joined(path);
-            let (target, name) = whole.rsplit_once("::").map_or((whole.as_str(), None), |(t, n)| (t, Some(n)));
+            let (target, name) = whole
+                .rsplit_once("::")
+                .map_or((whole.as_str(), None), |(t, n)| (t, Some(n)));
             let (target, name) = if name == Some("self") {
                 target.rsplit_once("::").map_or((target, None), |(t, n)| (t, Some(n)))
             } else {
@@ -93,7 +118,9 @@ fn use_tree(tree: Node<'_>, text: &str, line: u32, found: &mut Vec<Import>) {
             "use_wildcard" => leaf(&plain(node)),
             "scoped_use_list" | "use_list" if depth < USE_DEPTH => {
                 let list = node.child_by_field_name("list").unwrap_or(node);
-                let prefix = node.child_by_field_name("path").map_or(prefix.clone(), |path| joined(&plain(path)));
+                let prefix = node
+                    .child_by_field_name("path")
+                    .map_or(prefix.clone(), |path| joined(&plain(path)));
                 let parts: Vec<_> = list.named_children(&mut list.walk()).collect();
                 open.extend(parts.into_iter().rev().map(|part| (prefix.clone(), depth + 1, part)));
             }

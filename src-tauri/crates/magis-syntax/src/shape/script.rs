@@ -23,7 +23,9 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
             Shape::named(node, text, SymbolKind::Method)
         }
         "variable_declarator" => {
-            let name = node.child_by_field_name("name").filter(|name| name.kind() == "identifier")?;
+            let name = node
+                .child_by_field_name("name")
+                .filter(|name| name.kind() == "identifier")?;
             let name = slice(text, name);
             match node.child_by_field_name("value") {
                 Some(value) if function_or_class(value).is_some() => bound(name, value, SymbolKind::Function),
@@ -37,7 +39,10 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
                 "identifier" | "member_expression" => on_one_line(slice(text, left)).replace(".prototype.", "."),
                 _ => return None,
             };
-            let target = target.trim_start_matches("module.").trim_start_matches("exports.").trim_start_matches("this.");
+            let target = target
+                .trim_start_matches("module.")
+                .trim_start_matches("exports.")
+                .trim_start_matches("this.");
             match target.rsplit_once('.') {
                 Some((owner, name)) => {
                     let mut shape = bound(name, right, SymbolKind::Method)?;
@@ -52,8 +57,14 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
             bound(key, node.child_by_field_name("value")?, SymbolKind::Method)
         }
         "field_definition" | "public_field_definition" => {
-            let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("property"))?;
-            bound(slice(text, name), node.child_by_field_name("value")?, SymbolKind::Method)
+            let name = node
+                .child_by_field_name("name")
+                .or_else(|| node.child_by_field_name("property"))?;
+            bound(
+                slice(text, name),
+                node.child_by_field_name("value")?,
+                SymbolKind::Method,
+            )
         }
         "export_statement" => {
             let value = node.child_by_field_name("value")?;
@@ -85,16 +96,26 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
     match node.kind() {
         "import_statement" | "export_statement" => {
             if let Some(source) = node.child_by_field_name("source") {
-                found.push(Import { target: unquoted(source), names: clause_names(node, text), line });
+                found.push(Import {
+                    target: unquoted(source),
+                    names: clause_names(node, text),
+                    line,
+                });
             }
         }
         "call_expression" => {
-            let called = node.child_by_field_name("function").map_or("", |function| slice(text, function));
+            let called = node
+                .child_by_field_name("function")
+                .map_or("", |function| slice(text, function));
             let arguments = node.child_by_field_name("arguments");
             if let ("require" | "import", Some(arguments)) = (called, arguments)
                 && let Some(target) = arguments.named_child(0).filter(|target| target.kind() == "string")
             {
-                found.push(Import { target: unquoted(target), names: Vec::new(), line });
+                found.push(Import {
+                    target: unquoted(target),
+                    names: Vec::new(),
+                    line,
+                });
             }
         }
         _ => {}
