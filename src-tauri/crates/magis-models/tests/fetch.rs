@@ -142,6 +142,14 @@ fn a_redirected_request_still_asks_for_what_is_missing() {
 }
 
 #[test]
+fn a_file_that_was_replaced_meanwhile_is_fetched_from_the_beginning() {
+    let server = Server::start(model(), vec![Answer::OldBrokenAfter(300_000), Answer::Right]);
+    let here = here(&server.url, &[]);
+    here.check_fetched(&here.fetch().unwrap());
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[test]
 fn a_server_without_ranges_sends_everything_again() {
     let server = Server::start(model(), vec![Answer::BrokenAfter(300_000), Answer::WithoutRange]);
     let here = here(&server.url, &[]);

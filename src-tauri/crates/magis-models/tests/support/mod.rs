@@ -189,6 +189,8 @@ pub enum Answer {
     Status(u16),
     /// Another address of the same server, which the next answer is for.
     Redirect,
+    /// An older file of the same length, tagged `"old"`, and the connection ends after so many bytes.
+    OldBrokenAfter(usize),
     /// Nothing, with the connection left open.
     Silence,
     /// The head of a good answer and so many bytes, then nothing, with the connection left open.
@@ -212,10 +214,15 @@ impl Server {
         let thread = thread::spawn(move || {
             for answer in answers {
                 let (mut stream, _) = listener.accept().unwrap();
-                let range = read_request(&stream);
+                let (range, only_of) = read_request(&stream);
                 asked_there.lock().unwrap().push(range.clone());
                 // The client may leave at any time: that is its right.
-                let _ = respond(&mut stream, &content, range.as_deref(), answer);
+                let _ = respond(
+                    &mut stream,
+                    &content,
+                    range.as_deref().filter(|_| only_of.is_none_or(|tag| tag == "\"one\"")),
+                    answer,
+                );
                 if matches!(answer, Answer::Silence | Answer::StandsStillAfter(_)) {
                     open_there.lock().unwrap().push(stream);
                 }
@@ -237,18 +244,19 @@ impl Server {
     }
 }
 
-fn read_request(stream: &TcpStream) -> Option<String> {
-    let mut range = None;
+/// The `Range` and the `If-Range` of the request.
+fn read_request(stream: &TcpStream) -> (Option<String>, Option<String>) {
+    let (mut range, mut only_of) = (None, None);
     for line in BufReader::new(stream).lines() {
         let line = line.unwrap();
         if line.is_empty() {
             break;
         }
-        if let Some(value) = line.to_ascii_lowercase().strip_prefix("range: ") {
-            range = Some(value.to_owned());
-        }
+        let line = line.to_ascii_lowercase();
+        range = line.strip_prefix("range: ").map(str::to_owned).or(range);
+        only_of = line.strip_prefix("if-range: ").map(str::to_owned).or(only_of);
     }
-    range
+    (range, only_of)
 }
 
 fn respond(stream: &mut TcpStream, content: &[u8], range: Option<&str>, answer: Answer) -> std::io::Result<()> {
@@ -275,6 +283,12 @@ fn respond(stream: &mut TcpStream, content: &[u8], range: Option<&str>, answer: 
             .parse()
             .unwrap()
     });
+    let old = content.iter().map(|byte| !byte).collect::<Vec<u8>>();
+    let (content, tag) = if matches!(answer, Answer::OldBrokenAfter(_)) {
+        (old.as_slice(), "old")
+    } else {
+        (content, "one")
+    };
     let body = &content[first..];
     let (status, extra) = match honoured {
         Some(_) => (
@@ -290,10 +304,10 @@ fn respond(stream: &mut TcpStream, content: &[u8], range: Option<&str>, answer: 
     let length = body.len();
     write!(
         stream,
-        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nETag: \"one\"\r\n{extra}Connection: close\r\n\r\n"
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nETag: \"{tag}\"\r\n{extra}Connection: close\r\n\r\n"
     )?;
     match answer {
-        Answer::BrokenAfter(count) | Answer::StandsStillAfter(count) => {
+        Answer::BrokenAfter(count) | Answer::OldBrokenAfter(count) | Answer::StandsStillAfter(count) => {
             stream.write_all(&body[..count.min(body.len())])?;
         }
         _ => stream.write_all(body)?,
