@@ -90,6 +90,8 @@ pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Sel
 /// What applying a patch would do.
 #[derive(Default)]
 struct Plan {
+    /// Files of the patch that go or move away.
+    vacated: Vec<RepoPath>,
     replacements: Vec<Replacement>,
     conflicts: Vec<Conflict>,
 }
@@ -113,8 +115,16 @@ impl Plan {
         Ok(None)
     }
 
-    /// Whether `path` is free for a new file.
+    /// Whether `path` is free for a new file, or will be.
     fn is_free(&mut self, repository: &Repository, path: &RepoPath) -> Result<bool, RepoError> {
+        let vacates = |gone: &RepoPath| {
+            path.as_str()
+                .strip_prefix(gone.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if self.vacated.iter().any(vacates) {
+            return Ok(true);
+        }
         match replace::look(repository.root(), path)? {
             Found::Nothing => return Ok(true),
             Found::File(_) => self.conflict(path, 1, ConflictReason::FileExists),
@@ -146,6 +156,13 @@ impl Plan {
 fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
     let handle = repository.handle()?;
     let mut plan = Plan::default();
+    let leaves = |file: &&FilePatch| matches!(file.kind, FilePatchKind::Delete | FilePatchKind::Rename { .. });
+    plan.vacated = patch
+        .files
+        .iter()
+        .filter(leaves)
+        .map(|file| file.old_path().clone())
+        .collect();
     for file in &patch.files {
         if file.is_binary() && file.kind != FilePatchKind::Delete {
             plan.conflict(&file.path, 1, ConflictReason::NotText);
@@ -193,7 +210,7 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
                     continue;
                 };
                 let unchanged = if file.text_hunks().next().is_none() {
-                    state.hash == file.old_blob || state.content.bytes().is_empty()
+                    file.was(&state.hash)
                 } else {
                     let text = std::str::from_utf8(state.content.bytes());
                     text.is_ok_and(|text| place(text, file.text_hunks()).is_ok_and(|rest| rest.is_empty()))

@@ -108,22 +108,21 @@ pub fn apply_to_branch(
 }
 
 fn signature(handle: &git2::Repository, identity: Option<&Identity>) -> Result<Signature<'static>, RepoError> {
-    match identity {
-        Some(Identity { name, email }) => {
-            let shown = format!("{name} <{email}>");
-            if name.trim().is_empty() || email.trim().is_empty() || shown.contains(['\n', '\r']) {
-                return Err(RepoError::IdentityInvalid(shown));
-            }
-            Signature::now(name, email).map_err(|_| RepoError::IdentityInvalid(shown))
+    if let Some(Identity { name, email }) = identity {
+        let shown = format!("{name} <{email}>");
+        if name.trim().is_empty() || email.trim().is_empty() || shown.contains(['\n', '\r']) {
+            return Err(RepoError::IdentityInvalid(shown));
         }
-        None => handle.signature().map_err(|source| match source.code() {
-            ErrorCode::NotFound => RepoError::IdentityMissing,
-            _ => RepoError::Git {
-                attempt: "reading the name for the commit",
-                source,
-            },
-        }),
+        return Signature::now(name, email).map_err(|_| RepoError::IdentityInvalid(shown));
     }
+    let config = handle.config().map_err(RepoError::git("reading the configuration"))?;
+    let is_set = |key| config.get_string(key).is_ok_and(|value| !value.trim().is_empty());
+    if !is_set("user.name") || !is_set("user.email") {
+        return Err(RepoError::IdentityMissing);
+    }
+    handle
+        .signature()
+        .map_err(RepoError::git("reading the name for the commit"))
 }
 
 /// The tree of `parent` with the patch, or where that does not apply.
@@ -134,13 +133,14 @@ fn tree(
 ) -> Result<Result<Oid, Vec<Conflict>>, RepoError> {
     let tree = parent.tree().map_err(RepoError::git("reading the tree of the base"))?;
     let mut update = TreeUpdateBuilder::new();
+    let mut texts = Vec::new();
     let mut conflicts = Vec::new();
     let mut conflict = |path: &RepoPath, line, reason| {
         conflicts.push(Conflict {
             path: path.clone(),
             line,
             reason,
-        })
+        });
     };
     for file in &patch.files {
         let old = tree.get_path(Path::new(file.old_path().as_str())).ok();
@@ -154,7 +154,7 @@ fn tree(
                 conflict(file.old_path(), 1, ConflictReason::FileMissing);
                 continue;
             }
-            (Some(entry), FilePatchKind::Delete) if entry.id().to_string() == file.old_blob => {
+            (Some(entry), FilePatchKind::Delete) if file.was(&entry.id().to_string()) => {
                 update.remove(file.path.as_str());
                 continue;
             }
@@ -177,13 +177,11 @@ fn tree(
                 let blob = handle
                     .find_blob(entry.id())
                     .map_err(RepoError::git("reading a file of the base"))?;
-                match String::from_utf8(blob.content().to_vec()) {
-                    Ok(text) => text,
-                    Err(_) => {
-                        conflict(file.old_path(), 1, ConflictReason::NotText);
-                        continue;
-                    }
-                }
+                let Ok(text) = String::from_utf8(blob.content().to_vec()) else {
+                    conflict(file.old_path(), 1, ConflictReason::NotText);
+                    continue;
+                };
+                text
             }
         };
         if file.is_binary() {
@@ -192,25 +190,24 @@ fn tree(
         }
         match place(&text, file.text_hunks()) {
             Ok(text) => {
-                let blob = handle
-                    .blob(text.as_bytes())
-                    .map_err(RepoError::git("writing a changed file"))?;
                 let new = if file.is_program() {
                     FileMode::BlobExecutable
                 } else {
                     FileMode::Blob
                 };
-                update.upsert(
-                    file.path.as_str(),
-                    blob,
-                    old.map_or(new, |entry| mode(entry.filemode())),
-                );
+                texts.push((&file.path, text, old.map_or(new, |entry| mode(entry.filemode()))));
             }
             Err(line) => conflict(file.old_path(), line, ConflictReason::LinesDiffer),
         }
     }
     if !conflicts.is_empty() {
         return Ok(Err(conflicts));
+    }
+    for (path, text, mode) in texts {
+        let blob = handle
+            .blob(text.as_bytes())
+            .map_err(RepoError::git("writing a changed file"))?;
+        update.upsert(path.as_str(), blob, mode);
     }
     update
         .create_updated(handle, &tree)

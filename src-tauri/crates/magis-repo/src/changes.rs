@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// Files that go or move make room first, so that another change may create a file at their path.
 pub fn apply_changes(snapshot: &Snapshot, changes: &[(RepoPath, FileChange)]) -> Result<(TreeId, String), RepoError> {
-    let mut changed = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for (path, _) in changes {
-        if !changed.insert(path) {
+        if !seen.insert(path) {
             return Err(RepoError::ChangedTwice(path.clone()));
         }
     }

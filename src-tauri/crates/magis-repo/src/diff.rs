@@ -49,7 +49,11 @@ pub(crate) fn tree_diff(store: &ObjectStore, old: Oid, new: Oid) -> Result<Vec<u
         let mut diff = joined.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options))?;
         diff.find_similar(Some(DiffFindOptions::new().renames(true)))?;
         let mut text = Vec::new();
-        diff.print(DiffFormat::Patch, |_, _, line| {
+        diff.print(DiffFormat::Patch, |delta, _, line| {
+            // A binary file that only moves has nothing to show; git refuses the empty binary patch libgit2 writes.
+            if line.origin() == 'B' && delta.old_file().id() == delta.new_file().id() {
+                return true;
+            }
             if let sign @ ('+' | '-' | ' ') = line.origin() {
                 text.push(sign as u8);
             }

@@ -166,6 +166,11 @@ impl FilePatch {
         !self.binary.is_empty()
     }
 
+    /// Whether the blob before was `id`; the patch may have the beginning of it only.
+    pub(crate) fn was(&self, id: &str) -> bool {
+        !self.old_blob.is_empty() && id.starts_with(&self.old_blob)
+    }
+
     /// Whether a new file is a program.
     pub(crate) fn is_program(&self) -> bool {
         self.header.iter().any(|line| line == "new file mode 100755")

@@ -24,8 +24,8 @@ pub enum BaseChoice {
     },
 }
 
-/// A tree, fixed at one moment.
-#[derive(Clone)]
+/// A tree, fixed at one moment. Cheap to clone, safe to share.
+#[derive(Debug, Clone)]
 pub struct Snapshot {
     store: ObjectStore,
     base: Base,

@@ -77,14 +77,14 @@ impl SourceText {
 mod tests {
     use super::*;
 
-    fn check(bytes: &[u8], expected: Result<(LineEnding, bool, bool), SkipReason>) {
+    fn check(bytes: &[u8], expected: &Result<(LineEnding, bool, bool), SkipReason>) {
         let read = SourceText::from_bytes(bytes.to_vec());
         if let Ok(source) = &read {
             assert_eq!(source.text.as_bytes(), bytes, "not a byte may change");
         }
         let read = read.map(|source| (source.line_ending, source.final_newline, source.byte_order_mark));
         assert_eq!(
-            read,
+            &read,
             expected,
             "{:?}",
             String::from_utf8_lossy(&bytes[..bytes.len().min(40)])
@@ -93,26 +93,26 @@ mod tests {
 
     #[test]
     fn text_is_taken_as_it_is() {
-        check(b"", Ok((LineEnding::Lf, false, false)));
-        check(b"a\nb\n", Ok((LineEnding::Lf, true, false)));
-        check(b"a\r\nb", Ok((LineEnding::CrLf, false, false)));
-        check(b"a\r\nb\n", Ok((LineEnding::Mixed, true, false)));
-        check("\u{feff}größe\n".as_bytes(), Ok((LineEnding::Lf, true, true)));
+        check(b"", &Ok((LineEnding::Lf, false, false)));
+        check(b"a\nb\n", &Ok((LineEnding::Lf, true, false)));
+        check(b"a\r\nb", &Ok((LineEnding::CrLf, false, false)));
+        check(b"a\r\nb\n", &Ok((LineEnding::Mixed, true, false)));
+        check("\u{feff}größe\n".as_bytes(), &Ok((LineEnding::Lf, true, true)));
     }
 
     #[test]
     fn what_is_no_source_text_is_skipped_with_its_reason() {
-        check(b"\x7fELF\0\0", Err(SkipReason::Binary));
-        check(b"gr\xf6\xdfe\n", Err(SkipReason::NotUtf8));
-        check("x".repeat(5_001).as_bytes(), Err(SkipReason::Minified));
+        check(b"\x7fELF\0\0", &Err(SkipReason::Binary));
+        check(b"gr\xf6\xdfe\n", &Err(SkipReason::NotUtf8));
+        check("x".repeat(5_001).as_bytes(), &Err(SkipReason::Minified));
         check(
             b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
-            Err(SkipReason::LfsPointer),
+            &Err(SkipReason::LfsPointer),
         );
         let big = "line\n".repeat(300_000);
         check(
             big.as_bytes(),
-            Err(SkipReason::TooLarge {
+            &Err(SkipReason::TooLarge {
                 bytes: 1_500_000,
                 limit: MAX_FILE_BYTES,
             }),

@@ -10,6 +10,10 @@ use std::path::PathBuf;
 
 /// A repository, as it stands now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts, each shown by itself"
+)]
 pub struct RepositoryState {
     /// The root of the work tree.
     pub root: PathBuf,

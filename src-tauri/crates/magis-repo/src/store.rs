@@ -5,9 +5,9 @@
 
 use crate::{RepoError, Repository};
 use git2::{ErrorCode, ObjectType, Oid, RepositoryInitOptions};
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, fs};
 
 /// Names the file that says where the repository's objects lie.
 const SOURCE: &str = "magis-source";
@@ -16,6 +16,14 @@ const SOURCE: &str = "magis-source";
 #[derive(Clone)]
 pub struct ObjectStore {
     databases: Arc<Databases>,
+}
+
+impl fmt::Debug for ObjectStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectStore")
+            .field("folder", &self.own().path())
+            .finish()
+    }
 }
 
 struct Databases {

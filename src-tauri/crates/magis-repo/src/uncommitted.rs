@@ -137,6 +137,10 @@ fn staged_entry(index: &git2::Index, path: &[u8]) -> Option<IndexEntry> {
     index.get_path(path, 0).or_else(|| index.get_path(path, 2))
 }
 
+#[cfg_attr(
+    unix,
+    expect(clippy::unnecessary_wraps, reason = "other systems cannot name every path")
+)]
 fn on_disk(root: &Path, path: &[u8]) -> Result<PathBuf, std::str::Utf8Error> {
     #[cfg(unix)]
     {

@@ -89,6 +89,7 @@ fn undo_files(repository: &Repository, files: &[AppliedFile]) -> Result<(), Repo
         let now = match replace::look(repository.root(), &file.path)? {
             Found::File(state) => Some(state),
             Found::Nothing => None,
+            Found::Other if file.after.is_none() && makes_room(files, &file.path) => None,
             Found::Other => {
                 changed.push(format!("'{}' is no ordinary file any more", file.path));
                 continue;
@@ -109,6 +110,17 @@ fn undo_files(repository: &Repository, files: &[AppliedFile]) -> Result<(), Repo
     } else {
         Err(RepoError::ChangedSince(changed))
     }
+}
+
+/// Whether a folder stands at `path` because of what was applied, so that it goes again.
+fn makes_room(files: &[AppliedFile], path: &RepoPath) -> bool {
+    let below = |file: &AppliedFile| {
+        file.path
+            .as_str()
+            .strip_prefix(path.as_str())
+            .is_some_and(|rest| rest.starts_with('/'))
+    };
+    files.iter().any(|file| file.after.is_some() && below(file))
 }
 
 fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<(), RepoError> {

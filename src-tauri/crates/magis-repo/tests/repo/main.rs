@@ -1,6 +1,6 @@
 //! The repository seen from outside: states, snapshots, changes and their application, on real repositories.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apply;
 mod changes;
@@ -15,6 +15,13 @@ use std::process::Command;
 
 fn path(text: &str) -> RepoPath {
     RepoPath::new(text).unwrap()
+}
+
+/// A text of so many different lines.
+fn numbered(lines: u32) -> String {
+    (1..=lines)
+        .map(|line| ["line ", &line.to_string(), "\n"].concat())
+        .collect()
 }
 
 fn store(fixture: &FixtureRepo) -> ObjectStore {

@@ -42,7 +42,27 @@ fn repository_formats_libgit2_cannot_read_are_named_with_a_remedy() {
         .config("core.repositoryformatversion", "1")
         .config("extensions.partialClone", "origin");
     check(partial.root(), "partial_clone", "--no-filter");
-    partial.config("extensions.somethingNew", "true");
+    let other = FixtureRepo::new();
+    other.write("a", "a\n").commit("one");
+    other
+        .config("core.repositoryformatversion", "1")
+        .config("extensions.somethingNew", "true");
+    check(other.root(), "unsupported_extension", "without this extension");
+}
+
+/// For root everything is readable, so that there is nothing to test.
+#[cfg(unix)]
+#[test]
+fn a_repository_that_may_not_be_read_is_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    let allow = |mode| std::fs::set_permissions(fixture.git_dir(), std::fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o000);
+    if std::fs::read_dir(fixture.git_dir()).is_err() {
+        check(fixture.root(), "permission_denied", "right to read");
+    }
+    allow(0o755);
 }
 
 /// Only root can give a repository to somebody else; for others there is nothing to test.

@@ -44,6 +44,7 @@ fn uncommitted_work_is_the_tree_git_would_write() {
         .write("b/c", "changed\n")
         .remove("gone")
         .write("new/x", "x\n")
+        .write("new/copy of a", "a\n")
         .write("z.log", "ignored\n");
     fixture.remove("file-then-folder").write("file-then-folder/y", "y\n");
     std::fs::remove_dir_all(fixture.root().join("folder-then-file")).unwrap();
@@ -240,6 +241,20 @@ fn a_run_reads_its_base_whatever_happens_to_the_repository() {
         })
     ));
     assert_eq!(apply_changes(&reopened, &change).unwrap(), (result, patch));
+}
+
+#[test]
+fn snapshots_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    let snapshot = take(&fixture, &BaseChoice::Head);
+    shared(&snapshot);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(snapshot.read(&path("a")).unwrap().text, "a\n"));
+        }
+    });
 }
 
 #[test]
