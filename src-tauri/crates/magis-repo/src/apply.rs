@@ -66,10 +66,7 @@ pub fn conflicts(repository: &Repository, patch: &Patch) -> Result<Vec<Conflict>
 
 /// Applies the selected hunks to the work tree, all or nothing. The index stays as it is.
 pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Selection) -> Result<Applied, RepoError> {
-    let patch = patch.select(selection);
-    if patch.files.is_empty() {
-        return Err(RepoError::NothingSelected);
-    }
+    let patch = selected(patch, selection)?;
     let plan = plan(repository, &patch)?;
     if !plan.conflicts.is_empty() {
         return Err(RepoError::Conflicts(plan.conflicts));
@@ -85,6 +82,22 @@ pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Sel
     let applied = Applied::Worktree { files: files.collect() };
     replace::all(repository.root(), &plan.replacements)?;
     Ok(applied)
+}
+
+/// The selected part of a patch; not empty.
+pub(crate) fn selected(patch: &Patch, selection: &Selection) -> Result<Patch, RepoError> {
+    if let Selection::Hunks { numbers } = selection {
+        let known = 1..=patch.hunk_count();
+        if let Some(number) = numbers.iter().find(|number| !known.contains(&number.0)) {
+            return Err(RepoError::NoSuchHunk(number.0));
+        }
+    }
+    let patch = patch.select(selection);
+    if patch.files.is_empty() {
+        Err(RepoError::NothingSelected)
+    } else {
+        Ok(patch)
+    }
 }
 
 /// What applying a patch would do.
@@ -183,6 +196,7 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
                     continue;
                 }
                 let Ok(text) = place("", file.text_hunks()) else {
+                    plan.conflict(&file.path, 1, ConflictReason::LinesDiffer);
                     continue;
                 };
                 let text = if filter::writes_crlf(&handle, &file.path) {

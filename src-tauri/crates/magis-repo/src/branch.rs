@@ -2,7 +2,7 @@
 
 use crate::place::place;
 use crate::program::{self, Hook};
-use crate::{Applied, Conflict, ConflictReason, FilePatchKind, Patch, RepoError, Repository, Selection};
+use crate::{Applied, Conflict, ConflictReason, FilePatchKind, Patch, RepoError, Repository, Selection, apply};
 use git2::build::TreeUpdateBuilder;
 use git2::{Branch, BranchType, ErrorCode, FileMode, Oid, Signature};
 use magis_core::{Base, CommitId, RepoPath};
@@ -45,10 +45,7 @@ pub fn apply_to_branch(
     selection: &Selection,
     commit: &BranchCommit,
 ) -> Result<Applied, RepoError> {
-    let patch = patch.select(selection);
-    if patch.files.is_empty() {
-        return Err(RepoError::NothingSelected);
-    }
+    let patch = apply::selected(patch, selection)?;
     let handle = repository.handle()?;
     if !Branch::name_is_valid(&commit.branch).unwrap_or(false) {
         return Err(RepoError::BranchName(commit.branch.clone()));
@@ -132,7 +129,8 @@ fn tree(
     patch: &Patch,
 ) -> Result<Result<Oid, Vec<Conflict>>, RepoError> {
     let tree = parent.tree().map_err(RepoError::git("reading the tree of the base"))?;
-    let mut update = TreeUpdateBuilder::new();
+    // Two steps, because libgit2 refuses to put a folder where a file goes in the same one.
+    let (mut removed, mut update) = (TreeUpdateBuilder::new(), TreeUpdateBuilder::new());
     let mut texts = Vec::new();
     let mut conflicts = Vec::new();
     let mut conflict = |path: &RepoPath, line, reason| {
@@ -155,7 +153,7 @@ fn tree(
                 continue;
             }
             (Some(entry), FilePatchKind::Delete) if file.was(&entry.id().to_string()) => {
-                update.remove(file.path.as_str());
+                removed.remove(file.path.as_str());
                 continue;
             }
             (Some(_), FilePatchKind::Delete) => {
@@ -168,7 +166,7 @@ fn tree(
             }
             (Some(entry), FilePatchKind::Modify | FilePatchKind::Rename { .. }) => {
                 if let FilePatchKind::Rename { from } = &file.kind {
-                    update.remove(from.as_str());
+                    removed.remove(from.as_str());
                     if file.text_hunks().next().is_none() {
                         update.upsert(file.path.as_str(), entry.id(), mode(entry.filemode()));
                         continue;
@@ -209,8 +207,11 @@ fn tree(
             .map_err(RepoError::git("writing a changed file"))?;
         update.upsert(path.as_str(), blob, mode);
     }
-    update
+    let without = removed
         .create_updated(handle, &tree)
+        .and_then(|id| handle.find_tree(id));
+    without
+        .and_then(|tree| update.create_updated(handle, &tree))
         .map(Ok)
         .map_err(RepoError::git("writing the new tree"))
 }

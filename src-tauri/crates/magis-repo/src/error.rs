@@ -43,6 +43,9 @@ pub enum RepoError {
         /// The extension.
         extension: String,
     },
+    /// The index is kept in a form libgit2 cannot read.
+    #[error("'{}' has a split or sparse index, which this program cannot read", .0.display())]
+    UnsupportedIndex(PathBuf),
     /// An object is in neither the repository nor our own store.
     #[error("the {kind} {id} is missing")]
     ObjectMissing {
@@ -99,7 +102,10 @@ pub enum RepoError {
     /// A patch that cannot be read.
     #[error(transparent)]
     Patch(#[from] PatchError),
-    /// A selection that names hunks the patch does not have, or none.
+    /// A selection that names a hunk the patch does not have.
+    #[error("the patch has no hunk {0}")]
+    NoSuchHunk(u32),
+    /// A selection without a hunk.
     #[error("nothing of the patch is selected")]
     NothingSelected,
     /// The patch does not apply.
@@ -148,6 +154,14 @@ pub enum RepoError {
         /// What the operating system says.
         source: std::io::Error,
     },
+    /// A file could not be written, and what was written before could not all be taken back.
+    #[error("{cause}; these files could not be brought back: {}", .left.join(", "))]
+    HalfDone {
+        /// Why it stopped.
+        cause: String,
+        /// The files that stay changed.
+        left: Vec<String>,
+    },
     /// Anything else libgit2 says.
     #[error("{attempt} failed: {source}")]
     Git {
@@ -191,6 +205,7 @@ impl RepoError {
             Self::Reftable(_) => "reftable",
             Self::PartialClone(_) => "partial_clone",
             Self::UnsupportedExtension { .. } => "unsupported_extension",
+            Self::UnsupportedIndex(_) => "unsupported_index",
             Self::ObjectMissing { .. } => "object_missing",
             Self::RevisionNotFound(_) => "revision_not_found",
             Self::RevisionAmbiguous(_) => "revision_ambiguous",
@@ -204,6 +219,7 @@ impl RepoError {
             Self::Edits { .. } => "edits",
             Self::PatchNotUtf8 => "patch_not_utf8",
             Self::Patch(_) => "patch",
+            Self::NoSuchHunk(_) => "no_such_hunk",
             Self::NothingSelected => "nothing_selected",
             Self::Conflicts(_) => "conflicts",
             Self::NeedsUncommitted(_) => "needs_uncommitted",
@@ -216,6 +232,7 @@ impl RepoError {
             Self::HookRefused { .. } => "hook_refused",
             Self::ChangedSince(_) => "changed_since",
             Self::Io { .. } => "io",
+            Self::HalfDone { .. } => "half_done",
             Self::Git { .. } => "git",
         }
     }
@@ -238,6 +255,9 @@ impl RepoError {
                  and remove extensions.partialClone from its configuration."
             }
             Self::UnsupportedExtension { .. } => "Use a clone made without this extension.",
+            Self::UnsupportedIndex(_) => {
+                "Run 'git update-index --no-split-index', or 'git sparse-checkout reapply --no-sparse-index', in it."
+            }
             Self::ObjectMissing { .. } => {
                 "Run 'git fsck' in the repository; a shallow or partial clone can be completed with 'git fetch'."
             }
@@ -255,6 +275,7 @@ impl RepoError {
             Self::Edits { .. } => "Let the change be written again for this file.",
             Self::PatchNotUtf8 => "Leave out the files that are not UTF-8.",
             Self::Patch(_) => "Use the patch as it was exported.",
+            Self::NoSuchHunk(_) => "Select among the numbers shown with the patch.",
             Self::NothingSelected => "Select at least one hunk of the patch.",
             Self::Conflicts(_) => {
                 "Apply to a new branch instead, deselect these hunks, or bring the files back to the run's base."
@@ -270,6 +291,7 @@ impl RepoError {
             Self::Signing(_) => "Check user.signingKey and that the signing program works, or turn off commit.gpgSign.",
             Self::HookRefused { .. } => "Change the commit message as the hook asks.",
             Self::ChangedSince(_) => "Take the change back by hand, or with git.",
+            Self::HalfDone { .. } => "Look at these files with 'git diff' and bring them back by hand.",
             Self::Io { .. } => "Check that the disk is not full and that the folder can be written.",
             Self::Git { .. } => "Run 'git status' and 'git fsck' in the repository to see what is wrong with it.",
         }

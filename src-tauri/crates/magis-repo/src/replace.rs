@@ -130,10 +130,20 @@ pub(crate) fn all(root: &Path, replacements: &[Replacement]) -> Result<(), RepoE
     let mut done: Vec<&Replacement> = Vec::new();
     for (replacement, file) in pairs {
         if let Err(error) = one(root, replacement, file) {
+            let mut left = Vec::new();
             for replacement in done.into_iter().rev() {
-                take_back(root, replacement)?;
+                if take_back(root, replacement).is_err() {
+                    left.push(replacement.path.to_string());
+                }
             }
-            return Err(error);
+            return Err(if left.is_empty() {
+                error
+            } else {
+                RepoError::HalfDone {
+                    cause: error.to_string(),
+                    left,
+                }
+            });
         }
         done.push(replacement);
     }

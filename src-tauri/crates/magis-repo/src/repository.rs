@@ -64,6 +64,18 @@ impl Repository {
         git2::Repository::open(&self.root).map_err(|error| explain(&self.root, error))
     }
 
+    /// Finds the sentence for an error of reading the index.
+    pub(crate) fn index_error(&self, attempt: &'static str) -> impl FnOnce(git2::Error) -> RepoError {
+        let root = self.root.clone();
+        move |source| {
+            if source.message().contains("unsupported mandatory extension") {
+                RepoError::UnsupportedIndex(root)
+            } else {
+                RepoError::Git { attempt, source }
+            }
+        }
+    }
+
     /// The commit at `HEAD`.
     pub(crate) fn head_commit<'r>(&self, handle: &'r git2::Repository) -> Result<git2::Commit<'r>, RepoError> {
         let head = handle.head().map_err(|source| match source.code() {

@@ -126,11 +126,11 @@ pub(crate) fn read(repository: &Repository) -> Result<RepositoryState, RepoError
             .summary_bytes()
             .map(|text| String::from_utf8_lossy(text).into_owned())
             .unwrap_or_default(),
-        cleanliness: cleanliness(&handle)?,
+        cleanliness: cleanliness(repository, &handle)?,
         operation: operation(&handle),
         shallow: handle.is_shallow(),
         partial_clone: is_partial(&handle),
-        submodules: submodules(&handle)?,
+        submodules: submodules(repository, &handle)?,
         lfs: repository.common_dir().join("lfs").is_dir()
             || std::fs::read(repository.root().join(".gitattributes"))
                 .is_ok_and(|text| String::from_utf8_lossy(&text).contains("filter=lfs")),
@@ -150,7 +150,7 @@ pub(crate) fn is_partial(handle: &git2::Repository) -> bool {
     handle.config().ok().and_then(promised).unwrap_or(false)
 }
 
-fn cleanliness(handle: &git2::Repository) -> Result<Cleanliness, RepoError> {
+fn cleanliness(repository: &Repository, handle: &git2::Repository) -> Result<Cleanliness, RepoError> {
     use git2::Status;
     let staged = Status::INDEX_NEW
         | Status::INDEX_MODIFIED
@@ -166,7 +166,7 @@ fn cleanliness(handle: &git2::Repository) -> Result<Cleanliness, RepoError> {
         .update_index(false);
     let statuses = handle
         .statuses(Some(&mut options))
-        .map_err(RepoError::git("reading the status"))?;
+        .map_err(repository.index_error("reading the status"))?;
     let mut counts = Cleanliness::default();
     for entry in statuses.iter() {
         let status = entry.status();
@@ -192,8 +192,8 @@ fn operation(handle: &git2::Repository) -> Option<Operation> {
 }
 
 /// The paths of the submodules that the index has.
-fn submodules(handle: &git2::Repository) -> Result<Vec<String>, RepoError> {
-    let index = handle.index().map_err(RepoError::git("reading the index"))?;
+fn submodules(repository: &Repository, handle: &git2::Repository) -> Result<Vec<String>, RepoError> {
+    let index = handle.index().map_err(repository.index_error("reading the index"))?;
     let links = index.iter().filter(|entry| entry.mode == 0o160_000);
     Ok(links
         .map(|entry| String::from_utf8_lossy(&entry.path).into_owned())

@@ -25,8 +25,8 @@ pub(crate) fn tree(
     store: &ObjectStore,
     head: Oid,
 ) -> Result<Uncommitted, RepoError> {
-    let mut index = handle.index().map_err(RepoError::git("reading the index"))?;
-    index.read(false).map_err(RepoError::git("reading the index"))?;
+    let mut index = handle.index().map_err(repository.index_error("reading the index"))?;
+    index.read(false).map_err(repository.index_error("reading the index"))?;
     let mut changes = staged(handle, &index, head)?;
     let mut notes = Vec::new();
     let writer = Writer::new(repository, store, &index)?;

@@ -200,6 +200,10 @@ fn only_selected_hunks_are_applied() {
     );
     assert!(case.fixture.exists("from.txt"));
     assert!(matches!(case.apply(&hunks(&[])), Err(RepoError::NothingSelected)));
+    assert!(matches!(
+        case.apply(&hunks(&[second, 99])),
+        Err(RepoError::NoSuchHunk(99))
+    ));
 }
 
 #[test]
@@ -286,10 +290,22 @@ fn a_folder_may_take_the_place_of_a_file() {
         content: "below\n".into(),
     };
     let changes = [(path("a"), FileChange::Delete), (path("a/below"), create)];
-    let (_, patch) = apply_changes(&take(&fixture, &BaseChoice::Head), &changes).unwrap();
+    let snapshot = take(&fixture, &BaseChoice::Head);
+    let (_, patch) = apply_changes(&snapshot, &changes).unwrap();
+    let patch = Patch::parse(&patch).unwrap();
     let repository = Repository::open(fixture.root()).unwrap();
-    let applied = apply_to_worktree(&repository, &Patch::parse(&patch).unwrap(), &Selection::All).unwrap();
+    let applied = apply_to_worktree(&repository, &patch, &Selection::All).unwrap();
     assert_eq!(fixture.read("a/below"), b"below\n");
+    let commit = BranchCommit {
+        branch: "fix".into(),
+        message: "m".into(),
+        identity: None,
+    };
+    apply_to_branch(&repository, snapshot.base(), &patch, &Selection::All, &commit).unwrap();
+    assert_eq!(
+        git(fixture.root(), &["ls-tree", "-r", "--name-only", "fix"]),
+        "a/below\n"
+    );
     undo(&repository, &applied).unwrap();
     assert_eq!(fixture.read("a"), b"a\n");
 }

@@ -42,6 +42,11 @@ fn repository_formats_libgit2_cannot_read_are_named_with_a_remedy() {
         .config("core.repositoryformatversion", "1")
         .config("extensions.partialClone", "origin");
     check(partial.root(), "partial_clone", "--no-filter");
+    let split = FixtureRepo::new();
+    split.write("a", "a\n").commit("one");
+    git(split.root(), &["update-index", "--split-index"]);
+    check(split.root(), "unsupported_index", "--no-split-index");
+
     let other = FixtureRepo::new();
     other.write("a", "a\n").commit("one");
     other
