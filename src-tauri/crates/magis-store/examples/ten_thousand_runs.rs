@@ -1,5 +1,5 @@
 //! Measures listing and searching in a data folder with many runs: `cargo run --release -p magis-store --example
-//! ten_thousand_runs [runs]`. The runs are synthetic: words drawn from a vocabulary of 20,000 with the frequencies of
+//! ten_thousand_runs FOLDER [runs]`. A folder that has runs already is measured as it is. The runs are synthetic: words drawn from a vocabulary of 20,000 with the frequencies of
 //! natural text (Zipf), 12 texts a run, from a fixed seed.
 
 use magis_core::{
@@ -10,17 +10,23 @@ use magis_store::{ArchivedRun, RunArchive, RunFilter, RunSearch, RunStatus, Stor
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let runs: u32 = std::env::args().nth(1).map_or(Ok(10_000), |count| count.parse())?;
-    let folder = tempfile::tempdir()?;
-    let store = Store::open(folder.path())?;
+    let runs: u32 = std::env::args().nth(2).map_or(Ok(10_000), |count| count.parse())?;
+    let folder = std::env::args().nth(1).ok_or("name a folder for the data")?;
+    let store = Store::open(folder.as_ref())?;
     let mut words = Words(0x9e37_79b9_7f4a_7c15);
     let begun = Instant::now();
-    for _ in 0..runs {
+    let there = store
+        .runs(&RunFilter {
+            limit: u32::MAX,
+            ..RunFilter::default()
+        })?
+        .len();
+    for _ in there..runs as usize {
         store.import_run(&archive(&mut words)?)?;
     }
     let bytes = std::fs::metadata(store.path())?.len();
     println!(
-        "{runs} runs made in {:.1} s, {} MiB",
+        "{there} runs there, then {runs} in {:.1} s, {} MiB",
         begun.elapsed().as_secs_f64(),
         bytes / 1024 / 1024
     );

@@ -101,8 +101,7 @@ fn import(transaction: &Transaction<'_>, run: &ArchivedRun) -> Result<RunId, Fau
     }
     for record in &run.calls {
         calls::insert(transaction, id, CallOrigin::Own, record)?;
-        let read = record.prompt_tokens.saturating_sub(record.reused_tokens);
-        runs::count_tokens(transaction, id, read.saturating_add(record.generated_tokens))?;
+        runs::count_tokens(transaction, id, record.spent_tokens())?;
     }
     transaction.execute(
         "UPDATE runs SET status = 'interrupted' WHERE id = ?1 AND status <> 'ended'",

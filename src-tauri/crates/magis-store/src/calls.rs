@@ -39,7 +39,8 @@ CREATE TABLE calls (
     request          TEXT NOT NULL,
     reply            TEXT NOT NULL,
     UNIQUE (run, key)
-) STRICT;";
+) STRICT;
+CREATE INDEX calls_of_run ON calls (run);";
 
 /// A call's id within the data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,7 +101,7 @@ pub struct CallRecord {
     pub reply: Value,
     /// How it finished: `stop`, `length`, ...
     pub finish: String,
-    /// Tokens of the prompt, those reused included.
+    /// Tokens of the prompt read in this call, without those reused.
     pub prompt_tokens: u32,
     /// Tokens of the prompt that the cache held already.
     pub reused_tokens: u32,
@@ -140,7 +141,7 @@ pub struct CallTotals {
     pub origin: CallOrigin,
     /// How many.
     pub calls: u32,
-    /// Tokens of their prompts, those reused included.
+    /// Tokens of their prompts that were read, without those reused.
     pub prompt_tokens: u64,
     /// Tokens that the cache held already.
     pub reused_tokens: u64,
@@ -154,14 +155,20 @@ pub struct CallTotals {
     pub retries: u32,
 }
 
+impl CallRecord {
+    /// Tokens the model worked through: read and written, without those reused.
+    pub(crate) fn spent_tokens(&self) -> u32 {
+        self.prompt_tokens.saturating_add(self.generated_tokens)
+    }
+}
+
 impl Store {
     /// Records a finished call of a run.
     pub fn record_call(&self, run: RunId, record: &CallRecord) -> Result<CallId, StoreError> {
         self.write("recording a call", |transaction| {
             events::count(transaction, run)?;
             let id = insert(transaction, run, CallOrigin::Own, record)?;
-            let read = record.prompt_tokens.saturating_sub(record.reused_tokens);
-            runs::count_tokens(transaction, run, read.saturating_add(record.generated_tokens))?;
+            runs::count_tokens(transaction, run, record.spent_tokens())?;
             Ok(id)
         })
     }

@@ -9,6 +9,7 @@ use crate::{Store, StoreError, column};
 use magis_core::{FileAction, RepoId, RunEvent, RunId, RunRequest};
 use rusqlite::{Transaction, named_params};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The triggers keep the index in step, also where a run's deletion takes its texts along.
 pub(crate) const VERSION_1: &str = "\
@@ -33,7 +34,7 @@ END;";
 /// What to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSearch {
-    /// Words, which all have to occur in one text; the beginning of a word is enough.
+    /// Words, which all have to occur in one text of the run; the beginning of a word is enough.
     pub text: String,
     /// Only in runs of this repository.
     pub repo: Option<RepoId>,
@@ -102,14 +103,17 @@ impl Store {
             return Ok(Vec::new());
         }
         self.read("searching the runs", |transaction| {
-            let mut places = Vec::new();
-            for run in matching_runs(transaction, &query, search)? {
-                places.push(RunHit {
-                    places: places_in(transaction, &query, run)?,
-                    run: runs::get(transaction, run)?.entry,
-                });
-            }
-            Ok(places)
+            let found = matching_runs(transaction, &query, search)?;
+            let mut places = places(transaction, &query, &found)?;
+            let hit = |(run, _): (&RunId, _)| {
+                let places = places.remove(run).unwrap_or_default();
+                Ok(RunHit {
+                    run: runs::get(transaction, *run)?.entry,
+                    places,
+                })
+            };
+            // The highest number is the newest run.
+            found.iter().rev().map(hit).collect()
         })
     }
 }
@@ -125,48 +129,70 @@ fn match_expression(text: &str) -> String {
     quoted.join(" ")
 }
 
-/// Rows are read newest first and only until enough runs are known.
-fn matching_runs(transaction: &Transaction<'_>, query: &str, search: &RunSearch) -> Result<Vec<RunId>, Fault> {
+/// The texts to show of each run found, by their row. Rows are read newest first and only until enough runs are known.
+fn matching_runs(
+    transaction: &Transaction<'_>,
+    query: &str,
+    search: &RunSearch,
+) -> Result<BTreeMap<RunId, Vec<i64>>, Fault> {
     let mut statement = transaction.prepare_cached(
-        "SELECT run_texts.run FROM run_search JOIN run_texts ON run_texts.id = run_search.rowid
+        "SELECT run_texts.run, run_texts.id FROM run_search JOIN run_texts ON run_texts.id = run_search.rowid
          WHERE run_search MATCH :query
            AND (:repo IS NULL OR EXISTS (SELECT 1 FROM runs WHERE id = run_texts.run AND repo = :repo))
          ORDER BY run_search.rowid DESC",
     )?;
     let mut rows = statement.query(named_params! { ":query": query, ":repo": search.repo.map(|repo| repo.0) })?;
-    let mut found: Vec<RunId> = Vec::new();
+    let mut found: BTreeMap<RunId, Vec<i64>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let run = RunId(row.get(0)?);
-        if found.last() != Some(&run) && !found.contains(&run) {
-            if found.len() == search.limit as usize {
-                break;
-            }
-            found.push(run);
+        if found.len() == search.limit as usize && !found.contains_key(&run) {
+            break;
         }
+        let texts = found.entry(run).or_default();
+        if texts.len() == RunHit::MAX_PLACES {
+            texts.remove(0);
+        }
+        texts.push(row.get(1)?);
     }
-    found.sort_unstable_by(|one, other| other.cmp(one));
     Ok(found)
 }
 
-fn places_in(transaction: &Transaction<'_>, query: &str, run: RunId) -> Result<Vec<HitPlace>, Fault> {
+/// What to show of those texts, the issue first. One query for all: beginnings of words are looked up anew in each.
+fn places(
+    transaction: &Transaction<'_>,
+    query: &str,
+    found: &BTreeMap<RunId, Vec<i64>>,
+) -> Result<BTreeMap<RunId, Vec<HitPlace>>, Fault> {
+    let texts: Vec<i64> = found.values().flatten().copied().collect();
     let mut statement = transaction.prepare_cached(
-        "SELECT run_texts.source, run_texts.seq, snippet(run_search, 0, char(2), char(3), '…', 16) AS snippet
+        "SELECT run_texts.run, run_texts.source, run_texts.seq,
+                snippet(run_search, 0, char(2), char(3), '…', 16) AS snippet
          FROM run_search JOIN run_texts ON run_texts.id = run_search.rowid
          WHERE run_search MATCH :query
-           AND run_search.rowid BETWEEN (SELECT min(id) FROM run_texts WHERE run = :run)
-                                    AND (SELECT max(id) FROM run_texts WHERE run = :run)
-           AND run_texts.run = :run
-         ORDER BY run_search.rowid LIMIT :limit",
+           AND run_search.rowid BETWEEN :first AND :last
+           AND +run_search.rowid IN (SELECT value FROM json_each(:texts))
+         ORDER BY run_search.rowid",
     )?;
-    let parameters = named_params! { ":query": query, ":run": run.0, ":limit": RunHit::MAX_PLACES as u32 };
+    let parameters = named_params! {
+        ":query": query,
+        ":first": texts.iter().min(),
+        ":last": texts.iter().max(),
+        ":texts": serde_json::to_string(&texts)?,
+    };
     let rows = statement.query_map(parameters, |row| {
-        Ok(HitPlace {
+        let place = HitPlace {
             source: column::from_word(row, "source")?,
             seq: row.get("seq")?,
             snippet: parts(&row.get::<_, String>("snippet")?),
-        })
+        };
+        Ok((RunId(row.get("run")?), place))
     })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut places: BTreeMap<RunId, Vec<HitPlace>> = BTreeMap::new();
+    for row in rows {
+        let (run, place) = row?;
+        places.entry(run).or_default().push(place);
+    }
+    Ok(places)
 }
 
 fn parts(marked: &str) -> Vec<SnippetPart> {

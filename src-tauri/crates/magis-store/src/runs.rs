@@ -131,7 +131,7 @@ pub struct RunEntry {
     pub parent: Option<Parent>,
     /// The size of its patch; zero before it merged.
     pub size: DiffSize,
-    /// Tokens its own calls read and wrote: prompt and reply, without what was reused of the cache.
+    /// Tokens its own calls read and wrote, without those the cache held already.
     pub tokens: u64,
 }
 

@@ -1,5 +1,7 @@
 //! What happens when a data folder is opened: fresh, shared, locked, damaged, foreign, newer, cut off.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says so by failing")]
+
 mod support;
 
 use magis_core::RunId;
@@ -75,10 +77,8 @@ fn many_that_open_a_new_folder_at_once_share_it() {
         for index in 0..8 {
             let folder = folder.path();
             scope.spawn(move || {
-                Store::open(folder)
-                    .unwrap()
-                    .put_setting(&format!("key{index}"), &index)
-                    .unwrap()
+                let store = Store::open(folder).unwrap();
+                store.put_setting(&format!("key{index}"), &index).unwrap();
             });
         }
     });

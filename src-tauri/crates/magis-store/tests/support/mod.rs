@@ -1,6 +1,6 @@
 //! Stores in temporary folders, and requests, events and calls to put into them.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "tests; each binary uses its own part")]
 
 use magis_core::{
     Agent, Base, BlobId, CommitId, Decision, FileAction, FileTask, Hint, HintsMode, Issue, MergeResult, QaMode, RepoId,
@@ -161,7 +161,7 @@ pub fn ended() -> RunEvent {
     }
 }
 
-/// A call of `step` made after event `after_seq`: 100 tokens read of which 40 reused, 20 written.
+/// A call of `step` made after event `after_seq`: 100 tokens read, 40 reused, 20 written.
 pub fn call(key: &str, step: &str, after_seq: u32) -> CallRecord {
     CallRecord {
         key: key.to_owned(),
