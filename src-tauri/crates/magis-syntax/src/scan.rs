@@ -218,7 +218,7 @@ impl Level<'_> {
                     byte: node.start_byte(),
                     row,
                     last_row,
-                })
+                });
             }
         }
     }

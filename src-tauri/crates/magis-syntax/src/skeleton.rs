@@ -38,7 +38,7 @@ pub fn skeleton_within(path: &RepoPath, text: &str, max_chars: usize) -> Option<
     let language = Language::of(path)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let tree = parse(language, text)?;
-    let page = Page::new(text, scan(language, &tree, text), language);
+    let page = Page::new(text, &scan(language, &tree, text), language);
     let mut last = None;
     for dropped in [
         None,
@@ -88,7 +88,7 @@ struct Page<'s> {
 }
 
 impl<'s> Page<'s> {
-    fn new(text: &'s str, found: Scan, language: Language) -> Self {
+    fn new(text: &'s str, found: &Scan, language: Language) -> Self {
         let source: Vec<&str> = text.lines().collect();
         let mut plain: Vec<Line> = source
             .iter()
@@ -126,7 +126,7 @@ impl<'s> Page<'s> {
             page.keep_on_one_line(*span);
         }
         page.keep_definitions(&found.definitions, &found.long_members);
-        page.keep_docs(&found);
+        page.keep_docs(found);
         for frame in &found.frames {
             let best = page.range(*frame).skip(1).filter_map(|at| page.kept(at)).max();
             let at = frame.first() as usize - 1;
@@ -370,7 +370,13 @@ impl<'s> Page<'s> {
                 }
                 Line::Blank => gap.blank(),
                 Line::Comment | Line::Kept(Detail::Documentation) => gap.other(),
-                Line::Code | Line::Kept(_) => gap.code(self.source[at]),
+                Line::Code | Line::Kept(_) => {
+                    let line = self.source[at];
+                    if gap.indent.is_some_and(|indent| indent_of(line).len() < indent.len()) {
+                        gap.close(&mut text, prefix);
+                    }
+                    gap.code(line);
+                }
             }
         }
         gap.close(&mut text, prefix);
@@ -388,7 +394,8 @@ impl<'s> Page<'s> {
         let note = |left: usize| format!("{prefix} ... the other {left} lines of this outline are left out\n");
         let room = max_chars.saturating_sub(note(all).chars().count());
         let mut text = String::new();
-        let (mut used, mut taken) = (0, 0);
+        let (mut used, mut taken, mut kept_lines) = (0, 0, 0);
+        let notes = [format!("{prefix} ... "), format!("{prefix} left out to fit")];
         for line in skeleton.text.lines() {
             used += line.chars().count() + 1;
             if used > room {
@@ -397,12 +404,14 @@ impl<'s> Page<'s> {
             text.push_str(line);
             text.push('\n');
             taken += 1;
+            let line = line.trim_start();
+            kept_lines += u32::from(!line.is_empty() && !notes.iter().any(|note| line.starts_with(note)));
         }
         text.push_str(&note(all - taken));
         let text = text.chars().take(max_chars).collect();
         Skeleton {
             text,
-            kept_lines: skeleton.kept_lines.min(taken as u32),
+            kept_lines,
             total_lines: skeleton.total_lines,
         }
     }
@@ -411,37 +420,40 @@ impl<'s> Page<'s> {
 /// Lines left out in a row.
 #[derive(Default)]
 struct Gap<'s> {
-    /// The lines up to the last that is not blank.
+    /// The lines from the first to the last of code.
     lines: u32,
+    /// The blank lines and comments behind the last of code.
+    pending: u32,
+    /// The blank lines at the end.
     blanks: u32,
-    /// The indentation of the first line of code among them.
+    /// The indentation of the first line of code.
     indent: Option<&'s str>,
 }
 
 impl<'s> Gap<'s> {
     fn blank(&mut self) {
         self.blanks += 1;
+        self.pending += 1;
     }
 
     fn other(&mut self) {
-        self.lines += self.blanks + 1;
         self.blanks = 0;
+        self.pending += 1;
     }
 
     fn code(&mut self, line: &'s str) {
         if self.indent.is_none() {
-            self.lines = 0;
-            self.blanks = 0;
-            self.indent = Some(indent_of(line));
+            (self.pending, self.indent) = (0, Some(indent_of(line)));
         }
-        self.other();
+        self.lines += self.pending + 1;
+        (self.pending, self.blanks) = (0, 0);
     }
 
     fn close(&mut self, text: &mut String, prefix: &str) {
         let gap = std::mem::take(self);
         if let Some(indent) = gap.indent {
             let lines = if gap.lines == 1 { "line" } else { "lines" };
-            text.push_str(&format!("{indent}{prefix} ... {} {lines}\n", gap.lines));
+            text.extend([indent, prefix, " ... ", &gap.lines.to_string(), " ", lines, "\n"]);
         }
         if gap.blanks > u32::from(gap.indent.is_some()) && !text.is_empty() {
             text.push('\n');

@@ -91,7 +91,7 @@ fn misplaced(node: Node<'_>, text: &str) -> u32 {
     }
 }
 
-fn statements<'t>(block: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+fn statements(block: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut cursor = block.walk();
     let mut more = cursor.goto_first_child();
     std::iter::from_fn(move || {

@@ -85,7 +85,7 @@ pub(crate) fn slice<'s>(text: &'s str, node: Node<'_>) -> &'s str {
 }
 
 /// The children of a node, unnamed ones included.
-pub(crate) fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut node.walk()).collect()
 }
 

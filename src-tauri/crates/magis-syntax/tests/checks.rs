@@ -1,5 +1,7 @@
 //! Well-formed, no worse, the same code; pieces of a file; and texts nobody would write.
 
+#![expect(clippy::unwrap_used, reason = "a test says so by failing")]
+
 use magis_core::RepoPath;
 use magis_syntax::{Language, chunks, extract_definition, outline, parses_worse, same_code, skeleton, skeleton_within};
 use proptest::prelude::*;
@@ -139,7 +141,7 @@ fn the_deepest_nesting_does_not_overflow() {
         for name in ["a.py", "a.js", "a.rs", "a.cpp"] {
             everything(name, &(open.repeat(200) + &close.repeat(200)));
         }
-        let text = open.repeat(30_000) + &close.repeat(30_000);
+        let text = open.repeat(10_000) + &close.repeat(10_000);
         let symbols = outline(&path("a.js"), &text).symbols;
         assert!(symbols.len() < 100, "{} symbols", symbols.len());
         assert!(

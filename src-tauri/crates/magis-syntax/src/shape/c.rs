@@ -46,8 +46,7 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
             Some(Shape::new(slice(text, name), kind, body))
         }
         "namespace_definition" => Shape::named(node, text, SymbolKind::Module),
-        "alias_declaration" => Shape::named(node, text, SymbolKind::Type),
-        "concept_definition" => Shape::named(node, text, SymbolKind::Type),
+        "alias_declaration" | "concept_definition" => Shape::named(node, text, SymbolKind::Type),
         "preproc_function_def" => Shape::named(node, text, SymbolKind::Macro),
         "preproc_def" if node.child_by_field_name("value").is_some() => Shape::named(node, text, SymbolKind::Macro),
         _ => None,

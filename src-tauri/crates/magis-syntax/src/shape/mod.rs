@@ -165,7 +165,6 @@ pub(crate) fn is_comment(node: Node<'_>) -> bool {
 pub(crate) fn separator(language: Language, container: ShapeKind) -> &'static str {
     match (language, container) {
         (Language::C | Language::Cpp, _) => "::",
-        (Language::Rust, ShapeKind::TypeScope) => ".",
         (Language::Rust, ShapeKind::Symbol(kind)) if kind.inside() != Inside::Type => "::",
         _ => ".",
     }

@@ -34,14 +34,14 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
         };
         slice(text, named).split_whitespace().collect::<String>()
     };
-    let named = || {
+    let taken = || {
         node.children_by_field_name("name", &mut node.walk())
             .map(plain)
             .collect::<Vec<_>>()
     };
     match node.kind() {
         "import_statement" => {
-            found.extend(named().into_iter().map(|target| Import {
+            found.extend(taken().into_iter().map(|target| Import {
                 target,
                 names: Vec::new(),
                 line,
@@ -51,7 +51,7 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
             let Some(module) = node.child_by_field_name("module_name") else {
                 return;
             };
-            let mut names = named();
+            let mut names = taken();
             if node
                 .named_children(&mut node.walk())
                 .any(|child| child.kind() == "wildcard_import")
@@ -67,7 +67,7 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
         "future_import_statement" => {
             found.push(Import {
                 target: "__future__".to_owned(),
-                names: named(),
+                names: taken(),
                 line,
             });
         }

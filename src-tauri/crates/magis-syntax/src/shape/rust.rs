@@ -115,7 +115,6 @@ fn use_tree(tree: Node<'_>, text: &str, line: u32, found: &mut Vec<Import>) {
                     leaf(&plain(path));
                 }
             }
-            "use_wildcard" => leaf(&plain(node)),
             "scoped_use_list" | "use_list" if depth < USE_DEPTH => {
                 let list = node.child_by_field_name("list").unwrap_or(node);
                 let prefix = node
@@ -124,7 +123,7 @@ fn use_tree(tree: Node<'_>, text: &str, line: u32, found: &mut Vec<Import>) {
                 let parts: Vec<_> = list.named_children(&mut list.walk()).collect();
                 open.extend(parts.into_iter().rev().map(|part| (prefix.clone(), depth + 1, part)));
             }
-            "identifier" | "scoped_identifier" | "self" | "crate" | "super" => leaf(&plain(node)),
+            "use_wildcard" | "identifier" | "scoped_identifier" | "self" | "crate" | "super" => leaf(&plain(node)),
             _ => {}
         }
     }
