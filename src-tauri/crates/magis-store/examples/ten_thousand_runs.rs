@@ -1,12 +1,13 @@
 //! Measures listing and searching in a data folder with many runs: `cargo run --release -p magis-store --example
-//! ten_thousand_runs FOLDER [runs]`. A folder that has runs already is measured as it is. The runs are synthetic: words drawn from a vocabulary of 20,000 with the frequencies of
+//! ten_thousand_runs FOLDER [runs]`. A folder that has runs already is measured as it is, but loses its
+//! oldest run. The runs are synthetic: words drawn from a vocabulary of 20,000 with the frequencies of
 //! natural text (Zipf), 12 texts a run, from a fixed seed.
 
 use magis_core::{
     Base, CommitId, FileAction, FileTask, HintsMode, Issue, MergeResult, QaMode, RepoId, RepoPath, RunEvent,
     RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TreeId, Turn,
 };
-use magis_store::{ArchivedRun, RunArchive, RunFilter, RunSearch, RunStatus, Store, StoreError, StoredEvent};
+use magis_store::{ArchivedRun, RunArchive, RunFilter, RunOrder, RunSearch, RunStatus, Store, StoreError, StoredEvent};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let bytes = std::fs::metadata(store.path())?.len();
     println!(
-        "{there} runs there, then {runs} in {:.1} s, {} MiB",
+        "{there} runs there, brought to {runs} in {:.1} s, {} MiB",
         begun.elapsed().as_secs_f64(),
         bytes / 1024 / 1024
     );
@@ -70,6 +71,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     search("search: a path", &|_| format!("src/{}.py", word(15_000)))?;
     search("search: a word nobody used", &|_| "zzzzzz".to_owned())?;
+
+    if let Some(oldest) = store
+        .runs(&RunFilter {
+            order: RunOrder::OldestFirst,
+            limit: 1,
+            ..RunFilter::default()
+        })?
+        .first()
+    {
+        let begun = Instant::now();
+        let erasure = store.delete_run(oldest.id, 0)?.erasure;
+        println!(
+            "deleting and erasing the oldest run: {:.1} s, {erasure:?}",
+            begun.elapsed().as_secs_f64()
+        );
+    }
     Ok(())
 }
 
