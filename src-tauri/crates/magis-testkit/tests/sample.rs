@@ -31,7 +31,7 @@ fn own_tests_pass_with_every_fault_in_place() {
 fn inclusive_bound_resolves_until() {
     check(
         &UNTIL,
-        &[("tally/filters.py", "entry.day >= until", "entry.day > until")],
+        &[("tally/filters.py", "entry.day < until", "entry.day <= until")],
     );
 }
 

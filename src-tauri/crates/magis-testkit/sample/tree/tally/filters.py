@@ -1,13 +1,11 @@
 """Choosing entries: by day, by category, by text; and putting them in order."""
 
+from datetime import date
 
-def in_period(entry, since=None, until=None):
-    """Tell whether an entry lies between two days; a missing day sets no bound."""
-    if since is not None and entry.day < since:
-        return False
-    if until is not None and entry.day >= until:
-        return False
-    return True
+
+def in_period(entry, since=date.min, until=date.max):
+    """Tell whether the day of an entry lies between two days."""
+    return since <= entry.day < until
 
 
 def by_category(entries, category):
@@ -21,7 +19,7 @@ def matching(entries, text):
     return [entry for entry in entries if wanted in entry.note.casefold() or wanted in entry.payer.casefold()]
 
 
-def select(entries, since=None, until=None, category=None, text=None):
+def select(entries, since=date.min, until=date.max, category=None, text=None):
     """The entries that pass every filter that is given, oldest first."""
     chosen = [entry for entry in entries if in_period(entry, since, until)]
     if category is not None:

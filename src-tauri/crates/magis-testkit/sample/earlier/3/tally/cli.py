@@ -62,6 +62,6 @@ def add_entry(args, today):
 
 def list_entries(args, entries):
     """The expenses that were asked for, and their total."""
-    since = parse_date(args.since) if args.since else None
-    until = parse_date(args.until) if args.until else None
+    since = parse_date(args.since) if args.since else date.min
+    until = parse_date(args.until) if args.until else date.max
     return report.listing(filters.select(entries, since, until, args.category, args.text))
