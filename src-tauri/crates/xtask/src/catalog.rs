@@ -1,30 +1,71 @@
-//! Where a fetched model lies: its file's name by the catalogue, and the file in a data folder.
+//! Models for the demo and the tests: fetched by the program into a folder, and found there by the name that the catalogue gives the file.
 //!
 //! Fetching and checking is `magis models fetch`; the catalogue's full reader is in magis-models, which xtask cannot afford to compile.
 
-use std::fs;
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::folders;
+
 const CATALOG: &str = include_str!("../../../../models/catalog.toml");
 
-/// Fetches a model into a data folder through `magis`, unless it is there, and returns its file.
+/// Fetches a model through `magis` into the models folder of a data folder, unless it is there, and returns its file.
 ///
 /// # Errors
 /// When the model is not in the catalogue, or `magis` cannot fetch it.
-pub fn fetch(magis: &Path, id: &str, data: &Path) -> Result<PathBuf> {
+pub fn fetch(magis: &Path, id: &str, folders: &ModelFolders) -> Result<PathBuf> {
     let name = file_name(CATALOG, id).with_context(|| format!("models/catalog.toml has no model {id}"))?;
     let status = Command::new(magis)
-        .args(["models", "fetch", id, "--data-dir"])
-        .arg(data)
+        .args(["models", "fetch", id])
+        .arg("--data-dir")
+        .arg(&folders.data)
+        .arg("--models-dir")
+        .arg(&folders.models)
         .status()
         .with_context(|| format!("starting {}", magis.display()))?;
     if !status.success() {
         bail!("fetching {id} failed ({status}); run the command again, it goes on where it stopped");
     }
-    find(data, name, 3).with_context(|| format!("{id} was fetched, but {name} is not below {}", data.display()))
+    let file = folders.models.join(name);
+    if !file.is_file() {
+        bail!("{id} was fetched, but {} is not there", file.display());
+    }
+    Ok(file)
+}
+
+/// A data folder of the program, and where its models are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFolders {
+    /// The data folder.
+    pub data: PathBuf,
+    /// The models, which may be elsewhere.
+    pub models: PathBuf,
+}
+
+impl ModelFolders {
+    /// A data folder with its models inside.
+    pub fn inside(data: PathBuf) -> Self {
+        Self {
+            models: data.join("models"),
+            data,
+        }
+    }
+
+    /// The user's own, by the program's rules.
+    ///
+    /// # Errors
+    /// When the home folder cannot be found.
+    pub fn of_user() -> Result<Self> {
+        let own = Self::inside(folders::data()?);
+        let elsewhere = env::var_os("MAGIS_MODELS_DIR").map(PathBuf::from);
+        Ok(Self {
+            models: elsewhere.unwrap_or(own.models),
+            data: own.data,
+        })
+    }
 }
 
 /// The name of the first file of a model in the catalogue's text.
@@ -52,20 +93,6 @@ fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
         .trim()
         .strip_prefix('"')?
         .strip_suffix('"')
-}
-
-fn find(folder: &Path, name: &str, depth: usize) -> Option<PathBuf> {
-    let direct = folder.join(name);
-    if direct.is_file() {
-        return Some(direct);
-    }
-    let depth = depth.checked_sub(1)?;
-    let folders = fs::read_dir(folder)
-        .ok()?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir());
-    folders.into_iter().find_map(|inner| find(&inner, name, depth))
 }
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::cargo::{self, Profile};
+use crate::catalog::{self, ModelFolders};
 use crate::step::{self, Finished};
-use crate::{catalog, floors, folders, tools};
+use crate::{floors, folders, tools};
 
 /// The model of the tests that use a real one.
 pub const TEST_MODEL: &str = "smollm2-135m";
@@ -129,7 +130,11 @@ fn test_model() -> Result<PathBuf> {
         bail!("{TEST_MODEL_VARIABLE} names {}, which is no file", given.display());
     }
     let magis = cargo::build_magis(Profile::Dev)?;
-    catalog::fetch(&magis, TEST_MODEL, &folders::cache()?.join("test-data"))
+    catalog::fetch(
+        &magis,
+        TEST_MODEL,
+        &ModelFolders::inside(folders::cache()?.join("test-data")),
+    )
 }
 
 fn tests(model: Option<&PathBuf>, counts: &mut Counts) -> Result<String> {

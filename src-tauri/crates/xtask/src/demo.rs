@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::cargo::{self, Profile};
+use crate::catalog::{self, ModelFolders};
+use crate::folders;
 use crate::sample::{self, SampleIssue};
 use crate::sandbox::{self, Ending, Network};
 use crate::step::{self, Finished};
-use crate::{catalog, folders};
 
 /// The model of the demo, which is the program's default.
 pub const DEFAULT_MODEL: &str = "qwen2.5-coder-1.5b";
@@ -85,9 +86,10 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
         let path = cargo::build_magis(Profile::Release)?;
         Ok((path.display().to_string(), path))
     })?;
-    let model = kept(steps, "fetch the model", || {
-        let path = catalog::fetch(&magis, &demo.model, &folders::data()?)?;
-        Ok((path.display().to_string(), path))
+    let models = kept(steps, "fetch the model", || {
+        let of_user = ModelFolders::of_user()?;
+        let path = catalog::fetch(&magis, &demo.model, &of_user)?;
+        Ok((path.display().to_string(), of_user.models))
     })?;
     let tests = kept(steps, "write the sample repository", || {
         write_scene(scene, issue)?;
@@ -107,7 +109,7 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
         }
     })?;
     kept(steps, "solve the issue", || {
-        Ok((solve(&magis, &model, demo, scene)?, ()))
+        Ok((solve(&magis, &models, demo, scene)?, ()))
     })?;
     kept(steps, "take the patch", || {
         let run = newest_run(&magis, scene)?;
@@ -221,7 +223,7 @@ fn interpreter() -> Result<String> {
 }
 
 /// Lets `magis` solve the issue and says how it judged its own patch.
-fn solve(magis: &Path, model: &Path, demo: &Demo, scene: &Scene) -> Result<String> {
+fn solve(magis: &Path, models: &Path, demo: &Demo, scene: &Scene) -> Result<String> {
     let mut command = Command::new(magis);
     command
         .arg("solve")
@@ -231,10 +233,12 @@ fn solve(magis: &Path, model: &Path, demo: &Demo, scene: &Scene) -> Result<Strin
         .arg(&scene.issue);
     command
         .arg("--model")
-        .arg(model)
+        .arg(&demo.model)
         .args(["--seed", &demo.seed.to_string()])
         .arg("--data-dir")
-        .arg(&scene.data);
+        .arg(&scene.data)
+        .arg("--models-dir")
+        .arg(models);
     println!("$ {}", typed(&command));
     let status = command
         .status()
