@@ -134,16 +134,18 @@ impl Snapshot {
         if let Some(reason) = special(&entry) {
             return Err(skipped(reason));
         }
-        self.text(entry.id, path.as_str())
+        self.kept_text(entry.id, path.as_str())
     }
 
     /// The text of a blob, which need not be in the tree (an older version, say). It is copied into the store.
     pub fn read_blob(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
-        let missing = || RepoError::ObjectMissing {
-            kind: "blob",
-            id: blob.to_string(),
-        };
-        self.text(Oid::from_str(&blob.0).map_err(|_| missing())?, &blob.0)
+        self.kept_text(blob_id(blob)?, &blob.0)
+    }
+
+    /// The text of a blob of an ordinary file, without copying it into the store: for passes over all files, an index
+    /// say. What a run shows to an agent is read with [`Self::read`], so that it can be opened again later.
+    pub fn scan(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
+        self.text(blob_id(blob)?, &blob.0)
     }
 
     /// The root tree.
@@ -175,8 +177,14 @@ impl Snapshot {
             }
             Some(_) => {}
         }
-        self.store.keep(id, ObjectType::Blob)?;
         SourceText::from_bytes(self.store.read(id, ObjectType::Blob)?).map_err(skipped)
+    }
+
+    /// The text of a blob, which is copied into the store.
+    fn kept_text(&self, id: Oid, name: &str) -> Result<SourceText, ReadError> {
+        let text = self.text(id, name)?;
+        self.store.keep(id, ObjectType::Blob)?;
+        Ok(text)
     }
 
     fn walk(
@@ -247,6 +255,11 @@ impl Snapshot {
             }),
         })
     }
+}
+
+fn blob_id(blob: &BlobId) -> Result<Oid, RepoError> {
+    let id = || blob.to_string();
+    Oid::from_str(&blob.0).map_err(|_| RepoError::ObjectMissing { kind: "blob", id: id() })
 }
 
 /// Why an entry is no ordinary file.

@@ -4,7 +4,7 @@
 //! their time stamps are refreshed, which is why writing goes through a handle that does not know them.
 
 use crate::{RepoError, Repository};
-use git2::{ErrorCode, ObjectType, Oid, RepositoryInitOptions};
+use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
@@ -119,11 +119,11 @@ impl ObjectStore {
 
     /// Copies an object into our own database, unless it is there.
     pub(crate) fn keep(&self, id: Oid, kind: ObjectType) -> Result<(), RepoError> {
-        let kept = self
-            .own()
-            .odb()
-            .map_err(RepoError::git("opening the object store"))?
-            .exists(id);
+        let kept = {
+            let own = self.own();
+            let odb = own.odb().map_err(RepoError::git("opening the object store"))?;
+            odb.exists_ext(id, OdbLookupFlags::NO_REFRESH)
+        };
         if !kept {
             let data = self.read(id, kind)?;
             self.write(kind, &data)?;

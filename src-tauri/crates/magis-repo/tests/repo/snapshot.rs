@@ -226,6 +226,9 @@ fn a_run_reads_its_base_whatever_happens_to_the_repository() {
     fixture.write("a", "two\n").commit("two");
     assert_eq!(snapshot.read(&path("a")).unwrap().text, "one\n");
     snapshot.read(&path("src/b")).unwrap();
+    let (files, _) = snapshot.files().unwrap();
+    let unread = files.iter().find(|file| file.path == path("src/unread")).unwrap();
+    assert_eq!(snapshot.scan(&unread.blob).unwrap().text, "u\n");
     let change = [(path("src/b"), FileChange::Delete)];
     let (result, patch) = apply_changes(&snapshot, &change).unwrap();
 
