@@ -59,7 +59,7 @@ pub fn keep(fused: &[f64], rule: KeepRule) -> Vec<bool> {
         return kept;
     };
     for (place, index) in order.into_iter().take(rule.most.max(1)).enumerate() {
-        kept[index] = place == 0 || comparable(fused[index]) >= best - rule.margin;
+        kept[index] = place == 0 || (fused[index].is_finite() && fused[index] >= best - rule.margin);
     }
     kept
 }
@@ -91,4 +91,47 @@ fn z_scores(values: &[Option<f64>]) -> Vec<f64> {
         .iter()
         .map(|value| value.filter(|v| v.is_finite()).map_or(0.0, z))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_keep(fused: &[f64], rule: KeepRule, expected: &[bool]) {
+        assert_eq!(keep(fused, rule), expected, "{fused:?} by {rule:?}");
+    }
+
+    #[test]
+    fn naming_moves_a_close_second_to_the_front() {
+        let ranking = [3.0, 2.9, 1.0];
+        let fused = fuse(&ranking, &[Some(-1.0), Some(4.0), Some(0.0)], &[]);
+        assert!(fused[1] > fused[0] && fused[0] > fused[2], "{fused:?}");
+    }
+
+    #[test]
+    fn naming_does_not_overturn_a_clear_first() {
+        let fused = fuse(
+            &[9.0, 1.0, 1.1, 0.9],
+            &[Some(0.0), Some(1.0), Some(0.0), Some(0.0)],
+            &[],
+        );
+        assert!(fused.iter().all(|score| *score <= fused[0]), "{fused:?}");
+    }
+
+    #[test]
+    fn what_was_not_asked_counts_as_average() {
+        let plain = fuse(&[2.0, 1.0], &[], &[]);
+        assert_eq!(fuse(&[2.0, 1.0], &[None, None], &[None, Some(3.0)]), plain);
+        assert_eq!(fuse(&[2.0, 1.0], &[Some(f64::NAN), Some(1.0)], &[]), plain);
+        assert_eq!(fuse(&[], &[], &[]), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn the_best_always_stays_and_far_ones_go() {
+        let rule = KeepRule { margin: 1.0, most: 3 };
+        check_keep(&[0.0, 2.0, 1.5, -3.0], rule, &[false, true, true, false]);
+        check_keep(&[1.0, 1.0, 1.0, 1.0], rule, &[true, true, true, false]);
+        check_keep(&[f64::NAN, f64::NAN], rule, &[true, false]);
+        check_keep(&[], rule, &[]);
+    }
 }

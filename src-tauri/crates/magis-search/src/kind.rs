@@ -171,7 +171,7 @@ mod tests {
         );
         check(
             Kind::Test,
-            &["tokio-test/src/io.rs", "tests-integration/a.rs", "src/FooTests.java"],
+            &["pkg-tests/src/io.rs", "tests-integration/a.rs", "src/FooTests.java"],
         );
     }
 

@@ -202,7 +202,7 @@ fn function_line(line: &str) -> Option<String> {
     }
     let (name, arguments) = line.rsplit_once('(')?;
     let plain = !name.contains(' ') && name.contains('.') && arguments.ends_with(')');
-    plain.then(|| last_name(name))
+    plain.then(|| name.rsplit('.').next().unwrap_or(name).to_owned())
 }
 
 fn function_after(text: &str, mark: &str) -> Option<String> {

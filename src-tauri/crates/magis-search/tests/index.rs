@@ -1,0 +1,230 @@
+//! Keeping an index up to date, on disk, through damage.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use magis_core::{BlobId, Issue, RepoPath};
+use magis_search::{Index, IndexPlace, IssueQuery, OpenState, Ranking, SearchError, SourceFile, Update};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+type Tree = BTreeMap<&'static str, String>;
+
+/// Two trees of which the second changes, adds and removes files of the first.
+fn trees() -> (Tree, Tree) {
+    let text = |name: &str, words: &str| format!("def {name}(x):\n    '{words}'\n    return x\n");
+    let old: Tree = [
+        ("pkg/a.py", text("alpha", "red green blue")),
+        ("pkg/b.py", text("beta", "red red red")),
+        ("pkg/gone.py", text("gone", "green green red blue")),
+        ("tests/test_a.py", text("test_alpha", "red green")),
+    ]
+    .into();
+    let mut new = old.clone();
+    new.remove("pkg/gone.py");
+    new.insert(
+        "pkg/b.py",
+        text(
+            "beta",
+            "blue and long words and more words to change the average length",
+        ),
+    );
+    new.insert(
+        "pkg/c.py",
+        format!("from pkg.b import beta\n{}", text("gamma", "green blue")),
+    );
+    (old, new)
+}
+
+fn wanted(tree: &Tree) -> Vec<(RepoPath, BlobId)> {
+    let blob = |text: &str| {
+        BlobId(format!(
+            "{:x}",
+            text.bytes()
+                .fold(7_u64, |hash, byte| hash.wrapping_mul(31) + u64::from(byte))
+        ))
+    };
+    tree.iter()
+        .map(|(path, text)| (RepoPath::new(*path).unwrap(), blob(text)))
+        .collect()
+}
+
+fn update(index: &mut Index, tree: &Tree) -> Update {
+    index
+        .update(&wanted(tree), |path, _| tree.get(path.as_str()).cloned(), |_, _| {})
+        .unwrap()
+}
+
+fn rank(index: &Index) -> Ranking {
+    let issue = Issue::new("beta and gamma fail\n\nred green blue `alpha` of pkg.c.gamma").unwrap();
+    index.rank(&IssueQuery::of(&issue, &[]), 10).unwrap()
+}
+
+fn fresh(tree: &Tree) -> Index {
+    let documents = wanted(tree).into_iter().map(|(path, blob)| {
+        let text = tree[path.as_str()].clone();
+        SourceFile { path, blob, text }
+    });
+    Index::build(documents.collect::<Vec<_>>(), IndexPlace::Memory).unwrap()
+}
+
+fn counts(update: &Update) -> (usize, usize, usize) {
+    (update.added, update.removed, update.kept)
+}
+
+#[test]
+fn an_updated_index_ranks_exactly_as_a_fresh_one() {
+    let (old, new) = trees();
+    let mut index = Index::in_memory().unwrap();
+    assert_eq!(counts(&update(&mut index, &old)), (4, 0, 0));
+    assert_eq!(counts(&update(&mut index, &new)), (2, 2, 2));
+    assert_eq!(rank(&index), rank(&fresh(&new)));
+    update(&mut index, &old);
+    assert_eq!(rank(&index), rank(&fresh(&old)));
+}
+
+#[test]
+fn a_second_opening_reads_nothing_again() {
+    let (_, tree) = trees();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let mut index = Index::open(&place).unwrap();
+    assert_eq!(index.state(), &OpenState::New);
+    update(&mut index, &tree);
+    let before = rank(&index);
+    drop(index);
+    let mut index = Index::open(&place).unwrap();
+    assert_eq!(index.state(), &OpenState::Kept);
+    let again = index
+        .update(&wanted(&tree), |path, _| panic!("{path} was read again"), |_, _| {})
+        .unwrap();
+    assert_eq!(counts(&again), (0, 0, 4));
+    assert_eq!(rank(&index), before);
+}
+
+/// Applies `damage` to each file of an index with that extension; it is found, said, and repaired by an update.
+fn check_damage(extension: &str, damage: impl Fn(&Path)) {
+    let (_, tree) = trees();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let mut index = Index::open(&place).unwrap();
+    update(&mut index, &tree);
+    let before = rank(&index);
+    drop(index);
+    let mut damaged = 0;
+    for entry in place.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|found| found == extension) && !path.ends_with(".managed.json") {
+            damage(&path);
+            damaged += 1;
+        }
+    }
+    assert!(damaged > 0, "no file ends in .{extension}");
+    let mut index = Index::open(&place).unwrap();
+    assert!(
+        matches!(index.state(), OpenState::Rebuilt { .. }),
+        "{extension}: {:?}",
+        index.state()
+    );
+    assert_eq!(counts(&update(&mut index, &tree)), (4, 0, 0));
+    let after = rank(&index);
+    assert_eq!(after.candidates, before.candidates);
+    assert!(
+        after.notes.iter().any(|note| note.contains("built anew")),
+        "{:?}",
+        after.notes
+    );
+}
+
+#[test]
+fn a_damaged_index_is_found_said_and_rebuilt() {
+    for extension in ["idx", "term", "store", "fast"] {
+        check_damage(extension, |path| {
+            let mut bytes = std::fs::read(path).unwrap();
+            bytes[0] ^= 0xff;
+            std::fs::write(path, bytes).unwrap();
+        });
+        check_damage(extension, |path| std::fs::write(path, b"").unwrap());
+        check_damage(extension, |path| std::fs::remove_file(path).unwrap());
+    }
+    check_damage("json", |path| std::fs::write(path, b"{").unwrap());
+    check_damage("json", |path| std::fs::remove_file(path).unwrap());
+}
+
+#[test]
+fn a_folder_with_other_files_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let letter = folder.path().join("letter.txt");
+    std::fs::write(&letter, "dear").unwrap();
+    let error = Index::open(folder.path()).unwrap_err();
+    assert!(matches!(error, SearchError::Folder { .. }), "{error}");
+    assert!(letter.exists());
+}
+
+#[test]
+fn what_cannot_be_read_or_is_huge_is_said() {
+    let mut index = Index::in_memory().unwrap();
+    let tree: Tree = [
+        ("binary.bin", String::new()),
+        ("huge_walrus.js", "x".repeat(2 << 20)),
+        ("a.py", "walrus = 1\n".into()),
+    ]
+    .into();
+    let read = |path: &RepoPath, _: &BlobId| {
+        if path.as_str() == "binary.bin" {
+            None
+        } else {
+            tree.get(path.as_str()).cloned()
+        }
+    };
+    let mut seen = Vec::new();
+    let update = index
+        .update(&wanted(&tree), read, |done, total| seen.push((done, total)))
+        .unwrap();
+    let names = |paths: &[RepoPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&update.unread), names(&update.path_only)),
+        (vec!["binary.bin".into()], vec!["huge_walrus.js".into()])
+    );
+    assert_eq!(seen, [(1, 3), (2, 3), (3, 3)]);
+    let ranking = index
+        .rank(&IssueQuery::of(&Issue::new("walrus").unwrap(), &[]), 5)
+        .unwrap();
+    assert_eq!(ranking.candidates.len(), 2, "a huge file is still found by its path");
+}
+
+#[test]
+fn a_stopped_update_keeps_what_it_did() {
+    let (_, tree) = trees();
+    let mut index = Index::in_memory().unwrap();
+    let stop = |done: usize, _: usize| {
+        if done == 3 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let stopped = index
+        .update_while(&wanted(&tree), |path, _| tree.get(path.as_str()).cloned(), stop)
+        .unwrap();
+    assert_eq!((stopped.added, stopped.not_reached), (3, 1));
+    assert_eq!(counts(&update(&mut index, &tree)), (1, 0, 3));
+    assert_eq!(rank(&index), rank(&fresh(&tree)));
+}
+
+#[test]
+fn an_index_in_use_by_another_writer_says_so() {
+    let (old, new) = trees();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let mut first = Index::open(&place).unwrap();
+    update(&mut first, &old);
+    let mut second = Index::open(&place).unwrap();
+    let mut refused = None;
+    let read = |path: &RepoPath, _: &BlobId| {
+        refused.get_or_insert_with(|| second.update(&wanted(&new), |_, _| None, |_, _| {}));
+        new.get(path.as_str()).cloned()
+    };
+    first.update(&wanted(&new), read, |_, _| {}).unwrap();
+    assert!(matches!(refused, Some(Err(SearchError::Busy { .. }))), "{refused:?}");
+}
