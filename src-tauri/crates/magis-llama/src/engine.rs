@@ -129,12 +129,11 @@ impl Engine {
             .threads
             .filter(|threads| *threads > 0)
             .unwrap_or_else(machine::physical_cores);
-        let vocabulary = model.n_vocab().max(1) as u32;
-        let batch = load.batch.unwrap_or(BATCH).clamp(32, BATCH).min(context);
+        let batch = load.batch.unwrap_or(BATCH).clamp(SMALLEST_BATCH, BATCH).min(context);
         let shape = Shape {
             context,
             batch,
-            outputs: (LOGIT_BYTES / (4 * vocabulary)).clamp(KEPT + BRANCHES, 256),
+            outputs: OUTPUTS,
             sequences: KEPT + BRANCHES,
             threads,
         };
@@ -334,12 +333,20 @@ struct Prefilled {
 
 /// Tokens of one step: large enough for the matrix kernels, small enough for the logits' memory.
 const BATCH: u32 = 512;
+/// Less would make no step use less memory worth speaking of.
+const SMALLEST_BATCH: u32 = 64;
 /// Prompts kept for later calls.
 const KEPT: u32 = 16;
 /// Continuations in one step.
 const BRANCHES: u32 = 32;
-/// Memory for the logits of one step, in bytes.
-const LOGIT_BYTES: u32 = 64 << 20;
+const _: () = assert!(
+    KEPT + BRANCHES <= OUTPUTS && OUTPUTS <= SMALLEST_BATCH,
+    "llama.cpp insists on both"
+);
+/// Tokens of one step whose logits are wanted. From 64 on llama.cpp computes attention in another way, with other
+/// rounding: below, a likelihood does not depend on what else is asked for in the same call. A multiple of 4, for the
+/// matrix kernels; and each logit row of a large vocabulary is 600 KiB.
+const OUTPUTS: u32 = 60;
 /// The largest context taken unasked: beyond it small models get distracted.
 const LARGEST_CONTEXT: u32 = 32_768;
 /// A context below this is of no use to a run.

@@ -1,6 +1,7 @@
 //! The worker with a real model, SmolLM2-135M-Instruct, whose file `MAGIS_TEST_MODEL` names.
 //!
 //! What a model of this size says is worth nothing; these tests are about how it is asked.
+#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_llm::{
@@ -62,11 +63,12 @@ async fn say(model: &WorkerModel, request: &ChatRequest) -> ChatReply {
     model.chat(request, &mut |_| ()).await.unwrap()
 }
 
-/// Words that no model knows by heart, about one token and a half each.
+/// Words that no model knows by heart, about four tokens each.
 fn long_text(words: u32) -> String {
-    (0..words)
-        .map(|word| format!("w{} ", word.wrapping_mul(2_654_435_761) % 1000))
-        .collect()
+    let words: Vec<String> = (0..words)
+        .map(|word| format!("w{}", word.wrapping_mul(2_654_435_761) % 1000))
+        .collect();
+    words.join(" ")
 }
 
 #[tokio::test]
@@ -197,18 +199,20 @@ async fn smollm2_scores_paris_above_other_capitals() {
 async fn smollm2_scores_many_at_once_as_it_scores_each_alone() {
     let model = load().await;
     // More than one step holds, with common begins, one of a single token, and one longer than a step's outputs.
-    let long = long_text(250);
+    let long = long_text(60);
     let mut texts: Vec<String> = (0..70)
         .map(|number| format!(" src/module{}/file{number}.py", number % 5))
         .collect();
     texts.extend([" Paris".to_owned(), " Paris, of course".to_owned(), long]);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    // So that the prompt is computed in the same way both times: all but its last token is there.
+    model.score(&capitals(&[" Rome"])).await.unwrap();
     let together = model.score(&capitals(&texts)).await.unwrap().scores;
-    for at in [0, 1, 5, 37, 69, 70, 71, 72] {
+    for at in [0, 5, 37, 70, 71, 72] {
         let alone = model.score(&capitals(&texts[at..=at])).await.unwrap().scores[0];
         assert_eq!(together[at].tokens, alone.tokens);
         let difference = (together[at].logprob - alone.logprob).abs();
-        let bound = 0.02 * f64::from(alone.tokens);
+        let bound = 1e-3 * f64::from(alone.tokens);
         assert!(
             difference < bound,
             "{}: {} and {}",
@@ -222,7 +226,7 @@ async fn smollm2_scores_many_at_once_as_it_scores_each_alone() {
 #[tokio::test]
 async fn smollm2_computes_a_common_begin_once() {
     let model = load().await;
-    let text = long_text(200);
+    let text = long_text(60);
     let ask = |question: &str| chat(&format!("{text}\n{question}"), 1);
     let first = say(&model, &ask("Why?")).await.usage;
     assert_eq!(first.reused_tokens, 0);
@@ -239,12 +243,12 @@ async fn smollm2_computes_a_common_begin_once() {
 
 #[tokio::test]
 async fn smollm2_gives_up_old_prompts_when_the_context_is_full() {
-    let model = load_with(Some(1024)).await;
-    for round in 0..6 {
-        let request = chat(&format!("{round} {}", long_text(200 + 10 * round)), 8);
+    let model = load_with(Some(256)).await;
+    for round in 0..4 {
+        let request = chat(&format!("{round} {}", long_text(40 + 5 * round)), 8);
         let reply = say(&model, &request).await;
         assert!(reply.usage.generated_tokens > 0);
-        assert!(model.stats().await.unwrap().cached_tokens <= 1024);
+        assert!(model.stats().await.unwrap().cached_tokens <= 256);
     }
 }
 
@@ -299,9 +303,9 @@ async fn smollm2_ends_an_answer_that_repeats_itself() {
 #[tokio::test]
 async fn smollm2_stops_at_once_when_a_call_is_dropped() {
     let model = load_with(None).await;
-    let long = chat(&long_text(4000), 100);
+    let long = chat(&long_text(1800), 100);
     let dropped = timeout(Duration::from_millis(400), model.chat(&long, &mut |_| ())).await;
-    assert!(dropped.is_err(), "the prompt is too short for this test");
+    assert!(dropped.is_err(), "it was still to be computed: {dropped:?}");
     let begun = Instant::now();
     let next = say(&model, &chat("Hello.", 1)).await;
     // Half a second is promised; a machine that is busy with other things gets more.

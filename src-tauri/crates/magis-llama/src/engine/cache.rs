@@ -95,7 +95,7 @@ impl Cache {
             .unwrap_or(0);
         let reused = reusable(&self.kept[best]);
         // A sequence whose earlier prompt goes on here, or is asked once more, is taken over; another one is left.
-        let taken_over = reused > 0 && self.kept[best].prompt <= reused + 1;
+        let taken_over = reused > 0 && self.kept[best].prompt <= common(&self.kept[best].cells, prompt);
         let (target, shared_from) = if taken_over {
             self.kept[best].cells.truncate(reused);
             (best, None)

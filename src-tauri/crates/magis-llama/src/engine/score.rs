@@ -187,14 +187,14 @@ fn common(one: &[Token], other: &[Token]) -> usize {
 mod tests {
     use super::*;
 
-    fn check(texts: &[&[Token]], rows: usize, packs: &[Range<usize>], paths: &[&[usize]]) {
+    fn check(texts: &[&[Token]], rows: usize, ends: &[usize], paths: &[&[usize]]) {
         let mut next = 0;
         let mut found = Vec::new();
         while next < texts.len() {
             found.push(pack(texts, next, rows));
             next = found[found.len() - 1].end;
         }
-        assert_eq!(found, packs);
+        assert_eq!(found.iter().map(|pack| pack.end).collect::<Vec<_>>(), ends);
         let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10);
         assert_eq!(nodes, paths);
         assert_eq!(step.len(), nodes.iter().flatten().max().map_or(0, |node| node + 1));
@@ -205,19 +205,14 @@ mod tests {
         check(
             &[&[1, 2, 3], &[1, 2, 3, 4], &[1, 2, 5], &[6, 7]],
             100,
-            &[0..4],
+            &[4],
             &[&[0, 1], &[0, 1, 2], &[0, 1], &[3]],
         );
     }
 
     #[test]
     fn a_step_takes_as_many_texts_as_it_has_rows() {
-        check(
-            &[&[1, 1, 1], &[2, 2, 2], &[3, 3, 3]],
-            4,
-            &[0..2, 2..3],
-            &[&[0, 1], &[2, 3]],
-        );
-        check(&[&[1, 1, 1, 1, 1, 1], &[2, 2]], 4, &[0..1, 1..2], &[&[0, 1, 2, 3, 4]]);
+        check(&[&[1, 1, 1], &[2, 2, 2], &[3, 3, 3]], 4, &[2, 3], &[&[0, 1], &[2, 3]]);
+        check(&[&[1, 1, 1, 1, 1, 1], &[2, 2]], 4, &[1, 2], &[&[0, 1, 2, 3, 4]]);
     }
 }

@@ -95,7 +95,7 @@ impl Template {
 
 const NAME: &str = "chat";
 const CHAT_ML: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
-                       {% endfor %}<|im_start|>assistant\n";
+                       {% endfor %}{{ '<|im_start|>assistant\n' }}";
 // Private-use characters that stand nowhere else in a rendered form: the texts are not in it.
 const OPEN: char = '\u{f8f0}';
 const CLOSE: char = '\u{f8f1}';
