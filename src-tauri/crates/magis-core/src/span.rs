@@ -21,6 +21,9 @@ pub struct SpanError {
 }
 
 impl LineSpan {
+    /// The first line alone.
+    pub const FIRST_LINE: Self = Self { first: 1, last: 1 };
+
     /// Lines `first` to `last`.
     pub fn new(first: u32, last: u32) -> Result<Self, SpanError> {
         if first >= 1 && first <= last {

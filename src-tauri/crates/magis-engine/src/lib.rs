@@ -1,1 +1,35 @@
-//! Placeholder until its commit.
+//! Carries out what the flow asks for: the four kinds of agents at work on a repository, a model and a memory.
+//!
+//! Start with [`Magis`]: open a data folder, [`Magis::prepare`] a run, [`Magis::drive`] it. `driver` is the loop (append
+//! an event, hand it to the flow, carry out the next effect); `roles` holds the steps of each kind of agent; `desk` is
+//! where every model call is rendered, budgeted, made once and recorded.
+//! This crate knows no terminal and no window: both follow a run through [`Progress`] and the store.
+
+mod apply;
+mod condense;
+mod data_folder;
+mod desk;
+mod driver;
+mod error;
+mod magis;
+mod progress;
+mod roles;
+mod steering;
+mod workspace;
+
+pub use apply::{AppliedRun, ApplyTarget};
+pub use data_folder::DataFolder;
+pub use driver::DriveEnd;
+pub use error::EngineError;
+pub use magis::{Magis, Prepared, SolveWish};
+pub use progress::Progress;
+pub use steering::Steering;
+
+/// What the faces of the program (the command line, the window, the measures) need of the floors below.
+pub mod floors {
+    pub use {
+        magis_core as core, magis_flow as flow, magis_llama as llama, magis_llm as llm, magis_models as models,
+        magis_prompts as prompts, magis_repo as repo, magis_search as search, magis_store as store,
+        magis_syntax as syntax,
+    };
+}

@@ -1,0 +1,489 @@
+//! Where every model call is made: rendered, fitted to the context, asked once, recorded, read.
+//!
+//! A call whose reply the run has on record is not made again: that is what resuming rests on. A reply that cannot be
+//! read is asked for once more at temperature 0.8 with another seed. Nothing here decides what to ask.
+
+use crate::{EngineError, Progress};
+use magis_core::{CandidateNumber, Notice, RepoPath, Round, RunId, Stage, TaskId};
+use magis_llm::{
+    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, Sampling,
+    ScoreReply, ScoreRequest, Usage,
+};
+use magis_prompts::{Prompt, Rendered, Shape, Template, render};
+use magis_store::{CallKind, CallRecord, Store};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// The temperature of retries and of further candidates.
+const VARIED: f32 = 0.8;
+
+/// Makes the calls of one run.
+pub(crate) struct Desk {
+    pub model: Arc<dyn LanguageModel>,
+    pub store: Store,
+    pub run: RunId,
+    pub seed: u64,
+    pub after_seq: u32,
+    pub progress: UnboundedSender<Progress>,
+    /// What happened on the way that a person should know; taken by the driver with the step's event.
+    pub notices: Vec<Notice>,
+}
+
+/// What a call is about, for the record and the eye.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct About {
+    pub task: Option<TaskId>,
+    pub round: Option<Round>,
+    pub candidate: Option<CandidateNumber>,
+    pub path: Option<RepoPath>,
+}
+
+/// A prompt in one of the sizes it can have, largest first.
+pub(crate) struct Fitted<P> {
+    pub prompt: P,
+    /// What was shortened or left out in this size, a sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// How the first answer is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Draw {
+    /// The likeliest.
+    Greedy,
+    /// At temperature 0.8, with a seed of its own derived from this number.
+    Varied(u64),
+}
+
+/// Why a step gave nothing.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// The model's answers cannot be used; the step is replaced or fails, the run goes on.
+    Unusable(String),
+    /// The run cannot go on.
+    Fatal(EngineError),
+}
+
+impl<E: Into<EngineError>> From<E> for AskError {
+    fn from(error: E) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unusable(why) => f.write_str(why),
+            Self::Fatal(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<P> Fitted<P> {
+    /// The prompt as it should be.
+    pub fn whole(prompt: P) -> Self {
+        Self {
+            prompt,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// The prompt with something left out.
+    pub fn less(prompt: P, left_out: Vec<String>) -> Self {
+        Self { prompt, left_out }
+    }
+}
+
+impl About {
+    pub fn path(path: &RepoPath) -> Self {
+        Self {
+            path: Some(path.clone()),
+            ..Self::default()
+        }
+    }
+
+    pub fn task(task: TaskId, path: &RepoPath) -> Self {
+        Self {
+            task: Some(task),
+            path: Some(path.clone()),
+            ..Self::default()
+        }
+    }
+
+    #[must_use]
+    pub fn round(self, round: Round) -> Self {
+        Self {
+            round: Some(round),
+            ..self
+        }
+    }
+
+    #[must_use]
+    pub fn candidate(self, candidate: CandidateNumber) -> Self {
+        Self {
+            candidate: Some(candidate),
+            ..self
+        }
+    }
+}
+
+/// Milliseconds since the epoch: the only clock of the engine.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl Desk {
+    /// The context of the model, in tokens.
+    pub fn context(&self) -> u32 {
+        self.model.card().context
+    }
+
+    /// Tokens of each text.
+    pub async fn count(&self, texts: &[String]) -> Result<Vec<u32>, LlmError> {
+        self.model.count_tokens(texts).await
+    }
+
+    /// Asks in the largest of `sizes` that fits and reads the answer; one retry where it cannot be read.
+    pub async fn ask<P: Prompt>(
+        &mut self,
+        about: &About,
+        draw: Draw,
+        sizes: impl IntoIterator<Item = Fitted<P>>,
+    ) -> Result<P::Reply, AskError> {
+        let (prompt, rendered, left_out) = self.fit(about, sizes).await?;
+        let template = prompt.template();
+        let mut why = String::new();
+        for attempt in 0..2_u32 {
+            let request = ChatRequest {
+                messages: messages(&rendered),
+                answer_prefix: rendered.answer.clone(),
+                constraint: constraint(prompt.shape()),
+                sampling: self.sampling(&rendered, draw, attempt),
+                max_tokens: prompt.max_tokens(),
+                stop: prompt.stop(),
+            };
+            let reply = self.chat(about, template, &request, &left_out, attempt).await?;
+            let read = match reply.finish {
+                FinishReason::Looping => Err("the answer repeats itself".to_owned()),
+                FinishReason::Complete | FinishReason::Length => {
+                    prompt.read(&reply.text).map_err(|error| error.to_string())
+                }
+            };
+            match read {
+                Ok(reply) => return Ok(reply),
+                Err(error) => why = error,
+            }
+            if attempt == 0 {
+                self.notices.push(Notice::Retried {
+                    step: template.to_string(),
+                    why: why.clone(),
+                });
+            }
+        }
+        Err(AskError::Unusable(why))
+    }
+
+    /// The log-probability of each continuation after the largest of `sizes` that fits, in nats.
+    pub async fn score<P: Prompt>(
+        &mut self,
+        about: &About,
+        sizes: impl IntoIterator<Item = Fitted<P>>,
+        continuations: &[String],
+    ) -> Result<Vec<f64>, AskError> {
+        let (prompt, rendered, left_out) = self.fit(about, sizes).await?;
+        let request = ScoreRequest {
+            messages: messages(&rendered),
+            answer_prefix: rendered.answer.clone(),
+            continuations: continuations.to_vec(),
+        };
+        let reply = self.scores(about, prompt.template(), &request, &left_out).await?;
+        Ok(reply.scores.iter().map(|score| score.logprob).collect())
+    }
+
+    /// The naming question: log P(continuation | asked) − log P(continuation | asked without the issue).
+    pub async fn name<P: Prompt>(
+        &mut self,
+        about: &About,
+        asked: impl IntoIterator<Item = Fitted<P>>,
+        silent: P,
+        continuations: &[String],
+    ) -> Result<Vec<f64>, AskError> {
+        let with = self.score(about, asked, continuations).await?;
+        let without = self.score(about, [Fitted::whole(silent)], continuations).await?;
+        Ok(with
+            .iter()
+            .zip(&without)
+            .map(|(with, without)| with - without)
+            .collect())
+    }
+
+    /// A yes/no question: log P(first) − log P(second).
+    pub async fn weigh<P: Prompt>(
+        &mut self,
+        about: &About,
+        sizes: impl IntoIterator<Item = Fitted<P>>,
+        [first, second]: [&str; 2],
+    ) -> Result<f64, AskError> {
+        let scores = self.score(about, sizes, &[first.to_owned(), second.to_owned()]).await?;
+        match scores.as_slice() {
+            [first, second] => Ok(first - second),
+            _ => Err(AskError::Unusable(
+                "the model scored another number of answers than was asked for".to_owned(),
+            )),
+        }
+    }
+
+    async fn fit<P: Prompt>(
+        &mut self,
+        about: &About,
+        sizes: impl IntoIterator<Item = Fitted<P>>,
+    ) -> Result<(P, Rendered, Vec<String>), AskError> {
+        let context = self.context();
+        let mut smallest = None;
+        let mut largest = None;
+        for Fitted { prompt, left_out } in sizes {
+            let rendered = render(&prompt)?;
+            let tokens = self.model.count_prompt(&messages(&rendered), &rendered.answer).await?;
+            largest.get_or_insert(tokens);
+            if tokens + prompt.max_tokens() <= context {
+                if let (Some(before), false) = (largest, left_out.is_empty()) {
+                    let what = left_out.join("; ");
+                    let path = about.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
+                    self.notices.push(Notice::Shortened {
+                        step: prompt.template().to_string(),
+                        what: format!("{path}{what}"),
+                        tokens_before: before,
+                        tokens_after: tokens,
+                    });
+                }
+                return Ok((prompt, rendered, left_out));
+            }
+            smallest = Some((prompt.template(), tokens, prompt.max_tokens()));
+        }
+        let (template, prompt, answer) =
+            smallest.ok_or_else(|| AskError::Unusable("there is nothing to ask about".to_owned()))?;
+        let over = EngineError::OverBudget {
+            step: template.to_string(),
+            prompt,
+            answer,
+            context,
+        };
+        Err(AskError::Unusable(over.to_string()))
+    }
+
+    fn sampling(&self, rendered: &Rendered, draw: Draw, attempt: u32) -> Sampling {
+        let salt = match (draw, attempt) {
+            (Draw::Greedy, 0) => return Sampling::Greedy,
+            (Draw::Greedy, _) => 0,
+            (Draw::Varied(salt), _) => salt,
+        };
+        let hash = hash(&json!([self.seed, rendered, salt, attempt]));
+        let seed = u64::from_str_radix(&hash[..15], 16).unwrap_or(self.seed);
+        Sampling::Temperature {
+            temperature: VARIED,
+            seed,
+        }
+    }
+
+    async fn chat(
+        &mut self,
+        about: &About,
+        template: Template,
+        request: &ChatRequest,
+        left_out: &[String],
+        retries: u32,
+    ) -> Result<ChatReply, AskError> {
+        self.started(about, template);
+        let record = Recording {
+            about,
+            template,
+            kind: CallKind::Chat,
+            left_out,
+            retries,
+        };
+        if let Some(reply) = self.recorded::<ChatReply>(request, &record)? {
+            self.ended(reply.usage, true);
+            return Ok(reply);
+        }
+        let progress = self.progress.clone();
+        let mut sink = move |text: &str| drop(progress.send(Progress::Text { delta: text.to_owned() }));
+        let reply = self.model.chat(request, &mut sink).await?;
+        let finish = match reply.finish {
+            FinishReason::Complete => "complete",
+            FinishReason::Length => "length",
+            FinishReason::Looping => "looping",
+        };
+        self.record(request, &reply, finish, reply.usage, &record)?;
+        Ok(reply)
+    }
+
+    async fn scores(
+        &mut self,
+        about: &About,
+        template: Template,
+        request: &ScoreRequest,
+        left_out: &[String],
+    ) -> Result<ScoreReply, AskError> {
+        self.started(about, template);
+        let record = Recording {
+            about,
+            template,
+            kind: CallKind::Score,
+            left_out,
+            retries: 0,
+        };
+        if let Some(reply) = self.recorded::<ScoreReply>(request, &record)? {
+            self.ended(reply.usage, true);
+            return Ok(reply);
+        }
+        let reply = self.model.score(request).await?;
+        self.record(request, &reply, "complete", reply.usage, &record)?;
+        Ok(reply)
+    }
+
+    fn key(&self, request: &impl Serialize, record: &Recording<'_>) -> String {
+        hash(&json!([self.model.card().sha256, record.template.hash(), request]))
+    }
+
+    fn recorded<R: DeserializeOwned>(
+        &self,
+        request: &impl Serialize,
+        record: &Recording<'_>,
+    ) -> Result<Option<R>, AskError> {
+        let call = self.store.find_call(self.run, &self.key(request, record))?;
+        Ok(call.and_then(|call| serde_json::from_value(call.record.reply).ok()))
+    }
+
+    fn record(
+        &mut self,
+        request: &impl Serialize,
+        reply: &impl Serialize,
+        finish: &str,
+        usage: Usage,
+        record: &Recording<'_>,
+    ) -> Result<(), AskError> {
+        let request_json = serde_json::to_value(request).unwrap_or(Value::Null);
+        let milliseconds = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let card = self.model.card();
+        self.store.record_call(
+            self.run,
+            &CallRecord {
+                key: self.key(request, record),
+                after_seq: self.after_seq,
+                agent: record.template.agent(),
+                step: record.template.name().to_owned(),
+                template_hash: record.template.hash(),
+                task: record.about.task,
+                round: record.about.round,
+                candidate: record.about.candidate,
+                path: record.about.path.clone(),
+                model: card.name.clone(),
+                model_sha: card.sha256.clone(),
+                seed: request_json["sampling"]["seed"].as_u64().unwrap_or(self.seed),
+                kind: record.kind,
+                request: request_json,
+                reply: serde_json::to_value(reply).unwrap_or(Value::Null),
+                finish: finish.to_owned(),
+                prompt_tokens: usage.prompt_tokens,
+                reused_tokens: usage.reused_tokens,
+                generated_tokens: usage.generated_tokens,
+                prompt_ms: milliseconds(usage.prompt_ms),
+                generate_ms: milliseconds(usage.generate_ms),
+                left_out: json!(record.left_out),
+                retries: record.retries,
+                at_ms: now(),
+            },
+        )?;
+        for why in self.model.take_restarts() {
+            self.notices.push(Notice::WorkerRestarted { why });
+        }
+        self.ended(usage, false);
+        Ok(())
+    }
+
+    fn started(&self, about: &About, template: Template) {
+        drop(self.progress.send(Progress::CallStarted {
+            stage: stage(template),
+            agent: template.agent(),
+            step: template.name(),
+            task: about.task,
+            path: about.path.as_ref().map(ToString::to_string),
+        }));
+    }
+
+    fn ended(&self, usage: Usage, recorded: bool) {
+        drop(self.progress.send(Progress::CallEnded {
+            prompt_tokens: usage.prompt_tokens,
+            reused_tokens: usage.reused_tokens,
+            generated_tokens: usage.generated_tokens,
+            prompt_ms: usage.prompt_ms,
+            generate_ms: usage.generate_ms,
+            recorded,
+        }));
+    }
+}
+
+struct Recording<'a> {
+    about: &'a About,
+    template: Template,
+    kind: CallKind,
+    left_out: &'a [String],
+    retries: u32,
+}
+
+fn messages(rendered: &Rendered) -> Vec<Message> {
+    vec![
+        Message {
+            role: MessageRole::System,
+            content: rendered.system.clone(),
+        },
+        Message {
+            role: MessageRole::User,
+            content: rendered.user.clone(),
+        },
+    ]
+}
+
+fn constraint(shape: Shape) -> Constraint {
+    match shape {
+        Shape::Text | Shape::Scored => Constraint::None,
+        Shape::LineRanges { first, last, most } => Constraint::LineRanges { first, last, most },
+        Shape::Json(schema) => Constraint::JsonSchema(schema),
+    }
+}
+
+fn stage(template: Template) -> Stage {
+    match template {
+        Template::ChangeMessage
+        | Template::FileSummary
+        | Template::RelevanceByName
+        | Template::RelevanceByCode
+        | Template::RelevanceByDescription => Stage::Locate,
+        Template::Task | Template::DeveloperRole => Stage::Team,
+        Template::MeetingOpen | Template::MeetingSpeak | Template::MeetingSumUp | Template::RevisedRole => {
+            Stage::Meeting
+        }
+        Template::Plan => Stage::Plan,
+        Template::ReviewerRole
+        | Template::CodeByName
+        | Template::Lines
+        | Template::Fault
+        | Template::Code
+        | Template::NewFile
+        | Template::ReviewComment
+        | Template::ReviewDecision => Stage::Code,
+        Template::CommitSubject => Stage::Merge,
+    }
+}
+
+fn hash(value: &Value) -> String {
+    let digest = Sha256::digest(value.to_string().as_bytes());
+    digest
+        .iter()
+        .fold(String::with_capacity(64), |hash, byte| hash + &format!("{byte:02x}"))
+}

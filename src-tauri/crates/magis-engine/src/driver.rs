@@ -1,0 +1,273 @@
+//! The loop: fold the log, carry out the first effect, append its event, and again. One lease, one run, one driver.
+//!
+//! Events are appended before they are acted upon. What a person appends meanwhile (steering) is taken in between two
+//! steps; a step that no longer fits is dropped, and its calls stay on record.
+
+use crate::desk::{AskError, Desk, now};
+use crate::roles::{Step, custodian, developer, manager, qa};
+use crate::workspace::Workspace;
+use crate::{EngineError, Magis, Progress};
+use magis_core::{RunEvent, RunId, RunOutcome};
+use magis_flow::{Effect, Run};
+use magis_llm::{LanguageModel, LlmError};
+use magis_repo::{ObjectStore, Repository, Snapshot};
+use magis_store::{Lease, LeaseError, Store, StoreError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+/// A lease holds so many milliseconds; it is renewed three times in that span.
+const LEASE: i64 = 30_000;
+
+/// How a drive ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DriveEnd {
+    /// The run is over.
+    Ended(RunOutcome),
+    /// It was stopped on request and can be resumed.
+    Stopped,
+}
+
+impl Magis {
+    /// Drives a run from where its log ends to its end, or until `stop`. Takes the lease; gives it back.
+    ///
+    /// When something fails that the run cannot go on without, the run is paused with the reason in its log, and the
+    /// error is returned; it can be resumed when the cause is mended.
+    pub async fn drive(
+        &self,
+        run: RunId,
+        model: Arc<dyn LanguageModel>,
+        stop: CancellationToken,
+        progress: UnboundedSender<Progress>,
+    ) -> Result<DriveEnd, EngineError> {
+        let lease = self.take_lease(run)?;
+        let end = self.drive_leased(run, &lease, model, &stop, &progress).await;
+        let released = self.store.release_lease(&lease);
+        let end = end?;
+        match released {
+            Ok(()) | Err(LeaseError::Lost { .. }) => Ok(end),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn drive_leased(
+        &self,
+        run: RunId,
+        lease: &Lease,
+        model: Arc<dyn LanguageModel>,
+        stop: &CancellationToken,
+        progress: &UnboundedSender<Progress>,
+    ) -> Result<DriveEnd, EngineError> {
+        let mut log = Log::open(&self.store, run, progress)?;
+        if let Some(outcome) = log.state.outcome() {
+            return Ok(DriveEnd::Ended(outcome.clone()));
+        }
+        if log.state.is_paused() {
+            log.append(&RunEvent::Resumed)?;
+        }
+        let mut work = self.workspace(&log, model, stop.clone(), progress.clone())?;
+        let beat = self.keep_lease(lease.clone());
+        let end = log.follow(&mut work, stop).await;
+        beat.abort();
+        let reason = match &end {
+            Ok(DriveEnd::Ended(_)) => return end,
+            Ok(DriveEnd::Stopped) => "stopped on request".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        log.catch_up()?;
+        if log.state.outcome().is_none() {
+            log.append(&RunEvent::Paused { reason })?;
+        }
+        end
+    }
+
+    /// The lease of a run; one whose holder's process is gone is taken over at once.
+    fn take_lease(&self, run: RunId) -> Result<Lease, EngineError> {
+        static DRIVES: AtomicU32 = AtomicU32::new(0);
+        let pid = std::process::id();
+        let holder = format!("process {pid}, drive {}", DRIVES.fetch_add(1, Ordering::Relaxed));
+        let take = || self.store.acquire_lease(run, &holder, pid, now(), LEASE);
+        match take() {
+            Err(LeaseError::HeldBy(held) | LeaseError::OtherRunActive(held)) if !is_alive(held.pid) => {
+                match self.store.release_lease(&held) {
+                    Ok(()) | Err(LeaseError::Lost { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                self.store.interrupt_abandoned_runs(now())?;
+                Ok(take()?)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    fn keep_lease(&self, lease: Lease) -> tokio::task::JoinHandle<()> {
+        let store = self.store.clone();
+        tokio::spawn(async move {
+            let mut beat = tokio::time::interval(Duration::from_millis(LEASE as u64 / 3));
+            let mut lease = lease;
+            loop {
+                beat.tick().await;
+                match store.renew_lease(&lease, now(), LEASE) {
+                    Ok(renewed) => lease = renewed,
+                    // The next append notices a lost lease: two drivers cannot both append the next event.
+                    Err(_) => return,
+                }
+            }
+        })
+    }
+
+    fn workspace(
+        &self,
+        log: &Log<'_>,
+        model: Arc<dyn LanguageModel>,
+        stop: CancellationToken,
+        progress: UnboundedSender<Progress>,
+    ) -> Result<Workspace, EngineError> {
+        let repo = self
+            .store
+            .run(log.run)?
+            .entry
+            .repo
+            .ok_or(EngineError::NoRepository(log.run))?;
+        let folder = self.data.objects(repo);
+        if let Ok(repository) = Repository::open(&self.store.repository(repo)?.root) {
+            ObjectStore::open(&folder, &repository)?;
+        }
+        let snapshot = Snapshot::reopen(&folder, log.state.base())?;
+        let desk = Desk {
+            model,
+            store: self.store.clone(),
+            run: log.run,
+            seed: log.state.request().seed,
+            after_seq: log.seq,
+            progress,
+            notices: Vec::new(),
+        };
+        Ok(Workspace::new(desk, snapshot, repo, self.data.index(repo), stop))
+    }
+}
+
+/// Whether a process lives. Where that cannot be seen, the lease's own end decides.
+fn is_alive(pid: u32) -> bool {
+    let processes = std::path::Path::new("/proc");
+    !processes.join("self").exists() || processes.join(pid.to_string()).exists()
+}
+
+/// The log of a run and the state folded from it.
+struct Log<'store> {
+    store: &'store Store,
+    run: RunId,
+    seq: u32,
+    state: Run,
+    progress: &'store UnboundedSender<Progress>,
+}
+
+impl<'store> Log<'store> {
+    fn open(
+        store: &'store Store,
+        run: RunId,
+        progress: &'store UnboundedSender<Progress>,
+    ) -> Result<Self, EngineError> {
+        let events: Vec<RunEvent> = store.events(run)?.into_iter().map(|stored| stored.event).collect();
+        let state = Run::fold(&events).map_err(|source| EngineError::Log { run, source })?;
+        Ok(Self {
+            store,
+            run,
+            seq: events.len() as u32,
+            state,
+            progress,
+        })
+    }
+
+    async fn follow(&mut self, work: &mut Workspace, stop: &CancellationToken) -> Result<DriveEnd, EngineError> {
+        loop {
+            self.catch_up()?;
+            let Some(effect) = self.state.pending().into_iter().next() else {
+                return Ok(match self.state.outcome() {
+                    Some(outcome) => DriveEnd::Ended(outcome.clone()),
+                    None => DriveEnd::Stopped,
+                });
+            };
+            work.desk.after_seq = self.seq;
+            let step = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(DriveEnd::Stopped),
+                step = perform(work, &self.state, &effect) => step,
+            };
+            let event = match step {
+                Ok(event) => event,
+                Err(AskError::Fatal(EngineError::Llm(LlmError::Cancelled))) => return Ok(DriveEnd::Stopped),
+                Err(AskError::Fatal(error)) => return Err(error),
+                Err(AskError::Unusable(why)) => return Err(EngineError::Step { run: self.run, why }),
+            };
+            for notice in std::mem::take(&mut work.desk.notices) {
+                self.append(&RunEvent::Noticed { notice })?;
+            }
+            // Steering that came meanwhile may have made the step moot; then it is not recorded.
+            if self.catch_up()? && !self.state.pending().contains(&effect) {
+                continue;
+            }
+            self.append(&event)?;
+        }
+    }
+
+    /// Takes in what others appended; whether there was anything.
+    fn catch_up(&mut self) -> Result<bool, EngineError> {
+        let news = self.store.events_after(self.run, self.seq)?;
+        for stored in &news {
+            self.take(stored.seq, &stored.event)?;
+        }
+        Ok(!news.is_empty())
+    }
+
+    fn append(&mut self, event: &RunEvent) -> Result<(), EngineError> {
+        loop {
+            match self.store.append_event(self.run, self.seq + 1, now(), event) {
+                Ok(()) => return self.take(self.seq + 1, event),
+                // A person was faster; their event comes first.
+                Err(StoreError::OutOfOrder { .. }) => {
+                    if !self.catch_up()? {
+                        return Err(EngineError::Store(StoreError::NoRun(self.run)));
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn take(&mut self, seq: u32, event: &RunEvent) -> Result<(), EngineError> {
+        self.state
+            .handle(event)
+            .map_err(|source| EngineError::Log { run: self.run, source })?;
+        self.seq = seq;
+        drop(self.progress.send(Progress::Event {
+            seq,
+            event: Box::new(event.clone()),
+        }));
+        Ok(())
+    }
+}
+
+async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> Step {
+    match effect {
+        Effect::ReadIssue => custodian::read_issue(work, run).await,
+        Effect::Rank => custodian::rank(work, run),
+        Effect::Judge => custodian::judge(work, run).await,
+        Effect::Describe(path) => custodian::describe(work, run, path).await,
+        Effect::DefineTask(path, asking) => manager::define_task(work, run, path, *asking).await,
+        Effect::DefineRole(task) => manager::define_role(work, run, *task).await,
+        Effect::OpenMeeting => manager::open_meeting(work, run).await,
+        Effect::Speak(task) => developer::speak(work, run, *task).await,
+        Effect::SumUp => manager::sum_up(work, run).await,
+        Effect::ReviseRole(task) => developer::revise_role(work, run, *task).await,
+        Effect::MakePlan => manager::make_plan(work, run).await,
+        Effect::DefineReviewer(task) => developer::define_reviewer(work, run, *task).await,
+        Effect::ChooseLines(task, round) => developer::choose_lines(work, run, *task, *round).await,
+        Effect::WriteCode(task, round, candidate) => developer::write_code(work, run, *task, *round, *candidate).await,
+        Effect::Review(task, round, candidate) => qa::review(work, run, *task, *round, *candidate).await,
+        Effect::Merge => manager::merge(work, run).await,
+        Effect::Record(event) => Ok((**event).clone()),
+    }
+}

@@ -1,0 +1,190 @@
+//! What can go wrong in a run, each with a code, a sentence and a remedy.
+
+use magis_core::{IssueError, PathError, RepoPath, RunId};
+use magis_flow::FlowError;
+use magis_llm::LlmError;
+use magis_models::LibraryError;
+use magis_prompts::PromptError;
+use magis_repo::{ReadError, RepoError};
+use magis_search::SearchError;
+use magis_store::{ArchiveError, LeaseError, StoreError};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why the engine could not do something.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The issue is none.
+    #[error(transparent)]
+    Issue(#[from] IssueError),
+    /// A path that was given is no path inside a repository.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A file that was given is not in the base tree.
+    #[error("{path} is not in {base}")]
+    NoSuchFile {
+        /// The path.
+        path: RepoPath,
+        /// How the base was named.
+        base: String,
+    },
+    /// The repository.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+    /// A file of the repository.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The search index.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The lease of a run.
+    #[error(transparent)]
+    Lease(#[from] LeaseError),
+    /// An exported run.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The model library.
+    #[error(transparent)]
+    Model(#[from] LibraryError),
+    /// The engine.
+    #[error(transparent)]
+    Llm(#[from] LlmError),
+    /// The log of a run contradicts itself.
+    #[error("run {run} cannot be read: {source}")]
+    Log {
+        /// The run.
+        run: RunId,
+        /// Why.
+        source: FlowError,
+    },
+    /// A template cannot be filled.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// Too little memory for the model.
+    #[error("the model {model} needs {} MiB of memory with a context of {context} tokens, and {} MiB are available", .need >> 20, .available >> 20)]
+    TooLittleMemory {
+        /// The model.
+        model: String,
+        /// The context in tokens.
+        context: u32,
+        /// Bytes needed.
+        need: u64,
+        /// Bytes available.
+        available: u64,
+    },
+    /// The model's context is too small for a step, also at its shortest.
+    #[error(
+        "{step} needs {prompt} tokens of prompt and {answer} of answer, and the context of the model holds {context}"
+    )]
+    OverBudget {
+        /// The step.
+        step: String,
+        /// Tokens of the shortest prompt.
+        prompt: u32,
+        /// Tokens of the answer.
+        answer: u32,
+        /// Tokens of the context.
+        context: u32,
+    },
+    /// The run is over.
+    #[error("run {0} is over")]
+    RunOver(RunId),
+    /// The run has no patch.
+    #[error("run {0} has no patch")]
+    NoPatch(RunId),
+    /// Steering that does not fit the run.
+    #[error("run {run} cannot be steered like this: {why}")]
+    Steering {
+        /// The run.
+        run: RunId,
+        /// Why.
+        why: String,
+    },
+    /// The repository of a run is gone.
+    #[error("the repository of run {run} is not at {root} any more")]
+    RepositoryGone {
+        /// The run.
+        run: RunId,
+        /// Where it was.
+        root: String,
+    },
+    /// The run was made elsewhere, or its repository was removed from the list.
+    #[error("run {0} has no repository here")]
+    NoRepository(RunId),
+    /// A step gave nothing, and nothing can stand in its place.
+    #[error("a step of run {run} gave nothing usable: {why}")]
+    Step {
+        /// The run.
+        run: RunId,
+        /// Why.
+        why: String,
+    },
+    /// Hunks that were named do not exist, or a patch is unreadable.
+    #[error("the patch of run {run}: {why}")]
+    Patch {
+        /// The run.
+        run: RunId,
+        /// Why.
+        why: String,
+    },
+    /// Nothing was applied, so nothing can be undone.
+    #[error("run {0} was not applied, or the application was undone already")]
+    NotApplied(RunId),
+    /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
+    #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
+    NoHome,
+    /// The disk.
+    #[error("could not {attempt} {}: {source}", .path.display())]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl EngineError {
+    pub(crate) fn io(attempt: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { attempt, path, source }
+    }
+
+    /// What a person can do, in a sentence; empty where the message says it all.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) => String::new(),
+            Self::Model(LibraryError::NotInstalled { id, .. }) => format!("fetch it with 'magis models fetch {id}'"),
+            Self::Model(_) => "see 'magis models list' for what is here and what can be fetched".to_owned(),
+            Self::NoSuchFile { .. } => "give paths relative to the repository's root, as git lists them".to_owned(),
+            Self::Repo(error) => error.remedy().to_owned(),
+            Self::Read(_) => "choose another file, or leave this one out".to_owned(),
+            Self::Store(error) => error.remedy(),
+            Self::Lease(error) => error.remedy(),
+            Self::Archive(_) => "export the run again with this version of Magis".to_owned(),
+            Self::Llm(LlmError::OverContext { .. }) | Self::OverBudget { .. } => {
+                "take a model with a larger context, a shorter issue, or fewer hints".to_owned()
+            }
+            Self::Llm(_) => "see 'magis doctor'; the run can be resumed".to_owned(),
+            Self::Log { .. } => "export the run and report it; other runs are not affected".to_owned(),
+            Self::TooLittleMemory { .. } => {
+                "close other programs, take a smaller model, or a smaller context with --context".to_owned()
+            }
+            Self::RunOver(run) => format!("run it again with 'magis rerun {run} --from STAGE'"),
+            Self::NoPatch(run) => format!("see 'magis runs show {run}' for how it ended"),
+            Self::Steering { .. } => "see 'magis runs show' for its files and tasks".to_owned(),
+            Self::Step { .. } => "resume the run with another model or seed: 'magis rerun'".to_owned(),
+            Self::NoRepository(run) | Self::RepositoryGone { run, .. } => {
+                format!("write the patch to a file instead: 'magis apply {run} --patch FILE'")
+            }
+            Self::Patch { run, .. } => format!("see its hunks with 'magis runs show {run} --patch'"),
+            Self::NotApplied(_) => "see 'magis runs list' for runs with an applied patch".to_owned(),
+            Self::NoHome => "set HOME, or give --data-dir".to_owned(),
+            Self::Io { .. } => "check the path, its permissions and the free space of its disk".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The Repository Custodian: reads the issue, ranks and judges files (algorithm 1, P3), describes them from memory
+//! (P1, P2).
+
+use super::Step;
+use crate::EngineError;
+use crate::condense::condense;
+use crate::desk::{About, AskError, Draw, Fitted, now};
+use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines};
+use magis_core::{BlobId, Candidate, Description, DescriptionSource, Evidence, Judgement, Notice, RepoPath, RunEvent};
+use magis_flow::Run;
+use magis_prompts::{ChangeMessage, FileSummary, Head, RelevanceByCode, RelevanceByName, Template};
+use magis_repo::{diff_stat, text_diff};
+use magis_search::{KeepRule, fuse, keep};
+use magis_store::NewSummary;
+use magis_syntax::{outline, skeleton_within};
+
+/// How many candidates the yes/no question is put to, after naming: it costs a reading of some 300 tokens each.
+const ASKED_ON_CODE: usize = 5;
+/// A file may lie this far below the best in fused z-scores. Beyond it lie three of four wrong files of the first ten
+/// and one right file of twelve (measured on public issues).
+const KEEP: KeepRule = KeepRule { margin: 1.0, most: 4 };
+/// P1 instead of a new P2 up to so many changed lines.
+const SMALL_DIFF: u32 = 60;
+/// A file above so many tokens is summarised from its skeleton: a reading of ten seconds on two cores.
+const WHOLE_FILE: u32 = 1_200;
+
+/// Measures the issue; where it is longer than a quarter of the context, or 4000 tokens, a shorter form is read.
+pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> Step {
+    let text = run.request().issue.text();
+    let budget = (work.desk.context() / 4).min(4_000);
+    let mut counted = work.desk.count(&[text.to_owned()]).await?;
+    let before = counted.pop().unwrap_or(0);
+    if before <= budget {
+        return Ok(RunEvent::IssueRead {
+            condensed: None,
+            tokens_before: before,
+            tokens_after: before,
+        });
+    }
+    let mut characters = budget as usize * CHARS_PER_TOKEN;
+    loop {
+        let shorter = condense(text, characters).unwrap_or_else(|| text.to_owned());
+        let after = work
+            .desk
+            .count(std::slice::from_ref(&shorter))
+            .await?
+            .pop()
+            .unwrap_or(0);
+        if after <= budget || characters < 200 {
+            return Ok(RunEvent::IssueRead {
+                condensed: Some(shorter),
+                tokens_before: before,
+                tokens_after: after,
+            });
+        }
+        characters = characters * 3 / 4;
+    }
+}
+
+/// The top k of the ranking, or the files that were given.
+pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
+    let request = run.request();
+    let skipped = work.files()?.skipped.clone();
+    if !request.files.is_empty() {
+        let mut candidates = Vec::new();
+        for path in &request.files {
+            let missing = || EngineError::NoSuchFile {
+                path: path.clone(),
+                base: run.base().name.clone(),
+            };
+            let blob = work.blob(path)?.ok_or_else(missing)?;
+            let evidence = vec![Evidence::Given];
+            candidates.push(Candidate {
+                path: path.clone(),
+                blob,
+                score: 0.0,
+                evidence,
+            });
+        }
+        return Ok(RunEvent::CandidatesRanked { candidates, skipped });
+    }
+    let k = request.top_k.max(1) as usize;
+    let (index, query) = work.index(run)?;
+    let ranking = index.rank(query, k)?;
+    Ok(RunEvent::CandidatesRanked {
+        candidates: ranking.candidates,
+        skipped,
+    })
+}
+
+/// P3: naming over all candidates, yes/no on the code of the best of them, fused with the ranking.
+pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
+    let given = |candidate: &Candidate| candidate.evidence.contains(&Evidence::Given);
+    let ranked: Vec<&Candidate> = run.candidates().iter().filter(|candidate| !given(candidate)).collect();
+    if ranked.is_empty() {
+        let kept = |candidate: &Candidate| Judgement {
+            path: candidate.path.clone(),
+            naming: None,
+            yes_no: None,
+            relevance: 0.0,
+            kept: true,
+        };
+        return Ok(RunEvent::RelevanceJudged {
+            judgements: run.candidates().iter().map(kept).collect(),
+        });
+    }
+    let head = work.head(run);
+    let names: Vec<String> = ranked.iter().map(|candidate| format!("{}`", candidate.path)).collect();
+    let asked = [Fitted::whole(RelevanceByName { head: head.clone() })];
+    let silent = RelevanceByName { head: Head::silent() };
+    let naming: Vec<Option<f64>> = match work.desk.name(&About::default(), asked, silent, &names).await {
+        Ok(naming) => naming.into_iter().map(Some).collect(),
+        Err(AskError::Unusable(why)) => {
+            let step = Template::RelevanceByName.to_string();
+            let instead = "the ranking alone".to_owned();
+            work.desk.notices.push(Notice::Replaced { step, why, instead });
+            vec![None; ranked.len()]
+        }
+        Err(fatal) => return Err(fatal),
+    };
+    let scores: Vec<f64> = ranked.iter().map(|candidate| candidate.score).collect();
+    let order = descending(&fuse(&scores, &naming, &[]));
+    let mut yes_no = vec![None; ranked.len()];
+    for &at in order.iter().take(ASKED_ON_CODE) {
+        yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
+    }
+    // A file that was not asked is not average in that question but below those that were chosen for it.
+    let least = yes_no.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let unasked = least.is_finite().then_some(least);
+    let yes_no: Vec<Option<f64>> = yes_no.into_iter().map(|answer| answer.or(unasked)).collect();
+    let fused = fuse(&scores, &naming, &yes_no);
+    let kept = keep(&fused, KEEP);
+    let judgement = |at: usize| Judgement {
+        path: ranked[at].path.clone(),
+        naming: naming[at],
+        yes_no: yes_no[at],
+        relevance: fused[at],
+        kept: kept[at],
+    };
+    Ok(RunEvent::RelevanceJudged {
+        judgements: descending(&fused).into_iter().map(judgement).collect(),
+    })
+}
+
+async fn judge_on_code(work: &mut Workspace, run: &Run, head: &Head, path: &RepoPath) -> Result<Option<f64>, AskError> {
+    let Ok(source) = work.read(path) else { return Ok(None) };
+    let code = best_code(work, run, path, &source.text, 2, 900)?;
+    let outline = outline(path, &source.text);
+    let names = outline
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.depth == 0)
+        .take(30)
+        .map(|symbol| symbol.name.clone());
+    let prompt = RelevanceByCode {
+        head: head.clone(),
+        path: path.to_string(),
+        names: names.collect(),
+        code,
+    };
+    match work
+        .desk
+        .weigh(&About::path(path), [Fitted::whole(prompt)], [" yes", " no"])
+        .await
+    {
+        Ok(weight) => Ok(Some(weight)),
+        Err(AskError::Unusable(_)) => Ok(None),
+        Err(fatal) => Err(fatal),
+    }
+}
+
+/// The `count` functions of a file that match the issue best, together at most `characters` long; the file's beginning
+/// where it has none.
+pub(crate) fn best_code(
+    work: &mut Workspace,
+    run: &Run,
+    path: &RepoPath,
+    text: &str,
+    count: usize,
+    characters: usize,
+) -> Result<String, EngineError> {
+    let (index, query) = work.index(run)?;
+    let symbols = index.symbols_for(query, path, count)?;
+    let mut spans: Vec<_> = symbols.iter().map(|symbol| symbol.span).collect();
+    spans.sort_unstable();
+    let whole: Vec<String> = spans.iter().map(|span| lines(text, *span)).collect();
+    let code = if whole.is_empty() {
+        text.lines().take(25).collect::<Vec<_>>().join("\n")
+    } else {
+        whole.join("\n")
+    };
+    Ok(match code.char_indices().nth(characters) {
+        Some((at, _)) => {
+            let end = code[..at].rfind('\n').unwrap_or(at);
+            format!("{}\n[the rest is left out]", &code[..end])
+        }
+        None => code,
+    })
+}
+
+/// How a kept file is described: from memory where it knows this blob, from memory and P1 where it knows an older one
+/// and little changed, else anew by P2 (algorithm 1).
+pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -> Step {
+    let known = run
+        .candidates()
+        .iter()
+        .find(|candidate| candidate.path == *path)
+        .map(|known| known.blob.clone());
+    let missing = || EngineError::NoSuchFile {
+        path: path.clone(),
+        base: run.base().name.clone(),
+    };
+    let blob = known.ok_or_else(missing)?;
+    let source = work.read(path)?;
+    let store = work.desk.store.clone();
+    if let Some(summary) = store.summary_of(work.repo, path, &blob)? {
+        let kept = summary.kept;
+        return Ok(described(
+            path,
+            blob,
+            DescriptionSource::Stored,
+            kept.text,
+            kept.from_skeleton,
+        ));
+    }
+    if let Some(older) = store.latest_summary(work.repo, path)? {
+        let old_text = work.snapshot.read_blob(&older.kept.blob).ok().map(|source| source.text);
+        let small = old_text.as_ref().filter(|old| {
+            let change = diff_stat(old, &source.text);
+            change.added + change.deleted <= SMALL_DIFF && older.kept.text.len() < source.text.len()
+        });
+        if let Some(old) = small
+            && let Some(message) =
+                change_message(work, path, &older.kept.text, &older.kept.blob, &blob, old, &source.text).await?
+        {
+            let origin = DescriptionSource::Updated {
+                from: older.kept.blob,
+                message,
+            };
+            return Ok(described(path, blob, origin, older.kept.text, older.kept.from_skeleton));
+        }
+    }
+    summarise(work, path, blob, &source.text).await
+}
+
+fn described(
+    path: &RepoPath,
+    blob: BlobId,
+    source: DescriptionSource,
+    summary: String,
+    from_skeleton: bool,
+) -> RunEvent {
+    RunEvent::FileDescribed {
+        description: Description {
+            path: path.clone(),
+            blob,
+            source,
+            summary,
+            from_skeleton,
+        },
+    }
+}
+
+/// P1, once for each pair of blobs; none where the model gave nothing usable.
+async fn change_message(
+    work: &mut Workspace,
+    path: &RepoPath,
+    summary: &str,
+    from: &BlobId,
+    to: &BlobId,
+    old: &str,
+    new: &str,
+) -> Result<Option<String>, AskError> {
+    let store = work.desk.store.clone();
+    if let Some(known) = store.change_message(work.repo, path, from, to)? {
+        return Ok(Some(known.message));
+    }
+    let prompt = ChangeMessage {
+        path: path.to_string(),
+        summary: summary.to_owned(),
+        diff: text_diff(old, new, 2),
+    };
+    let message = match work
+        .desk
+        .ask(&About::path(path), Draw::Greedy, [Fitted::whole(prompt)])
+        .await
+    {
+        Ok(message) => message,
+        Err(AskError::Unusable(_)) => return Ok(None),
+        Err(fatal) => return Err(fatal),
+    };
+    let card = work.desk.model.card().clone();
+    store.put_change_message(&magis_store::ChangeMessage {
+        repo: work.repo,
+        path: path.clone(),
+        from: from.clone(),
+        to: to.clone(),
+        message: message.clone(),
+        model: card.name,
+        model_sha: card.sha256,
+        template_hash: Template::ChangeMessage.hash(),
+        made_at: now(),
+        made_in: Some(work.desk.run),
+    })?;
+    Ok(Some(message))
+}
+
+/// P2: the whole file where it is short, its skeleton where it is long.
+async fn summarise(work: &mut Workspace, path: &RepoPath, blob: BlobId, text: &str) -> Step {
+    let tokens = work.desk.count(&[text.to_owned()]).await?.pop().unwrap_or(0);
+    let whole = (tokens <= WHOLE_FILE).then(|| Fitted::whole(summary_of(path, text.to_owned(), false)));
+    let budget = WHOLE_FILE as usize * CHARS_PER_TOKEN;
+    let shorter =
+        [budget, budget / 2, budget / 4]
+            .into_iter()
+            .map(|characters| match skeleton_within(path, text, characters) {
+                Some(skeleton) => {
+                    let left_out = format!(
+                        "{} of {} lines, as a skeleton",
+                        skeleton.kept_lines, skeleton.total_lines
+                    );
+                    Fitted::less(summary_of(path, skeleton.text, true), vec![left_out])
+                }
+                None => {
+                    let shorter = condense(text, characters).unwrap_or_else(|| text.to_owned());
+                    let left_out = format!("{} of {} characters", shorter.chars().count(), text.chars().count());
+                    Fitted::less(summary_of(path, shorter, false), vec![left_out])
+                }
+            });
+    let sizes: Vec<Fitted<FileSummary>> = whole.into_iter().chain(shorter).collect();
+    let from_skeleton = sizes.first().is_some_and(|size| size.prompt.skeleton);
+    let summary = match work.desk.ask(&About::path(path), Draw::Greedy, sizes).await {
+        Ok(summary) => summary,
+        Err(AskError::Unusable(why)) => {
+            let instead = "the names the file defines".to_owned();
+            work.desk.notices.push(Notice::Replaced {
+                step: Template::FileSummary.to_string(),
+                why,
+                instead,
+            });
+            let outline = outline(path, text);
+            let names: Vec<&str> = outline
+                .symbols
+                .iter()
+                .take(40)
+                .map(|symbol| symbol.qualified_name.as_str())
+                .collect();
+            let summary = format!(
+                "This file defines {}.",
+                if names.is_empty() {
+                    "nothing".to_owned()
+                } else {
+                    names.join(", ")
+                }
+            );
+            return Ok(described(path, blob, DescriptionSource::Fresh, summary, from_skeleton));
+        }
+        Err(fatal) => return Err(fatal),
+    };
+    let card = work.desk.model.card().clone();
+    let summary_tokens = work
+        .desk
+        .count(std::slice::from_ref(&summary))
+        .await?
+        .pop()
+        .unwrap_or(0);
+    work.desk.store.put_summary(&NewSummary {
+        repo: work.repo,
+        path: path.clone(),
+        blob: blob.clone(),
+        text: summary.clone(),
+        from_skeleton,
+        file_bytes: u32::try_from(text.len()).unwrap_or(u32::MAX),
+        tokens: summary_tokens,
+        model: card.name,
+        model_sha: card.sha256,
+        template_hash: Template::FileSummary.hash(),
+        made_at: now(),
+        made_in: Some(work.desk.run),
+    })?;
+    Ok(described(path, blob, DescriptionSource::Fresh, summary, from_skeleton))
+}
+
+fn summary_of(path: &RepoPath, text: String, skeleton: bool) -> FileSummary {
+    FileSummary {
+        path: path.to_string(),
+        text,
+        skeleton,
+    }
+}
+
+/// The places of the values, greatest first; equal ones in their order.
+pub(crate) fn descending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
+    order
+}

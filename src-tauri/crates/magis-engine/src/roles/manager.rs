@@ -1,0 +1,347 @@
+//! The Manager: tasks and team (P4, P5), the meeting's opening and summary, the plan (P7), the merge.
+
+use super::Step;
+use super::custodian::best_code;
+use crate::EngineError;
+use crate::desk::{About, AskError, Draw, Fitted};
+use crate::workspace::{Workspace, about, record, team};
+use magis_core::{
+    FileAction, FileChange, FileTask, Issue, MergeResult, Notice, Plan, RepoPath, Role, RunEvent, Speaker, Speech,
+    TaskId, TaskOutcome, Turn,
+};
+use magis_flow::{Asking, Run, TaskState};
+use magis_prompts::{
+    CommitSubject, DeveloperRole, MeetingOpening, MeetingSummary, PlanWanted, TaskAction, TaskAnswer, TaskWanted,
+    Template,
+};
+use magis_repo::apply_changes;
+
+/// P4.
+pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath, asking: Asking) -> Step {
+    let head = work.head(run);
+    let source = work.read(path)?;
+    let description = run
+        .description(path)
+        .map(magis_core::Description::text)
+        .unwrap_or_default();
+    let code = best_code(work, run, path, &source.text, 3, 2_400)?;
+    let others: Vec<String> = run
+        .kept()
+        .iter()
+        .filter(|other| other.path != *path)
+        .map(|other| other.path.to_string())
+        .collect();
+    let whole = TaskWanted {
+        head,
+        path: path.to_string(),
+        description,
+        code,
+        others,
+        insist: asking == Asking::Insisting || !run.request().files.is_empty(),
+    };
+    let less = TaskWanted {
+        code: String::new(),
+        ..whole.clone()
+    };
+    let sizes = [
+        Fitted::whole(whole),
+        Fitted::less(less, vec!["the best-matching code".to_owned()]),
+    ];
+    let id = TaskId(run.tasks().map(|state| state.task.id.0).max().unwrap_or(0) + 1);
+    let answer = match work.desk.ask(&About::path(path), Draw::Greedy, sizes).await {
+        Ok(answer) => answer,
+        Err(AskError::Unusable(why)) => {
+            let instead = "the issue itself as the task".to_owned();
+            work.desk.notices.push(Notice::Replaced {
+                step: Template::Task.to_string(),
+                why,
+                instead,
+            });
+            let description = format!("Resolve the issue '{}' in this file.", run.request().issue.title());
+            TaskAnswer::Task {
+                action: TaskAction::Modify,
+                description,
+            }
+        }
+        Err(fatal) => return Err(fatal),
+    };
+    match answer {
+        TaskAnswer::Nothing { reason } => Ok(RunEvent::TaskDeclined {
+            path: path.clone(),
+            reason,
+        }),
+        TaskAnswer::Task { action, description } => {
+            let (task_path, action) = checked_action(work, run, path, &action)?;
+            let task = FileTask {
+                id,
+                path: task_path,
+                candidate: path.clone(),
+                action,
+                description,
+            };
+            Ok(RunEvent::TaskDefined { task })
+        }
+    }
+}
+
+/// A file may go or move only where the issue speaks of it, and a new one may not stand where one is: small models
+/// name these actions far too freely.
+fn checked_action(
+    work: &mut Workspace,
+    run: &Run,
+    path: &RepoPath,
+    action: &TaskAction,
+) -> Result<(RepoPath, FileAction), EngineError> {
+    let issue = &run.request().issue;
+    let refused = match action {
+        TaskAction::Modify => return Ok((path.clone(), FileAction::Modify)),
+        TaskAction::Delete if names_file(issue, path) => return Ok((path.clone(), FileAction::Delete)),
+        TaskAction::Rename(to) if names_file(issue, path) && work.blob(to)?.is_none() => {
+            return Ok((path.clone(), FileAction::Rename { to: to.clone() }));
+        }
+        TaskAction::Create(new) if work.blob(new)?.is_none() && new.extension() == path.extension() => {
+            return Ok((new.clone(), FileAction::Create));
+        }
+        TaskAction::Delete | TaskAction::Rename(_) => "the issue does not speak of removing or moving this file",
+        TaskAction::Create(_) => "a file stands there already, or it is of another kind",
+    };
+    work.desk.notices.push(Notice::Replaced {
+        step: Template::Task.to_string(),
+        why: format!("{path}: {refused}"),
+        instead: "the file is modified".to_owned(),
+    });
+    Ok((path.clone(), FileAction::Modify))
+}
+
+fn names_file(issue: &Issue, path: &RepoPath) -> bool {
+    issue.text().contains(path.file_name())
+}
+
+/// P5.
+pub(crate) async fn define_role(work: &mut Workspace, run: &Run, task: TaskId) -> Step {
+    let state = work.task(run, task)?;
+    let prompt = DeveloperRole {
+        head: work.head(run),
+        path: state.task.path.to_string(),
+        task: state.task.description.clone(),
+    };
+    let role = work
+        .desk
+        .ask(&about(state), Draw::Greedy, [Fitted::whole(prompt)])
+        .await;
+    let role = or_plain_role(work, role, Template::DeveloperRole, "Developer", state)?;
+    Ok(RunEvent::RoleDefined { task, role })
+}
+
+/// The role as answered, or a plain one where the answers cannot be used.
+pub(crate) fn or_plain_role(
+    work: &mut Workspace,
+    role: Result<Role, AskError>,
+    template: Template,
+    title: &str,
+    state: &TaskState,
+) -> Result<Role, AskError> {
+    match role {
+        Err(AskError::Unusable(why)) => {
+            let instead = "a role without particulars".to_owned();
+            work.desk.notices.push(Notice::Replaced {
+                step: template.to_string(),
+                why,
+                instead,
+            });
+            let focus = format!("Works on {}.", state.task.path);
+            Ok(Role {
+                name: format!("{title} of {}", state.task.path.file_name()),
+                focus,
+            })
+        }
+        other => other,
+    }
+}
+
+/// The Manager opens the meeting.
+pub(crate) async fn open_meeting(work: &mut Workspace, run: &Run) -> Step {
+    let prompt = MeetingOpening {
+        head: work.head(run),
+        team: team(run),
+    };
+    let text = work
+        .desk
+        .ask(&About::default(), Draw::Greedy, [Fitted::whole(prompt)])
+        .await;
+    let text = or_silence(work, text, Template::MeetingOpen)?;
+    Ok(RunEvent::Spoken {
+        speech: Speech {
+            speaker: Speaker::Manager,
+            turn: Turn::Open,
+            text,
+        },
+    })
+}
+
+/// The Manager sums up.
+pub(crate) async fn sum_up(work: &mut Workspace, run: &Run) -> Step {
+    let prompt = MeetingSummary {
+        head: work.head(run),
+        team: team(run),
+        record: record(run),
+    };
+    let text = work
+        .desk
+        .ask(&About::default(), Draw::Greedy, [Fitted::whole(prompt)])
+        .await;
+    let text = or_silence(work, text, Template::MeetingSumUp)?;
+    Ok(RunEvent::Spoken {
+        speech: Speech {
+            speaker: Speaker::Manager,
+            turn: Turn::SumUp,
+            text,
+        },
+    })
+}
+
+/// What was said, or that nothing was.
+pub(crate) fn or_silence(
+    work: &mut Workspace,
+    text: Result<String, AskError>,
+    template: Template,
+) -> Result<String, AskError> {
+    match text {
+        Err(AskError::Unusable(why)) => {
+            let instead = "silence".to_owned();
+            work.desk.notices.push(Notice::Replaced {
+                step: template.to_string(),
+                why,
+                instead,
+            });
+            Ok("(said nothing)".to_owned())
+        }
+        other => other,
+    }
+}
+
+/// P7. One task has one plan, and nothing is asked for it.
+pub(crate) async fn make_plan(work: &mut Workspace, run: &Run) -> Step {
+    let tasks: Vec<TaskId> = run.tasks().map(|state| state.task.id).collect();
+    if tasks.len() < 2 {
+        return Ok(RunEvent::PlanMade {
+            plan: Plan::in_sequence(tasks),
+        });
+    }
+    let prompt = PlanWanted {
+        head: work.head(run),
+        team: team(run),
+        record: record(run),
+        tasks: tasks.clone(),
+    };
+    let plan = match work
+        .desk
+        .ask(&About::default(), Draw::Greedy, [Fitted::whole(prompt)])
+        .await
+    {
+        Ok(plan) => plan,
+        Err(AskError::Unusable(why)) => {
+            let instead = "the tasks one after the other, the most relevant file first".to_owned();
+            work.desk.notices.push(Notice::Replaced {
+                step: Template::Plan.to_string(),
+                why,
+                instead,
+            });
+            Plan::in_sequence(tasks)
+        }
+        Err(fatal) => return Err(fatal),
+    };
+    Ok(RunEvent::PlanMade { plan })
+}
+
+/// One tree, one diff, a commit message and a pull-request text.
+pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> Step {
+    let changes: Vec<(RepoPath, FileChange)> = run
+        .tasks()
+        .filter_map(|state| Some((state.task.path.clone(), state.accepted_change()?.1.clone())))
+        .collect();
+    let (tree, patch) = apply_changes(&work.snapshot, &changes)?;
+    if patch.is_empty() {
+        let result = MergeResult {
+            tree,
+            patch,
+            commit_message: String::new(),
+            pull_request: String::new(),
+        };
+        return Ok(RunEvent::Merged { result });
+    }
+    let done: Vec<String> = run
+        .tasks()
+        .filter(|state| state.accepted_change().is_some())
+        .map(|state| format!("{}: {}", state.task.path, state.task.description))
+        .collect();
+    let shown: String = patch.chars().take(3_000).collect();
+    let left_out = patch.chars().count() - shown.chars().count();
+    let left_out: Vec<String> = (left_out > 0)
+        .then(|| format!("{left_out} characters of the patch"))
+        .into_iter()
+        .collect();
+    let prompt = CommitSubject {
+        head: work.head(run),
+        tasks: done.join("\n"),
+        diff: shown,
+    };
+    let smallest = CommitSubject {
+        diff: String::new(),
+        ..prompt.clone()
+    };
+    let sizes = [
+        Fitted::less(prompt, left_out),
+        Fitted::less(smallest, vec!["the patch".to_owned()]),
+    ];
+    let subject = match work.desk.ask(&About::default(), Draw::Greedy, sizes).await {
+        Ok(subject) => subject,
+        Err(AskError::Unusable(why)) => {
+            let instead = "the issue's title".to_owned();
+            work.desk.notices.push(Notice::Replaced {
+                step: Template::CommitSubject.to_string(),
+                why,
+                instead,
+            });
+            run.request().issue.title().to_owned()
+        }
+        Err(fatal) => return Err(fatal),
+    };
+    let subject: String = subject.chars().take(72).collect();
+    let body: Vec<String> = done.iter().map(|line| format!("- {line}")).collect();
+    let commit_message = format!(
+        "{subject}\n\nResolves: {}\n\n{}\n",
+        run.request().issue.title(),
+        body.join("\n")
+    );
+    let pull_request = pull_request(run, &subject);
+    Ok(RunEvent::Merged {
+        result: MergeResult {
+            tree,
+            patch,
+            commit_message,
+            pull_request,
+        },
+    })
+}
+
+/// The pull-request text: what the issue was, what each task did, what QA said. Written by program from the record.
+fn pull_request(run: &Run, subject: &str) -> String {
+    let mut text = format!(
+        "# {subject}\n\nResolves the issue \"{}\".\n\n## Changes\n",
+        run.request().issue.title()
+    );
+    for state in run.tasks() {
+        text += &format!("\n- `{}`: {}\n", state.task.path, state.task.description);
+        let last = state.rounds.last().and_then(|round| round.best());
+        if let Some(verdict) = last.and_then(|(_, attempt)| attempt.verdict.as_ref()) {
+            text += &format!("  - Review: {}\n", verdict.comment);
+        }
+        match &state.outcome {
+            Some(TaskOutcome::NotApproved { .. }) => text += "  - **Not approved by review; look at it with care.**\n",
+            Some(TaskOutcome::Failed { reason }) => text += &format!("  - **Left undone: {reason}.**\n"),
+            Some(TaskOutcome::Approved { .. }) | None => {}
+        }
+    }
+    text
+}

@@ -1,0 +1,13 @@
+//! The steps of the four kinds of agents, one file a kind. Each takes the run so far and gives one event.
+
+pub(crate) mod custodian;
+pub(crate) mod developer;
+pub(crate) mod manager;
+pub(crate) mod qa;
+mod region;
+
+use crate::desk::AskError;
+use magis_core::RunEvent;
+
+/// What a step gives.
+pub(crate) type Step = Result<RunEvent, AskError>;

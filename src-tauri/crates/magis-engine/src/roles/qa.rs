@@ -1,0 +1,97 @@
+//! The QA Engineers: P11's comment in words, then its decision as a comparison of two words.
+
+use super::Step;
+use crate::desk::{AskError, Draw, Fitted};
+use crate::workspace::{Workspace, about, after, reviewer};
+use magis_core::{CandidateNumber, Decision, FileAction, FileChange, Notice, Round, RunEvent, TaskId, Verdict};
+use magis_flow::{AttemptState, Run};
+use magis_prompts::{ReviewComment, ReviewDecision, ReviewedChange, Template};
+use magis_repo::text_diff;
+
+/// The diff a QA Engineer reads has at most so many characters.
+const DIFF: usize = 6_000;
+
+/// P11.
+pub(crate) async fn review(
+    work: &mut Workspace,
+    run: &Run,
+    task: TaskId,
+    round: Round,
+    candidate: CandidateNumber,
+) -> Step {
+    let state = work.task(run, task)?;
+    let attempt = state
+        .rounds
+        .iter()
+        .find(|known| known.round == round)
+        .and_then(|known| known.attempts.get(&candidate))
+        .map(|attempt| &attempt.state);
+    let Some(AttemptState::Written {
+        fault,
+        change,
+        findings,
+    }) = attempt
+    else {
+        return Err(AskError::Unusable("there is nothing to review".to_owned()));
+    };
+    let base = match state.task.action {
+        FileAction::Create => String::new(),
+        FileAction::Modify | FileAction::Delete | FileAction::Rename { .. } => work.read(&state.task.path)?.text,
+    };
+    let diff = match change {
+        FileChange::Delete => format!("The file {} is deleted.", state.task.path),
+        FileChange::Modify { .. } | FileChange::Create { .. } | FileChange::Rename { .. } => {
+            text_diff(&base, &after(&base, change).unwrap_or_default(), 4)
+        }
+    };
+    let shown: String = diff.chars().take(DIFF).collect();
+    let left_out = diff.chars().count() - shown.chars().count();
+    let left_out: Vec<String> = (left_out > 0)
+        .then(|| format!("{left_out} characters of the diff"))
+        .into_iter()
+        .collect();
+    let change = ReviewedChange {
+        head: work.head(run),
+        whose: reviewer(state),
+        task: state.task.description.clone(),
+        fault: fault.clone(),
+        diff: shown,
+        findings: findings.iter().map(ToString::to_string).collect(),
+    };
+    let about = about(state).round(round).candidate(candidate);
+    let asked = Fitted::less(ReviewComment { change: change.clone() }, left_out.clone());
+    let comment = work.desk.ask(&about, Draw::Greedy, [asked]).await;
+    let comment = super::manager::or_silence(work, comment, Template::ReviewComment)?;
+    let decision = ReviewDecision {
+        change,
+        comment: comment.clone(),
+    };
+    let weight = match work
+        .desk
+        .weigh(&about, [Fitted::less(decision, left_out)], [" approve", " reject"])
+        .await
+    {
+        Ok(weight) => weight,
+        Err(AskError::Unusable(why)) => {
+            let instead = "rejected: what could not be reviewed is not approved".to_owned();
+            work.desk.notices.push(Notice::Replaced {
+                step: Template::ReviewDecision.to_string(),
+                why,
+                instead,
+            });
+            f64::NEG_INFINITY
+        }
+        Err(fatal) => return Err(fatal),
+    };
+    let decision = if weight >= 0.0 {
+        Decision::Approved
+    } else {
+        Decision::Rejected
+    };
+    Ok(RunEvent::Reviewed {
+        task,
+        round,
+        candidate,
+        verdict: Verdict { decision, comment },
+    })
+}

@@ -1,0 +1,208 @@
+//! Which part of a file a Developer rewrites: a whole definition where it is short, a window of lines otherwise.
+//! Models rewrite a whole unit far better than they write diffs, and long files they do not rewrite at all.
+
+use crate::workspace::{dedent, lines};
+use magis_core::{LineSpan, RepoPath};
+use magis_syntax::{Language, Outline, Symbol, SymbolKind};
+
+/// A definition up to so many lines is rewritten as a whole.
+const WHOLE_DEFINITION: u32 = 120;
+/// Lines of context around the chosen lines of a window.
+const AROUND: u32 = 10;
+
+/// A part of a file to be rewritten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Region {
+    /// What it is called in the prompt: "function", "method", "lines".
+    pub unit: &'static str,
+    /// The lines it replaces.
+    pub span: LineSpan,
+    /// The definition's own name, where it is one.
+    pub name: Option<String>,
+    /// The code as it stands, without its common indentation.
+    pub code: String,
+    /// The first words of the answer, which are given to the model: up to the definition's name.
+    pub begin: String,
+    /// The lines P9 chose, without their common indentation.
+    pub focus: String,
+}
+
+/// The symbols that can be named as the place to change.
+pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
+    let kind = |symbol: &&Symbol| match symbol.kind {
+        SymbolKind::Function
+        | SymbolKind::Method
+        | SymbolKind::Class
+        | SymbolKind::Struct
+        | SymbolKind::Enum
+        | SymbolKind::Interface
+        | SymbolKind::Trait
+        | SymbolKind::Type
+        | SymbolKind::Macro
+        | SymbolKind::Constant => true,
+        SymbolKind::Module => false,
+    };
+    outline.symbols.iter().filter(kind).collect()
+}
+
+/// The lines of a symbol to choose from: all of them, or what stands before the first definition inside a long one.
+pub(crate) fn own_lines(outline: &Outline, symbol: &Symbol) -> LineSpan {
+    if symbol.span.lines() <= WHOLE_DEFINITION {
+        return symbol.span;
+    }
+    let inner = outline.symbols.iter().find(|inner| {
+        inner.span != symbol.span && inner.span.first() > symbol.body_first && symbol.span.contains(inner.span.first())
+    });
+    let end = inner.map_or(symbol.span.last(), |inner| inner.span.first() - 1);
+    LineSpan::new(symbol.span.first(), end.max(symbol.body_first)).unwrap_or(symbol.span)
+}
+
+/// The regions for lines chosen in `symbols`: disjoint, in the order of the file.
+pub(crate) fn regions(text: &str, outline: &Outline, symbols: &[String], spans: &[LineSpan]) -> Vec<Region> {
+    let last = text.lines().count().max(1) as u32;
+    let mut found: Vec<Region> = Vec::new();
+    for span in spans {
+        let owner = outline
+            .symbols
+            .iter()
+            .filter(|symbol| symbols.contains(&symbol.qualified_name));
+        let owner = owner
+            .filter(|symbol| symbol.span.intersection(*span).is_some())
+            .min_by_key(|symbol| symbol.span.lines());
+        let region = match owner {
+            Some(symbol) if symbol.span.lines() <= WHOLE_DEFINITION => definition(text, symbol, *span),
+            _ => window(text, *span, last),
+        };
+        match found
+            .iter_mut()
+            .find(|known| known.span.intersection(region.span).is_some())
+        {
+            Some(known) if known.span == region.span => {
+                if !known.focus.contains(region.focus.trim_end()) {
+                    known.focus += &region.focus;
+                }
+            }
+            Some(known) => {
+                let both = LineSpan::merged(vec![known.span, region.span]);
+                if let [joined] = both.as_slice() {
+                    let focus = format!("{}{}", known.focus, region.focus);
+                    *known = Region {
+                        focus,
+                        ..window_of(text, *joined)
+                    };
+                }
+            }
+            None => found.push(region),
+        }
+    }
+    found.sort_by_key(|region| region.span);
+    found
+}
+
+fn definition(text: &str, symbol: &Symbol, focus: LineSpan) -> Region {
+    let whole = lines(text, symbol.span);
+    let focus = symbol.span.intersection(focus).unwrap_or(symbol.span);
+    let code = dedent(&whole);
+    let head_lines = (symbol.body_first - symbol.span.first()) as usize;
+    let begin = code.lines().nth(head_lines).and_then(|line| {
+        let at = find_word(line, &symbol.name)?;
+        let before = code
+            .lines()
+            .take(head_lines)
+            .fold(String::new(), |all, line| all + line + "\n");
+        Some(format!("{before}{}", &line[..at + symbol.name.len()]))
+    });
+    Region {
+        unit: symbol.kind.name(),
+        span: symbol.span,
+        name: Some(symbol.name.clone()),
+        code,
+        begin: begin.unwrap_or_default(),
+        focus: dedent(&lines(text, focus)),
+    }
+}
+
+fn window(text: &str, span: LineSpan, last: u32) -> Region {
+    let first = span.first().saturating_sub(AROUND).max(1);
+    let wide = LineSpan::new(first, (span.last() + AROUND).min(last)).unwrap_or(span);
+    Region {
+        focus: dedent(&lines(text, span)),
+        ..window_of(text, wide)
+    }
+}
+
+fn window_of(text: &str, span: LineSpan) -> Region {
+    let code = dedent(&lines(text, span));
+    Region {
+        unit: "part",
+        span,
+        name: None,
+        focus: code.clone(),
+        code,
+        begin: String::new(),
+    }
+}
+
+/// Where `word` stands in `line` as a whole word.
+fn find_word(line: &str, word: &str) -> Option<usize> {
+    let part_of_word =
+        |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
+    line.match_indices(word).map(|(at, _)| at).find(|at| {
+        !part_of_word(line[..*at].chars().next_back()) && !part_of_word(line[*at + word.len()..].chars().next())
+    })
+}
+
+/// The word for a fence of this file.
+pub(crate) fn fence(path: &RepoPath) -> &'static str {
+    Language::of(path).map_or("", Language::fence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_syntax::outline;
+
+    const TEXT: &str = "import os\n\nclass Ledger:\n    rate = 1\n\n    @property\n    def total(self):\n        return sum(self.days[:-1])\n";
+
+    fn check(symbols: &[&str], spans: &[(u32, u32)], expected: &[(&str, &str, &str)]) {
+        let path = RepoPath::new("ledger.py").unwrap();
+        let symbols: Vec<String> = symbols.iter().map(|name| (*name).to_owned()).collect();
+        let spans: Vec<LineSpan> = spans
+            .iter()
+            .map(|(first, last)| LineSpan::new(*first, *last).unwrap())
+            .collect();
+        let found = regions(TEXT, &outline(&path, TEXT), &symbols, &spans);
+        let found: Vec<(String, &str, &str)> = found
+            .iter()
+            .map(|region| (region.span.to_string(), region.unit, region.begin.as_str()))
+            .collect();
+        let expected: Vec<(String, &str, &str)> = expected
+            .iter()
+            .map(|(span, unit, begin)| ((*span).to_owned(), *unit, *begin))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_short_definition_is_rewritten_whole_with_its_decorators_begun() {
+        check(
+            &["Ledger.total"],
+            &[(8, 8)],
+            &[("6-8", "method", "@property\ndef total")],
+        );
+    }
+
+    #[test]
+    fn lines_outside_any_symbol_are_a_window() {
+        check(&[], &[(1, 1)], &[("1-8", "part", "")]);
+    }
+
+    #[test]
+    fn two_intervals_of_one_definition_are_one_region() {
+        check(
+            &["Ledger.total"],
+            &[(7, 7), (8, 8)],
+            &[("6-8", "method", "@property\ndef total")],
+        );
+    }
+}

@@ -1,0 +1,244 @@
+//! What the roles work on: the tree, the index, the memory, the run so far; and the texts they share.
+
+use crate::condense::condense;
+use crate::desk::{About, Desk};
+use crate::{EngineError, Progress};
+use magis_core::{BlobId, FileChange, FileTask, Hint, LineSpan, RepoId, RepoPath, SkippedFile, Speaker, TaskId};
+use magis_flow::{FlowError, Run, TaskState};
+use magis_llm::LlmError;
+use magis_prompts::{Head, Whose};
+use magis_repo::{Snapshot, SourceText};
+use magis_search::{Index, IssueQuery};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use tokio_util::sync::CancellationToken;
+
+/// Characters a token has at least, about, in prose and code: for sizing texts before they are counted.
+pub(crate) const CHARS_PER_TOKEN: usize = 3;
+
+/// A run's surroundings while it is driven.
+pub(crate) struct Workspace {
+    pub desk: Desk,
+    pub snapshot: Snapshot,
+    pub repo: RepoId,
+    pub index_folder: PathBuf,
+    stop: CancellationToken,
+    index: Option<(Index, IssueQuery)>,
+    files: Option<TreeFiles>,
+}
+
+/// The files of the base tree.
+pub(crate) struct TreeFiles {
+    /// Those that can be read, in the order of their paths.
+    pub readable: Vec<(RepoPath, BlobId)>,
+    /// The others, with the reason.
+    pub skipped: Vec<SkippedFile>,
+}
+
+impl Workspace {
+    pub fn new(desk: Desk, snapshot: Snapshot, repo: RepoId, index_folder: PathBuf, stop: CancellationToken) -> Self {
+        Self {
+            desk,
+            snapshot,
+            repo,
+            index_folder,
+            stop,
+            index: None,
+            files: None,
+        }
+    }
+
+    /// The readable files of the base tree, and the others with the reason.
+    pub fn files(&mut self) -> Result<&TreeFiles, EngineError> {
+        let files = match self.files.take() {
+            Some(files) => files,
+            None => {
+                let (files, skipped) = self.snapshot.files()?;
+                let readable = files.into_iter().map(|file| (file.path, file.blob)).collect();
+                TreeFiles { readable, skipped }
+            }
+        };
+        Ok(self.files.insert(files))
+    }
+
+    /// The blob of a file of the base tree.
+    pub fn blob(&mut self, path: &RepoPath) -> Result<Option<BlobId>, EngineError> {
+        let files = &self.files()?.readable;
+        let found = files.binary_search_by(|(known, _)| known.cmp(path));
+        Ok(found.ok().map(|at| files[at].1.clone()))
+    }
+
+    /// The index over the base tree, brought up to date once a run, and the issue as a query.
+    pub fn index(&mut self, run: &Run) -> Result<&(Index, IssueQuery), EngineError> {
+        let index = match self.index.take() {
+            Some(index) => index,
+            None => {
+                let wanted = self.files()?.readable.clone();
+                let mut index = Index::open(&self.index_folder)?;
+                let (snapshot, progress, stop) = (&self.snapshot, &self.desk.progress, &self.stop);
+                let update = index.update_while(
+                    &wanted,
+                    |_, blob| snapshot.scan(blob).ok().map(|source| source.text),
+                    |done, total| {
+                        drop(progress.send(Progress::Indexing { done, total }));
+                        if stop.is_cancelled() {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    },
+                )?;
+                if update.not_reached > 0 {
+                    return Err(LlmError::Cancelled.into());
+                }
+                (index, IssueQuery::of(&run.request().issue, run.hints()))
+            }
+        };
+        Ok(self.index.insert(index))
+    }
+
+    /// A task, which the flow has just named.
+    pub fn task<'run>(&self, run: &'run Run, task: TaskId) -> Result<&'run TaskState, EngineError> {
+        let unknown = || EngineError::Log {
+            run: self.desk.run,
+            source: FlowError::UnknownTask(task),
+        };
+        run.task(task).ok_or_else(unknown)
+    }
+
+    /// The text of a file of the base tree.
+    pub fn read(&self, path: &RepoPath) -> Result<SourceText, EngineError> {
+        Ok(self.snapshot.read(path)?)
+    }
+
+    /// The head of every prompt about the issue. Each hint is held to a fifth of the context at the most, visibly.
+    pub fn head(&self, run: &Run) -> Head {
+        let budget = (self.desk.context() as usize / 5).min(1_500) * CHARS_PER_TOKEN;
+        let hint = |hint: &Hint| {
+            let text = condense(hint.text(), budget).unwrap_or_else(|| hint.text().to_owned());
+            match hint {
+                Hint::Comments(_) => format!("Comments on the issue:\n{text}"),
+                Hint::FailingLog(_) => format!("Output of the failing run:\n{text}"),
+                Hint::Word(_) => format!("From the person who asked:\n{text}"),
+            }
+        };
+        Head {
+            issue: Some(run.issue_text().to_owned()),
+            hints: run.hints().iter().map(hint).collect(),
+        }
+    }
+}
+
+/// All tasks, a line each.
+pub(crate) fn team(run: &Run) -> String {
+    let line = |state: &TaskState| {
+        let who = state
+            .role
+            .as_ref()
+            .map(|role| format!(" [{}]", role.name))
+            .unwrap_or_default();
+        let task = &state.task;
+        format!("{} {} ({}){who}: {}", task.id, task.path, task.action, task.description)
+    };
+    run.tasks().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The record of the meeting, a paragraph each.
+pub(crate) fn record(run: &Run) -> String {
+    let line = |speech: &magis_core::Speech| format!("{}: {}", speaker(run, speech.speaker), speech.text);
+    run.meeting().iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn speaker(run: &Run, speaker: Speaker) -> String {
+    match speaker {
+        Speaker::Manager => "Manager".to_owned(),
+        Speaker::Person => "The person who asked".to_owned(),
+        Speaker::Developer(task) => {
+            let role = run.task(task).and_then(|state| state.role.as_ref());
+            role.map_or_else(
+                || format!("Developer of {task}"),
+                |role| format!("{} ({task})", role.name),
+            )
+        }
+    }
+}
+
+/// A Developer, as its prompts name it.
+pub(crate) fn developer(state: &TaskState) -> Whose {
+    let (name, focus) = match &state.role {
+        Some(role) => (role.name.clone(), role.focus.clone()),
+        None => ("the developer".to_owned(), String::new()),
+    };
+    whose(name, focus, &state.task)
+}
+
+/// A QA Engineer, as its prompts name it.
+pub(crate) fn reviewer(state: &TaskState) -> Whose {
+    let (name, focus) = match &state.reviewer {
+        Some(role) => (role.name.clone(), role.focus.clone()),
+        None => ("the QA engineer".to_owned(), String::new()),
+    };
+    whose(name, focus, &state.task)
+}
+
+fn whose(name: String, focus: String, task: &FileTask) -> Whose {
+    Whose {
+        name,
+        focus,
+        task_id: task.id.to_string(),
+        path: task.path.to_string(),
+    }
+}
+
+/// What was said against the rounds before this one, the last two of them.
+pub(crate) fn objections(state: &TaskState) -> Vec<String> {
+    let said = state.rounds.iter().filter_map(|round| {
+        let attempt = round
+            .best()
+            .map(|(_, attempt)| attempt)
+            .or_else(|| round.attempts.values().next_back())?;
+        attempt.objection()
+    });
+    let all: Vec<String> = said.collect();
+    all[all.len().saturating_sub(2)..].to_vec()
+}
+
+/// What a call about a task is about.
+pub(crate) fn about(state: &TaskState) -> About {
+    About::task(state.task.id, &state.task.path)
+}
+
+/// The file after a change; none where it is deleted.
+pub(crate) fn after(base: &str, change: &FileChange) -> Option<String> {
+    match change {
+        FileChange::Modify { edits } | FileChange::Rename { edits, .. } => magis_core::Edit::splice(base, edits).ok(),
+        FileChange::Create { content } => Some(content.clone()),
+        FileChange::Delete => None,
+    }
+}
+
+/// Lines `span` of `text`, as they stand, with `\n` line ends.
+pub(crate) fn lines(text: &str, span: LineSpan) -> String {
+    let count = span.lines() as usize;
+    let lines = text.lines().skip(span.first() as usize - 1).take(count);
+    lines.fold(String::new(), |all, line| all + line + "\n")
+}
+
+/// Takes the indentation of the first line off all lines.
+pub(crate) fn dedent(text: &str) -> String {
+    let indent: String = text
+        .lines()
+        .next()
+        .unwrap_or("")
+        .chars()
+        .take_while(|character| matches!(character, ' ' | '\t'))
+        .collect();
+    let strip = |line: &str| {
+        line.strip_prefix(indent.as_str())
+            .unwrap_or(line.trim_start())
+            .to_owned()
+    };
+    text.lines()
+        .map(strip)
+        .fold(String::new(), |all, line| all + &line + "\n")
+}
