@@ -1,0 +1,333 @@
+//! The command line as it is typed. What it means is in `commands`, one file each.
+
+mod runs;
+mod solve;
+
+pub use runs::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
+pub use solve::{EngineArgs, FollowArgs, SolveArgs};
+
+use crate::exit::ExitStatus;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use magis_core::{RunId, Stage, TaskId};
+use std::path::PathBuf;
+
+/// Resolves issues in private code with a team of agents, wholly on this machine
+///
+/// Choose a repository, paste an issue, get a reviewed patch. Nothing is written into your repository before you apply the patch, and
+/// nothing leaves this machine: the network is used by 'magis models fetch' alone, and only when you ask for it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "magis",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = after_help()
+)]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What holds for every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Global {
+    /// The data folder.
+    #[arg(
+        help = "Where runs, memory and models are kept [default: $XDG_DATA_HOME/magis or ~/.local/share/magis]",
+        long,
+        global = true,
+        value_name = "DIR"
+    )]
+    pub data_dir: Option<PathBuf>,
+    /// Where model files are kept, if not in the data folder
+    #[arg(long, global = true, value_name = "DIR", env = "MAGIS_MODELS_DIR", hide_env = true)]
+    pub models_dir: Option<PathBuf>,
+    /// When colour is used.
+    #[arg(
+        help = "Colour in the output: auto, always or never; auto obeys NO_COLOR",
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true
+    )]
+    pub color: ColorChoice,
+}
+
+/// When colour is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Solve an issue in a repository
+    Solve(Box<SolveArgs>),
+    /// Look at past runs, go on with them, carry them elsewhere
+    #[command(subcommand, arg_required_else_help = true)]
+    Runs(RunsCommand),
+    /// Do a run again from a stage on; the old one stays
+    Rerun(RerunArgs),
+    /// Step into a run: files, tasks, roles, hints, a word in the meeting
+    #[command(after_help = "The run takes it in at once when it is under way, else when it is resumed.")]
+    Steer(SteerArgs),
+    /// Apply a run's patch, or take it back
+    Apply(ApplyArgs),
+    /// What is remembered of repositories: a summary of each file
+    #[command(subcommand, arg_required_else_help = true)]
+    Memory(MemoryCommand),
+    /// The models on this machine, and those that can be fetched
+    #[command(subcommand, arg_required_else_help = true)]
+    Models(ModelsCommand),
+    /// Say what works here and what to do about what does not
+    Doctor(DoctorArgs),
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// The engine's own process, started by the program itself
+    #[command(hide = true)]
+    Worker,
+}
+
+/// `magis rerun`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  magis rerun 12 --from code --seed 7")]
+pub struct RerunArgs {
+    /// The run
+    #[arg(value_parser = run_id)]
+    pub run: RunId,
+    /// The first stage that is done anew; what was before is shared
+    #[arg(long, value_name = "STAGE", value_parser = stage())]
+    pub from: Stage,
+    /// Another model: an id of 'magis models list', or a GGUF file
+    #[arg(long, value_name = "ID|FILE")]
+    pub model: Option<String>,
+    /// Another seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How the model is loaded.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// How the run is followed.
+    #[command(flatten)]
+    pub follow: FollowArgs,
+}
+
+/// `magis steer`.
+#[derive(Debug, Args)]
+pub struct SteerArgs {
+    /// The run
+    #[arg(value_parser = run_id)]
+    pub run: RunId,
+    /// What to change.
+    #[command(subcommand)]
+    pub command: SteerCommand,
+}
+
+/// What can be changed in a run that is not over.
+#[derive(Debug, Subcommand)]
+pub enum SteerCommand {
+    /// Drop a candidate file, and its task
+    Drop {
+        /// The file, relative to the repository's root
+        path: String,
+    },
+    /// Add a candidate file
+    Add {
+        /// The file, relative to the repository's root
+        path: String,
+    },
+    /// Rewrite a task; its code is written anew
+    Task {
+        /// The task, as in T1
+        #[arg(value_parser = task_id)]
+        task: TaskId,
+        /// What has to be done
+        text: String,
+    },
+    /// Rewrite the role of a task's Developer
+    Role {
+        /// The task, as in T1
+        #[arg(value_parser = task_id)]
+        task: TaskId,
+        /// A short professional name [default: as before]
+        #[arg(long)]
+        name: Option<String>,
+        /// What this person pays attention to [default: as before]
+        #[arg(long, required_unless_present = "name")]
+        focus: Option<String>,
+    },
+    /// Give a hint for what is still to be done
+    Hint {
+        /// The hint
+        text: String,
+    },
+    /// Speak in the meeting; it never waits for you
+    Say {
+        /// What you say
+        text: String,
+    },
+}
+
+/// `magis apply`.
+#[derive(Debug, Args)]
+#[command(
+    group = clap::ArgGroup::new("to").required(true),
+    after_help = "Examples:\n  magis apply 12 --worktree\n  magis apply 12 --branch fix-until --hunks 1,3-5\n  magis apply 12 --undo\n\n\
+                  All or nothing: where a hunk does not fit, nothing is written and the place is named. Index and other files are \
+                  never touched. 'magis runs show 12 --patch' numbers the hunks."
+)]
+pub struct ApplyArgs {
+    /// The run
+    #[arg(value_parser = run_id)]
+    pub run: RunId,
+    /// Change the files of the working tree
+    #[arg(long, group = "to")]
+    pub worktree: bool,
+    /// Commit on a new branch at the run's base; the working tree stays as it is
+    #[arg(long, value_name = "NAME", group = "to")]
+    pub branch: Option<String>,
+    /// Write the patch to a file, or to standard output with '-'
+    #[arg(long, value_name = "FILE", group = "to")]
+    pub patch: Option<PathBuf>,
+    /// Take back what was applied last
+    #[arg(long, group = "to", conflicts_with = "hunks")]
+    pub undo: bool,
+    /// Only these hunks: numbers and ranges, as in 1,3-5
+    #[arg(long, value_name = "LIST")]
+    pub hunks: Option<String>,
+    /// The author's name [default: git's user.name]
+    #[arg(long, requires_all = ["email", "branch"])]
+    pub name: Option<String>,
+    /// The author's mail address [default: git's user.email]
+    #[arg(long, value_name = "MAIL", requires_all = ["name", "branch"])]
+    pub email: Option<String>,
+}
+
+/// `magis memory`.
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// How much of each repository is remembered
+    Status {
+        /// Only this repository, and how much of its last commit is covered
+        #[arg(long, value_name = "PATH")]
+        repo: Option<PathBuf>,
+    },
+    /// Show what is remembered of a file
+    Show {
+        /// The file, relative to the repository's root
+        path: String,
+        /// The repository [default: the one around the current folder]
+        #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+        repo: PathBuf,
+    },
+}
+
+/// `magis models`.
+#[derive(Debug, Subcommand)]
+pub enum ModelsCommand {
+    /// List the models that are here and those that can be fetched
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Fetch a model of the list; the only command that uses the network
+    Fetch {
+        /// The model's id
+        id: String,
+        /// Where to look: the hub and then its mirror, or one of them
+        #[arg(long, value_name = "SOURCE", value_enum, default_value_t)]
+        from: SourceChoice,
+    },
+    /// Take in a GGUF file of your own; the original stays
+    Add {
+        /// The file
+        file: PathBuf,
+    },
+    /// Read every byte of a model, or of all, and compare its hash
+    Verify {
+        /// The model's id [default: all that are here]
+        id: Option<String>,
+    },
+    /// Delete a model, or what was fetched of it so far
+    Remove {
+        /// The model's id
+        id: String,
+    },
+}
+
+/// Where to look for a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SourceChoice {
+    /// The hub; the mirror where the hub does not answer
+    #[default]
+    Auto,
+    /// The hub only
+    Hub,
+    /// The mirror only
+    Mirror,
+}
+
+/// `magis doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Also look at this repository
+    #[arg(long, value_name = "PATH")]
+    pub repo: Option<PathBuf>,
+    /// The model to load: an id, or a GGUF file [default: the default model]
+    #[arg(long, value_name = "ID|FILE")]
+    pub model: Option<String>,
+}
+
+fn after_help() -> String {
+    format!(
+        "Examples:\n  \
+         magis models fetch qwen2.5-coder-1.5b\n  \
+         magis solve --repo ~/src/app --issue issue.md\n  \
+         magis runs show 12\n  \
+         magis apply 12 --branch fix-12\n\n{}",
+        ExitStatus::table()
+    )
+}
+
+fn run_id(text: &str) -> Result<RunId, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(RunId(number)),
+        _ => Err("a run is named by its number, as 'magis runs list' shows it".to_owned()),
+    }
+}
+
+fn task_id(text: &str) -> Result<TaskId, String> {
+    match text.trim_start_matches(['T', 't']).parse() {
+        Ok(number) if number > 0 => Ok(TaskId(number)),
+        _ => Err("a task is named as 'magis runs show' does: T1, T2, ...".to_owned()),
+    }
+}
+
+/// Reads a stage's name, and offers all of them in messages and completions.
+fn stage() -> impl clap::builder::TypedValueParser<Value = Stage> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+    PossibleValuesParser::new(Stage::ALL.map(Stage::name)).map(|name| {
+        let known = Stage::ALL.into_iter().find(|stage| stage.name() == name);
+        known.expect("the parser lets only the names of stages through")
+    })
+}

@@ -1,0 +1,86 @@
+//! `magis solve`, and what it shares with the other commands that drive a run.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `magis solve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    magis solve --repo . --issue issue.md\n  \
+    magis solve --repo ~/src/app --issue - --log failing-test.txt < issue.md\n  \
+    magis solve --repo . --issue issue.md --files src/parser.py src/lexer.py\n\n\
+    Ctrl-C stops within a second and saves; 'magis runs resume N' goes on. A second Ctrl-C ends the program at once; \
+    nothing that was recorded is lost then either.")]
+pub struct SolveArgs {
+    /// A folder of the repository
+    #[arg(long, value_name = "PATH", help_heading = "What to solve")]
+    pub repo: PathBuf,
+    /// The issue's text: a file, or '-' for standard input
+    #[arg(long, value_name = "FILE", help_heading = "What to solve")]
+    pub issue: PathBuf,
+    /// What is known beyond it: comments, a discussion
+    #[arg(long, value_name = "FILE", help_heading = "What to solve")]
+    pub hints: Option<PathBuf>,
+    /// The output of a failing test or program
+    #[arg(long, value_name = "FILE", help_heading = "What to solve")]
+    pub log: Option<PathBuf>,
+    /// The files to change, relative to the repository's root; nothing is searched then
+    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "What to solve")]
+    pub files: Vec<String>,
+
+    /// The branch, tag or commit to read [default: HEAD]
+    #[arg(
+        long,
+        value_name = "REV",
+        conflicts_with = "include_uncommitted",
+        help_heading = "From which state"
+    )]
+    pub base: Option<String>,
+    /// Read uncommitted work as well
+    #[arg(long, help_heading = "From which state")]
+    pub include_uncommitted: bool,
+
+    /// An id of 'magis models list', or a GGUF file [default: qwen2.5-coder-1.5b]
+    #[arg(long, value_name = "ID|FILE", help_heading = "How")]
+    pub model: Option<String>,
+    /// The seed of every random choice; the same one repeats a run
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "How")]
+    pub seed: u64,
+    /// How many files of the search are judged
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200), help_heading = "How")]
+    pub top_k: u32,
+    /// Rounds of writing and review a task gets
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "How")]
+    pub max_rounds: u32,
+    /// Take the first usable change without review
+    #[arg(long, help_heading = "How")]
+    pub no_qa: bool,
+    /// Keep the hints from the agents
+    #[arg(long, help_heading = "How")]
+    pub no_hints: bool,
+    /// How the model is loaded.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// How the run is followed.
+    #[command(flatten)]
+    pub follow: FollowArgs,
+}
+
+/// How the model is loaded.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct EngineArgs {
+    /// Tokens of context [default: the model's own, at most 32768, as far as memory allows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1024..), help_heading = "How")]
+    pub context: Option<u32>,
+    /// Threads to compute with [default: the physical cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How")]
+    pub threads: Option<u32>,
+}
+
+/// How a run is followed.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct FollowArgs {
+    /// Print the run's events, a JSON object a line, and nothing else
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}

@@ -1,0 +1,148 @@
+//! What each command does, one file each, and what they share.
+
+mod apply;
+mod doctor;
+mod follow;
+mod inspect;
+mod memory;
+mod models;
+mod runs;
+mod solve;
+mod steer;
+
+use crate::args::{Cli, Command, Global};
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use clap::CommandFactory as _;
+use magis_engine::floors::llama::{WorkerCommand, worker};
+use magis_engine::{DataFolder, Magis};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Carries out a command line.
+pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
+    let Cli { global, command } = cli;
+    let place = Place {
+        screen: Screen::look(global.color),
+        global,
+    };
+    let status = match command {
+        Command::Solve(args) => solve::solve(&place, *args)?,
+        Command::Runs(command) => runs::run(&place, command)?,
+        Command::Rerun(args) => solve::rerun(&place, args)?,
+        Command::Steer(args) => steer::steer(&place, args)?,
+        Command::Apply(args) => apply::apply(&place, args)?,
+        Command::Memory(command) => memory::run(&place, command)?,
+        Command::Models(command) => models::run(&place, command)?,
+        Command::Doctor(args) => doctor::doctor(&place, &args)?,
+        Command::Completions { shell } => completions(&place, shell)?,
+        Command::Worker => return serve_as_worker(),
+    };
+    Ok(status.into())
+}
+
+/// Where a command is carried out: which data folder, which screen.
+pub struct Place {
+    /// Standard output.
+    pub screen: Screen,
+    global: Global,
+}
+
+impl Place {
+    /// Where the data lies.
+    pub fn data(&self) -> Result<DataFolder, Failure> {
+        let data = DataFolder::locate(self.global.data_dir.clone())?;
+        Ok(match &self.global.models_dir {
+            Some(models) => data.with_models(models.clone()),
+            None => data,
+        })
+    }
+
+    /// Opens the data folder; this very program is the engine's worker as well.
+    pub fn open(&self) -> Result<Magis, Failure> {
+        Ok(Magis::open(self.data()?, worker_command()?)?)
+    }
+
+    /// A further command for the person to type, with the data folder where it is not the usual one.
+    pub fn next_command(&self, words: &str) -> String {
+        match &self.global.data_dir {
+            Some(folder) => format!("magis {words} --data-dir {}", quoted(&folder.display().to_string())),
+            None => format!("magis {words}"),
+        }
+    }
+}
+
+/// How the engine's process is started.
+fn worker_command() -> Result<WorkerCommand, Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::error(
+            format!("this program cannot find its own file, which serves the model as well: {error}"),
+            "start it by its whole path",
+        )
+    })?;
+    Ok(WorkerCommand {
+        program,
+        args: vec!["worker".into()],
+    })
+}
+
+fn completions(place: &Place, shell: clap_complete::Shell) -> Result<ExitStatus, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "magis", &mut script);
+    place.screen.write(&String::from_utf8_lossy(&script))?;
+    Ok(ExitStatus::Success)
+}
+
+/// The engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; whether it ends is its parent's decision.
+fn serve_as_worker() -> Result<ExitCode, Failure> {
+    let runtime = runtime()?;
+    let guard = runtime.enter();
+    // From here on the signal no longer ends this process, also when nobody waits for it.
+    let _ignored = interrupts()?;
+    drop(guard);
+    Ok(worker::run(
+        std::io::BufReader::new(std::io::stdin()),
+        std::io::stdout().lock(),
+    ))
+}
+
+#[cfg(unix)]
+fn interrupts() -> Result<tokio::signal::unix::Signal, Failure> {
+    use tokio::signal::unix::{SignalKind, signal};
+    signal(SignalKind::interrupt())
+        .map_err(|error| Failure::error(format!("cannot listen for Ctrl-C: {error}"), "try again"))
+}
+
+#[cfg(not(unix))]
+fn interrupts() -> Result<(), Failure> {
+    Ok(())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::error(
+                format!("cannot start the threads to work with: {error}"),
+                "close other programs and try again",
+            )
+        })
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

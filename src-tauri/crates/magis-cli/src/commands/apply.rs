@@ -1,0 +1,199 @@
+//! `magis apply`: a run's patch goes into the working tree, onto a branch or into a file, or is taken back.
+
+use super::Place;
+use crate::args::ApplyArgs;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::render::{clean, count};
+use crate::screen::ask;
+use magis_core::RunId;
+use magis_engine::floors::repo::{Applied, HunkNumber, Identity, Patch, RepoError, Selection};
+use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// `magis apply`.
+pub fn apply(place: &Place, args: ApplyArgs) -> Result<ExitStatus, Failure> {
+    let selection = selection(args.hunks.as_deref())?;
+    let magis = place.open()?;
+    let run = args.run;
+    if args.undo {
+        let undone = magis.undo(run)?;
+        return say(place, run, &undone, Direction::Back);
+    }
+    if let Some(file) = args.patch {
+        return write_patch(place, &magis, run, &file, &selection);
+    }
+    let applied = match args.branch {
+        None => magis.apply(run, ApplyTarget::Worktree, &selection)?,
+        Some(name) => {
+            let identity = args.name.zip(args.email).map(|(name, email)| Identity { name, email });
+            on_branch(&magis, run, &name, identity, &selection)?
+        }
+    };
+    say(place, run, &applied, Direction::Forth)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Forth,
+    Back,
+}
+
+fn on_branch(
+    magis: &Magis,
+    run: RunId,
+    name: &str,
+    identity: Option<Identity>,
+    selection: &Selection,
+) -> Result<AppliedRun, Failure> {
+    let target = |identity| ApplyTarget::Branch {
+        name: name.to_owned(),
+        identity,
+    };
+    match magis.apply(run, target(identity), selection) {
+        Err(EngineError::Repo(RepoError::IdentityMissing)) => {}
+        other => return Ok(other?),
+    }
+    let asked = ask("Git knows no author for this repository. Name:")
+        .filter(|name| !name.is_empty())
+        .zip(ask("Mail address:").filter(|email| !email.is_empty()));
+    let Some((name, email)) = asked else {
+        return Err(Failure::error(
+            RepoError::IdentityMissing.to_string(),
+            "give --name NAME and --email MAIL, or set them with 'git config user.name' and 'git config user.email'",
+        ));
+    };
+    Ok(magis.apply(run, target(Some(Identity { name, email })), selection)?)
+}
+
+fn write_patch(
+    place: &Place,
+    magis: &Magis,
+    run: RunId,
+    file: &Path,
+    selection: &Selection,
+) -> Result<ExitStatus, Failure> {
+    if file == Path::new("-") {
+        let patch = Patch::parse(&magis.merged(run)?.patch)?;
+        known_hunks(run, &patch, selection)?;
+        place.screen.write(&patch.select(selection).to_string())?;
+        return Ok(ExitStatus::Success);
+    }
+    if file.exists() {
+        return Err(Failure::error(
+            format!("{} exists already, and nothing was written", file.display()),
+            "choose another name, or delete that file first",
+        ));
+    }
+    let written = magis.apply(run, ApplyTarget::PatchFile(file.to_owned()), selection)?;
+    say(place, run, &written, Direction::Forth)
+}
+
+fn known_hunks(run: RunId, patch: &Patch, selection: &Selection) -> Result<(), EngineError> {
+    let hunks = patch.hunk_count();
+    match selection {
+        Selection::All => Ok(()),
+        Selection::Hunks { numbers } => match numbers.iter().find(|number| number.0 > hunks) {
+            None => Ok(()),
+            Some(missing) => Err(EngineError::Patch {
+                run,
+                why: format!("it has {hunks} hunks and no hunk {}", missing.0),
+            }),
+        },
+    }
+}
+
+fn say(place: &Place, run: RunId, applied: &AppliedRun, direction: Direction) -> Result<ExitStatus, Failure> {
+    let screen = place.screen;
+    match (applied, direction) {
+        (AppliedRun::PatchFile(path), _) => screen.line(&format!("Written: {}", path.display()))?,
+        (AppliedRun::Repository(Applied::Worktree { files }), direction) => {
+            let verb = if direction == Direction::Forth {
+                "changed"
+            } else {
+                "as it was before"
+            };
+            for file in files {
+                screen.line(&format!("  {verb}: {}", clean(file.path.as_str())))?;
+            }
+            let what = match direction {
+                Direction::Forth => "The patch is applied to the working tree",
+                Direction::Back => "The patch is taken back from the working tree",
+            };
+            screen.line(&format!("{what} ({}); nothing is staged.", count(files.len(), "file")))?;
+        }
+        (AppliedRun::Repository(Applied::Branch { name, commit, skipped }), Direction::Forth) => {
+            screen.line(&format!(
+                "The patch is commit {} on the new branch {}.",
+                commit,
+                clean(name)
+            ))?;
+            for skipped in skipped {
+                screen.line(&format!("  left out: {}", clean(skipped)))?;
+            }
+        }
+        (AppliedRun::Repository(Applied::Branch { name, .. }), Direction::Back) => {
+            screen.line(&format!("The branch {} is deleted.", clean(name)))?;
+        }
+    }
+    let is_file = matches!(applied, AppliedRun::PatchFile(_));
+    if direction == Direction::Forth && !is_file {
+        screen.line(&format!(
+            "To take it back: {}",
+            place.next_command(&format!("apply {run} --undo"))
+        ))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Reads `1,3-5`.
+fn selection(list: Option<&str>) -> Result<Selection, Failure> {
+    let Some(list) = list else { return Ok(Selection::All) };
+    let wrong = || {
+        Failure::usage(
+            format!("'{list}' is no list of hunks"),
+            "give numbers and ranges from 1, separated by commas, as in 1,3-5",
+        )
+    };
+    let mut numbers = BTreeSet::new();
+    for part in list.split(',').map(str::trim) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| {
+            text.trim()
+                .parse::<u32>()
+                .ok()
+                .filter(|number| (1..=100_000).contains(number))
+        };
+        let (first, last) = number(first).zip(number(last)).ok_or_else(wrong)?;
+        if first > last {
+            return Err(wrong());
+        }
+        numbers.extend((first..=last).map(HunkNumber));
+    }
+    Ok(Selection::Hunks { numbers })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(list: &str, expected: Option<&[u32]>) {
+        let numbers = selection(Some(list)).ok().map(|selection| match selection {
+            Selection::Hunks { numbers } => numbers.into_iter().map(|number| number.0).collect::<Vec<_>>(),
+            Selection::All => Vec::new(),
+        });
+        assert_eq!(numbers.as_deref(), expected, "{list}");
+    }
+
+    #[test]
+    fn hunks_are_named_by_numbers_and_ranges() {
+        check("1,3-5", Some(&[1, 3, 4, 5]));
+        check(" 2 , 2-2 ", Some(&[2]));
+        check("", None);
+        check("0", None);
+        check("5-3", None);
+        check("1,,2", None);
+        check("1-999999999", None);
+    }
+}

@@ -1,0 +1,274 @@
+//! `magis doctor`: what works here, and what to do about what does not. Each line is ok, a note or a problem.
+
+use super::models::{fit_in_words, fit_of};
+use super::{Place, now, runtime, worker_command};
+use crate::args::DoctorArgs;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::render::{Tone, bytes, clean, count, span};
+use crate::screen::Screen;
+use crate::status::StatusLine;
+use magis_engine::DataFolder;
+use magis_engine::floors::llama::{LoadRequest, WorkerModel};
+use magis_engine::floors::models::{Fit, LibraryError, ModelFile, ModelLibrary, available_memory, fits};
+use magis_engine::floors::repo::{HeadState, Repository};
+use magis_engine::floors::store::{RunFilter, Store};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long loading a model may take before it counts as stuck.
+const LOADING: Duration = Duration::from_mins(5);
+/// The context that is tried.
+const CONTEXT: u32 = 4096;
+
+/// `magis doctor`.
+pub fn doctor(place: &Place, args: &DoctorArgs) -> Result<ExitStatus, Failure> {
+    let mut report = Report {
+        screen: place.screen,
+        problems: 0,
+    };
+    system(&mut report)?;
+    let data = place.data()?;
+    database(&mut report, &data)?;
+    if let Some(model) = models(&mut report, place, &data, args.model.as_deref())? {
+        engine(&mut report, &model)?;
+    }
+    if let Some(path) = &args.repo {
+        repository(&mut report, path)?;
+    }
+    report.end()
+}
+
+struct Report {
+    screen: Screen,
+    problems: usize,
+}
+
+impl Report {
+    fn ok(&self, what: &str, text: &str) -> Result<(), Failure> {
+        self.line(Tone::Good, "ok", what, text)
+    }
+
+    fn note(&self, what: &str, text: &str) -> Result<(), Failure> {
+        self.line(Tone::Note, "note", what, text)
+    }
+
+    fn problem(&mut self, what: &str, text: &str, remedy: &str) -> Result<(), Failure> {
+        self.problems += 1;
+        self.line(Tone::Bad, "problem", what, text)?;
+        if remedy.is_empty() {
+            Ok(())
+        } else {
+            self.screen.line(&format!("{:22}what to do: {}", "", clean(remedy)))
+        }
+    }
+
+    fn failure(&mut self, what: &str, failure: &Failure) -> Result<(), Failure> {
+        match failure {
+            Failure::Told { sentence, remedy, .. } => self.problem(what, sentence, remedy),
+            Failure::OutputClosed => Err(Failure::OutputClosed),
+        }
+    }
+
+    fn line(&self, tone: Tone, state: &str, what: &str, text: &str) -> Result<(), Failure> {
+        let state = self.screen.paint.tone(tone, &format!("{state:<8}"));
+        self.screen.line(&format!("{state} {what:<12} {}", clean(text)))
+    }
+
+    fn end(self) -> Result<ExitStatus, Failure> {
+        if self.problems == 0 {
+            self.screen.line("\nAll that was looked at works.")?;
+            return Ok(ExitStatus::Success);
+        }
+        self.screen
+            .line(&format!("\n{} to be solved.", count(self.problems, "problem")))?;
+        Ok(ExitStatus::Error)
+    }
+}
+
+fn system(report: &mut Report) -> Result<(), Failure> {
+    let about = format!(
+        "magis {}, {} {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    report.ok("system", &about)?;
+    match std::thread::available_parallelism() {
+        Ok(cores) => report.ok("cores", &format!("{} to compute with", count(cores.get(), "processor")))?,
+        Err(error) => report.note("cores", &format!("the system does not say how many there are: {error}"))?,
+    }
+    match available_memory() {
+        Some(available) => report.ok("memory", &format!("{} are available", bytes(available))),
+        None => report.note(
+            "memory",
+            "this system does not say how much is available, so nothing is checked",
+        ),
+    }
+}
+
+fn database(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
+    let folder = data.root();
+    let store = match Store::open(folder) {
+        Ok(store) => store,
+        Err(error) => return report.failure("data folder", &error.into()),
+    };
+    report.ok("data folder", &folder.display().to_string())?;
+    if let Err(error) = store.check() {
+        return report.failure("database", &error.into());
+    }
+    let runs = store
+        .runs(&RunFilter {
+            limit: u32::MAX,
+            ..RunFilter::default()
+        })?
+        .len();
+    let size = std::fs::metadata(store.path())
+        .map(|file| file.len())
+        .unwrap_or_default();
+    report.ok("database", &format!("sound, {}, {}", count(runs, "run"), bytes(size)))?;
+    if let Some(lease) = store.live_lease(now())? {
+        report.note(
+            "database",
+            &format!("run {} is being worked on by process {}", lease.run, lease.pid),
+        )?;
+    }
+    Ok(())
+}
+
+/// Looks at the models, and gives the one to load.
+fn models(
+    report: &mut Report,
+    place: &Place,
+    data: &DataFolder,
+    wanted: Option<&str>,
+) -> Result<Option<ModelFile>, Failure> {
+    let library = match ModelLibrary::open(data.models()) {
+        Ok(library) => library,
+        Err(error) => {
+            report.failure("models", &error.into())?;
+            return Ok(None);
+        }
+    };
+    let installed = library.list()?;
+    for model in &installed {
+        let Err(error) = &model.header else { continue };
+        report.problem(
+            model.id.as_str(),
+            &error.to_string(),
+            &place.next_command(&format!("models remove {}", model.id)),
+        )?;
+    }
+    for model in installed.iter().filter(|model| model.header.is_ok()) {
+        let (tone, fit) = fit_of(model).map_or((Tone::Note, "fit unknown".to_owned()), fit_in_words);
+        let text = format!("{}, {}, {fit}", model.id, bytes(model.bytes));
+        if tone == Tone::Good {
+            report.ok("model", &text)?;
+        } else {
+            report.note("model", &text)?;
+        }
+    }
+    let name = wanted
+        .unwrap_or(library.catalog().default_entry().id.as_str())
+        .to_owned();
+    let status = StatusLine::new(report.screen);
+    status.say(format!("reading {name}"));
+    let resolved = library.resolve(&name);
+    status.clear();
+    match resolved {
+        Ok(model) => {
+            report.ok(
+                "hash",
+                &format!("{} is the file it should be: SHA-256 {}", model.id, model.sha256),
+            )?;
+            Ok(Some(model))
+        }
+        Err(LibraryError::NotInstalled { id, bytes: size }) => {
+            let text = format!("{id} is not on this machine ({})", bytes(size));
+            report.problem("model", &text, &place.next_command(&format!("models fetch {id}")))?;
+            Ok(None)
+        }
+        Err(error) => {
+            report.failure("model", &error.into())?;
+            Ok(None)
+        }
+    }
+}
+
+/// Starts a worker and loads the model in it.
+fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
+    let wanted = CONTEXT.min(model.header.context_length);
+    let fit = available_memory().map(|available| fits(&model.header, wanted, available));
+    if let Some(fit @ Fit::No { .. }) = fit {
+        let remedy = "close other programs, or take a smaller model";
+        return report.problem("engine", &format!("{} {}", model.id, fit_in_words(fit).1), remedy);
+    }
+    let load = LoadRequest {
+        file: model.path.clone(),
+        sha256: model.sha256.to_string(),
+        context: Some(wanted),
+        threads: None,
+    };
+    let status = StatusLine::new(report.screen);
+    status.say(format!("loading {}", model.id));
+    let start = Instant::now();
+    let command = worker_command()?;
+    let runtime = runtime()?;
+    let loaded = runtime.block_on(async {
+        let started = tokio::time::timeout(LOADING, WorkerModel::start(command, load)).await;
+        if let Ok(Ok(model)) = &started {
+            model.shutdown().await;
+        }
+        started.map(|started| started.map(|model| model.loaded()))
+    });
+    status.clear();
+    match loaded {
+        Ok(Ok(loaded)) => {
+            let took = span(start.elapsed());
+            let threads = count(loaded.threads as usize, "thread");
+            let text = format!(
+                "{} loads in {took}, {threads}, trained context {}",
+                loaded.name, loaded.trained_context
+            );
+            report.ok("engine", &text)
+        }
+        Ok(Err(error)) => report.problem(
+            "engine",
+            &error.to_string(),
+            "verify the model with 'magis models verify'",
+        ),
+        Err(_) => report.problem(
+            "engine",
+            &format!("{} did not load within {}", model.id, span(LOADING)),
+            "take a smaller model, or close other programs",
+        ),
+    }
+}
+
+fn repository(report: &mut Report, path: &Path) -> Result<(), Failure> {
+    let state = match Repository::open(path).and_then(|repository| repository.state()) {
+        Ok(state) => state,
+        Err(error) => return report.failure("repository", &error.into()),
+    };
+    let head = match &state.head {
+        HeadState::Branch { name } => format!("branch {name}"),
+        HeadState::Detached { .. } => "detached HEAD".to_owned(),
+    };
+    let commit = state.commit.0.get(..10).unwrap_or(&state.commit.0);
+    report.ok(
+        "repository",
+        &format!("{}, {head} at {commit}: {}", state.root.display(), state.subject),
+    )?;
+    let changes = state.cleanliness;
+    if !changes.is_clean() {
+        let text = format!(
+            "uncommitted work: {} staged, {} changed, {} untracked; --include-uncommitted takes it into a run",
+            changes.staged, changes.changed, changes.untracked
+        );
+        report.note("repository", &text)?;
+    }
+    for note in &state.notes {
+        report.note("repository", note)?;
+    }
+    Ok(())
+}

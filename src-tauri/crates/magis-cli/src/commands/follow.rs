@@ -1,0 +1,177 @@
+//! Drives a run and shows it while it happens: a transcript that grows, and one status line below it on a terminal.
+//!
+//! Stopping is asked for here; how a run stops and what is saved is the engine's.
+
+mod view;
+
+use super::{Place, runtime};
+use crate::args::{EngineArgs, FollowArgs};
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::render::span;
+use crate::screen::tell;
+use magis_core::{RunId, RunOutcome};
+use magis_engine::floors::llama::WorkerModel;
+use magis_engine::{DriveEnd, EngineError, Magis};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+use view::View;
+
+/// How often the status line is written anew.
+const BEAT: Duration = Duration::from_millis(250);
+/// How long the threads may take to end when everything is over.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Drives `run` to its end, or until it is stopped, and says how it ended.
+pub fn follow(
+    place: &Place,
+    magis: &Magis,
+    run: RunId,
+    notes: &[String],
+    engine: EngineArgs,
+    form: FollowArgs,
+) -> Result<ExitStatus, Failure> {
+    if magis.state(run)?.outcome().is_some() {
+        return Err(EngineError::RunOver(run).into());
+    }
+    if magis.store().run(run)?.entry.repo.is_none() {
+        return Err(EngineError::NoRepository(run).into());
+    }
+    let mut view = View::new(place, magis, run, form)?;
+    view.begin(magis, notes)?;
+    let runtime = runtime()?;
+    let end = runtime.block_on(drive(magis, run, engine, &mut view));
+    runtime.shutdown_timeout(GRACE);
+    view.clear();
+    let resume = place.next_command(&format!("runs resume {run}"));
+    match end {
+        Ok(DriveEnd::Ended(outcome)) => {
+            view.end(place, magis, &outcome)?;
+            Ok(match outcome {
+                RunOutcome::Approved => ExitStatus::Success,
+                RunOutcome::NotApproved => ExitStatus::NotApproved,
+                RunOutcome::NoChange { .. } => ExitStatus::NoChange,
+                RunOutcome::Failed { .. } => ExitStatus::Error,
+            })
+        }
+        Ok(DriveEnd::Stopped) => {
+            tell(&format!("Stopped; everything so far is saved. To go on: {resume}"));
+            Ok(ExitStatus::Stopped)
+        }
+        Err(error) => Err(match Failure::from(error) {
+            Failure::Told { sentence, remedy, exit } => {
+                let remedy = if remedy.is_empty() {
+                    String::new()
+                } else {
+                    format!("{remedy}; then ")
+                };
+                Failure::Told {
+                    sentence,
+                    remedy: format!("{remedy}go on with '{resume}'"),
+                    exit,
+                }
+            }
+            Failure::OutputClosed => Failure::OutputClosed,
+        }),
+    }
+}
+
+async fn drive(magis: &Magis, run: RunId, engine: EngineArgs, view: &mut View) -> Result<DriveEnd, EngineError> {
+    let stop = CancellationToken::new();
+    let listener = tokio::spawn(listen(stop.clone()));
+    let Some(model) = load(magis, run, engine, view, &stop).await? else {
+        return Ok(DriveEnd::Stopped);
+    };
+    let (sender, mut progress) = unbounded_channel();
+    let mut driven = {
+        let (magis, model, stop) = (magis.clone(), Arc::clone(&model), stop.clone());
+        tokio::spawn(async move { magis.drive(run, model, stop, sender).await })
+    };
+    let mut beat = tokio::time::interval(BEAT);
+    // The channel closes when the drive ends, after its last message.
+    loop {
+        tokio::select! {
+            message = progress.recv() => match message {
+                // Where nobody reads any more, what there is is saved, as with Ctrl-C.
+                Some(message) => if view.take(message).is_err() {
+                    stop.cancel();
+                },
+                None => break,
+            },
+            _ = beat.tick() => {
+                if stop.is_cancelled() { view.say("stopping; what is done is saved") } else { view.refresh() }
+            }
+        }
+    }
+    let end = (&mut driven).await;
+    listener.abort();
+    if let Ok(Ok(DriveEnd::Ended(_))) = end {
+        // It is killed where it does not end by itself in time.
+        let _ = tokio::time::timeout(GRACE, model.shutdown()).await;
+    }
+    match end {
+        Ok(end) => end,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// Loads the model; none when that was stopped.
+async fn load(
+    magis: &Magis,
+    run: RunId,
+    engine: EngineArgs,
+    view: &View,
+    stop: &CancellationToken,
+) -> Result<Option<Arc<WorkerModel>>, EngineError> {
+    let start = Instant::now();
+    let mut loading = {
+        let magis = magis.clone();
+        tokio::spawn(async move { magis.load_model(run, engine.context, engine.threads).await })
+    };
+    let mut beat = tokio::time::interval(BEAT);
+    loop {
+        tokio::select! {
+            loaded = &mut loading => return match loaded {
+                Ok(loaded) => Ok(Some(Arc::new(loaded?))),
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            },
+            () = stop.cancelled() => {
+                loading.abort();
+                return Ok(None);
+            }
+            _ = beat.tick() => view.say(&format!("loading the model, {}", span(start.elapsed()))),
+        }
+    }
+}
+
+/// Turns Ctrl-C into a stop, and a second one into the end of the program: all that was recorded is on the disk by then.
+async fn listen(stop: CancellationToken) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return;
+        };
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            again_or_first(&stop);
+        }
+    }
+    #[cfg(not(unix))]
+    while tokio::signal::ctrl_c().await.is_ok() {
+        again_or_first(&stop);
+    }
+}
+
+fn again_or_first(stop: &CancellationToken) {
+    if stop.is_cancelled() {
+        std::process::exit(ExitStatus::Stopped as i32);
+    }
+    stop.cancel();
+}

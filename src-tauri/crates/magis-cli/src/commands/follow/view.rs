@@ -1,0 +1,362 @@
+//! What a person, or a program, sees of a run while it is driven.
+
+use super::super::{Place, inspect};
+use crate::args::FollowArgs;
+use crate::estimate::{Pace, Spent};
+use crate::failure::Failure;
+use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, span, thousands};
+use crate::screen::{Screen, tell};
+use crate::status::StatusLine;
+use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
+use magis_engine::floors::store::{CallOrigin, RunFilter, RunStatus, StoredEvent};
+use magis_engine::{Magis, Progress};
+use std::time::{Duration, Instant};
+
+/// How many earlier runs say how long one takes.
+const EARLIER_RUNS: usize = 5;
+
+/// The view of one run.
+pub struct View {
+    form: Form,
+    reader: Reader,
+    status: StatusLine,
+    screen: Screen,
+    run: RunId,
+    clock: Clock,
+    /// Tasks that are closed, of how many.
+    tasks: (u32, u32),
+    call: Option<Call>,
+    indexing: Option<(usize, usize)>,
+    /// The last event that was shown.
+    shown: u32,
+}
+
+/// How events are shown.
+enum Form {
+    /// As text, as it grows.
+    Text(Box<Transcript>),
+    /// As JSON, one event a line.
+    Json,
+}
+
+/// Whether anybody reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    There,
+    Gone,
+}
+
+/// Time spent and time to come.
+struct Clock {
+    pace: Pace,
+    spent: Spent,
+    stage: Stage,
+    begun: Instant,
+    counted: Instant,
+}
+
+/// The call under way.
+struct Call {
+    agent: Agent,
+    step: &'static str,
+    about: String,
+    /// When the first text came, and how many pieces came since.
+    writing: Option<(Instant, u32)>,
+}
+
+impl View {
+    /// A view that shows nothing yet.
+    pub fn new(place: &Place, magis: &Magis, run: RunId, form: FollowArgs) -> Result<Self, Failure> {
+        let screen = place.screen;
+        let (form, status) = if form.json {
+            (Form::Json, StatusLine::none(screen))
+        } else {
+            let text = inspect::base_text(magis, run)?;
+            let transcript = Transcript::new(screen.paint, screen.width, Detail::Live, text);
+            (Form::Text(Box::new(transcript)), StatusLine::new(screen))
+        };
+        let clock = Clock {
+            pace: pace(magis, run)?,
+            spent: Spent::of(&magis.store().events(run)?),
+            stage: magis.state(run)?.stage(),
+            begun: Instant::now(),
+            counted: Instant::now(),
+        };
+        Ok(Self {
+            form,
+            reader: Reader::There,
+            status,
+            screen,
+            run,
+            clock,
+            tasks: (0, 0),
+            call: None,
+            indexing: None,
+            shown: 0,
+        })
+    }
+
+    /// Shows what the log has already, and what a person should know before it goes on.
+    pub fn begin(&mut self, magis: &Magis, notes: &[String]) -> Result<(), Failure> {
+        let events = magis.store().events(self.run)?;
+        if let Form::Json = self.form {
+            tell(&format!("run {}", self.run));
+            for note in notes {
+                tell(&format!("note: {note}"));
+            }
+        } else {
+            let entry = magis.store().run(self.run)?.entry;
+            let title = format!("Run {} in {}", self.run, clean(&entry.repository));
+            self.screen.line(&self.screen.paint.tone(Tone::Strong, &title))?;
+            for note in notes {
+                self.screen.line(&format!(
+                    "  {} {}",
+                    self.screen.paint.tone(Tone::Note, "note:"),
+                    clean(note)
+                ))?;
+            }
+        }
+        self.show_log(&events)?;
+        if let (Form::Text(_), [_, _, ..]) = (&self.form, events.as_slice()) {
+            let goes_on = format!(
+                "  goes on at the stage '{}', after {} events",
+                self.clock.stage,
+                events.len()
+            );
+            self.screen.line(&goes_on)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a message of the engine.
+    pub fn take(&mut self, message: Progress) -> Result<(), Failure> {
+        match message {
+            Progress::Event { seq, event } => {
+                self.count(&event);
+                if seq > self.shown {
+                    self.shown = seq;
+                    let told = match &mut self.form {
+                        Form::Text(transcript) => transcript.tell(&event),
+                        Form::Json => json_line(seq, &event),
+                    };
+                    self.print(&told)?;
+                }
+            }
+            Progress::Indexing { done, total } => self.indexing = (done < total).then_some((done, total)),
+            Progress::CallStarted {
+                stage,
+                agent,
+                step,
+                task,
+                path,
+            } => {
+                self.indexing = None;
+                self.clock.enter(stage);
+                self.call = Some(Call {
+                    agent,
+                    step,
+                    about: about(task, path.as_deref()),
+                    writing: None,
+                });
+            }
+            Progress::Text { .. } => {
+                if let Some(call) = &mut self.call {
+                    let (_, pieces) = call.writing.get_or_insert_with(|| (Instant::now(), 0));
+                    *pieces += 1;
+                }
+            }
+            Progress::CallEnded { .. } => self.call = None,
+        }
+        Ok(())
+    }
+
+    /// Writes the status line anew.
+    pub fn refresh(&mut self) {
+        self.clock.tick();
+        if self.status.is_shown() {
+            self.status.say(self.status_text());
+        }
+    }
+
+    /// Says something else in the status line.
+    pub fn say(&self, text: &str) {
+        self.status.say(text.to_owned());
+    }
+
+    /// Takes the status line away.
+    pub fn clear(&self) {
+        self.status.clear();
+    }
+
+    /// Says how the run ended and where to go from there.
+    pub fn end(&mut self, place: &Place, magis: &Magis, outcome: &RunOutcome) -> Result<(), Failure> {
+        if let Form::Json = self.form {
+            return Ok(());
+        }
+        let (screen, paint) = (self.screen, self.screen.paint);
+        let (tone, sentence) = outcome_sentence(outcome);
+        screen.line(&format!("\n{}", paint.tone(tone, &clean(&sentence))))?;
+        let entry = magis.store().run(self.run)?.entry;
+        if entry.size.files > 0 {
+            let files = count(entry.size.files as usize, "file");
+            screen.line(&format!(
+                "  {files} changed, +{} -{}",
+                entry.size.added, entry.size.deleted
+            ))?;
+        }
+        let own = magis
+            .store()
+            .call_totals(self.run)?
+            .into_iter()
+            .filter(|of| of.origin == CallOrigin::Own);
+        let (calls, written) = own.fold((0, 0), |(calls, written), of| {
+            (calls + of.calls, written + of.generated_tokens)
+        });
+        screen.line(&format!(
+            "  {}, {} of the model, {} tokens read and {} written",
+            span(self.clock.begun.elapsed()),
+            count(calls as usize, "call"),
+            thousands(entry.tokens.saturating_sub(written)),
+            thousands(written),
+        ))?;
+        let run = self.run;
+        screen.line(&format!(
+            "\n  The whole run:  {}",
+            place.next_command(&format!("runs show {run}"))
+        ))?;
+        if entry.size.files > 0 {
+            screen.line(&format!(
+                "  The patch:      {}",
+                place.next_command(&format!("runs show {run} --patch"))
+            ))?;
+            screen.line(&format!(
+                "  Take it over:   {}",
+                place.next_command(&format!("apply {run} --worktree"))
+            ))?;
+            screen.line(&format!(
+                "  or on a branch: {}",
+                place.next_command(&format!("apply {run} --branch NAME"))
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn show_log(&mut self, events: &[StoredEvent]) -> Result<(), Failure> {
+        let is_new = events.len() == 1;
+        for stored in events {
+            self.count(&stored.event);
+            self.shown = stored.seq;
+            let told = match &mut self.form {
+                Form::Text(transcript) if is_new => transcript.tell(&stored.event),
+                Form::Text(transcript) => {
+                    transcript.take_in(&stored.event);
+                    String::new()
+                }
+                Form::Json => json_line(stored.seq, &stored.event),
+            };
+            self.print(&told)?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
+        if text.is_empty() || self.reader == Reader::Gone {
+            return Ok(());
+        }
+        let printed = self.status.print(text);
+        if printed.is_err() {
+            self.reader = Reader::Gone;
+        }
+        printed
+    }
+
+    fn count(&mut self, event: &RunEvent) {
+        if let Some(stage) = event.stage() {
+            self.clock.enter(stage);
+        }
+        match event {
+            RunEvent::TaskDefined { .. } => self.tasks.1 += 1,
+            RunEvent::TaskClosed { .. } => self.tasks.0 += 1,
+            _ => {}
+        }
+    }
+
+    fn status_text(&self) -> String {
+        let mut parts = vec![self.clock.stage.name().to_owned()];
+        match (&self.call, self.indexing) {
+            (_, Some((done, total))) => parts.push(format!("indexing, {done} of {total} files")),
+            (Some(call), None) => {
+                parts.push(format!("{} {}{}", call.agent.name(), call.step, call.about));
+                parts.push(match call.writing {
+                    None => "reading".to_owned(),
+                    Some((since, pieces)) => match since.elapsed().as_secs_f64() {
+                        seconds if seconds > 0.5 => format!("{:.1} tokens/s", f64::from(pieces) / seconds),
+                        _ => "writing".to_owned(),
+                    },
+                });
+            }
+            (None, None) => {}
+        }
+        parts.push(span(self.clock.spent.total()));
+        let done = match (self.clock.stage, self.tasks) {
+            (Stage::Code, (closed, all)) if all > 0 => f64::from(closed) / f64::from(all),
+            _ => 0.0,
+        };
+        if let Some(rest) = self.clock.pace.rest(&self.clock.spent, self.clock.stage, done) {
+            parts.push(format!("about {} left", roughly(rest)));
+        }
+        parts.join(" | ")
+    }
+}
+
+impl Clock {
+    fn tick(&mut self) {
+        let now = Instant::now();
+        self.spent.add(self.stage, now - self.counted);
+        self.counted = now;
+    }
+
+    fn enter(&mut self, stage: Stage) {
+        self.tick();
+        self.stage = stage;
+    }
+}
+
+/// What runs that ended here took, with this run's model.
+fn pace(magis: &Magis, run: RunId) -> Result<Pace, Failure> {
+    let model = magis.store().run(run)?.request.model;
+    let filter = RunFilter {
+        status: Some(RunStatus::Ended),
+        ..RunFilter::default()
+    };
+    let mut logs = Vec::new();
+    for entry in magis.store().runs(&filter)? {
+        let has_all_stages = entry.size.files > 0 && entry.parent.is_none();
+        if has_all_stages && entry.model == model && logs.len() < EARLIER_RUNS {
+            logs.push(Spent::of(&magis.store().events(entry.id)?));
+        }
+    }
+    Ok(Pace::of(&logs))
+}
+
+fn about(task: Option<TaskId>, path: Option<&str>) -> String {
+    match (task, path) {
+        (Some(task), Some(path)) => format!(", {task} {}", clean(path)),
+        (Some(task), None) => format!(", {task}"),
+        (None, Some(path)) => format!(", {}", clean(path)),
+        (None, None) => String::new(),
+    }
+}
+
+fn json_line(seq: u32, event: &RunEvent) -> String {
+    format!("{}\n", serde_json::json!({ "seq": seq, "event": event }))
+}
+
+/// A length of time that pretends no more than an estimate knows.
+fn roughly(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{} s", (seconds / 10 + 1) * 10),
+        seconds @ 60..600 => format!("{:.1} min", (seconds as f64 / 30.0).round() / 2.0),
+        seconds => format!("{} min", seconds / 60),
+    }
+}

@@ -1,0 +1,133 @@
+//! Why a command could not do what was asked: one sentence, what to do about it, and the exit code.
+
+use crate::exit::ExitStatus;
+use magis_engine::EngineError;
+use magis_engine::floors::models::{FetchError, LibraryError};
+use magis_engine::floors::repo::{PatchError, ReadError, RepoError};
+use magis_engine::floors::store::{ArchiveError, StoreError};
+use std::fmt::Write as _;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something to tell.
+    Told {
+        /// What happened, in a sentence without a full stop.
+        sentence: String,
+        /// What a person can do; empty where the sentence says it all.
+        remedy: String,
+        /// The exit code.
+        exit: ExitStatus,
+    },
+    /// Whoever read standard output has gone, as `head` does. Nobody is left to be told.
+    OutputClosed,
+}
+
+impl Failure {
+    /// Something that went wrong.
+    pub fn error(sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Told {
+            sentence: sentence.into(),
+            remedy: remedy.into(),
+            exit: ExitStatus::Error,
+        }
+    }
+
+    /// Something that was asked for in a way that cannot be understood.
+    pub fn usage(sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Told {
+            sentence: sentence.into(),
+            remedy: remedy.into(),
+            exit: ExitStatus::Usage,
+        }
+    }
+
+    /// The message as it goes to standard error.
+    pub fn message(&self) -> String {
+        match self {
+            Self::OutputClosed => String::new(),
+            Self::Told { sentence, remedy, .. } => {
+                let mut message = format!("error: {sentence}\n");
+                if !remedy.is_empty() {
+                    // Writing to a string cannot fail.
+                    let _ = writeln!(message, "  what to do: {remedy}");
+                }
+                message
+            }
+        }
+    }
+
+    /// The exit code. A closed output is the reader's wish, not an error.
+    pub fn exit(&self) -> ExitStatus {
+        match self {
+            Self::OutputClosed => ExitStatus::Success,
+            Self::Told { exit, .. } => *exit,
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        if let EngineError::Repo(RepoError::Conflicts(conflicts) | RepoError::NeedsUncommitted(conflicts)) = &error
+            && conflicts.len() > 1
+        {
+            let places: Vec<String> = conflicts.iter().map(|conflict| format!("\n    {conflict}")).collect();
+            return Self::Told {
+                sentence: format!(
+                    "the patch does not apply at {} places:{}",
+                    conflicts.len(),
+                    places.concat()
+                ),
+                remedy: error.remedy(),
+                exit: ExitStatus::Conflict,
+            };
+        }
+        let exit = match &error {
+            EngineError::Repo(
+                RepoError::Conflicts(_) | RepoError::NeedsUncommitted(_) | RepoError::ChangedSince(_),
+            ) => ExitStatus::Conflict,
+            _ => ExitStatus::Error,
+        };
+        Self::Told {
+            sentence: error.to_string(),
+            remedy: error.remedy(),
+            exit,
+        }
+    }
+}
+
+macro_rules! through_the_engine {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                EngineError::from(error).into()
+            }
+        })*
+    };
+}
+
+through_the_engine!(StoreError, ArchiveError, LibraryError, RepoError, ReadError);
+
+impl From<PatchError> for Failure {
+    fn from(error: PatchError) -> Self {
+        RepoError::from(error).into()
+    }
+}
+
+impl From<FetchError> for Failure {
+    fn from(error: FetchError) -> Self {
+        let remedy = match &error {
+            FetchError::Unknown { .. } => "see 'magis models list', or add a file of your own with 'magis models add'",
+            _ => "",
+        };
+        let exit = match &error {
+            FetchError::Cancelled { .. } => ExitStatus::Stopped,
+            _ => ExitStatus::Error,
+        };
+        Self::Told {
+            sentence: error.to_string(),
+            remedy: remedy.to_owned(),
+            exit,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Runs in a list.
+
+use super::{Paint, Table, Tone, day_and_minute, one_line, span};
+use magis_core::RunOutcome;
+use magis_engine::floors::store::{RunEntry, RunOrigin, RunStatus};
+use std::time::Duration;
+
+/// How a run stands or ended, in a word or two.
+pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
+    match (entry.status, &entry.outcome) {
+        (RunStatus::Queued, _) => (Tone::Faint, "queued"),
+        (RunStatus::Running, _) => (Tone::Strong, "running"),
+        (RunStatus::Paused, _) => (Tone::Note, "paused"),
+        (RunStatus::Interrupted, _) => (Tone::Note, "interrupted"),
+        (RunStatus::Ended, Some(RunOutcome::Approved)) => (Tone::Good, "approved"),
+        (RunStatus::Ended, Some(RunOutcome::NotApproved)) => (Tone::Note, "not approved"),
+        (RunStatus::Ended, Some(RunOutcome::NoChange { .. })) => (Tone::Note, "no change"),
+        (RunStatus::Ended, Some(RunOutcome::Failed { .. })) => (Tone::Bad, "failed"),
+        (RunStatus::Ended, None) => (Tone::Faint, "ended"),
+    }
+}
+
+/// One line a run; the number of the run begins it.
+pub fn table_of_runs(runs: &[RunEntry], paint: Paint, width: usize) -> String {
+    let mut table = Table::new(&["RUN", "STATE", ">PATCH", "STARTED", ">TIME", "REPOSITORY", "ISSUE"]);
+    for run in runs {
+        let (tone, state) = standing(run);
+        let patch = match run.size.files {
+            0 => "-".to_owned(),
+            _ => format!("+{} -{}", run.size.added, run.size.deleted),
+        };
+        let repository = match run.origin {
+            RunOrigin::Local => one_line(&run.repository, 24),
+            RunOrigin::Imported => format!("{} (imported)", one_line(&run.repository, 24)),
+        };
+        table
+            .row()
+            .toned(Tone::Strong, run.id.to_string())
+            .toned(tone, state)
+            .cell(patch)
+            .cell(day_and_minute(run.started_at.unwrap_or(run.created_at)))
+            .cell(took(run).map_or_else(|| "-".to_owned(), span))
+            .cell(repository)
+            .last(one_line(&run.title, 200));
+    }
+    table.lines(paint, width).join("\n") + "\n"
+}
+
+fn took(run: &RunEntry) -> Option<Duration> {
+    let ms = run.ended_at?.checked_sub(run.started_at?)?;
+    Some(Duration::from_millis(ms.max(0).cast_unsigned()))
+}

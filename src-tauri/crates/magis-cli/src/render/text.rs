@@ -1,0 +1,154 @@
+//! Words, numbers and lengths of time as people read them, and text of others made safe for a terminal.
+
+use console::measure_text_width;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// `text` without what a terminal would obey or hide: control characters become their visible signs, and so do the characters that turn
+/// the direction of writing. Line breaks and tabs stay.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let visible = |c: char| match c {
+        c if !obeyed(c) => c,
+        '\u{7f}' => '\u{2421}',
+        c if (c as u32) < 0x20 => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        _ => '\u{fffd}',
+    };
+    Cow::Owned(text.replace("\r\n", "\n").chars().map(visible).collect())
+}
+
+fn turns_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The first `width` columns of the first line that says something.
+pub fn one_line(text: &str, width: usize) -> String {
+    let text = clean(text);
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .replace('\t', " ");
+    console::truncate_str(&line, width.max(1), "…").into_owned()
+}
+
+/// Breaks `text` into lines of at most `width` columns, at spaces. Lines that are indented, and those between code fences, are code and stay
+/// as they are.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut fenced = false;
+    for line in clean(text).trim_end().lines() {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        if fenced || fence || line.starts_with(['\t', ' ']) || measure_text_width(line) <= width {
+            lines.push(line.trim_end().to_owned());
+        } else {
+            wrap(line, width, &mut lines);
+        }
+    }
+    lines
+}
+
+fn wrap(line: &str, width: usize, lines: &mut Vec<String>) {
+    // What follows the mark of a list stands under its first word.
+    let hang = if line.starts_with(['-', '*']) { "  " } else { "" };
+    let mut current = String::new();
+    for word in line.split_whitespace() {
+        let room = measure_text_width(&current) + 1 + measure_text_width(word);
+        if !current.trim().is_empty() && room > width {
+            lines.push(std::mem::replace(&mut current, hang.to_owned()));
+        }
+        if !current.is_empty() && !current.ends_with(' ') {
+            current.push(' ');
+        }
+        current.push_str(word);
+    }
+    lines.push(current);
+}
+
+/// A number of bytes.
+pub fn bytes(bytes: u64) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, size)| bytes >= *size) {
+        Some((unit, size)) => format!("{:.1} {unit}", bytes as f64 / size as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// A number with its thousands apart.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut apart = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            apart.push(' ');
+        }
+        apart.push(digit);
+    }
+    apart
+}
+
+/// `3 files`, `1 file`.
+pub fn count(number: usize, one: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {one}{plural}")
+}
+
+/// A length of time: `8 s`, `2:05 min`, `1:02:05 h`.
+pub fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02} min"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        assert_eq!(clean("a\u{1b}[2Jb\tc\n"), "a␛[2Jb\tc\n");
+        assert_eq!(clean("x = \"\u{202e}evil\""), "x = \"\u{fffd}evil\"");
+        assert_eq!(clean("ünï 码"), "ünï 码");
+    }
+
+    #[test]
+    fn prose_is_wrapped_and_code_is_not() {
+        let text = "one two three four\n- five six seven\n    code that is long stays\n```\nas it is, too\n```";
+        assert_eq!(
+            wrapped(text, 10),
+            [
+                "one two",
+                "three four",
+                "- five six",
+                "  seven",
+                "    code that is long stays",
+                "```",
+                "as it is, too",
+                "```"
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!(thousands(1_234_567), "1 234 567");
+        assert_eq!(thousands(120), "120");
+        assert_eq!(bytes(1_117_320_768), "1.0 GiB");
+        assert_eq!(span(Duration::from_secs(125)), "2:05 min");
+        assert_eq!(span(Duration::from_secs(3725)), "1:02:05 h");
+        assert_eq!(count(1, "file"), "1 file");
+    }
+
+    #[test]
+    fn one_line_takes_the_first_that_says_something() {
+        assert_eq!(one_line("\n  a long title\nrest", 6), "a lon…");
+    }
+}

@@ -1,0 +1,495 @@
+//! A run told event by event: while it happens, and again when it is looked at later.
+//!
+//! It keeps only what later events refer to: roles, paths, evidence.
+
+use super::page::Page;
+use super::{Paint, Tone, count, diff, one_line};
+use magis_core::{
+    Candidate, Decision, Description, DescriptionSource, FileTask, Hint, Judgement, MergeResult, Notice, Plan,
+    RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speaker, Speech, Stage, TaskId, TaskOutcome, Turn,
+    Verdict,
+};
+use magis_engine::floors::repo::Patch;
+use magis_engine::floors::store::DiffSize;
+use std::collections::BTreeMap;
+
+/// Finds the base version of a file, where it can be had.
+pub type BaseText = Box<dyn Fn(&RepoPath) -> Option<String>>;
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What a person follows while it happens.
+    Live,
+    /// All of it.
+    Full,
+}
+
+/// How many ranked files are shown while a run goes on.
+const SHOWN_LIVE: usize = 8;
+
+/// A run being told.
+pub struct Transcript {
+    paint: Paint,
+    width: usize,
+    detail: Detail,
+    base_text: BaseText,
+    stage: Option<Stage>,
+    candidates: BTreeMap<RepoPath, String>,
+    tasks: BTreeMap<TaskId, Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    path: Option<RepoPath>,
+    developer: Option<String>,
+    reviewer: Option<String>,
+}
+
+impl Transcript {
+    /// A transcript without a word yet.
+    pub fn new(paint: Paint, width: usize, detail: Detail, base_text: BaseText) -> Self {
+        Self {
+            paint,
+            width,
+            detail,
+            base_text,
+            stage: None,
+            candidates: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+        }
+    }
+
+    /// Takes an event in without telling it, for what comes later.
+    pub fn take_in(&mut self, event: &RunEvent) {
+        if let Some(stage) = event.stage() {
+            self.stage = Some(stage);
+        }
+        match event {
+            RunEvent::CandidatesRanked { candidates, .. } => {
+                let evidence = |candidate: &Candidate| (candidate.path.clone(), evidence(candidate));
+                self.candidates.extend(candidates.iter().map(evidence));
+            }
+            RunEvent::TaskDefined { task } => self.task(task.id).path = Some(task.path.clone()),
+            RunEvent::RoleDefined { task, role }
+            | RunEvent::RoleRevised { task, role }
+            | RunEvent::RoleEdited { task, role } => self.task(*task).developer = Some(role.name.clone()),
+            RunEvent::ReviewerDefined { task, role } => self.task(*task).reviewer = Some(role.name.clone()),
+            _ => {}
+        }
+    }
+
+    /// Tells an event; the text may be empty and ends with a line break otherwise.
+    pub fn tell(&mut self, event: &RunEvent) -> String {
+        let before = self.stage;
+        self.take_in(event);
+        let mut page = Page::new(self.paint, self.width);
+        if let Some(stage) = self.stage
+            && before != self.stage
+            && !matches!(event, RunEvent::RunEnded { .. })
+        {
+            let title = self.paint.tone(Tone::Heading, title(stage));
+            page.line(&format!("\n{title}"));
+        }
+        self.write(&mut page, event);
+        page.into_text()
+    }
+
+    fn task(&mut self, task: TaskId) -> &mut Known {
+        self.tasks.entry(task).or_default()
+    }
+
+    fn path_of(&self, task: TaskId) -> Option<&RepoPath> {
+        self.tasks.get(&task)?.path.as_ref()
+    }
+
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one arm an event; splitting it would hide that all are there"
+    )]
+    fn write(&self, page: &mut Page, event: &RunEvent) {
+        match event {
+            RunEvent::RunStarted { request, base } => {
+                let uncommitted = if base.uncommitted { " with uncommitted work" } else { "" };
+                let commit = base.commit.0.get(..10).unwrap_or(&base.commit.0);
+                page.entry(2, Tone::Strong, "issue", request.issue.title());
+                page.line(&format!("  base {} ({commit}){uncommitted}", super::clean(&base.name)));
+                page.line(&format!("  {}", how(request)));
+                if self.detail == Detail::Full {
+                    request_in_full(page, request);
+                }
+            }
+            RunEvent::IssueRead {
+                condensed,
+                tokens_before,
+                tokens_after,
+            } => {
+                if let Some(condensed) = condensed {
+                    page.entry(
+                        2,
+                        Tone::Note,
+                        "note",
+                        &format!("the issue is long and was condensed from {tokens_before} to {tokens_after} tokens"),
+                    );
+                    if self.detail == Detail::Full {
+                        page.prose(4, condensed);
+                    }
+                }
+            }
+            RunEvent::CandidatesRanked { candidates, skipped } => self.ranked(page, candidates, skipped),
+            RunEvent::RelevanceJudged { judgements } => self.judged(page, judgements),
+            RunEvent::FileDescribed { description } => described(page, description),
+            RunEvent::TaskDefined { task } => defined(page, task),
+            RunEvent::TaskDeclined { path, reason } => {
+                page.entry(2, Tone::Faint, "-", &format!("nothing to do in {path}: {reason}"));
+            }
+            RunEvent::RoleDefined { task, role } => person(page, 4, &format!("{task} Developer"), role),
+            RunEvent::Spoken { speech } => self.spoken(page, speech),
+            RunEvent::RoleRevised { task, role } => person(page, 2, &format!("{task} Developer from now on"), role),
+            RunEvent::PlanMade { plan } => self.plan(page, plan),
+            RunEvent::ReviewerDefined { task, role } => {
+                page.gap();
+                let path = self.path_of(*task).map(ToString::to_string).unwrap_or_default();
+                let title = self
+                    .paint
+                    .tone(Tone::Strong, &super::clean(&format!("  {task} {path}")));
+                page.line(&title);
+                person(page, 4, "QA Engineer", role);
+            }
+            RunEvent::LinesChosen {
+                task,
+                round,
+                symbols,
+                spans,
+            } => {
+                let spans: Vec<String> = spans.iter().map(ToString::to_string).collect();
+                let symbols = match symbols.as_slice() {
+                    [] => String::new(),
+                    symbols => format!(" in {}", symbols.join(", ")),
+                };
+                let place = match spans.as_slice() {
+                    [] => "the whole file".to_owned(),
+                    spans => format!("lines {}{symbols}", spans.join(", ")),
+                };
+                page.entry(4, Tone::Strong, &format!("{task} round {round}:"), &place);
+            }
+            RunEvent::CodeWritten {
+                task,
+                fault,
+                change,
+                findings,
+                ..
+            } => {
+                page.entry(6, Tone::Strong, "fault:", fault);
+                let base = self.path_of(*task).and_then(|path| (self.base_text)(path));
+                diff::change(page, 6, change, base.as_deref());
+                for finding in findings {
+                    let tone = if finding.is_fatal() { Tone::Bad } else { Tone::Note };
+                    page.entry(6, tone, "found by a check:", &finding.to_string());
+                }
+            }
+            RunEvent::CodeFailed { reason, .. } => page.entry(6, Tone::Bad, "no usable code:", reason),
+            RunEvent::Reviewed { task, verdict, .. } => self.reviewed(page, *task, verdict),
+            RunEvent::TaskClosed { task, outcome } => closed(page, *task, outcome),
+            RunEvent::Merged { result } => merged(page, result, self.detail),
+            RunEvent::RunEnded { .. } => {}
+            RunEvent::CandidateDropped { path } => by_person(page, &format!("dropped {path}")),
+            RunEvent::CandidateAdded { path, .. } => by_person(page, &format!("added {path}")),
+            RunEvent::TaskEdited {
+                task,
+                action,
+                description,
+            } => {
+                by_person(page, &format!("{task} now: {action}; {description}"));
+            }
+            RunEvent::RoleEdited { task, role } => {
+                by_person(page, &format!("{task} Developer is now {}: {}", role.name, role.focus));
+            }
+            RunEvent::HintAdded { hint } => by_person(page, &format!("hint: {}", hint.text())),
+            RunEvent::Paused { reason } => page.entry(2, Tone::Note, "paused:", reason),
+            RunEvent::Resumed => page.line(&format!("  {}", self.paint.tone(Tone::Note, "resumed"))),
+            RunEvent::Noticed { notice } => page.entry(4, Tone::Note, "note:", &noticed(notice)),
+        }
+    }
+
+    fn ranked(&self, page: &mut Page, candidates: &[Candidate], skipped: &[SkippedFile]) {
+        let unread = match skipped.len() {
+            0 => String::new(),
+            number => format!("; {} could not be read", count(number, "file")),
+        };
+        page.line(&format!("  {} ranked{unread}", count(candidates.len(), "file")));
+        let shown = match self.detail {
+            Detail::Live => SHOWN_LIVE,
+            Detail::Full => candidates.len(),
+        };
+        for (index, candidate) in candidates.iter().take(shown).enumerate() {
+            self.file(page, &format!("{:>3}.", index + 1), &candidate.path);
+        }
+        if candidates.len() > shown {
+            page.line(&format!("       and {} more", candidates.len() - shown));
+        }
+        if self.detail == Detail::Full {
+            for file in skipped {
+                page.entry(4, Tone::Faint, "not read:", &format!("{} ({})", file.path, file.reason));
+            }
+        }
+    }
+
+    fn judged(&self, page: &mut Page, judgements: &[Judgement]) {
+        let (kept, aside): (Vec<_>, Vec<_>) = judgements.iter().partition(|judgement| judgement.kept);
+        page.line(&format!(
+            "  {} relevant, {} set aside",
+            count(kept.len(), "file"),
+            aside.len()
+        ));
+        for judgement in kept {
+            self.file(page, &format!("{:>6.2}", judgement.relevance), &judgement.path);
+        }
+        if self.detail == Detail::Full && !aside.is_empty() {
+            let paths: Vec<String> = aside
+                .iter()
+                .map(|judgement| format!("{} {:.2}", judgement.path, judgement.relevance))
+                .collect();
+            page.toned_prose(4, Some(Tone::Faint), &format!("set aside: {}", paths.join(", ")));
+        }
+    }
+
+    fn file(&self, page: &mut Page, lead: &str, path: &RepoPath) {
+        let path_text = super::clean(path.as_str()).into_owned();
+        page.line(&format!("  {lead} {}", self.paint.tone(Tone::Strong, &path_text)));
+        if let Some(evidence) = self.candidates.get(path).filter(|evidence| !evidence.is_empty()) {
+            page.toned_prose(10, Some(Tone::Faint), evidence);
+        }
+    }
+
+    fn spoken(&self, page: &mut Page, speech: &Speech) {
+        let who = match speech.speaker {
+            Speaker::Manager => match speech.turn {
+                Turn::Open => "Manager, opening".to_owned(),
+                Turn::Speak => "Manager".to_owned(),
+                Turn::SumUp => "Manager, summing up".to_owned(),
+            },
+            Speaker::Developer(task) => {
+                let name = self.tasks.get(&task).and_then(|known| known.developer.as_deref());
+                name.map_or_else(
+                    || format!("Developer of {task}"),
+                    |name| format!("{name}, Developer of {task}"),
+                )
+            }
+            Speaker::Person => "You".to_owned(),
+        };
+        let tone = if speech.speaker == Speaker::Person {
+            Tone::Note
+        } else {
+            Tone::Strong
+        };
+        let who = self.paint.tone(tone, &super::clean(&format!("{who}:")));
+        page.line(&format!("  {who}"));
+        page.prose(4, &speech.text);
+    }
+
+    fn plan(&self, page: &mut Page, plan: &Plan) {
+        for (index, group) in plan.groups().iter().enumerate() {
+            let task = |task: &TaskId| match self.path_of(*task) {
+                Some(path) => format!("{task} {path}"),
+                None => task.to_string(),
+            };
+            let tasks: Vec<String> = group.iter().map(task).collect();
+            let how = if group.len() > 1 { " (in parallel)" } else { "" };
+            page.entry(
+                2,
+                Tone::Strong,
+                &format!("{}.", index + 1),
+                &format!("{}{how}", tasks.join(", ")),
+            );
+        }
+    }
+
+    fn reviewed(&self, page: &mut Page, task: TaskId, verdict: &Verdict) {
+        let name = self
+            .tasks
+            .get(&task)
+            .and_then(|known| known.reviewer.as_deref())
+            .unwrap_or("QA Engineer");
+        let (tone, word) = match verdict.decision {
+            Decision::Approved => (Tone::Good, "approved"),
+            Decision::Rejected => (Tone::Bad, "rejected"),
+        };
+        page.entry(6, tone, &format!("{word} by {name}:"), &verdict.comment);
+    }
+}
+
+/// How a run ended, in a sentence, with its tone.
+pub fn outcome_sentence(outcome: &RunOutcome) -> (Tone, String) {
+    match outcome {
+        RunOutcome::Approved => (Tone::Good, "A patch, approved by the review.".to_owned()),
+        RunOutcome::NotApproved => (
+            Tone::Note,
+            "A patch, but the review did not approve all of it. Look at it before you apply it.".to_owned(),
+        ),
+        RunOutcome::NoChange { reason } => (Tone::Note, format!("No change: {reason}")),
+        RunOutcome::Failed { reason } => (Tone::Bad, format!("The run failed: {reason}")),
+    }
+}
+
+fn title(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Locate => "Locate: which files does the issue touch?",
+        Stage::Team => "Team: a task for each file, a Developer for each task",
+        Stage::Meeting => "Meeting",
+        Stage::Plan => "Plan",
+        Stage::Code => "Code and review",
+        Stage::Merge => "Merge",
+    }
+}
+
+fn evidence(candidate: &Candidate) -> String {
+    candidate
+        .evidence
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn how(request: &RunRequest) -> String {
+    use magis_core::{HintsMode, QaMode};
+    let mut parts = vec![
+        format!("model {}", super::clean(&request.model)),
+        format!("seed {}", request.seed),
+        format!("{} at most", count(request.max_rounds as usize, "round")),
+    ];
+    if request.files.is_empty() {
+        parts.push(format!("the best {} judged", count(request.top_k as usize, "file")));
+    } else {
+        parts.push(format!("{} given", count(request.files.len(), "file")));
+    }
+    if request.qa == QaMode::Skip {
+        parts.push("without review".to_owned());
+    }
+    match (request.hints.len(), request.hints_mode) {
+        (0, _) => {}
+        (number, HintsMode::Use) => parts.push(count(number, "hint")),
+        (number, HintsMode::Ignore) => parts.push(format!("{}, kept from the agents", count(number, "hint"))),
+    }
+    parts.join(", ")
+}
+
+fn request_in_full(page: &mut Page, request: &RunRequest) {
+    page.gap();
+    page.prose(4, request.issue.text());
+    for hint in &request.hints {
+        let kind = match hint {
+            Hint::Comments(_) => "Comments:",
+            Hint::FailingLog(_) => "Failing log:",
+            Hint::Word(_) => "Hint:",
+        };
+        page.gap();
+        page.line(&format!("  {}", page.paint.tone(Tone::Strong, kind)));
+        page.prose(4, hint.text());
+    }
+}
+
+fn described(page: &mut Page, description: &Description) {
+    let from = match &description.source {
+        DescriptionSource::Stored => "remembered",
+        DescriptionSource::Updated { .. } => "remembered, with the change since",
+        DescriptionSource::Fresh if description.from_skeleton => "summarised now, from its outline because it is long",
+        DescriptionSource::Fresh => "summarised now",
+    };
+    let title = page.paint.tone(Tone::Strong, &super::clean(description.path.as_str()));
+    page.line(&format!("  {title} ({from})"));
+    page.prose(4, &description.text());
+}
+
+fn defined(page: &mut Page, task: &FileTask) {
+    let lead = format!("{} {} {}:", task.id, task.action, task.path);
+    page.entry(2, Tone::Strong, &lead, &task.description);
+}
+
+fn person(page: &mut Page, indent: usize, what: &str, role: &Role) {
+    page.entry(
+        indent,
+        Tone::Faint,
+        &format!("{what}:"),
+        &format!("{} - {}", one_line(&role.name, 80), role.focus),
+    );
+}
+
+fn closed(page: &mut Page, task: TaskId, outcome: &TaskOutcome) {
+    match outcome {
+        TaskOutcome::Approved { round } => {
+            page.entry(
+                4,
+                Tone::Good,
+                &format!("{task} done:"),
+                &format!("the change of round {round} is taken"),
+            );
+        }
+        TaskOutcome::NotApproved { round } => {
+            let text = format!("no round was approved; the change of round {round} is the best and is kept");
+            page.entry(4, Tone::Note, &format!("{task} not approved:"), &text);
+        }
+        TaskOutcome::Failed { reason } => page.entry(4, Tone::Bad, &format!("{task} failed:"), reason),
+    }
+}
+
+fn merged(page: &mut Page, result: &MergeResult, detail: Detail) {
+    files_of(page, &result.patch);
+    if detail == Detail::Full {
+        page.gap();
+        page.line(&format!("  {}", page.paint.tone(Tone::Strong, "Commit message:")));
+        page.prose(4, &result.commit_message);
+        page.gap();
+        page.line(&format!("  {}", page.paint.tone(Tone::Strong, "Pull request:")));
+        page.prose(4, &result.pull_request);
+    }
+}
+
+/// The files of a patch, each with its lines and the numbers of its hunks.
+fn files_of(page: &mut Page, patch: &str) {
+    let size = DiffSize::of(patch);
+    page.line(&format!(
+        "  {} changed, +{} -{}",
+        count(size.files as usize, "file"),
+        size.added,
+        size.deleted
+    ));
+    let Ok(patch) = Patch::parse(patch) else { return };
+    for file in &patch.files {
+        let lines = |sign: char| {
+            let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);
+            lines.filter(|line| line.starts_with(sign)).count()
+        };
+        let title = page.paint.tone(
+            Tone::Strong,
+            &super::clean(&format!("{} {}", diff::kind(file), file.path)),
+        );
+        page.line(&format!(
+            "    {title} +{} -{} ({})",
+            lines('+'),
+            lines('-'),
+            diff::hunk_ranges(file)
+        ));
+    }
+}
+
+fn by_person(page: &mut Page, what: &str) {
+    page.entry(2, Tone::Note, "you:", what);
+}
+
+fn noticed(notice: &Notice) -> String {
+    match notice {
+        Notice::Shortened {
+            step,
+            what,
+            tokens_before,
+            tokens_after,
+        } => {
+            format!("for {step}, {what} was shortened from {tokens_before} to {tokens_after} tokens")
+        }
+        Notice::Retried { step, why } => format!("{step} was asked again: {why}"),
+        Notice::Replaced { step, why, instead } => format!("{step} gave nothing usable ({why}); instead {instead}"),
+        Notice::WorkerRestarted { why } => format!("the engine's process ended and was started again: {why}"),
+    }
+}

@@ -1,0 +1,73 @@
+//! Applying a run's patch, and taking it back.
+
+use crate::past_run::record;
+use crate::support::Program;
+use magis_testkit::FixtureRepo;
+
+const BEFORE: &str = "def until(day, items):\n    return [item for item in items if item.day < day]\n\n";
+const AFTER: &str = "def until(day, items):\n    return [item for item in items if item.day <= day]\n\n";
+
+fn scene() -> (Program, FixtureRepo) {
+    let (program, repository) = (Program::new(), FixtureRepo::new());
+    repository.write("tally/filters.py", BEFORE).commit("First");
+    record(&program.data(), repository.root(), usize::MAX);
+    (program, repository)
+}
+
+fn text(repository: &FixtureRepo) -> String {
+    String::from_utf8(repository.read("tally/filters.py")).unwrap()
+}
+
+#[test]
+fn a_patch_is_applied_to_the_working_tree_and_taken_back() {
+    let (program, repository) = scene();
+    let applied = program.run(["apply", "1", "--worktree"]);
+    assert_eq!(applied.code, Some(0), "{applied:?}");
+    assert_eq!(text(&repository), AFTER);
+    let undone = program.run(["apply", "1", "--undo"]);
+    assert_eq!(undone.code, Some(0), "{undone:?}");
+    assert_eq!(text(&repository), BEFORE);
+    let nothing_left = program.run(["apply", "1", "--undo"]);
+    assert_eq!(nothing_left.code, Some(1), "{nothing_left:?}");
+}
+
+#[test]
+fn a_conflict_is_named_with_its_place_and_nothing_is_touched() {
+    let (program, repository) = scene();
+    repository.write("tally/filters.py", "def until(day, items):\n    return items\n\n");
+    let refused = program.run(["apply", "1", "--worktree"]);
+    assert_eq!(refused.code, Some(5), "{refused:?}");
+    assert!(refused.err.contains("tally/filters.py:"), "{refused:?}");
+    assert!(refused.err.contains("what to do:"), "{refused:?}");
+    assert_eq!(text(&repository), "def until(day, items):\n    return items\n\n");
+}
+
+#[test]
+fn what_has_changed_since_is_not_taken_back() {
+    let (program, repository) = scene();
+    assert_eq!(program.run(["apply", "1", "--worktree"]).code, Some(0));
+    repository.write("tally/filters.py", "mine\n");
+    let refused = program.run(["apply", "1", "--undo"]);
+    assert_eq!(refused.code, Some(5), "{refused:?}");
+    assert_eq!(text(&repository), "mine\n");
+}
+
+#[test]
+fn a_patch_file_is_written_once() {
+    let (program, _repository) = scene();
+    let file = program.beside("fix.patch");
+    let file = file.to_str().unwrap();
+    assert_eq!(program.run(["apply", "1", "--patch", file]).code, Some(0));
+    assert_eq!(std::fs::read_to_string(file).unwrap(), crate::past_run::PATCH);
+    let refused = program.run(["apply", "1", "--patch", file]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+}
+
+#[test]
+fn hunks_that_do_not_exist_are_refused() {
+    let (program, repository) = scene();
+    let refused = program.run(["apply", "1", "--worktree", "--hunks", "2"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.err.contains("no hunk 2"), "{refused:?}");
+    assert_eq!(text(&repository), BEFORE);
+}

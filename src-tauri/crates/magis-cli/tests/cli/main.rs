@@ -1,0 +1,12 @@
+//! `magis` from outside: what is typed, what comes back on which stream, and the exit code.
+//!
+//! No test loads a model.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says so by failing")]
+
+mod apply;
+mod bad_input;
+mod help;
+mod past_run;
+mod runs;
+mod support;

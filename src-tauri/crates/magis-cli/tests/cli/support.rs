@@ -1,0 +1,78 @@
+//! Starting the program in a data folder of its own.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A data folder, and the program that uses it.
+pub struct Program {
+    folder: TempDir,
+}
+
+/// What a command gave back.
+#[derive(Debug)]
+pub struct Answer {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Program {
+    pub fn new() -> Self {
+        Self {
+            folder: TempDir::new().unwrap(),
+        }
+    }
+
+    /// A place beside the data folder.
+    pub fn beside(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn data(&self) -> std::path::PathBuf {
+        self.beside("data")
+    }
+
+    /// A file beside the data folder.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.beside(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// The command, with an environment that says nothing.
+    pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_magis"));
+        command
+            .env_clear()
+            .env("TZ", "UTC")
+            .env("HOME", self.folder.path())
+            .stdin(Stdio::null());
+        command.args(arguments).arg("--data-dir").arg(self.data());
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Answer {
+        Answer::of(&self.command(arguments).output().unwrap())
+    }
+
+    /// As [`Program::run`], with the temporary folder's name taken out of what is said.
+    pub fn neutral(&self, text: &str) -> String {
+        neutral(text, self.folder.path())
+    }
+}
+
+impl Answer {
+    pub fn of(output: &Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout.clone()).unwrap(),
+            err: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+}
+
+pub fn neutral(text: &str, folder: &Path) -> String {
+    text.replace(folder.to_str().unwrap(), "TMP")
+}
