@@ -176,11 +176,11 @@ impl Reading {
             if raw.is_empty() {
                 continue;
             }
-            if let Some(address) = raw.find("://") {
-                if !raw.starts_with("file") {
-                    self.address(&raw[address + 3..], weight);
-                    continue;
-                }
+            if let Some(address) = raw.find("://")
+                && !raw.starts_with("file")
+            {
+                self.address(&raw[address + 3..], weight);
+                continue;
             }
             let word = raw.trim_matches(|c: char| matches!(c, '.' | ':' | '!' | '?' | '`' | '…' | '“' | '”'));
             self.word(word, weight, source);
@@ -438,7 +438,10 @@ mod tests {
 
     #[test]
     fn a_huge_issue_is_cut_visibly() {
-        let words: String = (0..120_000).map(|number| format!("word{number}x\n")).collect();
+        let words = (0..120_000)
+            .map(|number| format!("word{number}x"))
+            .collect::<Vec<_>>()
+            .join("\n");
         let query = query(&format!("Crash\n{words}"));
         assert_eq!(query.terms.len(), MOST_TERMS);
         assert_eq!(query.notes.len(), 2, "{:?}", query.notes);

@@ -65,7 +65,7 @@ impl Kind {
         ]) {
             return Self::Vendored;
         }
-        if is_generated(name, stem) || at_root(&["dist"]) {
+        if is_generated(name, stem, &extension) || at_root(&["dist"]) {
             return Self::Generated;
         }
         if within(&[
@@ -117,10 +117,9 @@ impl Kind {
     }
 }
 
-fn is_generated(name: &str, stem: &str) -> bool {
+fn is_generated(name: &str, stem: &str, extension: &str) -> bool {
     name.contains(".min.")
-        || name.ends_with(".lock")
-        || name.ends_with(".map")
+        || matches!(extension, "lock" | "map")
         || name.ends_with(".pb.go")
         || stem.ends_with("_pb2")
         || matches!(name, "package-lock.json" | "go.sum")

@@ -130,7 +130,7 @@ fn python(line: &str) -> Option<Frame> {
             None
         };
     }
-    if second == "in" && line.ends_with(')') && first.ends_with(".py") {
+    if second == "in" && line.ends_with(')') && has_extension(first, "py") {
         return frame(first, function_after(line, " in "), None);
     }
     None
@@ -184,7 +184,7 @@ fn native(line: &str) -> Option<Frame> {
     let mut words = line.split_whitespace();
     let (path, number) = place(words.next()?)?;
     number?;
-    let go = path.ends_with(".go") && words.next().is_none_or(|word| word.starts_with("+0x"));
+    let go = has_extension(path, "go") && words.next().is_none_or(|word| word.starts_with("+0x"));
     if go { frame(path, None, number) } else { None }
 }
 
@@ -197,7 +197,7 @@ fn function_line(line: &str) -> Option<String> {
         let name = name.rsplit(" - ").next()?;
         let name = name
             .rsplit_once("::h")
-            .map_or(name, |(name, hash)| if hash.len() == 16 { name } else { name });
+            .map_or(name, |(path, hash)| if hash.len() == 16 { path } else { name });
         return Some(last_name(name));
     }
     let (name, arguments) = line.rsplit_once('(')?;
@@ -250,6 +250,10 @@ pub(crate) fn is_file(text: &str) -> bool {
         && stem
             .chars()
             .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '@' | '[' | ']'))
+}
+
+fn has_extension(path: &str, wanted: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension == wanted)
 }
 
 fn number(text: &str) -> Option<u32> {

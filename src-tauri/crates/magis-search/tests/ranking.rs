@@ -215,9 +215,10 @@ fn a_neighbour_by_import_of_the_best_file_is_lifted() {
 
 #[test]
 fn a_matching_function_lifts_a_long_file() {
-    let filler: String = (0..40)
+    let filler = (0..40)
         .map(|n| format!("def other_{n}(x):\n    return x + {n}\n\n"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let long = format!("{filler}def fold(matrix):\n    'fold a sparse matrix by column'\n    return matrix\n");
     let scattered = format!("matrix = 1\n{filler}# fold\n{filler}sparse = 2\n{filler}# column\n");
     check(
