@@ -6,7 +6,7 @@ use super::native::Token;
 use super::sampler::Sampler;
 use super::text::{Released, StopMatcher, Utf8Assembler};
 use super::{Engine, EngineError, milliseconds};
-use magis_llm::{ChatReply, ChatRequest, FinishReason, LlmError, Usage};
+use magis_llm::{ChatReply, ChatRequest, Constraint, FinishReason, LlmError, Usage};
 use std::time::Instant;
 
 pub(super) fn chat(
@@ -23,7 +23,10 @@ pub(super) fn chat(
         .into());
     }
     engine.check_room(prompt.len(), request.max_tokens as usize)?;
-    let mut rail = engine.constraints()?.rail(&request.constraint)?;
+    let mut rail = match &request.constraint {
+        Constraint::None => None,
+        constraint => engine.constraints()?.rail(constraint)?,
+    };
     let prefilled = engine.prefill(&prompt)?;
     let begun = Instant::now();
     let mut answer = Answer::new(request, sink);
