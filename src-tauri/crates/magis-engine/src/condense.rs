@@ -6,7 +6,7 @@ pub(crate) fn condense(text: &str, budget: usize) -> Option<String> {
     if text.chars().count() <= budget {
         return None;
     }
-    let lines: Vec<String> = text.lines().map(shorten_line).collect();
+    let lines = without_repetitions(text);
     let mut keep = vec![false; lines.len()];
     let mut used = 0;
     let mut take = |index: usize, limit: usize, keep: &mut Vec<bool>| {
@@ -47,6 +47,26 @@ pub(crate) fn condense(text: &str, budget: usize) -> Option<String> {
     }
     push_gap(&mut condensed, &mut left_out);
     Some(condensed.trim_end().to_owned())
+}
+
+/// The lines, each short enough; where one comes again and again, it stands once with how often.
+fn without_repetitions(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut repeated = 0_usize;
+    let mut before = None;
+    for line in text.lines().map(Some).chain([None]) {
+        if line.is_some() && line == before {
+            repeated += 1;
+            continue;
+        }
+        if repeated > 0 {
+            lines.push(format!("[the line above {repeated} more times]"));
+            repeated = 0;
+        }
+        lines.extend(line.map(shorten_line));
+        before = line;
+    }
+    lines
 }
 
 fn push_gap(condensed: &mut String, left_out: &mut usize) {
@@ -106,6 +126,12 @@ mod tests {
         ] {
             assert!(condensed.contains(part), "{part:?} is missing in {condensed}");
         }
+    }
+
+    #[test]
+    fn a_line_that_comes_again_and_again_stands_once() {
+        let condensed = condense(&format!("start\n{}end", "noise\n".repeat(500)), 1_000).unwrap();
+        assert_eq!(condensed, "start\nnoise\n[the line above 499 more times]\nend");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::condense::condense;
 use crate::desk::{About, Desk};
 use crate::{EngineError, Progress};
-use magis_core::{BlobId, FileChange, FileTask, Hint, LineSpan, RepoId, RepoPath, SkippedFile, Speaker, TaskId};
+use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, SkippedFile, Speaker, TaskId};
 use magis_flow::{FlowError, Run, TaskState};
 use magis_llm::LlmError;
 use magis_prompts::{Head, Whose};
@@ -91,7 +91,9 @@ impl Workspace {
                 if update.not_reached > 0 {
                     return Err(LlmError::Cancelled.into());
                 }
-                (index, IssueQuery::of(&run.request().issue, run.hints()))
+                // What the agents read is what is searched for: thousands of repeated log lines would outweigh the rest.
+                let issue = Issue::new(run.issue_text())?;
+                (index, IssueQuery::of(&issue, run.hints()))
             }
         };
         Ok(self.index.insert(index))
