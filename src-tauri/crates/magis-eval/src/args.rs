@@ -1,0 +1,205 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Solves sets of issues with Magis and measures the recorded runs.
+///
+/// A set is a file of JSON lines in SWE-bench's form: instance_id, repo, base_commit, problem_statement, and for measuring
+/// 'patch' (the reference change) or 'gold' ({path: [[first line, last line], ...]}). References never reach a prompt, an
+/// index or a ranking. Repositories lie in one folder as OWNER+NAME/repo, OWNER+NAME or OWNER/NAME, bare or not, and are
+/// only read.
+#[derive(Debug, Parser)]
+#[command(name = "magis-eval", version, max_term_width = 120)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Solve the issues of a set and record every run.
+    ///
+    /// Writes setting.json, runs.jsonl and predictions.jsonl (SWE-bench's form) into --out and prints a line an issue.
+    /// Ctrl-C stops and saves; the same command goes on: ended runs are skipped, an interrupted one is resumed.
+    Solve(Box<SolveArgs>),
+    /// Let the model alone answer: issue and given files in one prompt, a unified diff back.
+    ///
+    /// The files are the reference's, whole, or visibly cut to the context. Headers of hunks are put right; a hunk that
+    /// is nowhere in its file is left for git to refuse. Results land in the same form as those of 'solve'.
+    Baseline(Box<SetArgs>),
+    /// Print the measures of one or several folders of results beside each other.
+    ///
+    /// Everything is computed from the recorded runs, the references and a judge's verdicts.
+    Report(ReportArgs),
+    /// Measure file location: all files of the reference within the first 1, 3, 5, 10, 20.
+    ///
+    /// Without --model the ranking alone. With it the agents' own steps are run up to the judgement (naming and yes/no on
+    /// code) and recorded into --out, and both orders are shown.
+    Locate(Box<LocateArgs>),
+    /// Let a named model score how well the task descriptions of recorded runs match the reference changes, 1 to 5.
+    ScoreTasks(ScoreTasksArgs),
+    /// Serve as the engine's process.
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Which issues.
+#[derive(Debug, Args)]
+pub struct WhichArgs {
+    /// The set: JSON lines.
+    #[arg(long, value_name = "FILE")]
+    pub instances: PathBuf,
+    /// The folder that holds the repositories; nothing is written into it.
+    #[arg(long, value_name = "DIR")]
+    pub repos: PathBuf,
+    /// Only issues whose instance_id contains TEXT; may be given several times.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// Take every N-th issue of those: a set spread evenly.
+    #[arg(long, value_name = "N")]
+    pub every: Option<usize>,
+    /// At most N of those.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+/// The engine.
+#[derive(Debug, Args)]
+pub struct EngineArgs {
+    /// The model: an id of the catalogue or a GGUF file. Default: the catalogue's default model.
+    #[arg(long, value_name = "ID|FILE")]
+    pub model: Option<String>,
+    /// The folder with the models. Default: that of Magis' usual data folder.
+    #[arg(long, value_name = "DIR")]
+    pub models_dir: Option<PathBuf>,
+    /// The context to load the model with, in tokens. Default: 16384, or what the memory holds.
+    #[arg(long, value_name = "TOKENS")]
+    pub context: Option<u32>,
+    /// Threads to compute with. Default: the physical cores.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+}
+
+/// A set to be worked through.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// Which issues.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    /// The engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// The folder for the results; belongs to one setting.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The data folder that records the runs. Default: 'data' in --out.
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// What the tables call this setting. Default: made of the options.
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Give the comments on the issue (hints_text).
+    #[arg(long)]
+    pub hints: bool,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// `solve`.
+#[derive(Debug, Args)]
+pub struct SolveArgs {
+    /// The set.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Give the files of the reference instead of locating them (the paper's oracle setting).
+    #[arg(long)]
+    pub given_files: bool,
+    /// Without QA Engineers: the first usable change is taken.
+    #[arg(long)]
+    pub no_qa: bool,
+    /// Files of the ranking that are judged.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top_k: u32,
+    /// Rounds of writing and review a task gets.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub max_rounds: u32,
+    /// Let issues of one repository share the summary memory and the index, in the order of the set. Without it each
+    /// begins with an empty memory, so that no result depends on the order.
+    #[arg(long)]
+    pub shared_memory: bool,
+}
+
+/// `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A folder of results; may be given several times.
+    #[arg(long, value_name = "DIR", required = true)]
+    pub out: Vec<PathBuf>,
+    /// The set with the references.
+    #[arg(long, value_name = "FILE")]
+    pub instances: PathBuf,
+    /// The folder that holds the repositories: for counting functions, for telling rejected right code, for --recheck
+    /// and --resolve. Default: the one the results were made with.
+    #[arg(long, value_name = "DIR")]
+    pub repos: Option<PathBuf>,
+    /// A judge's JSON lines (instance_id, resolved); the n-th belongs to the n-th --out. Default: what --resolve left.
+    #[arg(long, value_name = "FILE")]
+    pub judged: Vec<PathBuf>,
+    /// Run this judge on predictions not judged yet: 'CMD --instances FILE --repos DIR --predictions FILE' has to print a
+    /// JSON line an instance (instance_id, resolved).
+    #[arg(long, value_name = "CMD", conflicts_with = "judged")]
+    pub resolve: Option<String>,
+    /// Ask 'git apply --check' anew instead of taking what was recorded.
+    #[arg(long)]
+    pub recheck: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locate`.
+#[derive(Debug, Args)]
+pub struct LocateArgs {
+    /// Which issues.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    /// The engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// The folder for the results; needed with --model.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Files of the ranking that are judged.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top_k: u32,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `score-tasks`.
+#[derive(Debug, Args)]
+pub struct ScoreTasksArgs {
+    /// A folder of results of 'solve'.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The set with the references; each needs its 'patch'.
+    #[arg(long, value_name = "FILE")]
+    pub instances: PathBuf,
+    /// The model that judges: an id of the catalogue or a GGUF file.
+    #[arg(long, value_name = "ID|FILE")]
+    pub judge: String,
+    /// The folder with the models. Default: that of Magis' usual data folder.
+    #[arg(long, value_name = "DIR")]
+    pub models_dir: Option<PathBuf>,
+    /// The context to load the judge with, in tokens. Default: 16384, or what the memory holds.
+    #[arg(long, value_name = "TOKENS")]
+    pub context: Option<u32>,
+}

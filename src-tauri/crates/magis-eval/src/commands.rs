@@ -1,0 +1,146 @@
+//! What each command does, one file each, and what they share.
+
+mod baseline;
+mod locate;
+mod report;
+mod score_tasks;
+mod set;
+mod solve;
+
+use crate::args::{Command, EngineArgs, WhichArgs};
+use anyhow::{Context as _, Result, bail};
+use magis_engine::floors::llama::{LoadRequest, WorkerCommand, WorkerModel, worker};
+use magis_engine::floors::models::{Fit, available_memory, fits};
+use magis_engine::{DataFolder, Magis};
+use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio_util::sync::CancellationToken;
+
+/// The exit code of a set that was stopped.
+const STOPPED: u8 = 130;
+/// The context asked for where nothing else is said; the engine's own.
+const CONTEXT: u32 = 16_384;
+
+/// Carries out a command.
+pub fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Solve(args) => solve::solve(&args),
+        Command::Baseline(args) => baseline::baseline(&args),
+        Command::Report(args) => report::report(&args),
+        Command::Locate(args) => locate::locate(&args),
+        Command::ScoreTasks(args) => score_tasks::score_tasks(&args),
+        Command::Worker => serve_as_worker(),
+    }
+}
+
+/// The issues asked for, in the order of the set.
+fn chosen(which: &WhichArgs) -> Result<Vec<Instance>> {
+    let wanted = |id: &InstanceId| which.only.is_empty() || which.only.iter().any(|text| id.0.contains(text));
+    let all: Vec<Instance> = read_instances(&which.instances)?
+        .into_iter()
+        .filter(|one| wanted(&one.id))
+        .collect();
+    let chosen = spread(all, which.every, which.limit);
+    if chosen.is_empty() {
+        bail!(
+            "no issue of {} fits --only, --every and --limit",
+            which.instances.display()
+        );
+    }
+    Ok(chosen)
+}
+
+/// Opens a data folder; this very program is the engine's worker as well.
+fn open(data: &Path, models: Option<&PathBuf>) -> Result<Magis> {
+    let models = match models {
+        Some(models) => models.clone(),
+        None => DataFolder::locate(None)?.models().to_owned(),
+    };
+    let data = DataFolder::locate(Some(data.to_owned()))?.with_models(models);
+    Ok(Magis::open(data, worker_command()?)?)
+}
+
+/// The model asked for, or the default one.
+fn model_of(magis: &Magis, engine: &EngineArgs) -> String {
+    engine
+        .model
+        .clone()
+        .unwrap_or_else(|| magis.library().catalog().default_entry().id.to_string())
+}
+
+/// Loads a model that belongs to no run of the engine.
+async fn load(magis: &Magis, model: &str, context: Option<u32>, threads: Option<u32>) -> Result<WorkerModel> {
+    let file = magis.library().resolve(model)?;
+    let wanted = context.unwrap_or(CONTEXT).min(file.header.context_length);
+    let context = match fits(&file.header, wanted, available_memory().unwrap_or(u64::MAX)) {
+        Fit::Fits { context } => context,
+        Fit::Smaller { context } => {
+            eprintln!("the memory at hand holds a context of {context} tokens instead of {wanted}");
+            context
+        }
+        Fit::No { need, available } => {
+            bail!("{model} needs {need} bytes of memory and {available} are available; take a smaller model")
+        }
+    };
+    let load = LoadRequest {
+        file: file.path,
+        sha256: file.sha256.to_string(),
+        context: Some(context),
+        threads,
+    };
+    Ok(WorkerModel::start(worker_command()?, load).await?)
+}
+
+fn worker_command() -> Result<WorkerCommand> {
+    let program = std::env::current_exe().context("finding this program's own file, which serves the model as well")?;
+    Ok(WorkerCommand {
+        program,
+        args: vec!["worker".into()],
+    })
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("starting threads")
+}
+
+/// A token that the first Ctrl-C cancels; the second one ends the program at once.
+fn stop_on_interrupt() -> CancellationToken {
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            eprintln!("stopping; what is done is saved");
+            told.cancel();
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(STOPPED.into());
+            }
+        }
+    });
+    stop
+}
+
+/// The engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; its parent decides when it ends.
+fn serve_as_worker() -> Result<ExitCode> {
+    let runtime = runtime()?;
+    #[cfg(unix)]
+    let _ignored = {
+        use tokio::signal::unix::{SignalKind, signal};
+        let _guard = runtime.enter();
+        signal(SignalKind::interrupt()).context("listening for Ctrl-C")?
+    };
+    let code = worker::run(std::io::BufReader::new(std::io::stdin()), std::io::stdout().lock());
+    drop(runtime);
+    Ok(code)
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

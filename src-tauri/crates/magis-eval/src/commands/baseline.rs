@@ -1,0 +1,395 @@
+//! `magis-eval baseline`: the model alone. Issue and given files in one prompt, a unified diff back.
+//!
+//! A run with one call is recorded: the files as given candidates, the call, the patch. Its merged tree is the base's,
+//! because nothing keeps the objects of a change that no run made; the patch is what counts.
+
+use super::set::{Job, Plan, Set};
+use super::{STOPPED, load, now, runtime, stop_on_interrupt};
+use crate::args::SetArgs;
+use anyhow::{Context as _, Result};
+use magis_core::{
+    Agent, Base, BlobId, Candidate, Evidence, Hint, HintsMode, Issue, Judgement, MergeResult, QaMode, RepoPath,
+    RunEvent, RunId, RunOutcome, RunRequest, TreeId,
+};
+use magis_engine::floors::llm::{
+    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, Message, MessageRole, Sampling,
+};
+use magis_engine::floors::store::{CallKind, CallRecord, NewRepository, NewRun};
+use magis_eval::repair::{Repaired, patch_of};
+use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+const PROMPT: &str = include_str!("../prompts/baseline.txt");
+/// At most so many tokens for the answer, and at most a quarter of the context.
+const ANSWER: u32 = 2_048;
+
+/// Solves a set with the model alone.
+pub fn baseline(args: &SetArgs) -> Result<ExitCode> {
+    let set = Set::begin(&Plan {
+        which: &args.which,
+        engine: &args.engine,
+        out: &args.out,
+        data_dir: args.data_dir.as_ref(),
+        label: args.label.as_ref(),
+        method: Method::Baseline,
+        files: Files::Given,
+        hints: if args.hints { Hints::Given } else { Hints::Withheld },
+        qa: Qa::Absent,
+        memory: Memory::Empty,
+        top_k: 0,
+        max_rounds: 1,
+        seed: args.seed,
+    })?;
+    runtime()?.block_on(ask_all(&set, args.engine.threads))
+}
+
+async fn ask_all(set: &Set, threads: Option<u32>) -> Result<ExitCode> {
+    let stop = stop_on_interrupt();
+    let mut model = None;
+    let done = set.results.runs()?;
+    for (at, job) in set.jobs.iter().enumerate() {
+        let id = &job.instance.id;
+        if let Some(RunLine {
+            state: RunState::Ended { outcome, .. },
+            ..
+        }) = done.get(id)
+        {
+            set.say(at, id, &format!("{outcome}  (done before)"));
+            continue;
+        }
+        let loaded = match &model {
+            Some(model) => model,
+            None => model.insert(load(&set.magis, &set.setting.model, set.setting.context, threads).await?),
+        };
+        let asked = tokio::select! {
+            biased;
+            () = stop.cancelled() => None,
+            asked = ask(set, job, loaded) => Some(asked),
+        };
+        match asked {
+            None => {
+                set.say(at, id, "stopped; the same command goes on here");
+                break;
+            }
+            Some(Ok(run)) => set.close(at, job, run, None)?,
+            Some(Err(error)) => set.say(at, id, &format!("stuck: {error:#}")),
+        }
+    }
+    if let Some(model) = model {
+        model.shutdown().await;
+    }
+    Ok(if stop.is_cancelled() {
+        ExitCode::from(STOPPED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// A given file: its text as far as the prompt has it, and whole.
+struct GivenFile {
+    path: RepoPath,
+    blob: BlobId,
+    text: String,
+}
+
+async fn ask(set: &Set, job: &Job, model: &dyn LanguageModel) -> Result<RunId> {
+    let started = now();
+    let files = given_files(set, job)?;
+    let (request, left_out) = fitted(job, set.setting.hints, &files, model).await?;
+    let reply = model.chat(&request, &mut |_| ()).await?;
+    let ended = now();
+    let text = |path: &RepoPath| {
+        files
+            .iter()
+            .find(|file| file.path == *path)
+            .map(|file| file.text.clone())
+    };
+    let only = match files.as_slice() {
+        [file] => Some(&file.path),
+        _ => None,
+    };
+    let repaired = patch_of(&reply.text, only, &text);
+    record(
+        set,
+        job,
+        &files,
+        &Asked {
+            request,
+            reply,
+            repaired,
+            left_out,
+            started,
+            ended,
+        },
+        model,
+    )
+}
+
+fn given_files(set: &Set, job: &Job) -> Result<Vec<GivenFile>> {
+    let instance = &job.instance;
+    let blobs: BTreeMap<RepoPath, BlobId> = set
+        .repositories
+        .files(&instance.repo, &instance.base_commit)?
+        .into_iter()
+        .collect();
+    let file = |path: &RepoPath| {
+        let text = set.repositories.text(&instance.repo, &instance.base_commit, path)?;
+        let text = text.with_context(|| format!("{path} is not a text file of {}", instance.base_commit))?;
+        let blob = blobs
+            .get(path)
+            .with_context(|| format!("{path} is not in {}", instance.base_commit))?
+            .clone();
+        Ok(GivenFile {
+            path: path.clone(),
+            blob,
+            text,
+        })
+    };
+    job.files.iter().map(file).collect()
+}
+
+/// The request in the largest form that fits into the context: all files whole, or each cut to the same share.
+async fn fitted(
+    job: &Job,
+    hints: Hints,
+    files: &[GivenFile],
+    model: &dyn LanguageModel,
+) -> Result<(ChatRequest, Vec<String>)> {
+    let context = model.card().context;
+    let answer = ANSWER.min(context / 4);
+    let budget = context - answer;
+    let mut share = 1.0_f64;
+    loop {
+        let (prompt, left_out) = prompt(job, hints, files, share);
+        let system = "You are an experienced software developer.".to_owned();
+        let messages = vec![
+            Message {
+                role: MessageRole::System,
+                content: system,
+            },
+            Message {
+                role: MessageRole::User,
+                content: prompt,
+            },
+        ];
+        let tokens = model.count_prompt(&messages, "").await?;
+        if tokens <= budget || share < 0.01 {
+            let request = ChatRequest {
+                messages,
+                answer_prefix: String::new(),
+                constraint: Constraint::None,
+                sampling: Sampling::Greedy,
+                max_tokens: answer,
+                stop: Vec::new(),
+            };
+            return Ok((request, left_out));
+        }
+        share *= (f64::from(budget) / f64::from(tokens) * 0.97).min(0.9);
+    }
+}
+
+fn prompt(job: &Job, hints: Hints, files: &[GivenFile], share: f64) -> (String, Vec<String>) {
+    let mut left_out = Vec::new();
+    let mut cut = |what: &str, text: &str| {
+        let lines: Vec<&str> = text.lines().collect();
+        let kept = (lines.len() as f64 * share).round() as usize;
+        if kept >= lines.len() {
+            return text.to_owned();
+        }
+        left_out.push(format!("{} of {} lines of {what}", lines.len() - kept, lines.len()));
+        format!(
+            "{}\n[the last {} lines are left out]\n",
+            lines[..kept].join("\n"),
+            lines.len() - kept
+        )
+    };
+    let comments = job.instance.hints_text.trim();
+    let comments = match hints {
+        Hints::Given if !comments.is_empty() => {
+            format!(
+                "\nComments on the issue:\n\n<comments>\n{}\n</comments>\n",
+                cut("the comments", comments)
+            )
+        }
+        Hints::Given | Hints::Withheld => String::new(),
+    };
+    let block = |file: &GivenFile| {
+        let text = cut(file.path.as_str(), &file.text);
+        format!("<file path=\"{}\">\n{text}</file>", file.path)
+    };
+    let files: Vec<String> = files.iter().map(block).collect();
+    // One pass over the template, so that braces in the texts mean nothing.
+    let parts = [
+        ("{issue}", job.instance.problem_statement.trim()),
+        ("{hints}", &comments),
+        ("{files}", &files.join("\n")),
+    ];
+    let mut prompt = String::new();
+    let mut rest = PROMPT;
+    for (name, value) in parts {
+        if let Some((before, behind)) = rest.split_once(name) {
+            prompt.push_str(before);
+            prompt.push_str(value);
+            rest = behind;
+        }
+    }
+    prompt.push_str(rest);
+    (prompt, left_out)
+}
+
+/// A call that came to an end.
+struct Asked {
+    request: ChatRequest,
+    reply: ChatReply,
+    repaired: Repaired,
+    left_out: Vec<String>,
+    started: i64,
+    ended: i64,
+}
+
+fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn LanguageModel) -> Result<RunId> {
+    let instance = &job.instance;
+    let store = set.magis.store();
+    let root = set.repositories.find(&instance.repo)?.to_string_lossy().into_owned();
+    let repo = store.upsert_repository(
+        &NewRepository {
+            root,
+            name: instance.repo.clone(),
+            identity: None,
+        },
+        asked.started,
+    )?;
+    let hints = match set.setting.hints {
+        Hints::Given if !instance.hints_text.trim().is_empty() => vec![Hint::Comments(instance.hints_text.clone())],
+        Hints::Given | Hints::Withheld => Vec::new(),
+    };
+    let request = RunRequest {
+        issue: Issue::new(&instance.problem_statement)?,
+        hints,
+        hints_mode: HintsMode::Use,
+        files: job.files.clone(),
+        model: set.setting.model.clone(),
+        seed: set.setting.seed,
+        top_k: 1,
+        max_rounds: 1,
+        candidates_per_round: 1,
+        qa: QaMode::Skip,
+    };
+    let run = store.create_run(&NewRun {
+        repo,
+        request: request.clone(),
+        parent: None,
+        created_at: asked.started,
+    })?;
+    let tree = TreeId(set.repositories.tree(&instance.repo, &instance.base_commit)?);
+    let commit = instance.base_commit.clone();
+    let base = Base {
+        name: commit.0.clone(),
+        commit,
+        tree: tree.clone(),
+        uncommitted: false,
+    };
+    let candidate = |file: &GivenFile| Candidate {
+        path: file.path.clone(),
+        blob: file.blob.clone(),
+        score: 0.0,
+        evidence: vec![Evidence::Given],
+    };
+    let judgement = |file: &GivenFile| Judgement {
+        path: file.path.clone(),
+        naming: None,
+        yes_no: None,
+        relevance: 0.0,
+        kept: true,
+    };
+    let begin = [
+        RunEvent::RunStarted {
+            request: Box::new(request),
+            base,
+        },
+        RunEvent::CandidatesRanked {
+            candidates: files.iter().map(candidate).collect(),
+            skipped: Vec::new(),
+        },
+        RunEvent::RelevanceJudged {
+            judgements: files.iter().map(judgement).collect(),
+        },
+    ];
+    for (at, event) in begin.iter().enumerate() {
+        store.append_event(run, at as u32 + 1, asked.started, event)?;
+    }
+    store.record_call(run, &call(set, asked, model)?)?;
+    let patch = asked.repaired.patch.clone();
+    let end = if patch.is_empty() {
+        vec![RunEvent::RunEnded {
+            outcome: RunOutcome::NoChange {
+                reason: "the answer holds no diff".to_owned(),
+            },
+        }]
+    } else {
+        let message = asked.repaired.notes.join("\n");
+        let result = MergeResult {
+            tree,
+            patch,
+            commit_message: message,
+            pull_request: String::new(),
+        };
+        vec![
+            RunEvent::Merged { result },
+            RunEvent::RunEnded {
+                outcome: RunOutcome::NotApproved,
+            },
+        ]
+    };
+    for (at, event) in end.iter().enumerate() {
+        store.append_event(run, (begin.len() + at) as u32 + 1, asked.ended, event)?;
+    }
+    Ok(run)
+}
+
+fn call(set: &Set, asked: &Asked, model: &dyn LanguageModel) -> Result<CallRecord> {
+    let request = serde_json::to_value(&asked.request).context("writing the request")?;
+    let reply = serde_json::to_value(&asked.reply).context("writing the reply")?;
+    let usage = asked.reply.usage;
+    let card = model.card();
+    let ms = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    let finish = match asked.reply.finish {
+        FinishReason::Complete => "complete",
+        FinishReason::Length => "length",
+        FinishReason::Looping => "looping",
+    };
+    Ok(CallRecord {
+        key: hash(&request.to_string()),
+        after_seq: 3,
+        agent: Agent::Developer,
+        step: "baseline".to_owned(),
+        template_hash: hash(PROMPT),
+        task: None,
+        round: None,
+        candidate: None,
+        path: None,
+        model: card.name.clone(),
+        model_sha: card.sha256.clone(),
+        seed: set.setting.seed,
+        kind: CallKind::Chat,
+        request,
+        reply,
+        finish: finish.to_owned(),
+        prompt_tokens: usage.prompt_tokens,
+        reused_tokens: usage.reused_tokens,
+        generated_tokens: usage.generated_tokens,
+        prompt_ms: ms(usage.prompt_ms),
+        generate_ms: ms(usage.generate_ms),
+        left_out: serde_json::to_value(&asked.left_out).context("writing what was left out")?,
+        retries: 0,
+        at_ms: asked.ended,
+    })
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .fold(String::with_capacity(64), |hash, byte| hash + &format!("{byte:02x}"))
+}

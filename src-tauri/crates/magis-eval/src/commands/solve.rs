@@ -1,0 +1,200 @@
+//! `magis-eval solve`: each issue becomes a run of the engine, driven to its end.
+//!
+//! The reference of an issue is not known here.
+
+use super::set::{Job, Plan, Set};
+use super::{STOPPED, runtime, stop_on_interrupt};
+use crate::args::SolveArgs;
+use anyhow::{Result, bail};
+use magis_core::{Hint, HintsMode, QaMode, RunEvent, RunId};
+use magis_engine::floors::llama::WorkerModel;
+use magis_engine::floors::repo::BaseChoice;
+use magis_engine::{DriveEnd, Progress, SolveWish};
+use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// So many runs in a row may get stuck before the set is given up.
+const STUCK_IN_A_ROW: u32 = 3;
+
+/// How far a run is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// To its end.
+    End,
+    /// To the judgement of its candidates.
+    Judged,
+}
+
+/// Solves a set.
+pub fn solve(args: &SolveArgs) -> Result<ExitCode> {
+    let set = Set::begin(&Plan {
+        which: &args.set.which,
+        engine: &args.set.engine,
+        out: &args.set.out,
+        data_dir: args.set.data_dir.as_ref(),
+        label: args.set.label.as_ref(),
+        method: Method::Magis,
+        files: if args.given_files { Files::Given } else { Files::Located },
+        hints: if args.set.hints { Hints::Given } else { Hints::Withheld },
+        qa: if args.no_qa { Qa::Absent } else { Qa::Reviewing },
+        memory: if args.shared_memory {
+            Memory::Shared
+        } else {
+            Memory::Empty
+        },
+        top_k: args.top_k,
+        max_rounds: args.max_rounds,
+        seed: args.set.seed,
+    })?;
+    runtime()?.block_on(drive_all(&set, Until::End, args.set.engine.threads))
+}
+
+/// Drives the runs of a set, one after the other; the model stays loaded.
+pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<ExitCode> {
+    let stop = stop_on_interrupt();
+    let mut model: Option<Arc<WorkerModel>> = None;
+    let mut stuck = 0;
+    for (at, job) in set.jobs.iter().enumerate() {
+        let id = &job.instance.id;
+        let known = set.results.runs()?.remove(id);
+        let run = match known {
+            Some(RunLine {
+                state: RunState::Ended { outcome, .. },
+                ..
+            }) => {
+                set.say(at, id, &format!("{outcome}  (done before)"));
+                continue;
+            }
+            Some(RunLine { run, .. }) => run,
+            None => match prepare(set, job) {
+                Ok(run) => run,
+                Err(error) => {
+                    set.say(at, id, &format!("cannot begin: {error:#}"));
+                    continue;
+                }
+            },
+        };
+        let loaded = match &model {
+            Some(model) => Arc::clone(model),
+            None => {
+                let loaded = Arc::new(set.magis.load_model(run, set.setting.context, threads).await?);
+                Arc::clone(model.insert(loaded))
+            }
+        };
+        match drive(set, run, loaded, until, &stop).await {
+            Ok(Driven::Over(outcome)) => {
+                stuck = 0;
+                set.close(at, job, run, outcome)?;
+            }
+            Ok(Driven::Stopped) => {
+                set.say(at, id, "stopped; the same command goes on here");
+                if let Some(model) = model {
+                    model.shutdown().await;
+                }
+                return Ok(ExitCode::from(STOPPED));
+            }
+            Err(error) => {
+                let reason = format!("{error:#}");
+                set.say(at, id, &format!("stuck: {reason}"));
+                let state = RunState::Stuck { reason };
+                set.results.note_run(&RunLine {
+                    instance_id: id.clone(),
+                    run,
+                    state,
+                })?;
+                stuck += 1;
+                if stuck == STUCK_IN_A_ROW {
+                    bail!("{stuck} runs in a row got stuck; mend the cause and go on with the same command");
+                }
+                // The worker may be what is broken.
+                model = None;
+            }
+        }
+    }
+    if let Some(model) = model {
+        model.shutdown().await;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn prepare(set: &Set, job: &Job) -> Result<RunId> {
+    let instance = &job.instance;
+    let place = match set.setting.memory {
+        Memory::Empty => instance.id.0.clone(),
+        Memory::Shared => instance.repo.replace('/', "+"),
+    };
+    let clone = set.results.work().join(place);
+    set.repositories
+        .scratch_clone(&instance.repo, &instance.base_commit, &clone)?;
+    let hints = match set.setting.hints {
+        Hints::Given if !instance.hints_text.trim().is_empty() => vec![Hint::Comments(instance.hints_text.clone())],
+        Hints::Given | Hints::Withheld => Vec::new(),
+    };
+    let prepared = set.magis.prepare(SolveWish {
+        repository: clone,
+        base: BaseChoice::Revision {
+            name: instance.base_commit.0.clone(),
+        },
+        issue: instance.problem_statement.clone(),
+        hints,
+        hints_mode: HintsMode::Use,
+        files: job.files.iter().map(ToString::to_string).collect(),
+        model: Some(set.setting.model.clone()),
+        seed: set.setting.seed,
+        top_k: set.setting.top_k,
+        max_rounds: set.setting.max_rounds,
+        qa: match set.setting.qa {
+            Qa::Reviewing => QaMode::Review,
+            Qa::Absent => QaMode::Skip,
+        },
+    })?;
+    let run = prepared.run;
+    set.results.note_run(&RunLine {
+        instance_id: instance.id.clone(),
+        run,
+        state: RunState::Begun,
+    })?;
+    Ok(run)
+}
+
+/// How far a run came.
+enum Driven {
+    /// As far as it should, and what to call that where its own outcome does not say.
+    Over(Option<&'static str>),
+    /// It was stopped.
+    Stopped,
+}
+
+async fn drive(
+    set: &Set,
+    run: RunId,
+    model: Arc<WorkerModel>,
+    until: Until,
+    stop: &CancellationToken,
+) -> Result<Driven> {
+    let far_enough =
+        || -> Result<bool> { Ok(until == Until::Judged && !set.magis.state(run)?.judgements().is_empty()) };
+    if far_enough()? {
+        return Ok(Driven::Over(Some("judged")));
+    }
+    let stop_run = stop.child_token();
+    let (sender, mut progress) = tokio::sync::mpsc::unbounded_channel();
+    let halt = stop_run.clone();
+    let watcher = tokio::spawn(async move {
+        while let Some(progress) = progress.recv().await {
+            let judged = matches!(&progress, Progress::Event { event, .. } if matches!(**event, RunEvent::RelevanceJudged { .. }));
+            if judged && until == Until::Judged {
+                halt.cancel();
+            }
+        }
+    });
+    let end = set.magis.drive(run, model, stop_run, sender).await;
+    watcher.abort();
+    Ok(match end? {
+        DriveEnd::Ended(_) => Driven::Over(None),
+        DriveEnd::Stopped if far_enough()? => Driven::Over(Some("judged")),
+        DriveEnd::Stopped => Driven::Stopped,
+    })
+}

@@ -1,0 +1,17 @@
+//! The measures of the method's paper (arXiv 2403.17927), computed from recorded runs alone.
+//!
+//! Start with [`report::Report`]: it joins the recorded runs of a set ([`record::RunRecord`]) with their references
+//! ([`instances::Reference`]) and a judge's verdicts ([`results::Judged`]); each measure has its file under
+//! [`measures`]. What solves an issue sees an [`instances::Instance`], which holds nothing of the reference.
+//! This crate ships to nobody; it judges no tests itself and asks no model but the one that is named.
+
+pub mod change;
+pub mod instances;
+pub mod measures;
+pub mod record;
+pub mod repair;
+pub mod report;
+pub mod repositories;
+pub mod results;
+pub mod statistics;
+pub mod table;

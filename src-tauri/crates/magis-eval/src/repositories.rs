@@ -1,0 +1,211 @@
+//! The repositories of a set, read with the `git` program: where each lies, scratch clones, files of a commit, whether a
+//! patch applies.
+//!
+//! Nothing is ever written into the folder that holds them.
+
+use anyhow::{Context as _, Result, bail};
+use magis_core::{BlobId, CommitId, RepoPath};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// The folder that holds the repositories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repositories {
+    folder: PathBuf,
+}
+
+/// Whether `git apply --check` takes a patch on its base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applies {
+    /// It does.
+    Yes,
+    /// It does not, and what git says.
+    No(String),
+}
+
+impl Repositories {
+    /// The folder `folder`; each repository in it is `OWNER+NAME/repo`, `OWNER+NAME` or `OWNER/NAME`, bare or not.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let folder = std::path::absolute(folder).with_context(|| format!("finding {}", folder.display()))?;
+        if !folder.is_dir() {
+            bail!(
+                "{} is no folder; --repos takes the folder that holds the repositories",
+                folder.display()
+            );
+        }
+        Ok(Self { folder })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where `OWNER/NAME` lies.
+    pub fn find(&self, repo: &str) -> Result<PathBuf> {
+        let joined = self.folder.join(repo.replace('/', "+"));
+        let places = [joined.join("repo"), joined, self.folder.join(repo)];
+        let found = places.into_iter().find(|place| place.is_dir());
+        found.with_context(|| {
+            format!(
+                "{repo} is not in {}; bring it there as {}",
+                self.folder.display(),
+                repo.replace('/', "+")
+            )
+        })
+    }
+
+    /// A clone of `repo` at `place`, with `commit` as its detached head and no files checked out. Its objects are those of
+    /// the original. One that is there already is used again.
+    pub fn scratch_clone(&self, repo: &str, commit: &CommitId, place: &Path) -> Result<()> {
+        let origin = self.find(repo)?;
+        if !place.join(".git/HEAD").is_file() {
+            if place.exists() {
+                std::fs::remove_dir_all(place).with_context(|| format!("clearing {}", place.display()))?;
+            }
+            if let Some(parent) = place.parent() {
+                std::fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+            }
+            let mut clone = Command::new("git");
+            clone
+                .args(["clone", "--quiet", "--shared", "--no-checkout", "--no-tags"])
+                .arg(&origin)
+                .arg(place);
+            run(clone, &format!("cloning {repo}"))?;
+        }
+        let mut head = git(place);
+        head.args(["update-ref", "--no-deref", "HEAD", &commit.0]);
+        run(head, &format!("going to {commit} of {repo}"))?;
+        Ok(())
+    }
+
+    /// The id of a commit's tree.
+    pub fn tree(&self, repo: &str, commit: &CommitId) -> Result<String> {
+        let mut command = git(&self.find(repo)?);
+        command.arg("rev-parse").arg(format!("{commit}^{{tree}}"));
+        Ok(run(command, &format!("looking for {commit} in {repo}"))?
+            .trim()
+            .to_owned())
+    }
+
+    /// The text of a file at a commit; none where there is no such file or it is not UTF-8.
+    pub fn text(&self, repo: &str, commit: &CommitId, path: &RepoPath) -> Result<Option<String>> {
+        let output = git(&self.find(repo)?)
+            .arg("show")
+            .arg(format!("{commit}:{path}"))
+            .output()
+            .with_context(|| format!("reading {path} of {repo}"))?;
+        Ok(if output.status.success() {
+            String::from_utf8(output.stdout).ok()
+        } else {
+            None
+        })
+    }
+
+    /// Whether `git apply --check` takes the patch on the commit's tree.
+    pub fn applies(&self, repo: &str, commit: &CommitId, patch: &str) -> Result<Applies> {
+        if patch.trim().is_empty() {
+            return Ok(Applies::No("there is no change".to_owned()));
+        }
+        let place = self.find(repo)?;
+        let scratch = tempfile::tempdir().context("making a scratch folder")?;
+        let index = scratch.path().join("index");
+        let mut read = git(&place);
+        read.env("GIT_INDEX_FILE", &index).args(["read-tree", &commit.0]);
+        run(read, &format!("reading the tree of {commit} in {repo}"))?;
+        let mut child = git(&place)
+            .env("GIT_INDEX_FILE", &index)
+            .args(["apply", "--check", "--cached", "--whitespace=nowarn", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("starting git apply")?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // git may refuse the patch before it has read all of it; its status says so.
+            let _closed_early = stdin.write_all(patch.as_bytes());
+        }
+        let output = child.wait_with_output().context("waiting for git apply")?;
+        if output.status.success() {
+            return Ok(Applies::Yes);
+        }
+        Ok(Applies::No(
+            String::from_utf8_lossy(&output.stderr)
+                .lines()
+                .take(2)
+                .collect::<Vec<_>>()
+                .join("; "),
+        ))
+    }
+
+    /// The ordinary files of a commit's tree with their blobs; paths no run can name are left out.
+    pub fn files(&self, repo: &str, commit: &CommitId) -> Result<Vec<(RepoPath, BlobId)>> {
+        let mut command = git(&self.find(repo)?);
+        command.args(["ls-tree", "-r", "-z", &commit.0]);
+        let listed = run(command, &format!("listing {commit} of {repo}"))?;
+        let entry = |entry: &str| {
+            let (head, path) = entry.strip_prefix("100")?.split_once('\t')?;
+            Some((RepoPath::new(path).ok()?, BlobId(head.rsplit(' ').next()?.to_owned())))
+        };
+        Ok(listed.split('\0').filter_map(entry).collect())
+    }
+
+    /// Reads blobs of a repository, one after the other, through one process.
+    pub fn blobs(&self, repo: &str) -> Result<Blobs> {
+        let mut child = git(&self.find(repo)?)
+            .args(["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("starting git cat-file")?;
+        let reader = BufReader::new(child.stdout.take().context("git cat-file gives no output")?);
+        Ok(Blobs { child, reader })
+    }
+}
+
+/// Reads blobs; see [`Repositories::blobs`].
+pub struct Blobs {
+    child: Child,
+    reader: BufReader<ChildStdout>,
+}
+
+impl Blobs {
+    /// The text of a blob; none where it is missing, binary or not UTF-8.
+    pub fn text(&mut self, blob: &BlobId) -> Option<String> {
+        writeln!(self.child.stdin.as_mut()?, "{blob}").ok()?;
+        let mut head = String::new();
+        self.reader.read_line(&mut head).ok()?;
+        let size: usize = head.trim().rsplit(' ').next()?.parse().ok()?;
+        let mut bytes = vec![0; size + 1];
+        self.reader.read_exact(&mut bytes).ok()?;
+        bytes.pop();
+        if bytes.contains(&0) {
+            None
+        } else {
+            String::from_utf8(bytes).ok()
+        }
+    }
+}
+
+impl Drop for Blobs {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        // It ends by itself when its input closes; waiting leaves no dead process behind.
+        let _ended = self.child.wait();
+    }
+}
+
+fn git(place: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(place).stdin(Stdio::null());
+    command
+}
+
+fn run(mut command: Command, what: &str) -> Result<String> {
+    let output = command.output().with_context(|| format!("{what}: starting git"))?;
+    if !output.status.success() {
+        bail!("{what}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
