@@ -102,9 +102,6 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// The engine's own process, started by the program itself
-    #[command(hide = true)]
-    Worker,
 }
 
 /// `magis rerun`.

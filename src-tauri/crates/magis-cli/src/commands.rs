@@ -21,13 +21,13 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Carries out a command line.
-pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
+pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     let Cli { global, command } = cli;
     let place = Place {
         screen: Screen::look(global.color),
         global,
     };
-    let status = match command {
+    Ok(match command {
         Command::Solve(args) => solve::solve(&place, *args)?,
         Command::Runs(command) => runs::run(&place, command)?,
         Command::Rerun(args) => solve::rerun(&place, args)?,
@@ -37,9 +37,7 @@ pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Models(command) => models::run(&place, command)?,
         Command::Doctor(args) => doctor::doctor(&place, &args)?,
         Command::Completions { shell } => completions(&place, shell)?,
-        Command::Worker => return serve_as_worker(),
-    };
-    Ok(status.into())
+    })
 }
 
 /// Where a command is carried out: which data folder, which screen.
@@ -73,6 +71,9 @@ impl Place {
     }
 }
 
+/// The word that makes this program the engine's process. It is no command of a person, so neither help nor completions offer it.
+pub const WORKER: &str = "worker";
+
 /// How the engine's process is started.
 fn worker_command() -> Result<WorkerCommand, Failure> {
     let program = std::env::current_exe().map_err(|error| {
@@ -83,7 +84,7 @@ fn worker_command() -> Result<WorkerCommand, Failure> {
     })?;
     Ok(WorkerCommand {
         program,
-        args: vec!["worker".into()],
+        args: vec![WORKER.into()],
     })
 }
 
@@ -95,7 +96,7 @@ fn completions(place: &Place, shell: clap_complete::Shell) -> Result<ExitStatus,
 }
 
 /// The engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; whether it ends is its parent's decision.
-fn serve_as_worker() -> Result<ExitCode, Failure> {
+pub fn serve_as_worker() -> Result<ExitCode, Failure> {
     let runtime = runtime()?;
     let guard = runtime.enter();
     // From here on the signal no longer ends this process, also when nobody waits for it.

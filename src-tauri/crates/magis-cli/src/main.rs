@@ -17,8 +17,12 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
-    match commands::run(cli) {
+    let ended = if std::env::args_os().nth(1).is_some_and(|word| word == commands::WORKER) {
+        commands::serve_as_worker()
+    } else {
+        commands::run(args::Cli::parse()).map(ExitCode::from)
+    };
+    match ended {
         Ok(code) => code,
         Err(failure) => {
             // Where standard error is closed, the exit code alone has to do.

@@ -93,10 +93,11 @@ fn edits_as_diff(page: &mut Page, margin: &str, edits: &[Edit], base: Option<&st
         return;
     }
     for edit in edits {
-        let place = if edit.text.is_empty() {
-            format!("@@ lines {} go @@", edit.span)
-        } else {
-            format!("@@ lines {} become @@", edit.span)
+        let place = match (edit.text.is_empty(), edit.span.lines()) {
+            (true, 1) => format!("@@ line {} goes @@", edit.span),
+            (true, _) => format!("@@ lines {} go @@", edit.span),
+            (false, 1) => format!("@@ line {} becomes @@", edit.span),
+            (false, _) => format!("@@ lines {} become @@", edit.span),
         };
         page.line(&format!("{margin}{}", paint.tone(Tone::Place, &place)));
         for line in edit.text.lines() {

@@ -42,6 +42,13 @@ impl Page {
         self.text.push_str(text);
     }
 
+    /// Sets what follows apart from an earlier page, unless a title stands right above.
+    pub fn break_block(&mut self) {
+        if self.text.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
     /// A title over what follows.
     pub fn heading(&mut self, text: &str) {
         self.gap();

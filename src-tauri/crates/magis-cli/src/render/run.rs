@@ -41,7 +41,7 @@ pub fn shown_run(view: &RunView<'_>, only: Option<Stage>, base_text: BaseText, p
                 view.run.entry.id
             ));
         }
-        return page.into_text();
+        return page.into_text().trim_start_matches('\n').to_owned();
     }
     foot(&mut page, view);
     page.into_text()

@@ -35,7 +35,8 @@ pub struct Transcript {
     detail: Detail,
     base_text: BaseText,
     stage: Option<Stage>,
-    candidates: BTreeMap<RepoPath, String>,
+    /// The evidence of each candidate; taken out once it is told.
+    evidence: BTreeMap<RepoPath, String>,
     tasks: BTreeMap<TaskId, Known>,
 }
 
@@ -55,20 +56,21 @@ impl Transcript {
             detail,
             base_text,
             stage: None,
-            candidates: BTreeMap::new(),
+            evidence: BTreeMap::new(),
             tasks: BTreeMap::new(),
         }
     }
 
     /// Takes an event in without telling it, for what comes later.
     pub fn take_in(&mut self, event: &RunEvent) {
-        if let Some(stage) = event.stage() {
+        // What was asked for stands above the first stage.
+        if let (Some(stage), false) = (event.stage(), matches!(event, RunEvent::RunStarted { .. })) {
             self.stage = Some(stage);
         }
         match event {
             RunEvent::CandidatesRanked { candidates, .. } => {
                 let evidence = |candidate: &Candidate| (candidate.path.clone(), evidence(candidate));
-                self.candidates.extend(candidates.iter().map(evidence));
+                self.evidence.extend(candidates.iter().map(evidence));
             }
             RunEvent::TaskDefined { task } => self.task(task.id).path = Some(task.path.clone()),
             RunEvent::RoleDefined { task, role }
@@ -107,12 +109,14 @@ impl Transcript {
         clippy::too_many_lines,
         reason = "one arm an event; splitting it would hide that all are there"
     )]
-    fn write(&self, page: &mut Page, event: &RunEvent) {
+    fn write(&mut self, page: &mut Page, event: &RunEvent) {
         match event {
             RunEvent::RunStarted { request, base } => {
                 let uncommitted = if base.uncommitted { " with uncommitted work" } else { "" };
                 let commit = base.commit.0.get(..10).unwrap_or(&base.commit.0);
-                page.entry(2, Tone::Strong, "issue", request.issue.title());
+                if self.detail == Detail::Live {
+                    page.entry(2, Tone::Strong, "issue", request.issue.title());
+                }
                 page.line(&format!("  base {} ({commit}){uncommitted}", super::clean(&base.name)));
                 page.line(&format!("  {}", how(request)));
                 if self.detail == Detail::Full {
@@ -148,7 +152,7 @@ impl Transcript {
             RunEvent::RoleRevised { task, role } => person(page, 2, &format!("{task} Developer from now on"), role),
             RunEvent::PlanMade { plan } => self.plan(page, plan),
             RunEvent::ReviewerDefined { task, role } => {
-                page.gap();
+                page.break_block();
                 let path = self.path_of(*task).map(ToString::to_string).unwrap_or_default();
                 let title = self
                     .paint
@@ -162,6 +166,10 @@ impl Transcript {
                 symbols,
                 spans,
             } => {
+                let word = match spans.as_slice() {
+                    [span] if span.lines() == 1 => "line",
+                    _ => "lines",
+                };
                 let spans: Vec<String> = spans.iter().map(ToString::to_string).collect();
                 let symbols = match symbols.as_slice() {
                     [] => String::new(),
@@ -169,7 +177,7 @@ impl Transcript {
                 };
                 let place = match spans.as_slice() {
                     [] => "the whole file".to_owned(),
-                    spans => format!("lines {}{symbols}", spans.join(", ")),
+                    spans => format!("{word} {}{symbols}", spans.join(", ")),
                 };
                 page.entry(4, Tone::Strong, &format!("{task} round {round}:"), &place);
             }
@@ -212,7 +220,7 @@ impl Transcript {
         }
     }
 
-    fn ranked(&self, page: &mut Page, candidates: &[Candidate], skipped: &[SkippedFile]) {
+    fn ranked(&mut self, page: &mut Page, candidates: &[Candidate], skipped: &[SkippedFile]) {
         let unread = match skipped.len() {
             0 => String::new(),
             number => format!("; {} could not be read", count(number, "file")),
@@ -235,7 +243,7 @@ impl Transcript {
         }
     }
 
-    fn judged(&self, page: &mut Page, judgements: &[Judgement]) {
+    fn judged(&mut self, page: &mut Page, judgements: &[Judgement]) {
         let (kept, aside): (Vec<_>, Vec<_>) = judgements.iter().partition(|judgement| judgement.kept);
         page.line(&format!(
             "  {} relevant, {} set aside",
@@ -254,11 +262,11 @@ impl Transcript {
         }
     }
 
-    fn file(&self, page: &mut Page, lead: &str, path: &RepoPath) {
+    fn file(&mut self, page: &mut Page, lead: &str, path: &RepoPath) {
         let path_text = super::clean(path.as_str()).into_owned();
         page.line(&format!("  {lead} {}", self.paint.tone(Tone::Strong, &path_text)));
-        if let Some(evidence) = self.candidates.get(path).filter(|evidence| !evidence.is_empty()) {
-            page.toned_prose(10, Some(Tone::Faint), evidence);
+        if let Some(evidence) = self.evidence.remove(path).filter(|evidence| !evidence.is_empty()) {
+            page.toned_prose(10, Some(Tone::Faint), &evidence);
         }
     }
 
@@ -377,6 +385,7 @@ fn how(request: &RunRequest) -> String {
 
 fn request_in_full(page: &mut Page, request: &RunRequest) {
     page.gap();
+    page.line(&format!("  {}", page.paint.tone(Tone::Strong, "Issue:")));
     page.prose(4, request.issue.text());
     for hint in &request.hints {
         let kind = match hint {
