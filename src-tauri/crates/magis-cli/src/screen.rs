@@ -10,6 +10,8 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 /// How wide text runs at the most, also on a wider terminal: longer lines are hard to read.
 const WIDEST: usize = 110;
+/// A terminal that says it is narrower is not believed.
+const NARROWEST: usize = 40;
 /// The width where nobody says one.
 const USUAL: usize = 100;
 
@@ -33,23 +35,21 @@ enum Reader {
 impl Screen {
     /// Looks at standard output, the environment and what was asked for.
     pub fn look(choice: ColorChoice) -> Self {
-        let terminal = io::stdout().is_terminal();
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let coloured = match choice {
-            ColorChoice::Always => true,
-            ColorChoice::Never => false,
-            ColorChoice::Auto => terminal && !dumb && !set("NO_COLOR"),
+        let reader = if io::stdout().is_terminal() {
+            Reader::Person
+        } else {
+            Reader::Program
         };
-        let columns = Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+        let width = match reader {
+            Reader::Person => Term::stdout()
+                .size_checked()
+                .map_or(USUAL, |(_, columns)| columns.into()),
+            Reader::Program => USUAL,
+        };
         Self {
-            paint: if coloured { Paint::Coloured } else { Paint::Plain },
-            width: if terminal {
-                columns.unwrap_or(USUAL).clamp(40, WIDEST)
-            } else {
-                USUAL
-            },
-            reader: if terminal { Reader::Person } else { Reader::Program },
+            paint: paint(choice, reader, variable),
+            width: width.clamp(NARROWEST, WIDEST),
+            reader,
         }
     }
 
@@ -60,8 +60,7 @@ impl Screen {
 
     /// Whether a line can be kept at the bottom and be written anew.
     pub fn has_status_line(self) -> bool {
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        self.has_person() && io::stderr().is_terminal() && !dumb
+        self.has_person() && io::stderr().is_terminal() && !is_dumb(&variable)
     }
 
     /// Writes text as it is.
@@ -85,6 +84,26 @@ impl Screen {
     }
 }
 
+/// Whether colour is used: what was asked for decides, else a person at a terminal who did not set `NO_COLOR`.
+fn paint(choice: ColorChoice, reader: Reader, variable: impl Fn(&str) -> Option<String>) -> Paint {
+    let wanted = match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => reader == Reader::Person && variable("NO_COLOR").is_none() && !is_dumb(&variable),
+    };
+    if wanted { Paint::Coloured } else { Paint::Plain }
+}
+
+fn is_dumb(variable: &impl Fn(&str) -> Option<String>) -> bool {
+    variable("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// A variable of the environment that says something.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+    (!value.is_empty()).then_some(value)
+}
+
 /// Writes a line to standard error, where there is one.
 pub fn tell(text: &str) {
     // Without a standard error there is nobody to tell that there is none.
@@ -102,4 +121,36 @@ pub fn ask(question: &str) -> Option<String> {
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).ok()?;
     Some(answer.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(choice: ColorChoice, reader: Reader, environment: &[(&str, &str)], expected: Paint) {
+        let variable = |name: &str| {
+            let found = environment.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        assert_eq!(paint(choice, reader, variable), expected);
+    }
+
+    #[test]
+    fn colour_is_for_a_person_who_did_not_refuse_it() {
+        check(ColorChoice::Auto, Reader::Person, &[("TERM", "xterm")], Paint::Coloured);
+        check(ColorChoice::Auto, Reader::Program, &[("TERM", "xterm")], Paint::Plain);
+        check(ColorChoice::Auto, Reader::Person, &[("NO_COLOR", "1")], Paint::Plain);
+        check(ColorChoice::Auto, Reader::Person, &[("TERM", "dumb")], Paint::Plain);
+    }
+
+    #[test]
+    fn what_is_asked_for_outright_wins() {
+        check(
+            ColorChoice::Always,
+            Reader::Program,
+            &[("NO_COLOR", "1")],
+            Paint::Coloured,
+        );
+        check(ColorChoice::Never, Reader::Person, &[], Paint::Plain);
+    }
 }

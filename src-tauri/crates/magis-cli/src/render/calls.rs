@@ -7,7 +7,7 @@ use std::time::Duration;
 /// One line a call.
 pub fn calls_table(calls: &[Call], paint: Paint, width: usize) -> String {
     let mut table = Table::new(&[
-        ">#", "STEP", "AGENT", "TASK", ">PROMPT", ">REUSED", ">WRITTEN", ">TIME", "END", "ABOUT",
+        ">#", "STEP", "AGENT", "TASK", ">READ", ">REUSED", ">WRITTEN", ">TIME", "END", "ABOUT",
     ]);
     for (index, call) in calls.iter().enumerate() {
         let record = &call.record;
@@ -43,7 +43,7 @@ pub fn calls_table(calls: &[Call], paint: Paint, width: usize) -> String {
 /// Calls, tokens and time by agent and step, with their sum.
 pub fn totals_table(page: &mut Page, totals: &[CallTotals]) {
     let mut table = Table::new(&[
-        "AGENT", "STEP", ">CALLS", ">PROMPT", ">REUSED", ">WRITTEN", ">TIME", "TOKENS/S",
+        "AGENT", "STEP", ">CALLS", ">READ", ">REUSED", ">WRITTEN", ">TIME", "TOKENS/S",
     ]);
     let mut sum = (0, 0, 0, 0, 0, 0);
     for of in totals {

@@ -36,36 +36,43 @@ pub fn one_line(text: &str, width: usize) -> String {
     console::truncate_str(&line, width.max(1), "…").into_owned()
 }
 
-/// Breaks `text` into lines of at most `width` columns, at spaces. Lines that are indented, and those between code fences, are code and stay
-/// as they are.
+/// Breaks `text` into lines of at most `width` columns, at spaces. Lines that are far indented, and those between code fences, are code and
+/// stay as they are.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut fenced = false;
     for line in clean(text).trim_end().lines() {
+        let line = line.trim_end();
         let fence = line.trim_start().starts_with("```");
         fenced ^= fence;
-        if fenced || fence || line.starts_with(['\t', ' ']) || measure_text_width(line) <= width {
-            lines.push(line.trim_end().to_owned());
+        let indent = line.len() - line.trim_start().len();
+        let listed = ["- ", "* "].iter().any(|mark| line.trim_start().starts_with(mark));
+        let code = fenced || fence || line.contains('\t') || (indent >= 4 && !listed);
+        if code || measure_text_width(line) <= width {
+            lines.push(line.to_owned());
         } else {
-            wrap(line, width, &mut lines);
+            // What follows the mark of a list stands under its first word.
+            let hang = indent + if listed { 2 } else { 0 };
+            wrap(line.trim_start(), width, [indent, hang], &mut lines);
         }
     }
     lines
 }
 
-fn wrap(line: &str, width: usize, lines: &mut Vec<String>) {
-    // What follows the mark of a list stands under its first word.
-    let hang = if line.starts_with(['-', '*']) { "  " } else { "" };
-    let mut current = String::new();
+/// Breaks one line; the first is indented by the one number of columns, those that follow by the other.
+fn wrap(line: &str, width: usize, indents: [usize; 2], lines: &mut Vec<String>) {
+    let mut current = " ".repeat(indents[0]);
+    let mut begun = false;
     for word in line.split_whitespace() {
-        let room = measure_text_width(&current) + 1 + measure_text_width(word);
-        if !current.trim().is_empty() && room > width {
-            lines.push(std::mem::replace(&mut current, hang.to_owned()));
+        if begun && measure_text_width(&current) + 1 + measure_text_width(word) > width {
+            lines.push(std::mem::replace(&mut current, " ".repeat(indents[1])));
+            begun = false;
         }
-        if !current.is_empty() && !current.ends_with(' ') {
+        if begun {
             current.push(' ');
         }
         current.push_str(word);
+        begun = true;
     }
     lines.push(current);
 }
@@ -121,7 +128,7 @@ mod tests {
 
     #[test]
     fn prose_is_wrapped_and_code_is_not() {
-        let text = "one two three four\n- five six seven\n    code that is long stays\n```\nas it is, too\n```";
+        let text = "one two three four\n- five six seven\n  - eight nine\n    code that is long stays\n```\nas it is, too\n```";
         assert_eq!(
             wrapped(text, 10),
             [
@@ -129,6 +136,8 @@ mod tests {
                 "three four",
                 "- five six",
                 "  seven",
+                "  - eight",
+                "    nine",
                 "    code that is long stays",
                 "```",
                 "as it is, too",

@@ -57,21 +57,3 @@ fn colour_is_used_when_it_is_asked_for_and_not_otherwise() {
     assert!(!escapes(&["models", "list", "--color", "never"]));
     assert!(escapes(&["models", "list", "--color", "always"]));
 }
-
-#[test]
-fn no_color_is_obeyed_on_a_terminal_too() {
-    // Whether the output is a terminal cannot be arranged here without one; what is asked for outright wins over NO_COLOR.
-    let program = Program::new();
-    let output = program
-        .command(["models", "list", "--color", "always"])
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains('\u{1b}'));
-    let output = program
-        .command(["models", "list"])
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap();
-    assert!(!String::from_utf8_lossy(&output.stdout).contains('\u{1b}'));
-}
