@@ -41,11 +41,6 @@ impl Spent {
     pub fn add(&mut self, stage: Stage, time: Duration) {
         self.0[stage as usize] += time.as_secs_f64();
     }
-
-    /// All of it.
-    pub fn total(&self) -> Duration {
-        Duration::from_secs_f64(self.0.iter().sum())
-    }
 }
 
 impl Pace {

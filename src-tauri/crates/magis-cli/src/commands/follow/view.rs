@@ -132,6 +132,9 @@ impl View {
     pub fn take(&mut self, message: Progress) -> Result<(), Failure> {
         match message {
             Progress::Event { seq, event } => {
+                if let Some(stage) = event.stage() {
+                    self.clock.enter(stage);
+                }
                 self.count(&event);
                 if seq > self.shown {
                     self.shown = seq;
@@ -271,9 +274,6 @@ impl View {
     }
 
     fn count(&mut self, event: &RunEvent) {
-        if let Some(stage) = event.stage() {
-            self.clock.enter(stage);
-        }
         match event {
             RunEvent::TaskDefined { .. } => self.tasks.1 += 1,
             RunEvent::TaskClosed { .. } => self.tasks.0 += 1,
@@ -297,7 +297,7 @@ impl View {
             }
             (None, None) => {}
         }
-        parts.push(span(self.clock.spent.total()));
+        parts.push(span(self.clock.begun.elapsed()));
         let done = match (self.clock.stage, self.tasks) {
             (Stage::Code, (closed, all)) if all > 0 => f64::from(closed) / f64::from(all),
             _ => 0.0,
