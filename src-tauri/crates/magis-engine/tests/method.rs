@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 async fn an_issue_becomes_a_patch_that_git_applies_and_the_repository_is_untouched() {
     let ground = Ground::new();
     let before = fingerprint(&ground.repository());
-    let (run, end) = ground.solve(ground.wish(sample::ISSUE), script()).await;
+    let (run, end) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let merged = ground.magis.merged(run).unwrap();
     assert!(
@@ -78,8 +78,8 @@ async fn every_prompt_of_the_method_appears_in_a_run_with_two_tasks_and_an_older
 #[tokio::test]
 async fn a_second_run_finds_every_summary_in_memory() {
     let ground = Ground::new();
-    let (first, _) = ground.solve(ground.wish(sample::ISSUE), script()).await;
-    let (second, _) = ground.solve(ground.wish(sample::ISSUE), script()).await;
+    let (first, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
+    let (second, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
     assert!(ground.calls(first, "P2") > 0);
     assert_eq!((ground.calls(second, "P2"), ground.calls(second, "P1")), (0, 0));
 }
@@ -87,7 +87,7 @@ async fn a_second_run_finds_every_summary_in_memory() {
 #[tokio::test]
 async fn a_small_change_of_a_summarised_file_costs_one_p1_and_no_p2() {
     let ground = Ground::new();
-    let wish = || ground.wish_for(sample::ISSUE, &["tally/filters.py"]);
+    let wish = || ground.wish_for(sample::UNTIL.text, &["tally/filters.py"]);
     ground.solve(wish(), script()).await;
     let text = ground.read("tally/filters.py");
     let old = "def oldest_first(entries):\n    \"\"\"Sort by day; entries of one day keep their order in the file.\"\"\"\n    return";
@@ -119,7 +119,7 @@ async fn a_small_change_of_a_summarised_file_costs_one_p1_and_no_p2() {
 async fn given_files_are_the_candidates_and_nothing_is_located() {
     let ground = Ground::new();
     let (run, end) = ground
-        .solve(ground.wish_for(sample::ISSUE, &["tally/filters.py"]), script())
+        .solve(ground.wish_for(sample::UNTIL.text, &["tally/filters.py"]), script())
         .await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     assert_eq!(ground.calls(run, "P3-naming"), 0);
@@ -142,7 +142,7 @@ async fn a_rejected_change_goes_back_with_the_comment() {
             (bad && request.continuations[0] == " approve").then(|| vec![-5.0, -1.0])
         });
     let model = script_after(first);
-    let (run, end) = ground.solve(ground.wish(sample::ISSUE), model).await;
+    let (run, end) = ground.solve(ground.wish(sample::UNTIL.text), model).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let state = ground.magis.state(run).unwrap();
     let task = state.tasks().next().unwrap();
@@ -163,7 +163,7 @@ async fn code_that_stays_as_it_was_is_noticed_and_ends_honestly() {
     let model = ScriptedModel::new("same").when_prefixed("def in_period", same.split_once("in_period").unwrap().1);
     let (run, end) = ground
         .solve(
-            ground.wish_for(sample::ISSUE, &["tally/filters.py"]),
+            ground.wish_for(sample::UNTIL.text, &["tally/filters.py"]),
             ground::rest(model),
         )
         .await;
@@ -181,7 +181,7 @@ async fn code_that_stays_as_it_was_is_noticed_and_ends_honestly() {
 #[tokio::test]
 async fn hints_reach_manager_and_developers() {
     let ground = Ground::new();
-    let mut wish = ground.wish(sample::ISSUE);
+    let mut wish = ground.wish(sample::UNTIL.text);
     wish.hints = vec![
         Hint::Comments("the bound is exclusive".to_owned()),
         Hint::FailingLog("FAILED test_until_is_inclusive".to_owned()),
@@ -201,7 +201,7 @@ async fn an_issue_of_a_megabyte_is_condensed_visibly_and_solved() {
     let ground = Ground::new();
     let long = format!(
         "{}\n\n{}",
-        sample::ISSUE,
+        sample::UNTIL.text,
         "some log line that says nothing\n".repeat(32_000)
     );
     let (run, end) = ground.solve(ground.wish(&long), script()).await;
@@ -285,7 +285,7 @@ async fn steering_takes_effect_before_the_next_step() {
 #[tokio::test]
 async fn a_run_again_from_a_stage_repeats_nothing_before_it() {
     let ground = Ground::new();
-    let (run, _) = ground.solve(ground.wish(sample::ISSUE), script()).await;
+    let (run, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
     let again = ground.magis.rerun(run, magis_core::Stage::Code, None, None).unwrap();
     let model = Arc::new(script());
     let end = ground.drive(again, model.clone()).await.unwrap();
@@ -310,7 +310,7 @@ async fn a_run_again_from_a_stage_repeats_nothing_before_it() {
 #[tokio::test]
 async fn a_patch_is_applied_to_a_branch_and_taken_back() {
     let ground = Ground::new();
-    let (run, _) = ground.solve(ground.wish(sample::ISSUE), script()).await;
+    let (run, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
     let before = ground.git(&["for-each-ref"]);
     let identity = magis_engine::floors::repo::Identity {
         name: "A".to_owned(),
@@ -339,7 +339,7 @@ async fn a_model_failure_pauses_the_run_and_resuming_makes_no_recorded_call_agai
     let whole = Arc::new(script());
     let reference = ground
         .magis
-        .prepare_for(ground.wish(sample::ISSUE), &*whole)
+        .prepare_for(ground.wish(sample::UNTIL.text), &*whole)
         .unwrap()
         .run;
     ground.drive(reference, whole.clone()).await.unwrap();
@@ -349,7 +349,7 @@ async fn a_model_failure_pauses_the_run_and_resuming_makes_no_recorded_call_agai
         let failing = Arc::new(script().fail_at(at, died()));
         let run = ground
             .magis
-            .prepare_for(ground.wish(sample::ISSUE), &*failing)
+            .prepare_for(ground.wish(sample::UNTIL.text), &*failing)
             .unwrap()
             .run;
         assert!(

@@ -34,7 +34,7 @@ pub struct SampleIssue {
     pub expected_files: &'static [&'static str],
 }
 
-/// The issue of the demo: `list --until DAY` leaves out that day.
+/// `list --until DAY` leaves out that day.
 pub const UNTIL: SampleIssue = SampleIssue {
     name: "until",
     text: include_str!("../sample/issues/until.md"),
@@ -56,7 +56,7 @@ pub const ONE_DECIMAL: SampleIssue = SampleIssue {
     expected_files: &["tally/money.py"],
 };
 
-/// A report without expenses fails.
+/// The issue of the demo: a report without expenses fails.
 pub const EMPTY_REPORT: SampleIssue = SampleIssue {
     name: "empty-report",
     text: include_str!("../sample/issues/empty_report.md"),
@@ -79,16 +79,16 @@ pub const CATEGORY_CASE: SampleIssue = SampleIssue {
 };
 
 /// All issues, the demo's first.
-pub const ISSUES: [SampleIssue; 4] = [UNTIL, ONE_DECIMAL, EMPTY_REPORT, CATEGORY_CASE];
+pub const ISSUES: [SampleIssue; 4] = [EMPTY_REPORT, UNTIL, ONE_DECIMAL, CATEGORY_CASE];
 
 /// The text of the demo's issue.
-pub const ISSUE: &str = UNTIL.text;
+pub const ISSUE: &str = EMPTY_REPORT.text;
 
 /// The tests that judge a patch for the demo's issue.
-pub const CHECK_TESTS: SampleFile = UNTIL.check;
+pub const CHECK_TESTS: SampleFile = EMPTY_REPORT.check;
 
 /// The file that the demo's issue is about.
-pub const EXPECTED_FILE: &str = UNTIL.expected_files[0];
+pub const EXPECTED_FILE: &str = EMPTY_REPORT.expected_files[0];
 
 /// The text of the issue that needs changes in two files, and so two tasks.
 pub const TWO_TASK_ISSUE: &str = CATEGORY_CASE.text;

@@ -60,7 +60,7 @@ struct DemoArguments {
     #[arg(long)]
     headless: bool,
     /// Which of the sample's issues to solve.
-    #[arg(long, value_name = "NAME", default_value = sample::UNTIL.name, value_parser = sample::ISSUES.map(|issue| issue.name))]
+    #[arg(long, value_name = "NAME", default_value = sample::EMPTY_REPORT.name, value_parser = sample::ISSUES.map(|issue| issue.name))]
     issue: String,
     /// The model, by its name in the catalogue.
     #[arg(long, value_name = "ID", default_value = demo::DEFAULT_MODEL)]
@@ -90,7 +90,7 @@ fn perform(task: Task) -> Result<ExitCode> {
             let issue = sample::ISSUES
                 .into_iter()
                 .find(|issue| issue.name == arguments.issue)
-                .unwrap_or(sample::UNTIL);
+                .unwrap_or(sample::EMPTY_REPORT);
             demo::run(&demo::Demo {
                 issue,
                 model: arguments.model,
