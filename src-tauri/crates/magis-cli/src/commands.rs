@@ -15,6 +15,7 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use clap::CommandFactory as _;
+use magis_core::RunId;
 use magis_engine::floors::llama::{WorkerCommand, worker};
 use magis_engine::{DataFolder, Magis};
 use std::process::ExitCode;
@@ -60,6 +61,15 @@ impl Place {
     /// Opens the data folder; this very program is the engine's worker as well.
     pub fn open(&self) -> Result<Magis, Failure> {
         Ok(Magis::open(self.data()?, worker_command()?)?)
+    }
+
+    /// The command that goes on with a run, with the folder of its model where that is not the usual one.
+    pub fn resume_command(&self, run: RunId) -> String {
+        let command = self.next_command(&format!("runs resume {run}"));
+        match &self.global.models_dir {
+            Some(folder) => format!("{command} --models-dir {}", quoted(&folder.display().to_string())),
+            None => command,
+        }
     }
 
     /// A further command for the person to type, with the data folder where it is not the usual one.

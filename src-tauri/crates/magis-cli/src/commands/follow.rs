@@ -45,7 +45,7 @@ pub fn follow(
     let end = runtime.block_on(drive(magis, run, engine, &mut view));
     runtime.shutdown_timeout(GRACE);
     view.clear();
-    let resume = place.next_command(&format!("runs resume {run}"));
+    let resume = place.resume_command(run);
     match end {
         Ok(DriveEnd::Ended(outcome)) => {
             view.end(place, magis, &outcome)?;

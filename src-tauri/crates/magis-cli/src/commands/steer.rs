@@ -30,7 +30,7 @@ pub fn steer(place: &Place, args: SteerArgs) -> Result<ExitStatus, Failure> {
         RunStatus::Queued | RunStatus::Paused | RunStatus::Interrupted | RunStatus::Ended => {
             format!(
                 "Noted; run {run} takes it in when it goes on: {}",
-                place.next_command(&format!("runs resume {run}"))
+                place.resume_command(run)
             )
         }
     };

@@ -1,0 +1,140 @@
+//! Events made by hand, and how they are told.
+
+use super::*;
+use magis_core::{BlobId, CandidateNumber, Edit, Evidence, FileChange, Finding, LineSpan, Round, SkipReason};
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::new(text).unwrap()
+}
+
+fn told(events: &[RunEvent]) -> String {
+    let base: BaseText = Box::new(|_| Some("one\ntwo\nthree\n".to_owned()));
+    let mut transcript = Transcript::new(Paint::Plain, 80, Detail::Live, base);
+    events.iter().map(|event| transcript.tell(event)).collect()
+}
+
+fn candidate(text: &str) -> Candidate {
+    Candidate {
+        path: path(text),
+        blob: BlobId("1".repeat(40)),
+        score: 1.0,
+        evidence: vec![Evidence::PathWords {
+            words: vec!["word".to_owned()],
+        }],
+    }
+}
+
+#[test]
+fn a_long_ranking_is_cut_visibly_and_evidence_is_told_once() {
+    let names: Vec<String> = (1..=10).map(|number| format!("src/file{number}.py")).collect();
+    let judgement = |(index, name): (usize, &String)| Judgement {
+        path: path(name),
+        naming: None,
+        yes_no: None,
+        relevance: 1.0 - index as f64,
+        kept: index == 0 || index == 9,
+    };
+    let text = told(&[
+        RunEvent::CandidatesRanked {
+            candidates: names.iter().map(|name| candidate(name)).collect(),
+            skipped: vec![SkippedFile {
+                path: "logo.png".to_owned(),
+                reason: SkipReason::Binary,
+            }],
+        },
+        RunEvent::RelevanceJudged {
+            judgements: names.iter().enumerate().map(judgement).collect(),
+        },
+    ]);
+    assert!(text.contains("10 files ranked; 1 file could not be read\n"), "{text}");
+    assert!(
+        text.contains("  8. src/file8.py\n          path has word\n       and 2 more\n"),
+        "{text}"
+    );
+    let judged = text.split("2 files relevant, 8 set aside").nth(1).unwrap();
+    assert_eq!(
+        judged,
+        "\n    1.00 src/file1.py\n   -8.00 src/file10.py\n          path has word\n"
+    );
+}
+
+#[test]
+fn code_is_told_as_a_diff_with_what_programs_found() {
+    let task = TaskId(2);
+    let text = told(&[
+        RunEvent::TaskDefined {
+            task: FileTask {
+                id: task,
+                path: path("a.txt"),
+                candidate: path("a.txt"),
+                action: magis_core::FileAction::Modify,
+                description: "Write two in capitals.".to_owned(),
+            },
+        },
+        RunEvent::CodeWritten {
+            task,
+            round: Round(1),
+            candidate: CandidateNumber(0),
+            fault: "It is small.".to_owned(),
+            change: FileChange::Modify {
+                edits: vec![Edit {
+                    span: LineSpan::new(2, 2).unwrap(),
+                    text: "TWO\n".to_owned(),
+                }],
+            },
+            findings: vec![Finding::ParsesWorse { before: 0, after: 2 }],
+        },
+        RunEvent::CodeFailed {
+            task,
+            round: Round(2),
+            candidate: CandidateNumber(0),
+            reason: "the answer is empty".to_owned(),
+        },
+        RunEvent::Noticed {
+            notice: Notice::WorkerRestarted {
+                why: "killed\u{1b}[0m".to_owned(),
+            },
+        },
+        RunEvent::TaskClosed {
+            task,
+            outcome: TaskOutcome::Failed {
+                reason: "no usable code".to_owned(),
+            },
+        },
+    ]);
+    insta::assert_snapshot!(text, @"
+    Team: a task for each file, a Developer for each task
+      T2 modify a.txt: Write two in capitals.
+
+    Code and review
+          fault: It is small.
+          @@ -1,3 +1,3 @@
+           one
+          -two
+          +TWO
+           three
+          found by a check: the file has 2 syntax errors after the change and had
+            0 before
+          no usable code: the answer is empty
+        note: the engine's process ended and was started again: killed␛[0m
+        T2 failed: no usable code
+    ");
+}
+
+#[test]
+fn what_a_person_does_is_told_as_theirs() {
+    let text = told(&[
+        RunEvent::HintAdded {
+            hint: Hint::Word("see since()".to_owned()),
+        },
+        RunEvent::Paused {
+            reason: "stopped on request".to_owned(),
+        },
+        RunEvent::Resumed,
+    ]);
+    insta::assert_snapshot!(text, @"
+    you: hint: see since()
+    paused: stopped on request
+    resumed
+    ");
+}
