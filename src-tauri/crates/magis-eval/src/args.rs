@@ -1,5 +1,10 @@
 //! What can be typed.
 
+#![expect(
+    clippy::doc_markdown,
+    reason = "these comments are what --help prints, where backticks would stand as such"
+)]
+
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 

@@ -82,8 +82,9 @@ impl Change {
             .any(|file| file.path == *path && matches!(file.kind, FilePatchKind::Create))
     }
 
-    /// The lines of the base version that are touched: in each hunk from the first to the last; an insertion touches the
-    /// line before it. A new file stands there without lines.
+    /// The lines of the base version that are touched: in each hunk from the first to the last. An insertion that comes
+    /// first in its hunk touches the line before it; later ones touch none, as in the sets' `gold`. A new file stands
+    /// there without lines.
     pub fn touched(&self) -> BTreeMap<RepoPath, Vec<LineSpan>> {
         let mut touched: BTreeMap<RepoPath, Vec<LineSpan>> = BTreeMap::new();
         for file in &self.patch.files {
@@ -127,11 +128,13 @@ impl Change {
 }
 
 fn touched_by(hunk: &Hunk) -> Option<LineSpan> {
-    let lines: Vec<u32> = lines(hunk)
-        .filter(|line| line.sign != ' ')
-        .map(|line| line.old.max(1))
-        .collect();
-    LineSpan::new(*lines.first()?, *lines.last()?).ok()
+    let first = lines(hunk).find(|line| line.sign != ' ')?.old.max(1);
+    let last = lines(hunk)
+        .filter(|line| line.sign == '-')
+        .map(|line| line.old)
+        .max()
+        .unwrap_or(first);
+    LineSpan::new(first, last.max(first)).ok()
 }
 
 fn lines(hunk: &Hunk) -> impl Iterator<Item = Line<'_>> {
@@ -268,6 +271,8 @@ new file mode 100644
 
     #[test]
     fn a_hunk_touches_its_first_to_its_last_line_and_an_insertion_the_line_before() {
+        let twice = "diff --git a/m b/m\n--- a/m\n+++ b/m\n@@ -7,3 +7,5 @@\n a\n+x\n b\n+y\n c\n";
+        assert_eq!(Change::parse(twice).unwrap().touched()[&path("m")], [span(7, 7)]);
         let change = Change::parse(PATCH).unwrap();
         let touched = change.touched();
         assert_eq!(touched[&path("m.py")], [span(5, 5), span(9, 9)]);

@@ -55,8 +55,7 @@ pub fn patch_of(answer: &str, only: Option<&RepoPath>, base: &dyn Fn(&RepoPath) 
             match line.chars().next() {
                 None => hunk.lines.push((' ', String::new())),
                 Some(sign @ (' ' | '+' | '-')) => hunk.lines.push((sign, line[1..].to_owned())),
-                Some('\\') => {}
-                // Another file's header, or prose behind the diff.
+                // '\ No newline at end of file', another file's header, or prose behind the diff.
                 Some(_) => {}
             }
         }
@@ -107,7 +106,7 @@ fn claimed(header: &str) -> usize {
 
 fn write_file(repaired: &mut Repaired, path: &RepoPath, hunks: Vec<Written>, base: Option<&str>) {
     let mut body = String::new();
-    let mut moved = 0_i64;
+    let (mut added, mut removed) = (0_usize, 0_usize);
     let mut found_up_to = 0;
     for mut hunk in hunks {
         while hunk
@@ -148,9 +147,10 @@ fn write_file(repaired: &mut Repaired, path: &RepoPath, hunks: Vec<Written>, bas
         let new_first = if base.is_none() {
             1
         } else {
-            (first as i64 + moved).max(0)
+            (first + added).saturating_sub(removed)
         };
-        moved += new_count as i64 - old.len() as i64;
+        added += new_count;
+        removed += old.len();
         // Writing to a string cannot fail.
         let _infallible = writeln!(body, "@@ -{first},{} +{new_first},{new_count} @@", old.len());
         for (sign, text) in &hunk.lines {

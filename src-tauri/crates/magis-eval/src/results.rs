@@ -100,6 +100,7 @@ pub struct RunLine {
     /// Its run in the data folder.
     pub run: RunId,
     /// How far it is.
+    #[serde(flatten)]
     pub state: RunState,
 }
 

@@ -61,13 +61,13 @@ impl Set {
             None => PathBuf::from("data"),
         };
         let magis = open(&plan.out.join(&data_dir), plan.engine.models_dir.as_ref())?;
+        let model = model_of(&magis, plan.engine);
+        // A model that is not there is said before the folder belongs to it.
+        magis.library().resolve(&model)?;
         let setting = Setting {
-            label: plan
-                .label
-                .cloned()
-                .unwrap_or_else(|| label(plan, &model_of(&magis, plan.engine))),
+            label: plan.label.cloned().unwrap_or_else(|| label(plan, &model)),
             method: plan.method,
-            model: model_of(&magis, plan.engine),
+            model,
             files: plan.files,
             hints: plan.hints,
             qa: plan.qa,
@@ -157,10 +157,8 @@ fn label(plan: &Plan<'_>, model: &str) -> String {
         Method::Magis => "magis",
         Method::Baseline => "model alone",
     }];
-    let name = std::path::Path::new(model)
-        .file_stem()
-        .map_or_else(|| model.into(), |stem| stem.to_string_lossy());
-    words.push(name.strip_suffix(".gguf").unwrap_or(&name));
+    let name = model.rsplit('/').next().unwrap_or(model);
+    words.push(name.strip_suffix(".gguf").unwrap_or(name));
     if plan.method == Method::Magis && plan.files == Files::Given {
         words.push("files given");
     }

@@ -56,6 +56,7 @@ pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<
     let stop = stop_on_interrupt();
     let mut model: Option<Arc<WorkerModel>> = None;
     let mut stuck = 0;
+    let mut unable = 0;
     for (at, job) in set.jobs.iter().enumerate() {
         let id = &job.instance.id;
         let known = set.results.runs()?.remove(id);
@@ -72,6 +73,7 @@ pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<
                 Ok(run) => run,
                 Err(error) => {
                     set.say(at, id, &format!("cannot begin: {error:#}"));
+                    unable += 1;
                     continue;
                 }
             },
@@ -116,7 +118,11 @@ pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<
     if let Some(model) = model {
         model.shutdown().await;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if unable == set.jobs.len() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn prepare(set: &Set, job: &Job) -> Result<RunId> {

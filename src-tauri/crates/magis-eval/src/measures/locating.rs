@@ -121,6 +121,6 @@ mod tests {
                 at: [0, 1, 1, 1, 1]
             }
         );
-        assert_eq!(located.percent(), [0.0, 50.0, 50.0, 50.0, 50.0]);
+        assert_eq!(located.percent().map(|percent| percent as u32), [0, 50, 50, 50, 50]);
     }
 }
