@@ -145,7 +145,7 @@ pub struct InstanceRow {
     pub seconds: f64,
     /// Prompt tokens computed and tokens written.
     pub tokens: u64,
-    /// Where it was lost; none where it is resolved or was not judged.
+    /// Where it was lost; none where it is resolved, or has a change that was not judged.
     pub lost: Option<Lost>,
 }
 
@@ -263,7 +263,7 @@ impl<'s> Measured<'s> {
                 .filter(|change| !change.is_empty())
                 .map(|change| change.size(&text)),
             reference: reference.change.as_ref().map(|change| change.size(&text)),
-            lost: (resolved == Some(false)).then(|| lost(record, method, reference, &text)),
+            lost: (no_change || resolved == Some(false)).then(|| lost(record, method, reference, &text)),
         }
     }
 

@@ -8,6 +8,9 @@ pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
+/// A column wider than this holds sentences.
+const SENTENCE: usize = 60;
+
 impl Table {
     /// A table with this head.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
@@ -26,7 +29,8 @@ impl Table {
         self.rows.len() <= 1
     }
 
-    /// The text: the first column to the left, the others to the right; the head underlined.
+    /// The text: the first column, and those with sentences in them, to the left, the others to the right; the head
+    /// underlined.
     pub fn text(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -41,7 +45,7 @@ impl Table {
         let mut text = String::new();
         for (at, row) in self.rows.iter().enumerate() {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-                if column == 0 {
+                if column == 0 || *width > SENTENCE {
                     format!("{cell:<width$}")
                 } else {
                     format!("{cell:>width$}")

@@ -301,6 +301,19 @@ fn an_unresolved_run_is_lost_at_the_first_step_that_went_wrong() {
 }
 
 #[test]
+fn a_run_without_a_change_is_lost_also_before_any_judge() {
+    let unjudged = row(
+        Method::Magis,
+        Story {
+            task: None,
+            ..Story::of(Vec::new(), "")
+        },
+        None,
+    );
+    assert_eq!((unjudged.resolved, unjudged.lost), (None, Some(Lost::NoTask)));
+}
+
+#[test]
 fn right_code_that_was_sent_back_is_told_from_wrong_code() {
     let rejected = Story::of(
         vec![((2, 3), RIGHT, false), ((6, 7), "def two():\n    return 3\n", true)],

@@ -45,7 +45,7 @@ impl Report {
         row("tokens, most", &|one| number_or_dash(one.cost.most_tokens));
         for step in Lost::ALL {
             let name = format!("lost: {step}");
-            row(&name, &|one| match one.judged {
+            row(&name, &|one| match one.judged + one.without_change {
                 0 => "-".to_owned(),
                 _ => one.lost.get(&step).copied().unwrap_or(0).to_string(),
             });
