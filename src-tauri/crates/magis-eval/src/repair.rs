@@ -21,9 +21,9 @@ struct Written {
     lines: Vec<(char, String)>,
 }
 
-/// Makes a patch of an answer. `base` gives the text of a file, where there is one; `only` is the file meant where the
-/// answer names none.
-pub fn patch_of(answer: &str, only: Option<&RepoPath>, base: &dyn Fn(&RepoPath) -> Option<String>) -> Repaired {
+/// Makes a patch of an answer. `base` gives the text of a file, where there is one; `given` are the files that were asked
+/// about: the one meant where the answer names none, or names one of them by its end.
+pub fn patch_of(answer: &str, given: &[RepoPath], base: &dyn Fn(&RepoPath) -> Option<String>) -> Repaired {
     let mut repaired = Repaired {
         patch: String::new(),
         notes: Vec::new(),
@@ -35,12 +35,18 @@ pub fn patch_of(answer: &str, only: Option<&RepoPath>, base: &dyn Fn(&RepoPath) 
         if line.starts_with("--- ") && lines.peek().is_some_and(|next| next.starts_with("+++ ")) {
             let names = [lines.next().unwrap_or_default(), line];
             match names.into_iter().find_map(named) {
-                Some(path) => files.push((path, Vec::new())),
+                Some(path) => {
+                    let meant = meant(&path, given);
+                    if *meant != path {
+                        repaired.notes.push(format!("{path} is taken as {meant}"));
+                    }
+                    files.push((meant.clone(), Vec::new()));
+                }
                 None => repaired.notes.push(format!("'{line}' names no file")),
             }
         } else if line.starts_with("@@") {
             if files.is_empty()
-                && let Some(path) = only
+                && let [path] = given
             {
                 files.push((path.clone(), Vec::new()));
                 repaired.notes.push(format!("no file was named; {path} is taken"));
@@ -91,6 +97,21 @@ fn named(line: &str) -> Option<RepoPath> {
         None
     } else {
         RepoPath::new(name).ok()
+    }
+}
+
+/// The one given file that `path` names by its end, or whose end it is; else `path` itself.
+fn meant<'p>(path: &'p RepoPath, given: &'p [RepoPath]) -> &'p RepoPath {
+    let ends = |whole: &str, end: &str| {
+        whole
+            .strip_suffix(end)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    let like = |one: &&RepoPath| ends(one.as_str(), path.as_str()) || ends(path.as_str(), one.as_str());
+    let mut alike = given.iter().filter(like);
+    match (alike.next(), alike.next()) {
+        (Some(one), None) => one,
+        _ => path,
     }
 }
 
@@ -160,10 +181,12 @@ fn write_file(repaired: &mut Repaired, path: &RepoPath, hunks: Vec<Written>, bas
     if body.is_empty() {
         return;
     }
-    let head = if base.is_some() {
-        format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n")
-    } else {
+    // Where nothing is known of the file and lines of it are named, git has to say that it is not there.
+    let is_new = base.is_none() && !body.lines().any(|line| line.starts_with([' ', '-']));
+    let head = if is_new {
         format!("diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n")
+    } else {
+        format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n")
     };
     repaired.patch.push_str(&head);
     repaired.patch.push_str(&body);
@@ -191,7 +214,7 @@ mod tests {
 
     fn check(answer: &str, expected: &str, notes: usize) {
         let base = |path: &RepoPath| (path.as_str() == "m.txt").then(|| BASE.to_owned());
-        let repaired = patch_of(answer, None, &base);
+        let repaired = patch_of(answer, &[], &base);
         assert_eq!(
             (repaired.patch.as_str(), repaired.notes.len()),
             (expected, notes),
@@ -228,6 +251,19 @@ mod tests {
     }
 
     #[test]
+    fn a_file_named_by_its_end_alone_is_the_given_one() {
+        let given = [
+            RepoPath::new("src/m.txt").unwrap(),
+            RepoPath::new("src/other.txt").unwrap(),
+        ];
+        let base = |path: &RepoPath| (*path == given[0]).then(|| BASE.to_owned());
+        let repaired = patch_of("--- a/m.txt\n+++ b/m.txt\n@@ -2 +2 @@\n-b\n+B\n", &given, &base);
+        let expected =
+            "diff --git a/src/m.txt b/src/m.txt\n--- a/src/m.txt\n+++ b/src/m.txt\n@@ -2,1 +2,1 @@\n-b\n+B\n";
+        assert_eq!((repaired.patch.as_str(), repaired.notes.len()), (expected, 1));
+    }
+
+    #[test]
     fn an_answer_without_a_diff_is_no_patch() {
         check("I cannot do that.", "", 0);
         check("```python\nprint()\n```", "", 0);
@@ -237,7 +273,7 @@ mod tests {
     fn what_was_repaired_can_be_read_as_a_patch() {
         let base = |_: &RepoPath| Some(BASE.to_owned());
         let only = RepoPath::new("m.txt").unwrap();
-        let repaired = patch_of("```\n@@ -7 +7 @@\n a\n-b\n+B\n```", Some(&only), &base);
+        let repaired = patch_of("```\n@@ -7 +7 @@\n a\n-b\n+B\n```", std::slice::from_ref(&only), &base);
         let change = Change::parse(&repaired.patch).unwrap();
         assert_eq!(change.after(&only, BASE).as_deref(), Some("a\nB\nc\nd\ne\nf\n"));
     }

@@ -106,11 +106,7 @@ async fn ask(set: &Set, job: &Job, model: &dyn LanguageModel) -> Result<RunId> {
             .find(|file| file.path == *path)
             .map(|file| file.text.clone())
     };
-    let only = match files.as_slice() {
-        [file] => Some(&file.path),
-        _ => None,
-    };
-    let repaired = patch_of(&reply.text, only, &text);
+    let repaired = patch_of(&reply.text, &job.files, &text);
     record(
         set,
         job,
