@@ -50,7 +50,8 @@ impl DataFolder {
         &self.models
     }
 
-    pub(crate) fn objects(&self, repo: RepoId) -> PathBuf {
+    /// The object store of a repository: what its runs read and made.
+    pub fn objects(&self, repo: RepoId) -> PathBuf {
         self.root.join("objects").join(repo.to_string())
     }
 

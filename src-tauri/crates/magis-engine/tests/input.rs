@@ -11,6 +11,7 @@ mod ground;
 use ground::{Ground, open, script, script_after, wish};
 use magis_core::{RunOutcome, TaskOutcome};
 use magis_engine::floors::llm::{LanguageModel, ScriptedModel, ScriptedReply};
+use magis_engine::floors::store::RunFilter;
 use magis_engine::{DriveEnd, EngineError, SolveWish};
 use magis_testkit::{FixtureRepo, sample};
 use std::path::Path;
@@ -27,7 +28,7 @@ fn an_issue_that_says_nothing_is_refused_with_what_to_do() {
     let address = refusal(&ground, ground.wish("https://example.org/x/y/issues/7"));
     assert!(address.to_string().contains("paste its text"), "{address}");
     assert_eq!(
-        ground.magis.store().runs(&Default::default()).unwrap(),
+        ground.magis.store().runs(&RunFilter::default()).unwrap(),
         [],
         "no run was made"
     );

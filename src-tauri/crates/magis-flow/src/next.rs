@@ -60,11 +60,14 @@ impl Run {
         let undecided = kept
             .iter()
             .filter(|kept| !has_task(&kept.path) && !self.declined.contains_key(&kept.path));
-        let openly: Vec<Effect> = undecided
-            .map(|kept| Effect::DefineTask(kept.path.clone(), Asking::Openly))
+        // The only candidate there is has to have something to do; asking whether costs a call and the truth.
+        let only = kept.len() == 1 && self.tasks.is_empty();
+        let asking = if only { Asking::Insisting } else { Asking::Openly };
+        let wanted: Vec<Effect> = undecided
+            .map(|kept| Effect::DefineTask(kept.path.clone(), asking))
             .collect();
-        if !openly.is_empty() {
-            return openly;
+        if !wanted.is_empty() {
+            return wanted;
         }
         if self.tasks.is_empty() {
             let asked_twice = |path: &RepoPath| self.declined.get(path).is_some_and(|reasons| reasons.len() > 1);

@@ -260,7 +260,7 @@ fn a_run_with_one_task_goes_through_every_step_in_order() {
     driver.drive(request(), |_, _| None);
     assert_eq!(
         driver.steps.join("\n"),
-        "ReadIssue\nRank\nJudge\nDescribe(a.py)\nDefineTask(a.py, Openly)\nDefineRole(TaskId(1))\nOpenMeeting\n\
+        "ReadIssue\nRank\nJudge\nDescribe(a.py)\nDefineTask(a.py, Insisting)\nDefineRole(TaskId(1))\nOpenMeeting\n\
          Speak(TaskId(1))\nSumUp\nReviseRole(TaskId(1))\nMakePlan\nDefineReviewer(TaskId(1))\n\
          ChooseLines(TaskId(1), Round(1))\nWriteCode(TaskId(1), Round(1), CandidateNumber(0))\n\
          Review(TaskId(1), Round(1), CandidateNumber(0))\nClose(T1, Approved { round: Round(1) })\nMerge\nEnd(Approved)"
@@ -398,6 +398,17 @@ fn a_file_with_nothing_to_do_is_dropped_and_the_best_gets_a_task_if_all_are() {
     };
     driver.drive(request(), |_, _| None);
     assert!(driver.steps.contains(&"DefineTask(a.py, Insisting)".to_owned()));
+}
+
+#[test]
+fn the_only_candidate_is_not_asked_whether_but_what() {
+    let mut driver = Driver::default();
+    driver.drive(request(), |_, _| None);
+    assert!(
+        !driver.steps.iter().any(|step| step.contains("Openly")),
+        "{:?}",
+        driver.steps
+    );
 }
 
 #[test]

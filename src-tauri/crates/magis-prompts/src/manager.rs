@@ -186,10 +186,7 @@ impl Prompt for MeetingSummary {
         Template::MeetingSumUp
     }
     fn max_tokens(&self) -> u32 {
-        120
-    }
-    fn stop(&self) -> Vec<String> {
-        vec!["\n\n".to_owned()]
+        150
     }
     fn read(&self, answer: &str) -> Result<String, ReplyError> {
         prose("To sum up,", answer).map(|text| whole_sentences(&text))

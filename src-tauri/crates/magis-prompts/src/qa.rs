@@ -44,7 +44,7 @@ impl Prompt for ReviewComment {
         vec!["\n\n".to_owned(), "Decision".to_owned()]
     }
     fn read(&self, answer: &str) -> Result<String, ReplyError> {
-        prose("", answer).map(|text| whole_sentences(&text))
+        prose("With this change,", answer).map(|text| whole_sentences(&text))
     }
 }
 

@@ -69,7 +69,7 @@ pub struct SolveArgs {
 /// How the model is loaded.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct EngineArgs {
-    /// Tokens of context [default: the model's own, at most 32768, as far as memory allows]
+    /// Tokens of context [default: the model's own, at most 16384, as far as memory allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1024..), help_heading = "How")]
     pub context: Option<u32>,
     /// Threads to compute with [default: the physical cores]

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::render::BaseText;
-use magis_core::{RepoId, RunId};
+use magis_core::{RunId};
 use magis_engine::Magis;
 use magis_engine::floors::repo::{self as git, Snapshot};
 use magis_engine::floors::store::{CallTotals, Repository, Run, StoredEvent};
@@ -35,7 +35,7 @@ pub fn base_text(magis: &Magis, run: RunId) -> Result<BaseText, Failure> {
         return Ok(Box::new(|_| None));
     };
     let base = magis.state(run)?.base().clone();
-    Ok(match Snapshot::reopen(objects(magis, repo), &base) {
+    Ok(match Snapshot::reopen(magis.data().objects(repo), &base) {
         Ok(snapshot) => Box::new(move |path| snapshot.read(path).ok().map(|source| source.text)),
         Err(_) => Box::new(|_| None),
     })
@@ -54,11 +54,6 @@ pub fn known_repository(magis: &Magis, path: &Path) -> Result<Option<Repository>
         .repositories()?
         .into_iter()
         .find(|known| plain(Path::new(&known.root)) == root))
-}
-
-/// The copy of a repository's objects that the data folder keeps.
-pub fn objects(magis: &Magis, repo: RepoId) -> PathBuf {
-    magis.data().root().join("objects").join(repo.to_string())
 }
 
 fn plain(root: &Path) -> PathBuf {

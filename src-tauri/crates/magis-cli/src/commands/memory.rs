@@ -1,7 +1,7 @@
 //! `magis memory`: what is remembered of repositories.
 
 use super::Place;
-use super::inspect::{known_repository, objects};
+use super::inspect::known_repository;
 use crate::args::MemoryCommand;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
@@ -75,7 +75,7 @@ fn status(place: &Place, magis: &Magis, path: &Path) -> Result<ExitStatus, Failu
 
 fn coverage(magis: &Magis, known: &Repository, path: &Path) -> Result<Coverage, Failure> {
     let repository = git::Repository::open(path)?;
-    let store = ObjectStore::open(objects(magis, known.id), &repository)?;
+    let store = ObjectStore::open(magis.data().objects(known.id), &repository)?;
     let (files, _) = Snapshot::take(&repository, &store, &BaseChoice::Head)?.files()?;
     let files: Vec<_> = files.into_iter().map(|file| (file.path, file.blob)).collect();
     Ok(magis.store().coverage(known.id, &files)?)
