@@ -1,5 +1,10 @@
 //! Every prompt as the model gets it, and what is made of answers.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::too_many_lines, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    reason = "a test fails by panicking"
+)]
 
 use magis_core::{LineSpan, TaskId};
 use magis_prompts::*;
