@@ -1,6 +1,6 @@
 //! `magis` from outside: what is typed, what comes back on which stream, and the exit code.
 //!
-//! No test loads a model.
+//! Only `real_model` loads a model.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says so by failing")]
 
@@ -8,5 +8,6 @@ mod apply;
 mod bad_input;
 mod help;
 mod past_run;
+mod real_model;
 mod runs;
 mod support;

@@ -124,10 +124,6 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     for &at in order.iter().take(ASKED_ON_CODE) {
         yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
     }
-    // A file that was not asked is not average in that question but below those that were chosen for it.
-    let least = yes_no.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let unasked = least.is_finite().then_some(least);
-    let yes_no: Vec<Option<f64>> = yes_no.into_iter().map(|answer| answer.or(unasked)).collect();
     let fused = fuse(&scores, &naming, &yes_no);
     let kept = keep(&fused, KEEP);
     let judgement = |at: usize| Judgement {

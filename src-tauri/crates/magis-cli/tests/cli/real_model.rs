@@ -1,0 +1,98 @@
+//! The whole program with a real model, SmolLM2-135M-Instruct, whose file `MAGIS_TEST_MODEL` names. Its answers are of no
+//! use; that a run comes to an honest end with them is what is shown here.
+
+use crate::support::Program;
+use magis_testkit::{FixtureRepo, fingerprint};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+fn model() -> String {
+    std::env::var("MAGIS_TEST_MODEL")
+        .expect("MAGIS_TEST_MODEL names no model file; run these tests with `cargo xtask test`, which fetches it")
+}
+
+fn repository() -> FixtureRepo {
+    let repository = FixtureRepo::new();
+    repository.write(
+        "days.py",
+        "def count(first, last):\n    \"\"\"Days from first to last, both included.\"\"\"\n    return last - first\n",
+    );
+    repository.write("words.py", "def greet(name):\n    return 'Hello ' + name\n");
+    repository.commit("Count days");
+    repository
+}
+
+fn solve(program: &Program, repository: &FixtureRepo) -> Command {
+    let issue = program.file(
+        "issue.md",
+        "count() leaves out the last day\n\n`count(3, 5)` in days.py gives 2 and should give 3.\n",
+    );
+    let (root, model) = (repository.root().to_str().unwrap().to_owned(), model());
+    let fixed = [
+        "--threads",
+        "1",
+        "--context",
+        "4096",
+        "--top-k",
+        "2",
+        "--max-rounds",
+        "1",
+        "--json",
+    ];
+    let named = ["solve", "--repo", &root, "--issue", &issue, "--model", &model];
+    program.command(named.iter().chain(&fixed))
+}
+
+/// Approved, not approved, no change: each is an honest end.
+fn is_an_end(code: Option<i32>) -> bool {
+    matches!(code, Some(0 | 3 | 4))
+}
+
+#[test]
+fn smollm2_brings_a_run_to_its_end_and_the_repository_stays_untouched() {
+    let (program, repository) = (Program::new(), repository());
+    let before = fingerprint(repository.root());
+    let output = solve(&program, &repository).output().unwrap();
+    assert!(is_an_end(output.status.code()), "{output:?}");
+    let log: Vec<Value> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    let numbers: Vec<u64> = log.iter().map(|line| line["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=log.len() as u64).collect::<Vec<_>>());
+    assert_eq!(log.last().unwrap()["event"]["event"], "run_ended");
+    assert_eq!(fingerprint(repository.root()), before);
+    let shown = program.run(["runs", "show", "1"]);
+    assert_eq!(shown.code, Some(0));
+    assert!(shown.out.contains("count() leaves out the last day"), "{}", shown.out);
+}
+
+#[test]
+fn smollm2_stopped_by_ctrl_c_is_resumed_to_its_end() {
+    let (program, repository) = (Program::new(), repository());
+    let mut run = solve(&program, &repository)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(
+        lines.any(|line| line.contains("relevance_judged")),
+        "the run ended before it judged its files"
+    );
+    let interrupted = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupted.success());
+    lines.for_each(drop);
+    let stopped = run.wait_with_output().unwrap();
+    assert_eq!(stopped.status.code(), Some(130), "{stopped:?}");
+    let said = String::from_utf8_lossy(&stopped.stderr).into_owned();
+    assert!(said.contains("magis runs resume 1"), "{said}");
+    let resumed = program.run(["runs", "resume", "1", "--threads", "1", "--context", "4096"]);
+    assert!(is_an_end(resumed.code), "{resumed:?}");
+}
