@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::render::BaseText;
-use magis_core::{RunId};
+use magis_core::RunId;
 use magis_engine::Magis;
 use magis_engine::floors::repo::{self as git, Snapshot};
 use magis_engine::floors::store::{CallTotals, Repository, Run, StoredEvent};
