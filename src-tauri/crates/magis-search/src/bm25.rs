@@ -46,7 +46,7 @@ impl TextScores {
         let entries = self.heaviest[file].iter().filter(|(weight, _)| *weight > 0.0);
         entries
             .filter_map(|(_, term)| query.get(*term as usize))
-            .map(|term| term.text.as_str())
+            .map(|term| term.spelled.as_str())
             .collect()
     }
 }

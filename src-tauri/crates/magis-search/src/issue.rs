@@ -27,8 +27,10 @@ pub struct IssueQuery {
 /// A search term and how much it counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
-    /// As the index has it: lower case.
+    /// As the index has it: lower case, a plain word as its stem.
     pub text: String,
+    /// As the issue first spells it: for people.
+    pub spelled: String,
     /// Its weight; 1 is one plain word of the body.
     pub weight: f64,
 }
@@ -87,6 +89,7 @@ const MOST_CHARACTERS: usize = 200_000;
 #[derive(Default)]
 struct Reading {
     terms: HashMap<String, f64>,
+    spelled: HashMap<String, String>,
     identifiers: HashMap<String, f64>,
     paths: HashMap<String, f64>,
     modules: HashMap<String, f64>,
@@ -189,6 +192,10 @@ impl Reading {
 
     fn word(&mut self, word: &str, weight: f64, source: Source) {
         for term in tokens::terms(word) {
+            let spelled = || tokens::spelling(word, &term).unwrap_or(&term).to_owned();
+            if !self.spelled.contains_key(&term) {
+                self.spelled.insert(term.clone(), spelled());
+            }
             *self.terms.entry(term).or_default() += weight;
         }
         let quoted = place(word).map_or(word, |(path, _)| path);
@@ -264,7 +271,10 @@ impl Reading {
             terms: terms
                 .0
                 .into_iter()
-                .map(|(text, weight)| Term { text, weight })
+                .map(|(text, weight)| {
+                    let spelled = self.spelled.remove(&text).unwrap_or_else(|| text.clone());
+                    Term { text, spelled, weight }
+                })
                 .collect(),
             identifiers: mentions(self.identifiers),
             paths: mentions(self.paths),

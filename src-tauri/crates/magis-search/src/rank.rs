@@ -5,7 +5,7 @@
 
 use crate::bm25::{self, TextScores};
 use crate::facts::{Origin, Shape};
-use crate::issue::Mention;
+use crate::issue::{Mention, Term};
 use crate::kind::Kind;
 use crate::matching::{module_match, path_match};
 use crate::neighbours::Neighbours;
@@ -190,20 +190,16 @@ impl Index {
         for word in words.iter().flatten() {
             *having.entry(word).or_default() += 1;
         }
-        let wanted: HashMap<&str, f64> = query
-            .terms
-            .iter()
-            .map(|term| (term.text.as_str(), term.weight))
-            .collect();
+        let wanted: HashMap<&str, &Term> = query.terms.iter().map(|term| (term.text.as_str(), term)).collect();
         let mut scores = vec![0.0; files.len()];
         for (file, words) in words.iter().enumerate() {
             let mut whole = 0.0;
             for word in words {
                 let rarity = rarity(files.len(), having.get(word.as_str()).copied().unwrap_or(0));
                 whole += rarity;
-                if let Some(weight) = wanted.get(word.as_str()) {
-                    scores[file] += rarity * weight.min(2.0);
-                    signals[file].words.push(word.clone());
+                if let Some(term) = wanted.get(word.as_str()) {
+                    scores[file] += rarity * term.weight.min(2.0);
+                    signals[file].words.push(term.spelled.clone());
                 }
             }
             scores[file] /= (1.0 + whole).sqrt();

