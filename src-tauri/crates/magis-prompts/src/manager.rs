@@ -90,7 +90,10 @@ impl Prompt for TaskWanted {
     }
     fn read(&self, answer: &str) -> Result<TaskAnswer, ReplyError> {
         let reply: TaskReply = json(answer)?;
-        let (reason, task) = (prose("", &reply.reason)?, prose("", &reply.task));
+        let (reason, task) = (
+            prose("", &reply.reason)?,
+            prose("", &reply.task).map(|task| whole_sentences(&task)),
+        );
         let path = || {
             let path = RepoPath::new(reply.new_path.clone().unwrap_or_default());
             path.map_err(|error| ReplyError::Form(error.to_string()))
@@ -138,7 +141,7 @@ pub(crate) fn read_role(answer: &str) -> Result<Role, ReplyError> {
     let role: Role = json(answer)?;
     Ok(Role {
         name: prose("", &role.name)?,
-        focus: prose("", &role.focus)?,
+        focus: whole_sentences(&prose("", &role.focus)?),
     })
 }
 
