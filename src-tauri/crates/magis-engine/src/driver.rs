@@ -7,7 +7,7 @@ use crate::desk::{AskError, Desk, now};
 use crate::roles::{Step, custodian, developer, manager, qa};
 use crate::workspace::Workspace;
 use crate::{EngineError, Magis, Progress};
-use magis_core::{RunEvent, RunId, RunOutcome};
+use magis_core::{RunEvent, RunId, RunOutcome, Speaker};
 use magis_flow::{Effect, Run};
 use magis_llm::{LanguageModel, LlmError};
 use magis_repo::{ObjectStore, Repository, Snapshot};
@@ -76,8 +76,8 @@ impl Magis {
             Ok(DriveEnd::Stopped) => "stopped on request".to_owned(),
             Err(error) => error.to_string(),
         };
-        log.catch_up()?;
-        if log.state.outcome().is_none() {
+        // Where the log is another driver's by now, it is not ours to pause.
+        if log.catch_up().is_ok() && log.state.outcome().is_none() {
             log.append(&RunEvent::Paused { reason })?;
         }
         end
@@ -213,10 +213,15 @@ impl<'store> Log<'store> {
         }
     }
 
-    /// Takes in what others appended; whether there was anything.
+    /// Takes in what a person appended; whether there was anything. The step of another driver means that the lease was
+    /// lost (this process slept through its end, say): then this one stops.
     fn catch_up(&mut self) -> Result<bool, EngineError> {
         let news = self.store.events_after(self.run, self.seq)?;
         for stored in &news {
+            if !is_a_persons(&stored.event) {
+                let holder = "this process".to_owned();
+                return Err(LeaseError::Lost { run: self.run, holder }.into());
+            }
             self.take(stored.seq, &stored.event)?;
         }
         Ok(!news.is_empty())
@@ -247,6 +252,14 @@ impl<'store> Log<'store> {
             event: Box::new(event.clone()),
         }));
         Ok(())
+    }
+}
+
+/// Whether an event can come from somebody who does not drive the run.
+fn is_a_persons(event: &RunEvent) -> bool {
+    match event {
+        RunEvent::Spoken { speech } => speech.speaker == Speaker::Person,
+        other => other.stage().is_none(),
     }
 }
 

@@ -9,7 +9,7 @@
 mod ground;
 
 use ground::{Ground, open, script, script_after, wish};
-use magis_core::{RunOutcome, TaskOutcome};
+use magis_core::{RunEvent, RunOutcome, Speaker, Speech, TaskOutcome, Turn};
 use magis_engine::floors::llm::{LanguageModel, ScriptedModel, ScriptedReply};
 use magis_engine::floors::store::RunFilter;
 use magis_engine::{DriveEnd, EngineError, SolveWish};
@@ -196,4 +196,34 @@ async fn a_second_driver_of_the_same_data_folder_is_told_who_works() {
     let error = error.drive(run, Arc::new(script()), stop, progress).await.unwrap_err();
     assert!(error.to_string().contains("another window"), "{error}");
     store.release_lease(&lease).unwrap();
+}
+
+#[tokio::test]
+async fn a_driver_that_lost_its_lease_stops_before_it_writes_into_anothers_log() {
+    let ground = Ground::new();
+    let run = ground
+        .magis
+        .prepare_for(ground.wish(sample::UNTIL.text), &script())
+        .unwrap()
+        .run;
+    let store = ground.magis.store().clone();
+    let other_driver = ScriptedModel::new("other").answer(move |request| {
+        if request.messages[1].content.contains("open the kick-off meeting") {
+            let speech = Speech {
+                speaker: Speaker::Manager,
+                turn: Turn::Open,
+                text: "I was first".to_owned(),
+            };
+            let next = store.event_count(run).unwrap() + 1;
+            store.append_event(run, next, 0, &RunEvent::Spoken { speech }).unwrap();
+        }
+        None
+    });
+    let error = ground
+        .drive(run, Arc::new(script_after(other_driver)))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, EngineError::Lease(_)), "{error}");
+    let last = ground.events(run).pop().unwrap();
+    assert!(format!("{last:?}").contains("I was first"), "{last:?}");
 }
