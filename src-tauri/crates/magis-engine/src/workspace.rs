@@ -9,6 +9,7 @@ use magis_llm::LlmError;
 use magis_prompts::{Head, Whose};
 use magis_repo::{Snapshot, SourceText};
 use magis_search::{Index, IssueQuery};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
@@ -243,4 +244,56 @@ pub(crate) fn dedent(text: &str) -> String {
     text.lines()
         .map(strip)
         .fold(String::new(), |all, line| all + &line + "\n")
+}
+
+/// The lines of `text`, from 1, that the issue quotes word for word: lines of code, not of prose, and only while they
+/// stand in few places, because a line such as `return result` says nothing of where.
+pub(crate) fn quoted_lines(issue: &str, text: &str) -> Vec<u32> {
+    const FEW: usize = 3;
+    const SHORTEST: usize = 10;
+    let plain = |line: &str| {
+        line.trim()
+            .trim_start_matches(['>', '+', '-', ' '])
+            .trim_matches('`')
+            .trim()
+            .to_owned()
+    };
+    let is_code = |line: &String| line.len() >= SHORTEST && line.contains(['(', '=', '[', '{']);
+    let quoted: BTreeSet<String> = issue.lines().map(plain).filter(is_code).collect();
+    let mut places: BTreeMap<&String, Vec<u32>> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate() {
+        if let Some(quote) = quoted.get(line.trim()) {
+            places.entry(quote).or_default().push(number as u32 + 1);
+        }
+    }
+    let mut lines: Vec<u32> = places
+        .into_values()
+        .filter(|lines| lines.len() <= FEW)
+        .flatten()
+        .collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_code_in_the_issue_is_found_where_it_stands() {
+        let text = "def request(self, method):\n    method = builtin_str(method)\n    return method\n";
+        let check = |issue: &str| quoted_lines(issue, text);
+        assert_eq!(
+            check("In sessions.py is a command:\n\nmethod = builtin_str(method)\nConverts it"),
+            [2]
+        );
+        assert_eq!(check("> `method = builtin_str(method)`"), [2]);
+        assert_eq!(check("It says return method"), [] as [u32; 0], "prose is no quotation");
+        let often = "x = compute(y)\n".repeat(9);
+        assert_eq!(
+            quoted_lines("x = compute(y)", &often),
+            [] as [u32; 0],
+            "a line that stands everywhere says nothing"
+        );
+    }
 }

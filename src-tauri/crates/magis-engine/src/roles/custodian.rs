@@ -5,8 +5,10 @@ use super::Step;
 use crate::EngineError;
 use crate::condense::condense;
 use crate::desk::{About, AskError, Draw, Fitted, now};
-use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines};
-use magis_core::{BlobId, Candidate, Description, DescriptionSource, Evidence, Judgement, Notice, RepoPath, RunEvent};
+use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
+use magis_core::{
+    BlobId, Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RepoPath, RunEvent,
+};
 use magis_flow::Run;
 use magis_prompts::{ChangeMessage, FileSummary, Head, RelevanceByCode, RelevanceByName, Template};
 use magis_repo::{diff_stat, text_diff};
@@ -165,7 +167,7 @@ async fn judge_on_code(work: &mut Workspace, run: &Run, head: &Head, path: &Repo
     }
 }
 
-/// The `count` functions of a file that match the issue best, together at most `characters` long; the file's beginning
+/// The `count` functions of a file that the issue quotes or matches best, best first, together at most `characters` long; the file's beginning
 /// where it has none.
 pub(crate) fn best_code(
     work: &mut Workspace,
@@ -177,8 +179,20 @@ pub(crate) fn best_code(
 ) -> Result<String, EngineError> {
     let (index, query) = work.index(run)?;
     let symbols = index.symbols_for(query, path, count)?;
-    let mut spans: Vec<_> = symbols.iter().map(|symbol| symbol.span).collect();
-    spans.sort_unstable();
+    let outline = outline(path, text);
+    let quoted = quoted_lines(run.issue_text(), text)
+        .into_iter()
+        .filter_map(|line| outline.innermost(line));
+    let mut spans: Vec<LineSpan> = Vec::new();
+    for span in quoted
+        .map(|symbol| symbol.span)
+        .chain(symbols.iter().map(|symbol| symbol.span))
+    {
+        if !spans.iter().any(|known| known.intersection(span).is_some()) {
+            spans.push(span);
+        }
+    }
+    spans.truncate(count);
     let whole: Vec<String> = spans.iter().map(|span| lines(text, *span)).collect();
     let code = if whole.is_empty() {
         text.lines().take(25).collect::<Vec<_>>().join("\n")

@@ -5,7 +5,7 @@ use super::custodian::descending;
 use super::manager::{or_plain_role, or_silence};
 use super::region::{Region, fence, nameable, own_lines, regions};
 use crate::desk::{About, AskError, Draw, Fitted};
-use crate::workspace::{Workspace, about, after, developer, lines, objections, record, team};
+use crate::workspace::{Workspace, about, after, developer, lines, objections, quoted_lines, record, team};
 use magis_core::{
     CandidateNumber, Edit, FileAction, FileChange, Finding, LineSpan, Notice, RepoPath, Round, RunEvent, Speaker,
     Speech, TaskId, Turn,
@@ -28,6 +28,8 @@ const NAMES: usize = 60;
 const REGIONS: usize = 2;
 /// What a symbol named in the task gains beside z-scores.
 const NAMED_IN_TASK: f64 = 1.0;
+/// What a symbol gains when the issue quotes a line of it word for word: more than any guess.
+const QUOTED: f64 = 3.0;
 /// What a symbol loses for each round in which rewriting it came to nothing.
 const CAME_TO_NOTHING: f64 = 1.5;
 /// A deletion is "far beyond addition" from so many more lines.
@@ -123,7 +125,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     }
     let text = work.read(&path)?.text;
     let outline = outline(&path, &text);
-    let chosen = choose_symbols(work, run, state, &about, &outline).await?;
+    let chosen = choose_symbols(work, run, state, &about, &text, &outline).await?;
     let (mut symbols, mut spans) = (Vec::new(), Vec::new());
     for symbol in chosen {
         spans.extend(choose_in(work, run, state, &about, &text, own_lines(&outline, symbol)).await?);
@@ -146,6 +148,7 @@ async fn choose_symbols<'outline>(
     run: &Run,
     state: &TaskState,
     about: &About,
+    text: &str,
     outline: &'outline Outline,
 ) -> Result<Vec<&'outline Symbol>, AskError> {
     let path = &state.task.path;
@@ -194,9 +197,17 @@ async fn choose_symbols<'outline>(
     };
     let ranking: Vec<f64> = symbols.iter().map(|symbol| lexical(symbol)).collect();
     let mut fused = fuse(&ranking, &naming, &[]);
+    let quoted = quoted_lines(run.issue_text(), text);
+    let quoted: Vec<LineSpan> = quoted
+        .into_iter()
+        .filter_map(|line| Some(outline.innermost(line)?.span))
+        .collect();
     for (symbol, score) in symbols.iter().zip(&mut fused) {
         if is_named(symbol) {
             *score += NAMED_IN_TASK;
+        }
+        if quoted.contains(&symbol.span) {
+            *score += QUOTED;
         }
         *score -= CAME_TO_NOTHING * f64::from(came_to_nothing(state, &symbol.qualified_name));
     }
