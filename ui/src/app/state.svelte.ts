@@ -1,0 +1,204 @@
+// Owns what the whole window shares: the screen, the repository at hand, settings, what runs now, toasts.
+// It is a view of what Rust holds: it asks, keeps the answer for drawing, and asks again when Rust says something changed.
+import { ipc, problemOf, type AppInfo, type ModelRow, type Problem, type RepoId, type RepositoryRow, type RunId, type RunRow, type Settings } from '../ipc'
+import { setLanguage, t } from '../i18n/index.svelte'
+
+export type SettingsPage = 'appearance' | 'engine' | 'privacy' | 'data' | 'about'
+export type Screen =
+  | { name: 'start' }
+  | { name: 'solve'; run: RunId | null }
+  | { name: 'runs'; view: { kind: 'list' } | { kind: 'run'; run: RunId } | { kind: 'compare'; left: RunId; right: RunId } }
+  | { name: 'review'; run: RunId }
+  | { name: 'memory'; path: string | null }
+  | { name: 'models' }
+  | { name: 'settings'; page: SettingsPage }
+  | { name: 'repositories' }
+
+/** A message at the window's lower edge. `sticky` stays until the next action of the person. */
+export type Toast = { id: number; text: string; problem: Problem | null; action: { label: string; run: () => void } | null; sticky: boolean }
+
+class App {
+  screen = $state<Screen>({ name: 'solve', run: null })
+  info = $state<AppInfo | null>(null)
+  settings = $state<Settings | null>(null)
+  repositories = $state<RepositoryRow[]>([])
+  models = $state<ModelRow[]>([])
+  running = $state<RunRow[]>([])
+  repo = $state<RepoId | null>(null)
+  ready = $state(false)
+  startProblem = $state<Problem | null>(null)
+  toasts = $state<Toast[]>([])
+  /** Tokens a second while a run is followed; the run's screen sets it. */
+  speed = $state<number | null>(null)
+  railWide = $state(false)
+  inspectorOpen = $state(true)
+  inspectorWidth = $state(320)
+  overlay = $state<'none' | 'palette' | 'switcher' | 'keys'>('none')
+  closeAsked = $state<number | null>(null)
+  /** Grows with each change Rust reports; screens that hold their own lists watch the one they show. */
+  changes = $state({ repositories: 0, runs: 0, models: 0, memory: 0 })
+  private back: Screen[] = []
+  private nextToast = 1
+
+  /** The repository at hand. */
+  get repository(): RepositoryRow | null {
+    return this.repositories.find((row) => row.id === this.repo) ?? null
+  }
+
+  get defaultModel(): ModelRow | null {
+    return this.models.find((row) => row.is_default) ?? null
+  }
+
+  /** Shows another screen and remembers this one. */
+  go(screen: Screen): void {
+    this.back.push($state.snapshot(this.screen) as Screen)
+    if (this.back.length > 50) this.back.shift()
+    this.screen = screen
+    this.overlay = 'none'
+    this.letGo()
+  }
+
+  /** Shows the screen before; nothing when there is none. */
+  goBack(): void {
+    const before = this.back.pop()
+    if (before) this.screen = before
+  }
+
+  choose(repo: RepoId): void {
+    this.repo = repo
+    try {
+      localStorage.setItem('repo', String(repo))
+    } catch {
+      // Only the next start's first choice is lost.
+    }
+  }
+
+  /** Says something; returns the toast's id, so that it can be taken back. */
+  say(text: string, more: Partial<Pick<Toast, 'action' | 'sticky' | 'problem'>> = {}): number {
+    const id = this.nextToast++
+    this.toasts.push({ id, text, problem: more.problem ?? null, action: more.action ?? null, sticky: more.sticky ?? false })
+    return id
+  }
+
+  /** Says what went wrong. */
+  fail(thrown: unknown): void {
+    const problem = problemOf(thrown)
+    this.say(problem.message, { problem, sticky: true })
+  }
+
+  unsay(id: number): void {
+    this.toasts = this.toasts.filter((toast) => toast.id !== id)
+  }
+
+  /** The person went on: what stayed for an undo goes. */
+  letGo(): void {
+    this.toasts = this.toasts.filter((toast) => toast.problem !== null)
+  }
+
+  async open(): Promise<void> {
+    ipc.onEvent((event) => {
+      switch (event.kind) {
+        case 'repositories_changed':
+          this.changes.repositories += 1
+          void this.readRepositories()
+          break
+        case 'runs_changed':
+          this.changes.runs += 1
+          void this.readRunning()
+          break
+        case 'models_changed':
+          this.changes.models += 1
+          void this.readModels()
+          break
+        case 'memory_changed':
+          this.changes.memory += 1
+          void this.readRepositories()
+          break
+        case 'settings_changed':
+          void this.readSettings()
+          break
+        case 'close_asked':
+          this.closeAsked = event.running
+          break
+      }
+    })
+    try {
+      await this.readSettings()
+      const [info] = await Promise.all([ipc.appInfo(), this.readRepositories(), this.readModels(), this.readRunning()])
+      this.info = info
+      this.repo = remembered(this.repositories)
+      if (info.first_start && this.repositories.length === 0) this.screen = { name: 'start' }
+      this.startProblem = null
+      this.ready = true
+    } catch (thrown) {
+      this.startProblem = problemOf(thrown)
+    }
+  }
+
+  async putSettings(change: Partial<Settings>): Promise<void> {
+    if (!this.settings) return
+    const before = $state.snapshot(this.settings)
+    this.settings = { ...before, ...change }
+    setLanguage(this.settings.language)
+    try {
+      await ipc.putSettings($state.snapshot(this.settings))
+    } catch (thrown) {
+      this.settings = before
+      setLanguage(before.language)
+      this.fail(thrown)
+    }
+  }
+
+  async readSettings(): Promise<void> {
+    this.settings = await ipc.settings()
+    setLanguage(this.settings.language)
+  }
+
+  async readRepositories(): Promise<void> {
+    this.repositories = await ipc.repositories()
+    if (this.repo !== null && !this.repositories.some((row) => row.id === this.repo)) this.repo = remembered(this.repositories)
+  }
+
+  async readModels(): Promise<void> {
+    this.models = await ipc.models()
+  }
+
+  async readRunning(): Promise<void> {
+    this.running = await ipc.runningRuns()
+  }
+
+  /** Adds a folder and makes it the repository at hand; says what is wrong with it otherwise. */
+  async addRepository(path: string): Promise<RepositoryRow | null> {
+    try {
+      const row = await ipc.addRepository(path)
+      await this.readRepositories()
+      this.choose(row.id)
+      return row
+    } catch (thrown) {
+      this.fail(thrown)
+      return null
+    }
+  }
+
+  async pickRepository(): Promise<RepositoryRow | null> {
+    const path = await ipc.pickFolder(t('repositories.pick')).catch((thrown: unknown) => {
+      this.fail(thrown)
+      return null
+    })
+    return path === null ? null : this.addRepository(path)
+  }
+}
+
+function remembered(rows: RepositoryRow[]): RepoId | null {
+  let last: string | null = null
+  try {
+    last = localStorage.getItem('repo')
+  } catch {
+    // Storage can be closed off; then the latest used is taken.
+  }
+  const known = rows.find((row) => String(row.id) === last)
+  const latest = [...rows].sort((a, b) => b.used_at_ms - a.used_at_ms)[0]
+  return (known ?? latest)?.id ?? null
+}
+
+export const app = new App()

@@ -1,0 +1,68 @@
+// Owns the language of the window: which one is in force, and the lookup of every sentence by its key.
+// The sentences are in en/ and zh_hans/, one file per feature; numbers and times are in format.ts.
+import { en } from './en'
+import { zh_hans } from './zh_hans'
+
+export type Tongue = 'en' | 'zh_hans'
+export type Key = keyof typeof en
+
+/** The names in braces of a sentence. */
+type Names<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
+type Given<K extends Key> = [Names<(typeof en)[K]>] extends [never]
+  ? []
+  : [values: Record<Names<(typeof en)[K]>, string | number>]
+
+const tables: Record<Tongue, Record<Key, string>> = { en, zh_hans }
+const tags: Record<Tongue, string> = { en: 'en', zh_hans: 'zh-Hans' }
+let tongue = $state<Tongue>('en')
+
+/** The sentence of a key in the language in force. */
+export function t<K extends Key>(key: K, ...values: Given<K>): string {
+  const [given] = values
+  return fill(tables[tongue][key], given ?? {})
+}
+
+/** A key made at run time, such as `stage.${stage}`; its sentence has no names in braces. */
+export function word(key: Key): string {
+  return tables[tongue][key]
+}
+
+/** The stems of keys that come as `stem.one` and `stem.other`. */
+export type Counted = { [K in Key]: K extends `${infer Stem}.one` ? Stem : never }[Key]
+
+/** A sentence with a number in it, `{n}`, written by the language's own rule for numbers. */
+export function tn(stem: Counted, n: number): string {
+  const rule = new Intl.PluralRules(localeTag()).select(n) === 'one' ? 'one' : 'other'
+  return fill(tables[tongue][`${stem}.${rule}`], { n: new Intl.NumberFormat(localeTag()).format(n) })
+}
+
+export function language(): Tongue {
+  return tongue
+}
+
+/** Puts a language in force; `system` follows the system's own. */
+export function setLanguage(wish: Tongue | 'system'): void {
+  tongue = wish === 'system' ? systemTongue() : wish
+}
+
+/** For the document's `lang` and for Intl. */
+export function languageTag(): string {
+  return tags[tongue]
+}
+
+/** The locale for numbers and times: the person's own where it is of the language in force. */
+export function localeTag(): string {
+  const own = navigator.languages.find((tag) => tag.toLowerCase().startsWith(tongue === 'en' ? 'en' : 'zh'))
+  return own ?? tags[tongue]
+}
+
+function systemTongue(): Tongue {
+  return navigator.language.toLowerCase().startsWith('zh') ? 'zh_hans' : 'en'
+}
+
+function fill(sentence: string, values: Record<string, string | number>): string {
+  return sentence.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name]
+    return value === undefined ? whole : String(value)
+  })
+}
