@@ -3,6 +3,7 @@ import '@fontsource-variable/inter/wght.css'
 import '@fontsource-variable/jetbrains-mono/wght.css'
 import './styles/tokens.css'
 import './styles/base.css'
+import './styles/code.css'
 import { mount } from 'svelte'
 import App from './App.svelte'
 

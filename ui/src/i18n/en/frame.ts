@@ -62,6 +62,8 @@ export const frame = {
   'common.dismiss': 'Dismiss this message',
   'common.resize': 'Change the width',
   'common.messages': 'Messages',
+  'common.diff': 'Changes of {path}',
+  'common.day': 'Day',
   'common.rows': '{n} rows',
 
   'agent.custodian': 'Custodian',

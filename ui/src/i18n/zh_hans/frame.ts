@@ -64,6 +64,8 @@ export const frame: Record<keyof typeof english, string> = {
   'common.dismiss': '关闭此消息',
   'common.resize': '调整宽度',
   'common.messages': '消息',
+  'common.diff': '{path} 的改动',
+  'common.day': '日期',
   'common.rows': '{n} 行',
 
   'agent.custodian': '仓库管理员',
