@@ -1,0 +1,155 @@
+// One run as the window follows it: its view, what is being called right now, the text as it streams, speed and time.
+// It decides nothing about the run and shows nothing.
+import { ipc, problemOf, type Agent, type Problem, type RunId, type RunNews, type RunView, type Stage, type TaskId } from '../../ipc'
+import { StreamedText } from './streamed_text'
+
+export interface Activity {
+  readonly stage: Stage
+  readonly agent: Agent
+  readonly step: string
+  readonly task: TaskId | null
+  readonly path: string | null
+  readonly text: StreamedText
+  /** How far the run was when the call began; once it is further, the text stands in the view. */
+  readonly mark: string
+}
+
+export interface Speed {
+  readonly tokens_per_second: number
+  readonly elapsed_ms: number
+  readonly left_ms: number | null
+  readonly at: number
+}
+
+export type Preparing = { readonly kind: 'loading'; readonly model: string } | { readonly kind: 'indexing'; readonly done: number; readonly total: number }
+
+export class LiveRun {
+  readonly run: RunId
+  view = $state.raw<RunView | null>(null)
+  preparing = $state.raw<Preparing | null>(null)
+  activities = $state.raw<readonly Activity[]>([])
+  speed = $state.raw<Speed | null>(null)
+  problem = $state.raw<Problem | null>(null)
+  /** Whether news is coming in. */
+  following = $state(false)
+  /** Tokens of this session's calls, for the line that is always visible. */
+  computed = $state(0)
+  reused = $state(0)
+  #stop: (() => void) | null = null
+  #closed = false
+
+  constructor(run: RunId) {
+    this.run = run
+  }
+
+  /** Reads the run once, and follows it while it is under way. */
+  async open(): Promise<void> {
+    try {
+      const view = await ipc.runView(this.run)
+      if (this.#closed) return
+      this.view = view
+      if (isUnderWay(view)) this.follow()
+    } catch (thrown) {
+      this.problem = problemOf(thrown)
+    }
+  }
+
+  follow(): void {
+    if (this.#stop !== null || this.#closed) return
+    this.following = true
+    this.problem = null
+    this.#stop = ipc.followRun(this.run, (news) => this.#take(news))
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#end()
+  }
+
+  /** Carries out a wish on this run; what went wrong is shown on the run. */
+  async attempt(what: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await what()
+      this.problem = null
+      if (!this.following && !this.#closed) this.view = await ipc.runView(this.run)
+      return true
+    } catch (thrown) {
+      this.problem = problemOf(thrown)
+      return false
+    }
+  }
+
+  /** The call of a task that is still streaming, or of nobody's task. */
+  activityOf(task: TaskId | null): Activity | null {
+    const found = this.activities.find((one) => one.task === task)
+    return found !== undefined && found.mark === markOf(this.view, task) ? found : null
+  }
+
+  #take(news: RunNews): void {
+    if (this.#closed) return
+    switch (news.kind) {
+      case 'view':
+        this.view = news.view
+        this.preparing = null
+        break
+      case 'loading':
+      case 'indexing':
+        this.preparing = news
+        break
+      case 'call_started': {
+        this.preparing = null
+        const activity = { ...news, text: new StreamedText(), mark: markOf(this.view, news.task) }
+        this.activities = [...this.activities.filter((one) => one.task !== news.task), activity]
+        break
+      }
+      case 'text':
+        this.activities.find((one) => one.task === news.task)?.text.append(news.delta)
+        break
+      case 'call_ended':
+        this.computed += news.prompt_tokens + news.generated_tokens
+        this.reused += news.reused_tokens
+        break
+      case 'speed':
+        this.speed = { ...news, at: performance.now() }
+        break
+      case 'problem':
+        this.problem = news.problem
+        break
+      case 'stopped':
+      case 'ended':
+        this.#end()
+        void this.attempt(() => Promise.resolve())
+        break
+    }
+  }
+
+  #end(): void {
+    this.#stop?.()
+    this.#stop = null
+    this.following = false
+    this.preparing = null
+    this.activities = []
+  }
+}
+
+export function isUnderWay(view: RunView): boolean {
+  return view.row.status === 'queued' || view.row.status === 'running'
+}
+
+export function canResume(view: RunView): boolean {
+  return view.row.status === 'paused' || view.row.status === 'interrupted'
+}
+
+/** Changes whenever a call's outcome has arrived in the part of the view that it concerns. */
+function markOf(view: RunView | null, task: TaskId | null): string {
+  if (view === null) return ''
+  if (task === null) {
+    const described = view.candidates.filter((one) => one.description !== null).length
+    return `${view.stage} ${view.candidates.length} ${described} ${view.tasks.length} ${view.meeting.length}`
+  }
+  const found = view.tasks.find((one) => one.task.id === task)
+  if (found === undefined) return ''
+  const attempts = found.rounds.flatMap((round) => round.attempts)
+  const verdicts = attempts.filter((attempt) => attempt.verdict !== null).length
+  return `${view.meeting.length} ${found.rounds.length} ${attempts.length} ${verdicts} ${found.outcome?.kind ?? ''}`
+}
