@@ -30,9 +30,9 @@ class App {
   toasts = $state<Toast[]>([])
   /** Tokens a second while a run is followed; the run's screen sets it. */
   speed = $state<number | null>(null)
-  railWide = $state(false)
-  inspectorOpen = $state(true)
-  inspectorWidth = $state(320)
+  railWide = $state(kept('rail') === 'wide')
+  inspectorOpen = $state(kept('inspector') !== 'hidden')
+  inspectorWidth = $state(Number(kept('inspector-width') ?? 320) || 320)
   overlay = $state<'none' | 'palette' | 'switcher' | 'keys'>('none')
   closeAsked = $state<number | null>(null)
   /** Grows with each change Rust reports; screens that hold their own lists watch the one they show. */
@@ -66,11 +66,22 @@ class App {
 
   choose(repo: RepoId): void {
     this.repo = repo
-    try {
-      localStorage.setItem('repo', String(repo))
-    } catch {
-      // Only the next start's first choice is lost.
-    }
+    keep('repo', String(repo))
+  }
+
+  widenRail(wide: boolean): void {
+    this.railWide = wide
+    keep('rail', wide ? 'wide' : 'narrow')
+  }
+
+  showInspector(shown: boolean): void {
+    this.inspectorOpen = shown
+    keep('inspector', shown ? 'shown' : 'hidden')
+  }
+
+  widenInspector(width: number): void {
+    this.inspectorWidth = width
+    keep('inspector-width', String(width))
   }
 
   /** Says something; returns the toast's id, so that it can be taken back. */
@@ -190,15 +201,27 @@ class App {
 }
 
 function remembered(rows: RepositoryRow[]): RepoId | null {
-  let last: string | null = null
-  try {
-    last = localStorage.getItem('repo')
-  } catch {
-    // Storage can be closed off; then the latest used is taken.
-  }
+  const last = kept('repo')
   const known = rows.find((row) => String(row.id) === last)
   const latest = [...rows].sort((a, b) => b.used_at_ms - a.used_at_ms)[0]
   return (known ?? latest)?.id ?? null
+}
+
+/** What the window remembers of its own shape; where storage is closed off, only that is lost. */
+function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(name)
+  } catch {
+    return null
+  }
+}
+
+function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value)
+  } catch {
+    // The next start begins with the usual shape.
+  }
 }
 
 export const app = new App()

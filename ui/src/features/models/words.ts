@@ -1,0 +1,30 @@
+// Owns the short sentences about a model that several places show: whether it fits, and how fast it is here.
+import { bytes, number } from '../../i18n/format'
+import { t } from '../../i18n/index.svelte'
+import type { ModelFit, ModelRow } from '../../ipc'
+
+export function fitText(fit: ModelFit): string {
+  switch (fit.kind) {
+    case 'fits':
+      return t('models.fits', { context: number(fit.context) })
+    case 'smaller':
+      return t('models.fits.smaller', { context: number(fit.context) })
+    case 'no':
+      return t('models.fits.no', { need: bytes(fit.need), available: bytes(fit.available) })
+  }
+}
+
+export function speedText(model: ModelRow): string {
+  const measured = model.measured
+  if (measured === null) return t('models.speed.unknown')
+  return t('models.speed', { read: number(measured.read_tokens_per_second), write: number(measured.write_tokens_per_second, 1) })
+}
+
+/** Host of an address, for saying where something is fetched from; the whole text where it is no address. */
+export function hostOf(from: string): string {
+  try {
+    return new URL(from).host
+  } catch {
+    return from
+  }
+}
