@@ -153,3 +153,9 @@ function markOf(view: RunView | null, task: TaskId | null): string {
   const verdicts = attempts.filter((attempt) => attempt.verdict !== null).length
   return `${view.meeting.length} ${found.rounds.length} ${attempts.length} ${verdicts} ${found.outcome?.kind ?? ''}`
 }
+
+/** Whether a person's word can still change this run. */
+export function canSteer(live: LiveRun): boolean {
+  const { view } = live
+  return view !== null && (isUnderWay(view) || canResume(view))
+}

@@ -1,0 +1,151 @@
+// The list of runs as the window holds it: what is asked for, the pages read so far, what is chosen. It draws nothing.
+// The list comes newest first; another order or groups need all rows, which are then read page by page.
+import { ipc, problemOf, type Problem, type RepoId, type RunHitView, type RunId, type RunListFilter, type RunStatus } from '../../ipc'
+import { grouped, NEWEST_FIRST, sameSort, sorted, type Grouping, type ListRow, type Sort, type SortKey } from './listing'
+
+export interface Filters {
+  readonly text: string
+  readonly repo: RepoId | null
+  readonly status: RunStatus | null
+  readonly tag: string | null
+}
+
+/** What stays for the next time the list is shown. */
+export interface Remembered {
+  readonly filters: Filters
+  readonly sort: Sort
+  readonly grouping: Grouping
+}
+
+export const NO_FILTERS: Filters = { text: '', repo: null, status: null, tag: null }
+
+const FIRST_PAGE = 120
+const NEXT_PAGE = 1000
+const SEARCH_AFTER_MS = 60
+
+export class RunsList {
+  filters = $state.raw<Filters>(NO_FILTERS)
+  sort = $state.raw<Sort>(NEWEST_FIRST)
+  grouping = $state<Grouping>('none')
+  hits = $state.raw<readonly RunHitView[]>([])
+  total = $state(0)
+  more = $state(false)
+  reading = $state(true)
+  problem = $state.raw<Problem | null>(null)
+  chosen = $state.raw<ReadonlySet<RunId>>(new Set())
+  folded = $state.raw<ReadonlySet<string>>(new Set())
+  readonly #locale: () => string
+  readonly #dayOf: (at_ms: number) => string
+  #asked = 0
+  #waiting: ReturnType<typeof setTimeout> | null = null
+
+  readonly rows: readonly ListRow[] = $derived.by(() => {
+    const order = sameSort(this.sort, NEWEST_FIRST) ? this.hits : sorted(this.hits, this.sort, this.#locale())
+    return grouped(order, this.grouping, this.folded, this.#dayOf)
+  })
+  /** Whether the order or the groups can only be right with all rows. */
+  readonly needsAll: boolean = $derived(!sameSort(this.sort, NEWEST_FIRST) || this.grouping === 'repository')
+
+  constructor(remembered: Remembered | null, locale: () => string, dayOf: (at_ms: number) => string) {
+    this.#locale = locale
+    this.#dayOf = dayOf
+    if (remembered !== null) {
+      this.filters = remembered.filters
+      this.sort = remembered.sort
+      this.grouping = remembered.grouping
+    }
+  }
+
+  get filtered(): boolean {
+    const { text, repo, status, tag } = this.filters
+    return text.trim() !== '' || repo !== null || status !== null || tag !== null
+  }
+
+  get tags(): string[] {
+    return [...new Set(this.hits.flatMap((hit) => hit.run.tags))].sort()
+  }
+
+  remember(): Remembered {
+    return { filters: this.filters, sort: this.sort, grouping: this.grouping }
+  }
+
+  setFilters(change: Partial<Filters>): void {
+    this.filters = { ...this.filters, ...change }
+    if (this.#waiting !== null) clearTimeout(this.#waiting)
+    this.#waiting = setTimeout(() => void this.read(), 'text' in change ? SEARCH_AFTER_MS : 0)
+  }
+
+  sortBy(key: SortKey): void {
+    this.sort = this.sort.key === key ? { key, down: !this.sort.down } : { key, down: key !== 'title' && key !== 'repository' && key !== 'model' }
+    if (this.needsAll) void this.readAll()
+  }
+
+  group(grouping: Grouping): void {
+    this.grouping = grouping
+    this.folded = new Set()
+    if (this.needsAll) void this.readAll()
+  }
+
+  foldGroup(name: string): void {
+    const next = new Set(this.folded)
+    if (!next.delete(name)) next.add(name)
+    this.folded = next
+  }
+
+  /** Reads the first page anew, as many rows as were shown; rows that come late for another question are dropped. */
+  async read(keep = false): Promise<void> {
+    const asked = ++this.#asked
+    this.reading = true
+    try {
+      const limit = keep ? Math.max(FIRST_PAGE, Math.min(this.hits.length, NEXT_PAGE)) : FIRST_PAGE
+      const page = await ipc.runsPage(this.#filter(null, limit))
+      if (asked !== this.#asked) return
+      this.hits = page.rows
+      this.total = page.total
+      this.more = page.more
+      this.problem = null
+      const known = new Set(page.rows.map((hit) => hit.run.id))
+      if (!keep) this.chosen = new Set([...this.chosen].filter((run) => known.has(run)))
+    } catch (thrown) {
+      if (asked === this.#asked) this.problem = problemOf(thrown)
+    } finally {
+      if (asked === this.#asked) this.reading = false
+    }
+    if (asked === this.#asked && this.needsAll) await this.readAll()
+  }
+
+  /** The next page, for a reader who has come to the end of what is there. */
+  async readMore(): Promise<void> {
+    if (this.reading || !this.more) return
+    await this.#next()
+  }
+
+  async readAll(): Promise<void> {
+    while (this.more && this.needsAll && !this.reading) if (!(await this.#next())) return
+  }
+
+  async #next(): Promise<boolean> {
+    const asked = this.#asked
+    const last = this.hits[this.hits.length - 1]?.run.id
+    if (last === undefined) return false
+    this.reading = true
+    try {
+      const page = await ipc.runsPage(this.#filter(last, NEXT_PAGE))
+      if (asked !== this.#asked) return false
+      const known = new Set(this.hits.map((hit) => hit.run.id))
+      this.hits = [...this.hits, ...page.rows.filter((hit) => !known.has(hit.run.id))]
+      this.more = page.more && page.rows.length > 0
+      return true
+    } catch (thrown) {
+      if (asked === this.#asked) this.problem = problemOf(thrown)
+      return false
+    } finally {
+      if (asked === this.#asked) this.reading = false
+    }
+  }
+
+  #filter(after: RunId | null, limit: number): RunListFilter {
+    const { repo, status, tag, text } = this.filters
+    return { repo, status, tag, text: text.trim(), after, limit, order: 'newest_first' }
+  }
+}

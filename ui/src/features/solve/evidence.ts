@@ -1,0 +1,88 @@
+// How one reason for a file to be a candidate is said on a chip, and how relevance becomes a share of a bar.
+import { t } from '../../i18n/index.svelte'
+import type { CandidateView, Evidence, SkipReason } from '../../ipc'
+import { bytes } from '../../i18n/format'
+
+/** The words of a chip; long lists are cut, the chip's title has them all. */
+export function evidenceText(evidence: Evidence, most = Infinity): string {
+  switch (evidence.kind) {
+    case 'quoted_path':
+      return t('solve.evidence.quoted')
+    case 'defines_name':
+      return t('solve.evidence.defines', { name: evidence.name })
+    case 'trace_frame':
+      return evidence.depth === 0 ? t('solve.evidence.innermost') : t('solve.evidence.frame', { n: evidence.depth })
+    case 'path_words':
+      return t('solve.evidence.path', { words: listed(evidence.words, most) })
+    case 'text':
+      return t('solve.evidence.text', { words: listed(evidence.terms, most) })
+    case 'neighbour':
+      return t('solve.evidence.neighbour', { path: most < Infinity ? (evidence.of.split('/').pop() ?? evidence.of) : evidence.of })
+    case 'demoted':
+      return t('solve.evidence.demoted', { why: evidence.why })
+    case 'given':
+      return t('solve.evidence.given')
+  }
+}
+
+export function skipText(reason: SkipReason): string {
+  switch (reason.kind) {
+    case 'too_large':
+      return t('solve.skip.too_large', { size: bytes(reason.bytes), limit: bytes(reason.limit) })
+    case 'binary':
+    case 'minified':
+    case 'not_utf8':
+    case 'symlink':
+    case 'submodule':
+    case 'lfs_pointer':
+    case 'missing':
+    case 'unsupported_path':
+      return t(`solve.skip.${reason.kind}`)
+  }
+}
+
+/** Strong evidence first: what the issue says outright stands before what only words suggest. */
+export function strongest(evidence: readonly Evidence[]): Evidence[] {
+  return [...evidence].sort((a, b) => WEIGHT[a.kind] - WEIGHT[b.kind])
+}
+
+/** Relevance of each candidate as a share of the run's most relevant one; z-scores have no zero of their own. */
+export function relevanceShares(candidates: readonly CandidateView[]): ReadonlyMap<string, number> {
+  const known = candidates.filter((one) => one.judgement !== null)
+  const values = known.map((one) => one.judgement?.relevance ?? 0)
+  const low = Math.min(...values)
+  const high = Math.max(...values)
+  const reach = high - low
+  return new Map(
+    known.map((one) => [
+      one.candidate.path,
+      reach <= 0 ? 1 : 0.04 + (0.96 * ((one.judgement?.relevance ?? low) - low)) / reach,
+    ]),
+  )
+}
+
+/** The order of the table: kept ones by relevance, then what was declined, then what was set aside. */
+export function tableOrder(candidates: readonly CandidateView[]): { kept: CandidateView[]; aside: CandidateView[] } {
+  const relevance = (one: CandidateView): number => one.judgement?.relevance ?? -Infinity
+  const sorted = [...candidates].sort((a, b) => relevance(b) - relevance(a) || b.candidate.score - a.candidate.score)
+  return {
+    kept: sorted.filter((one) => one.state.kind === 'kept' || one.state.kind === 'waiting'),
+    aside: sorted.filter((one) => one.state.kind !== 'kept' && one.state.kind !== 'waiting'),
+  }
+}
+
+const WEIGHT: Readonly<Record<Evidence['kind'], number>> = {
+  given: 0,
+  quoted_path: 1,
+  trace_frame: 2,
+  defines_name: 3,
+  neighbour: 4,
+  text: 5,
+  path_words: 6,
+  demoted: 7,
+}
+
+function listed(words: readonly string[], most: number): string {
+  const shown = words.slice(0, most).join(', ')
+  return words.length > most ? `${shown} +${words.length - most}` : shown
+}

@@ -1,0 +1,133 @@
+// The form of a new run as it is being filled in: kept as a draft for each repository, with an estimate beside it.
+// It starts no run and shows nothing.
+import { ipc, problemOf, type BranchName, type Estimate, type Problem, type RepoId, type SolveForm } from '../../ipc'
+import { EFFORTS, effortOf, refusal, titleOf } from './effort'
+
+const SAVE_AFTER_MS = 400
+const ESTIMATE_AFTER_MS = 200
+
+export interface Defaults {
+  readonly top_k: number
+  readonly max_rounds: number
+}
+
+export function emptyForm(repo: RepoId, { top_k, max_rounds }: Defaults): SolveForm {
+  return {
+    repo,
+    issue: '',
+    comments: '',
+    failing_log: '',
+    base: { kind: 'head' },
+    model: null,
+    files: [],
+    seed: 1,
+    top_k,
+    max_rounds,
+    qa: true,
+  }
+}
+
+export class FormState {
+  readonly repo: RepoId
+  form = $state.raw<SolveForm>(emptyForm(0, { top_k: 20, max_rounds: 3 }))
+  ready = $state(false)
+  estimate = $state.raw<Estimate | null>(null)
+  branches = $state.raw<readonly BranchName[]>([])
+  files = $state.raw<readonly string[]>([])
+  problem = $state.raw<Problem | null>(null)
+  readonly #defaults: Defaults
+  #saving: ReturnType<typeof setTimeout> | null = null
+  #estimating: ReturnType<typeof setTimeout> | null = null
+  #closed = false
+
+  readonly title = $derived(titleOf(this.form.issue))
+  readonly refusal = $derived(refusal(this.form.issue))
+  readonly effort = $derived(effortOf(this.form))
+
+  constructor(repo: RepoId, defaults: Defaults) {
+    this.repo = repo
+    this.#defaults = defaults
+    this.form = emptyForm(repo, defaults)
+  }
+
+  async open(): Promise<void> {
+    try {
+      const draft = await ipc.draft(this.repo)
+      if (this.#closed) return
+      if (draft !== null) this.form = { ...emptyForm(this.repo, this.#defaults), ...draft }
+    } catch (thrown) {
+      this.problem = problemOf(thrown)
+    }
+    this.ready = true
+    this.#estimateSoon()
+    // What the choosers offer may come late, and the form works without it.
+    ipc.branches(this.repo).then(
+      (branches) => (this.branches = branches),
+      () => undefined,
+    )
+    this.#readFiles()
+  }
+
+  close(): void {
+    this.#closed = true
+    if (this.#estimating !== null) clearTimeout(this.#estimating)
+    if (this.#saving !== null) this.#save()
+  }
+
+  set(change: Partial<SolveForm>): void {
+    const before = this.form
+    this.form = { ...before, ...change }
+    this.problem = null
+    if (this.#saving !== null) clearTimeout(this.#saving)
+    this.#saving = setTimeout(() => this.#save(), SAVE_AFTER_MS)
+    if ('model' in change || 'top_k' in change || 'max_rounds' in change || 'qa' in change) this.#estimateSoon()
+    if ('base' in change) this.#readFiles()
+  }
+
+  setEffort(index: number): void {
+    const effort = EFFORTS[index]
+    if (effort !== undefined) this.set({ top_k: effort.top_k, max_rounds: effort.max_rounds, qa: effort.qa })
+  }
+
+  /** Text that was dropped or opened; it goes behind what is there. */
+  take(into: 'issue' | 'failing_log', text: string): void {
+    const before = this.form[into]
+    this.set({ [into]: before.trim() === '' ? text : `${before.trimEnd()}\n\n${text}` })
+  }
+
+  /** Empties what belongs to one issue, once its run has begun. */
+  forget(): void {
+    this.set({ issue: '', comments: '', failing_log: '', files: [] })
+  }
+
+  #save(): void {
+    if (this.#saving !== null) clearTimeout(this.#saving)
+    this.#saving = null
+    ipc.saveDraft(this.form).catch((thrown: unknown) => {
+      this.problem = problemOf(thrown)
+    })
+  }
+
+  #estimateSoon(): void {
+    if (this.#estimating !== null) clearTimeout(this.#estimating)
+    this.#estimating = setTimeout(() => {
+      const asked = this.form
+      ipc.estimate(asked).then(
+        (estimate) => {
+          if (!this.#closed) this.estimate = estimate
+        },
+        () => (this.estimate = null),
+      )
+    }, ESTIMATE_AFTER_MS)
+  }
+
+  #readFiles(): void {
+    const { base } = this.form
+    ipc.repositoryFiles(this.repo, base).then(
+      (files) => {
+        if (!this.#closed && this.form.base === base) this.files = files
+      },
+      () => (this.files = []),
+    )
+  }
+}

@@ -1,0 +1,75 @@
+// Keeps what a reader is looking at where it is while the log around it grows, and follows the newest only for a reader who
+// stands at the end. It knows nothing of what the log holds.
+
+export interface Place {
+  /** Whether the reader stands at the end. */
+  readonly atEnd: boolean
+  toEnd: () => void
+}
+
+/** Within so many pixels of the end, the reader counts as standing there. */
+const NEAR = 48
+
+/**
+ * An attachment for a scrolling element whose parts carry `data-anchor`. `tell` hears whenever the reader reaches or leaves
+ * the end; `follows` says whether the end is to be followed at all.
+ */
+export function keepPlace(follows: () => boolean, tell: (place: Place) => void) {
+  return (element: HTMLElement): (() => void) => {
+    let atEnd = true
+    let anchor: HTMLElement | null = null
+    let offset = 0
+
+    const toEnd = (): void => {
+      atEnd = true
+      element.scrollTop = element.scrollHeight
+      remember()
+      report()
+    }
+    const report = (): void => tell({ atEnd, toEnd })
+    const remember = (): void => {
+      const top = element.getBoundingClientRect().top
+      anchor = null
+      for (const part of element.querySelectorAll<HTMLElement>('[data-anchor]')) {
+        const box = part.getBoundingClientRect()
+        if (box.bottom <= top + 1) continue
+        // The innermost part that begins in sight holds the eye; a part that reaches over the top edge will do.
+        if (anchor === null || box.top <= top + 8) {
+          anchor = part
+          offset = box.top - top
+        }
+        if (box.top > top + 8) break
+      }
+    }
+    const scrolled = (): void => {
+      const now = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR
+      remember()
+      if (now !== atEnd) {
+        atEnd = now
+        report()
+      }
+    }
+    const grown = (): void => {
+      if (atEnd && follows()) {
+        element.scrollTop = element.scrollHeight
+      } else if (anchor?.isConnected === true) {
+        const moved = anchor.getBoundingClientRect().top - element.getBoundingClientRect().top - offset
+        if (Math.abs(moved) > 0.5) element.scrollTop += moved
+      }
+      remember()
+    }
+
+    const watch = new ResizeObserver(grown)
+    for (const child of element.children) watch.observe(child)
+    element.addEventListener('scroll', scrolled, { passive: true })
+    if (!follows()) {
+      atEnd = element.scrollHeight - element.clientHeight < NEAR
+      remember()
+    }
+    report()
+    return () => {
+      watch.disconnect()
+      element.removeEventListener('scroll', scrolled)
+    }
+  }
+}
