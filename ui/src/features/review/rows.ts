@@ -69,8 +69,9 @@ export function rowsOf(
       tell(0, Infinity)
       for (let hunk = 0; hunk < diff.hunks.length; hunk += 1) heads.push(rows.length)
       rows.push({ kind: 'note', file, note: state })
-    } else if (diff.binary || diff.hunks.length === 0) {
+    } else if (diff.binary || diff.hunks.every((hunk) => hunk.lines.length === 0)) {
       tell(0, Infinity)
+      for (let hunk = 0; hunk < diff.hunks.length; hunk += 1) heads.push(rows.length)
       rows.push({ kind: 'note', file, note: diff.binary ? 'binary' : 'empty' })
     } else {
       tell(0, diff.hunks[0]?.old_start ?? Infinity)
@@ -83,7 +84,7 @@ export function rowsOf(
         } else {
           for (const pair of pairsOf(hunk)) rows.push({ kind: 'pair', file, hunk: at, ...pair })
         }
-        for (const line of hunk.lines) if (line.text.length > widest) widest = columns(line)
+        for (const line of hunk.lines) widest = Math.max(widest, columns(line))
       }
     }
     rows.push({ kind: 'gap', file })
@@ -136,7 +137,7 @@ export function rowAt(tops: Float64Array, y: number): number {
 
 /** Characters of a line with its tabs at four. */
 function columns(line: DiffLine): number {
-  let count = line.text.length
-  for (const char of line.text) if (char === '\t') count += 3
-  return count
+  const { text } = line
+  if (!text.includes('\t')) return text.length
+  return text.length + 3 * (text.split('\t').length - 1)
 }

@@ -1,6 +1,8 @@
 // One review as the window holds it: the patch, what was decided, where the cursor stands, and the way back to Rust.
 // Every decision is saved a moment later, so that a restart finds it. It draws nothing.
+import { t } from '../../i18n/index.svelte'
 import {
+  Fault,
   ipc,
   problemOf,
   type AppliedView,
@@ -56,7 +58,7 @@ export class ReviewSession {
   #choices = $state.raw<ReadonlyMap<string, FileChoice>>(new Map())
   #split = $state.raw<ReadonlySet<string>>(new Set())
   #folded = $state.raw<ReadonlySet<string>>(new Set())
-  readonly #texts = new Map<string, Promise<FileTexts>>()
+  readonly #asked = new Map<string, Promise<FileTexts>>()
   readonly #read = new Map<string, { before: string; after: string }>()
   #saving: ReturnType<typeof setTimeout> | null = null
   #looking: ReturnType<typeof setTimeout> | null = null
@@ -195,16 +197,16 @@ export class ReviewSession {
   }
 
   /** Decides what is chosen: lines, else the part or the hunk at the cursor. Deciding the same again takes it back. */
-  decide(decision: HunkDecision): void {
+  async decide(decision: HunkDecision): Promise<void> {
     const lines = this.lines
     if (lines !== null) {
       const places = Array.from({ length: lines.to - lines.from + 1 }, (_, index) => lines.from + index)
-      this.decideLines(lines.file, lines.hunk, places, decision)
+      await this.decideLines(lines.file, lines.hunk, places, decision)
       return
     }
     const { file, hunk } = this.cursor
     const places = this.cursorLines
-    if (places !== null) this.decideLines(file, hunk, places, decision)
+    if (places !== null) await this.decideLines(file, hunk, places, decision)
     else this.decideHunk(file, hunk, decision)
   }
 
@@ -214,12 +216,17 @@ export class ReviewSession {
     this.#change(file, decide.decideHunk(this.choiceOf(file), number, again ? null : decision))
   }
 
-  decideLines(file: number, hunk: number, places: readonly number[], decision: HunkDecision): void {
+  /** Decides single lines. The file's text follows from them, so it has to be at hand. */
+  async decideLines(file: number, hunk: number, places: readonly number[], decision: HunkDecision): Promise<void> {
     const view = this.hunkAt(file, hunk)
     if (view === null) return
+    try {
+      await this.texts(file)
+    } catch (thrown) {
+      this.problem = problemOf(thrown)
+      return
+    }
     this.#change(file, decide.decideLines(this.choiceOf(file), view, places, decision))
-    const path = this.files[file]?.path
-    if (path !== undefined && !this.#read.has(path)) void this.texts(file)
   }
 
   decideFile(file: number, decision: HunkDecision | null): void {
@@ -238,14 +245,18 @@ export class ReviewSession {
     this.fold(file, seen)
   }
 
-  /** Before and after of a file, asked for once. */
+  /** Before and after of a file, asked for once; fails where one is not on this machine. */
   async texts(file: number): Promise<{ before: string; after: string }> {
-    const path = this.files[file]?.path ?? ''
+    const diff = this.files[file]
+    const path = diff?.path ?? ''
     const known = this.#read.get(path)
     if (known !== undefined) return known
-    let asked = this.#texts.get(path)
-    if (asked === undefined) this.#texts.set(path, (asked = ipc.fileTexts(this.run, path)))
+    let asked = this.#asked.get(path)
+    if (asked === undefined) this.#asked.set(path, (asked = ipc.fileTexts(this.run, path)))
     const { before, after } = await asked
+    if ((before === null && diff?.kind !== 'added') || (after === null && diff?.kind !== 'deleted')) {
+      throw new Fault({ code: 'no_text', message: t('review.no_text', { path }), remedy: t('review.no_text.remedy') })
+    }
     const read = { before: before ?? '', after: after ?? '' }
     this.#read.set(path, read)
     return read
@@ -329,7 +340,7 @@ export class ReviewSession {
       const saved = review.files.find((one) => one.path === file.path)
       if (saved === undefined) continue
       if (saved.edited !== null && this.patch === null) this.patch = patch
-      const texts = saved.edited === null ? null : await this.texts(index)
+      const texts = saved.edited === null ? null : await this.texts(index).catch(() => null)
       choices.set(file.path, decide.fromReview(file, saved, texts))
     }
     this.#choices = choices

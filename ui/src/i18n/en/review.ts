@@ -58,6 +58,9 @@ export const review = {
   'review.conflicts.one': '{n} conflict',
   'review.conflicts.other': '{n} conflicts',
 
+  'review.no_text': 'The text of {path} is not on this machine, so its lines cannot be decided one by one.',
+  'review.no_text.remedy': 'Accept or reject whole hunks.',
+
   'review.find': 'Find in the diff',
   'review.find.none': 'Not found',
   'review.find.at': '{at} of {n}',

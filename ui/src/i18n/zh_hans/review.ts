@@ -60,6 +60,9 @@ export const review: Record<keyof typeof english, string> = {
   'review.conflicts.one': '{n} 处冲突',
   'review.conflicts.other': '{n} 处冲突',
 
+  'review.no_text': '{path} 的内容不在本机，无法逐行决定。',
+  'review.no_text.remedy': '请按整个改动块接受或拒绝。',
+
   'review.find': '在差异中查找',
   'review.find.none': '没有找到',
   'review.find.at': '第 {at} 处，共 {n} 处',
