@@ -1,2 +1,373 @@
-// Owns the tests' transport: the same interface as the real one, answered from recorded data.
-export {}
+// Owns the tests' transport: the same interface as the real one, answered from a scene and changed by what the window asks.
+// It asks no network and has no clock. `window.magis` lets a test see what was asked and say what Rust would say unasked.
+import { Fault, type DropNews, type Ipc } from '../src/ipc/ipc'
+import type * as T from '../src/ipc/types'
+import { fold, patchView, textsOf, type Recorded } from './script/recorded'
+import { hostile, now, recorded, scene, type SceneName } from './script/scenes'
+
+const address = new URLSearchParams(location.search)
+const held = scene((address.get('scene') ?? 'usual') as SceneName)
+held.settings.theme = (address.get('theme') ?? held.settings.theme) as T.Theme
+held.settings.language = (address.get('language') ?? held.settings.language) as T.Language
+
+const events = new Set<(event: T.AppEvent) => void>()
+const drops = new Set<(news: DropNews) => void>()
+const followers = new Map<T.RunId, Set<(news: T.RunNews) => void>>()
+const fetchers = new Map<string, { say: (news: T.FetchNews) => void; end: () => void }>()
+const drafts = new Map<T.RepoId, T.Draft>()
+const reviews = new Map<T.RunId, T.ReviewState>()
+const applied = new Map<T.RunId, T.AppliedView>()
+const deleted = new Map<number, T.RunRow>()
+const asked: { name: string; given: unknown[] }[] = []
+const answers = new Map<string, unknown>()
+
+const emit = (event: T.AppEvent): void => events.forEach((handler) => handler(event))
+const clone = <V>(value: V): V => structuredClone(value)
+const refuse = (code: string, message: string, remedy: string | null = null): Fault => new Fault({ code, message, remedy })
+
+/** The recorded run behind an id: rows without one of their own show the first. */
+function run(id: T.RunId): Recorded {
+  return recorded.get(id) ?? (recorded.get(5) as Recorded)
+}
+
+function rowOf(id: T.RunId): T.RunRow {
+  const row = held.rows.find((one) => one.id === id)
+  if (!row) throw refuse('no_run', `There is no run ${id}.`, 'It may have been deleted; look into the list of runs.')
+  return row
+}
+
+function viewOf(id: T.RunId): T.RunView {
+  const row = rowOf(id)
+  const view = fold(run(id), row.driven || row.status === 'running' || row.status === 'paused' ? held.runningAt : Infinity)
+  const shown: T.RunView = { ...view, row: clone(row), applied: applied.get(id) ?? null }
+  return held.name === 'hostile' ? dirtied(shown) : shown
+}
+
+/** Every text that people or models write, with markup in it. */
+function dirtied(view: T.RunView): T.RunView {
+  return {
+    ...view,
+    request: { ...view.request, issue: `# ${hostile}\n\n${hostile}\n\n\`\`\`html\n${hostile}\n\`\`\`` },
+    tasks: view.tasks.map((task) => ({ ...task, task: { ...task.task, path: `src/${hostile}.py`, description: hostile }, developer: { name: hostile, focus: hostile } })),
+    meeting: view.meeting.map((speech) => ({ ...speech, text: hostile })),
+  }
+}
+
+function hits(filter: T.RunListFilter): T.RunHitView[] {
+  const text = filter.text.trim().toLowerCase()
+  const rows = held.rows.filter(
+    (row) =>
+      (filter.repo === null || row.repo === filter.repo) &&
+      (filter.status === null || row.status === filter.status) &&
+      (filter.tag === null || row.tags.includes(filter.tag)) &&
+      (text === '' || row.title.toLowerCase().includes(text)),
+  )
+  if (filter.order === 'oldest_first') rows.reverse()
+  return rows.map((row) => {
+    const at = text === '' ? -1 : row.title.toLowerCase().indexOf(text)
+    return {
+      run: row,
+      place: text === '' ? '' : 'issue',
+      snippet: at < 0 ? [] : [{ text: row.title.slice(0, at), hit: false }, { text: row.title.slice(at, at + text.length), hit: true }, { text: row.title.slice(at + text.length), hit: false }].filter((part) => part.text !== ''),
+    }
+  })
+}
+
+function news(id: T.RunId, one: T.RunNews): void {
+  followers.get(id)?.forEach((handler) => handler(one))
+}
+
+/** What a follower hears at once: where the run stands, and the call at work with part of its reply. */
+function catchUp(id: T.RunId, handler: (one: T.RunNews) => void): void {
+  const row = rowOf(id)
+  handler({ kind: 'view', view: viewOf(id) })
+  if (!row.driven) {
+    handler({ kind: 'ended' })
+    return
+  }
+  const call = run(id).calls.find((one) => one.after_seq >= held.runningAt && one.step === 'P10-code')
+  if (!call) return
+  handler({ kind: 'call_started', stage: 'code', agent: call.agent, step: call.step, task: call.task, path: call.path })
+  handler({ kind: 'text', task: call.task, agent: call.agent, step: call.step, delta: call.reply.slice(0, Math.round(call.reply.length * 0.6)) })
+  handler({ kind: 'speed', tokens_per_second: 24.6, elapsed_ms: row.worked_ms, left_ms: 95_000 })
+}
+
+const acts: Ipc = {
+  appInfo: async () => clone(held.info),
+  settings: async () => {
+    if (held.name === 'broken') throw refuse('database_newer', 'The database was written by a newer version of Magis.', 'Install that version, or start with another data folder.')
+    return clone(held.settings)
+  },
+  putSettings: async (settings) => {
+    held.settings = clone(settings)
+  },
+  privacy: async () => ({ statements: [], fetched: clone(held.fetched) }),
+  diagnostics: async () => undefined,
+  eraseAllData: async (confirmation) => {
+    if (confirmation !== 'erase') throw refuse('not_confirmed', 'Nothing was erased: the word was another one.')
+    Object.assign(held, scene('first'))
+  },
+  openInEditor: async () => undefined,
+  doctor: async () => [
+    { ok: true, what: 'Magis 0.1.0, Linux x86_64', remedy: null },
+    { ok: true, what: '8 processors to compute with', remedy: null },
+    { ok: true, what: '21.8 GB of memory are available', remedy: null },
+    { ok: true, what: 'Database is sound, 11 runs, 2.2 MB', remedy: null },
+    { ok: held.name !== 'problems', what: held.name === 'problems' ? 'The model qwen2.5-coder-7b is damaged' : 'Model qwen2.5-coder-7b answers', remedy: held.name === 'problems' ? 'Delete the file and fetch it again.' : null },
+  ],
+  answerClose: async () => undefined,
+  readText: async () => '# Dropped issue\n\nIt fails when the list is empty.',
+
+  repositories: async () => clone(held.repositories),
+  addRepository: async (path) => {
+    if (!path.includes('/')) throw refuse('not_a_repository', `${path} is not a git repository.`, 'Choose the folder that holds the .git folder, or run git init in it.')
+    const known = held.repositories.find((row) => row.root === path)
+    if (known) return clone(known)
+    const row: T.RepositoryRow = { id: 50 + held.repositories.length, name: path.split('/').pop() ?? path, root: path, used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 40 }, runs: 0 }
+    held.repositories.push(row)
+    emit({ kind: 'repositories_changed' })
+    return clone(row)
+  },
+  removeRepository: async (id) => {
+    held.repositories = held.repositories.filter((row) => row.id !== id)
+    emit({ kind: 'repositories_changed' })
+  },
+  branches: async () => [{ name: 'main', current: true }, { name: 'fix/blueprint-names', current: false }, { name: 'release/2.4', current: false }],
+  repositoryFiles: async () => held.memory.files.map((file) => file.path),
+  addSample: async () => {
+    const row: T.RepositoryRow = { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 14 }, runs: 0 }
+    if (!held.repositories.some((one) => one.id === 3)) held.repositories.push(row)
+    emit({ kind: 'repositories_changed' })
+    return clone(row)
+  },
+  sampleIssues: async () => [
+    { name: 'until', text: '# `--until` leaves out the last day\n\n`tally report --until 2026-03-31` does not count the entries of 31 March.\n\nExpected: the day that is named belongs to the period, as `--since` does it.' },
+    { name: 'empty_report', text: '# A report without entries divides by zero\n\n`tally report` on an empty file ends with `ZeroDivisionError` in `average`.' },
+  ],
+
+  draft: async (repo) => clone(drafts.get(repo) ?? null),
+  saveDraft: async (draft) => {
+    drafts.set(draft.repo, clone(draft))
+  },
+  estimate: async (form) => ({ seconds: 40 + form.top_k * 6 * form.max_rounds, from_runs: 9 }),
+  startRun: async (form) => {
+    const row: T.RunRow = { ...(held.rows[0] ?? fold(run(5)).row), id: 6, repo: form.repo, title: form.issue.split('\n')[0]?.replace(/^#+ */, '') ?? '', status: 'running', created_at_ms: now, ended_at_ms: null, driven: true, tags: [], files: 0, added: 0, deleted: 0 }
+    held.rows = [row, ...held.rows.filter((one) => one.id !== 6)]
+    held.running = [row]
+    held.runningAt = 3
+    emit({ kind: 'runs_changed', run: 6 })
+    return 6
+  },
+  resumeRun: async (id) => setStatus(id, 'running'),
+  pauseRun: async (id) => setStatus(id, 'paused'),
+  stopRun: async (id) => {
+    setStatus(id, 'interrupted')
+    news(id, { kind: 'stopped' })
+  },
+  steer: async (id) => news(id, { kind: 'view', view: viewOf(id) }),
+  rerun: async () => 6,
+  runningRuns: async () => clone(held.running),
+  followRun: (id, onNews) => {
+    const handlers = followers.get(id) ?? new Set()
+    handlers.add(onNews)
+    followers.set(id, handlers)
+    queueMicrotask(() => handlers.has(onNews) && catchUp(id, onNews))
+    return () => handlers.delete(onNews)
+  },
+
+  runsPage: async (filter) => {
+    const all = hits(filter)
+    const from = filter.after === null ? 0 : all.findIndex((hit) => hit.run.id === filter.after) + 1
+    const page = all.slice(from, from + filter.limit)
+    return clone({ rows: page, more: from + page.length < all.length, total: all.length })
+  },
+  runView: async (id) => viewOf(id),
+  calls: async (id) => run(id).calls.map(({ after_seq: _, model: __, seed: ___, template_hash: ____, prompt: _____, reply: ______, ...row }) => row),
+  callText: async (id, number) => {
+    const call = run(id).calls.find((one) => one.id === number)
+    if (!call) throw refuse('no_call', `Run ${id} has no call ${number}.`)
+    const { after_seq: _, model, seed, template_hash, prompt, reply, ...row } = call
+    return { call: row, prompt, reply, model, seed, template_hash }
+  },
+  setTags: async (id, tags) => {
+    rowOf(id).tags = [...tags]
+    emit({ kind: 'runs_changed', run: id })
+  },
+  deleteRun: async (id) => {
+    deleted.set(id, rowOf(id))
+    held.rows = held.rows.filter((row) => row.id !== id)
+    emit({ kind: 'runs_changed', run: id })
+    return { ticket: id, note: 'Its texts are erased when the window closes.' }
+  },
+  undoDelete: async (ticket) => {
+    const row = deleted.get(ticket)
+    if (row) held.rows = [row, ...held.rows].sort((a, b) => b.created_at_ms - a.created_at_ms)
+    emit({ kind: 'runs_changed', run: ticket })
+  },
+  exportRun: async () => undefined,
+  importRun: async () => 5,
+  usage: async () =>
+    Array.from({ length: 21 }, (_, at) => {
+      const runs = [2, 0, 3, 1, 4, 2, 0, 5, 3, 1][at % 10] ?? 0
+      return { day: new Date(now - (20 - at) * 86_400_000).toISOString().slice(0, 10), runs, ms: runs * 240_000, tokens: runs * 26_000, by_stage: fold(run(5)).stages.map((stage) => ({ ...stage, ms: stage.ms * runs, computed_tokens: stage.computed_tokens * runs, generated_tokens: stage.generated_tokens * runs })) }
+    }),
+  baseFile: async (id, path) => run(id).files[path] ?? '',
+
+  patch: async (id) => {
+    const view = patchView(run(id))
+    if (held.name !== 'hostile') return view
+    return { ...view, commit_message: hostile, pull_request: hostile, files: view.files.map((file) => ({ ...file, hunks: file.hunks.map((hunk) => ({ ...hunk, header: hostile, lines: hunk.lines.map((line) => ({ ...line, text: hostile })) })) })) }
+  },
+  fileTexts: async (id, path) => textsOf(run(id), path),
+  review: async (id) => clone(reviews.get(id) ?? { files: [], commit_message: null, pull_request: null }),
+  saveReview: async (id, state) => {
+    reviews.set(id, clone(state))
+  },
+  conflicts: async () => [],
+  apply: async (id, _, wish) => {
+    const view: T.AppliedView = { kind: wish.kind, name: wish.kind === 'branch' ? wish.name : wish.kind === 'patch_file' ? wish.path : '~/src/requests', at_ms: now, notes: [], undoable: wish.kind !== 'patch_file' }
+    applied.set(id, view)
+    emit({ kind: 'runs_changed', run: id })
+    return view
+  },
+  undoApply: async (id) => {
+    applied.delete(id)
+    emit({ kind: 'runs_changed', run: id })
+  },
+
+  memoryReport: async (repo) => clone({ ...held.memory, repo }),
+  summary: async (_, path) => {
+    const file = held.memory.files.find((one) => one.path === path)
+    if (!file || file.state === 'none') return null
+    return clone(held.summaries.get(path) ?? { ...([...held.summaries.values()][0] as T.SummaryView), path, corrected: file.corrected, stale: file.state === 'stale', change_message: file.state === 'stale' ? 'Close the connection when reading fails' : null })
+  },
+  correctSummary: async (_, path, text) => {
+    const view: T.SummaryView = { path, blob: '', text, from_skeleton: false, corrected: true, model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now, made_in: null, change_message: null, stale: false }
+    held.summaries.set(path, view)
+    mark(path, 'fresh')
+    return clone(view)
+  },
+  dropSummary: async (_, path) => {
+    held.summaries.delete(path)
+    mark(path, 'none')
+  },
+  renewSummary: async (_, path) => {
+    const view: T.SummaryView = { path, blob: '', text: `What ${path} does, said anew.`, from_skeleton: false, corrected: false, model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now, made_in: null, change_message: null, stale: false }
+    held.summaries.set(path, view)
+    mark(path, 'fresh')
+    return clone(view)
+  },
+
+  models: async () => clone(held.models),
+  fetchModel: (id, onNews) =>
+    new Promise((end) => {
+      const model = held.models.find((one) => one.id === id)
+      fetchers.set(id, { say: onNews, end })
+      onNews({ kind: 'progress', received: (model?.bytes ?? 0) * 0.37, total: model?.bytes ?? 0, bytes_per_second: 11_400_000 })
+    }),
+  pauseFetch: async (id) => {
+    const model = held.models.find((one) => one.id === id)
+    if (model) model.partial_bytes = Math.round(model.bytes * 0.37)
+    fetchers.get(id)?.say({ kind: 'stopped', received: model?.partial_bytes ?? 0 })
+    fetchers.get(id)?.end()
+    emit({ kind: 'models_changed' })
+  },
+  removeModel: async (id) => {
+    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: false, partial_bytes: 0, is_default: false, measured: null } : one))
+    emit({ kind: 'models_changed' })
+  },
+  addModel: async (path) => {
+    const row: T.ModelRow = { ...(held.models[0] as T.ModelRow), id: 'own', name: path.split('/').pop() ?? path, own_file: true, installed: true, is_default: false, partial_bytes: 0, from: path, measured: null }
+    held.models.push(row)
+    return clone(row)
+  },
+  verifyModel: async () => null,
+  setDefaultModel: async (id) => {
+    held.models = held.models.map((one) => ({ ...one, is_default: one.id === id }))
+    held.settings.default_model = id
+    emit({ kind: 'models_changed' })
+  },
+
+  onEvent: (handler) => {
+    events.add(handler)
+    return () => events.delete(handler)
+  },
+  onDrop: (handler) => {
+    drops.add(handler)
+    return () => drops.delete(handler)
+  },
+  pickFolder: async () => '/home/ada/src/ledger',
+  pickFile: async () => '/home/ada/models/own.gguf',
+  pickSavePath: async (_, name) => `/home/ada/${name}`,
+}
+
+function setStatus(id: T.RunId, status: T.RunStatus): void {
+  const row = rowOf(id)
+  row.status = status
+  row.driven = status === 'running'
+  held.running = held.rows.filter((one) => one.driven)
+  emit({ kind: 'runs_changed', run: id })
+  news(id, { kind: 'view', view: viewOf(id) })
+}
+
+function mark(path: string, state: T.MemoryState): void {
+  const { memory } = held
+  memory.files = memory.files.map((file) => (file.path === path ? { ...file, state, corrected: held.summaries.get(path)?.corrected ?? false } : file))
+  const count = (one: T.MemoryState): number => memory.files.filter((file) => file.state === one).length
+  memory.counts = { fresh: count('fresh'), stale: count('stale'), none: count('none') }
+  emit({ kind: 'memory_changed', repo: memory.repo })
+}
+
+/** The window's transport: as above, with what was asked written down, and with answers a test put in place. */
+export const ipc: Ipc = new Proxy(acts, {
+  get(target, name: keyof Ipc & string) {
+    const act = target[name] as (...given: unknown[]) => unknown
+    return (...given: unknown[]) => {
+      asked.push({ name, given: given.filter((one) => typeof one !== 'function') })
+      if (answers.has(name)) {
+        const answer = answers.get(name)
+        return isProblem(answer) ? Promise.reject(new Fault(answer)) : Promise.resolve(clone(answer))
+      }
+      return act(...given)
+    }
+  },
+})
+
+function isProblem(value: unknown): value is T.Problem {
+  return typeof value === 'object' && value !== null && 'code' in value && 'remedy' in value
+}
+
+const hooks = {
+  asked,
+  /** From now on a command gives this; a value with `code` and `remedy` is thrown as a problem. */
+  answer: (name: keyof Ipc & string, value: unknown): void => void answers.set(name, value),
+  emit,
+  news,
+  drop: (one: DropNews): void => drops.forEach((handler) => handler(one)),
+  /** Lets the running run come to the event `seq`; past its last event it ends. */
+  advance: (id: T.RunId, seq: number): void => {
+    held.runningAt = seq
+    const view = fold(run(id), seq)
+    const row = rowOf(id)
+    if (view.outcome) Object.assign(row, { status: view.outcome.kind, driven: false, ended_at_ms: now, files: view.row.files, added: view.row.added, deleted: view.row.deleted })
+    held.running = held.rows.filter((one) => one.driven)
+    news(id, { kind: 'view', view: viewOf(id) })
+    if (view.outcome) news(id, { kind: 'ended' })
+    emit({ kind: 'runs_changed', run: id })
+  },
+  fetched: (id: string): void => {
+    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: true, partial_bytes: 0, is_default: !held.models.some((other) => other.is_default) } : one))
+    fetchers.get(id)?.say({ kind: 'done' })
+    fetchers.get(id)?.end()
+    emit({ kind: 'models_changed' })
+  },
+  lastSeq: (id: T.RunId): number => run(id).events.at(-1)?.seq ?? 0,
+  recordedCalls: (id: T.RunId) => run(id).calls.map(({ step, task, agent, reply }) => ({ step, task, agent, reply })),
+}
+export type Hooks = typeof hooks
+declare global {
+  interface Window {
+    magis: Hooks
+  }
+}
+window.magis = hooks

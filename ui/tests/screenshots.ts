@@ -1,0 +1,40 @@
+// Owns the pictures: every screen in both themes, both languages and two sizes, as PNG files in a folder.
+// Usage: npm run screenshots -- <folder> [part of a screen's name]. The folder is not committed.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { ground, open, screens, type Look } from './window/open'
+
+const [folder, part = ''] = process.argv.slice(2)
+if (!folder) throw new Error('name a folder: npm run screenshots -- <folder>')
+mkdirSync(folder, { recursive: true })
+
+const looks: Look[] = []
+for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
+  for (const theme of ['light', 'dark'] as const) for (const language of ['en', 'zh_hans'] as const) looks.push({ theme, language, width, height })
+}
+const only = process.env['LOOKS']?.split(',')
+
+const on = await ground()
+let failed = 0
+for (const screen of screens.filter((one) => one.name.includes(part))) {
+  for (const look of looks) {
+    const label = `${look.width}-${look.theme}-${look.language}`
+    if (only && !only.some((one) => label.includes(one))) continue
+    const { page, errors } = await open(on, { ...screen.look, ...look })
+    try {
+      await screen.to(page)
+      await page.screenshot({ path: join(folder, `${screen.name}-${label}.png`) })
+      if (errors.length > 0) throw new Error(errors.join('; '))
+    } catch (thrown) {
+      failed += 1
+      console.error(`${screen.name} ${label}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
+      await page.screenshot({ path: join(folder, `${screen.name}-${label}.png`) }).catch(() => undefined)
+    }
+    await page.context().close()
+  }
+}
+await on.close()
+if (failed > 0) {
+  console.error(`${failed} pictures have a fault`)
+  process.exitCode = 1
+}

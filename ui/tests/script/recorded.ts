@@ -1,0 +1,260 @@
+// Owns the shape of a recorded run, and its reading into what the window shows: the fold of its log, up to any event.
+// It repeats in small what Rust does, for recorded runs alone; the window's own code has no such fold.
+import type { AttemptView, CallRow, FileDiff, HunkView, PatchView, RunEventLike, RunView, Stage, StageView, TaskView } from './shapes'
+
+export type RecordedCall = CallRow & { after_seq: number; model: string; seed: number; template_hash: string; prompt: string; reply: string }
+export type Recorded = {
+  number: number
+  repository: string
+  request: RunView['request']
+  created_at_ms: number
+  events: { seq: number; at_ms: number; event: RunEventLike }[]
+  calls: RecordedCall[]
+  files: Record<string, string>
+  diffs: Record<string, string>
+}
+
+const order: Stage[] = ['locate', 'team', 'meeting', 'plan', 'code', 'merge']
+
+export function stageOfStep(step: string): Stage {
+  if (/^P[123]/.test(step)) return 'locate'
+  if (/^P[45]/.test(step)) return 'team'
+  if (/^(P6|open|speak|sum up)/.test(step)) return 'meeting'
+  if (/^P7/.test(step)) return 'plan'
+  if (/^(commit|pull)/.test(step)) return 'merge'
+  return 'code'
+}
+
+/** What the window shows after the event `seq`, or after all. */
+export function fold(recorded: Recorded, seq = Infinity): RunView {
+  const log = recorded.events.filter((entry) => entry.seq <= seq)
+  const last = log.at(-1)
+  const begun = recorded.events[0]
+  if (!begun || begun.event.event !== 'run_started' || !last) throw new Error('a recorded run begins with run_started')
+  const calls = recorded.calls.filter((call) => call.after_seq < (Number.isFinite(seq) ? seq : Infinity))
+  const view: RunView = {
+    row: {
+      id: recorded.number,
+      repo: 1,
+      repository: recorded.repository,
+      title: title(recorded.request.issue),
+      status: 'running',
+      model: recorded.request.model,
+      created_at_ms: recorded.created_at_ms,
+      ended_at_ms: null,
+      worked_ms: calls.reduce((sum, call) => sum + call.ms, 0),
+      tokens: calls.reduce((sum, call) => sum + call.prompt_tokens + call.generated_tokens, 0),
+      files: 0,
+      added: 0,
+      deleted: 0,
+      parent: null,
+      imported: false,
+      tags: [],
+      driven: true,
+    },
+    request: recorded.request,
+    base: begun.event.base,
+    condensed_issue: null,
+    hints: recorded.request.hints,
+    stage: 'locate',
+    stages: [],
+    paused_reason: null,
+    outcome: null,
+    candidates: [],
+    skipped: [],
+    tasks: [],
+    meeting: [],
+    plan: null,
+    plan_groups: [],
+    merged: null,
+    notices: [],
+    applied: null,
+    seq: last.seq,
+  }
+  for (const { event, at_ms } of log) apply(view, event, at_ms, recorded)
+  if (view.outcome === null) view.stage = view.plan ? 'code' : view.meeting.length > 0 ? 'meeting' : view.candidates.some((one) => one.description) ? 'team' : 'locate'
+  else view.stage = 'merge'
+  view.stages = order.map((stage): StageView => {
+    const own = calls.filter((call) => stageOfStep(call.step) === stage)
+    return {
+      stage,
+      ms: own.reduce((sum, call) => sum + call.ms, 0),
+      calls: own.length,
+      computed_tokens: own.reduce((sum, call) => sum + call.prompt_tokens, 0),
+      reused_tokens: own.reduce((sum, call) => sum + call.reused_tokens, 0),
+      generated_tokens: own.reduce((sum, call) => sum + call.generated_tokens, 0),
+      done: view.outcome !== null || order.indexOf(stage) < order.indexOf(view.stage),
+    }
+  })
+  return view
+}
+
+function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Recorded): void {
+  const task = (id: number): TaskView | undefined => view.tasks.find((one) => one.task.id === id)
+  const round = (id: number, number: number): TaskView['rounds'][number] | undefined => {
+    const found = task(id)
+    if (found && !found.rounds.some((one) => one.round === number)) found.rounds.push({ round: number, symbols: [], spans: [], attempts: [] })
+    return found?.rounds.find((one) => one.round === number)
+  }
+  switch (event.event) {
+    case 'issue_read':
+      view.condensed_issue = event.condensed
+      break
+    case 'candidates_ranked':
+      view.candidates = event.candidates.map((candidate) => ({ candidate, judgement: null, state: { kind: 'waiting' }, description: null }))
+      view.skipped = event.skipped
+      break
+    case 'relevance_judged':
+      view.candidates = event.judgements.flatMap((judgement) => {
+        const found = view.candidates.find((one) => one.candidate.path === judgement.path)
+        return found ? [{ ...found, judgement, state: judgement.kept ? { kind: 'kept' as const } : { kind: 'judged_irrelevant' as const } }] : []
+      })
+      break
+    case 'file_described':
+      view.candidates = view.candidates.map((one) => (one.candidate.path === event.description.path ? { ...one, description: event.description } : one))
+      break
+    case 'task_declined':
+      view.candidates = view.candidates.map((one) => (one.candidate.path === event.path ? { ...one, state: { kind: 'declined', reason: event.reason } } : one))
+      break
+    case 'task_defined':
+      view.tasks.push({ task: event.task, developer: null, reviewer: null, rounds: [], outcome: null, base_lines: recorded.files[event.task.path]?.split('\n').length ?? null })
+      break
+    case 'role_defined':
+    case 'role_revised': {
+      const found = task(event.task)
+      if (found) found.developer = event.role
+      break
+    }
+    case 'reviewer_defined': {
+      const found = task(event.task)
+      if (found) found.reviewer = event.role
+      break
+    }
+    case 'spoken':
+      view.meeting.push(event.speech)
+      break
+    case 'plan_made':
+      view.plan = event.plan
+      view.plan_groups = groups(event.plan)
+      break
+    case 'lines_chosen': {
+      const found = round(event.task, event.round)
+      if (found) Object.assign(found, { symbols: event.symbols, spans: event.spans })
+      break
+    }
+    case 'code_written':
+    case 'code_failed': {
+      const attempt: AttemptView =
+        event.event === 'code_written'
+          ? { candidate: event.candidate, fault: event.fault, change: event.change, findings: event.findings, failed: null, verdict: null, diff: recorded.diffs[`${event.task}/${event.round}/${event.candidate}`] ?? '' }
+          : { candidate: event.candidate, fault: '', change: null, findings: [], failed: event.reason, verdict: null, diff: '' }
+      round(event.task, event.round)?.attempts.push(attempt)
+      break
+    }
+    case 'reviewed': {
+      const found = round(event.task, event.round)?.attempts.find((one) => one.candidate === event.candidate)
+      if (found) found.verdict = event.verdict
+      break
+    }
+    case 'task_closed': {
+      const found = task(event.task)
+      if (found) found.outcome = event.outcome
+      break
+    }
+    case 'merged': {
+      const files = readPatch(event.result.patch)
+      view.merged = event.result
+      view.row.files = files.length
+      view.row.added = files.reduce((sum, file) => sum + file.added, 0)
+      view.row.deleted = files.reduce((sum, file) => sum + file.deleted, 0)
+      break
+    }
+    case 'run_ended':
+      view.outcome = event.outcome
+      view.row.status = event.outcome.kind
+      view.row.ended_at_ms = at_ms
+      view.row.driven = false
+      break
+    case 'noticed':
+      view.notices.push(event.notice)
+      break
+    case 'paused':
+    case 'resumed':
+    case 'run_started':
+      break
+  }
+}
+
+/** The recorded patch as files and hunks, each hunk with the tasks of its file. */
+export function patchView(recorded: Recorded): PatchView {
+  const view = fold(recorded)
+  const files = readPatch(view.merged?.patch ?? '')
+  for (const file of files) {
+    for (const hunk of file.hunks) hunk.tasks = view.tasks.filter((one) => one.task.path === file.path).map((one) => one.task.id)
+  }
+  return { files, commit_message: view.merged?.commit_message ?? '', pull_request: view.merged?.pull_request ?? '', branch: `magis/${recorded.number}-${title(recorded.request.issue).toLowerCase().split(/\W+/).slice(0, 4).join('-')}` }
+}
+
+/** A file before and after the recorded patch. */
+export function textsOf(recorded: Recorded, path: string): { before: string | null; after: string | null } {
+  const before = recorded.files[path] ?? null
+  if (before === null) return { before, after: null }
+  const lines = before.split('\n')
+  const after: string[] = []
+  let next = 0
+  for (const hunk of readPatch(fold(recorded).merged?.patch ?? '').find((file) => file.path === path)?.hunks ?? []) {
+    after.push(...lines.slice(next, hunk.old_start - 1))
+    for (const line of hunk.lines) if (line.kind !== 'deleted') after.push(line.text)
+    next = hunk.old_start - 1 + hunk.old_lines
+  }
+  return { before, after: [...after, ...lines.slice(next)].join('\n') }
+}
+
+function readPatch(patch: string): FileDiff[] {
+  const files: FileDiff[] = []
+  let file: FileDiff | undefined
+  let hunk: HunkView | undefined
+  let before = 0
+  let after = 0
+  for (const line of patch.split('\n')) {
+    const head = /^diff --git a\/(.*) b\/(.*)$/.exec(line)
+    const start = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/.exec(line)
+    if (head) {
+      file = { path: head[2] ?? '', old_path: null, kind: 'modified', binary: false, added: 0, deleted: 0, hunks: [] }
+      hunk = undefined
+      files.push(file)
+    } else if (start && file) {
+      before = Number(start[1])
+      after = Number(start[3])
+      hunk = { number: file.hunks.length, header: start[5] ?? '', old_start: before, old_lines: Number(start[2] ?? 1), new_start: after, new_lines: Number(start[4] ?? 1), lines: [], tasks: [] }
+      file.hunks.push(hunk)
+    } else if (hunk && file && line.startsWith('+')) {
+      file.added += 1
+      hunk.lines.push({ kind: 'added', old: null, new: after++, text: line.slice(1) })
+    } else if (hunk && file && line.startsWith('-')) {
+      file.deleted += 1
+      hunk.lines.push({ kind: 'deleted', old: before++, new: null, text: line.slice(1) })
+    } else if (hunk && line.startsWith(' ')) {
+      hunk.lines.push({ kind: 'context', old: before++, new: after++, text: line.slice(1) })
+    }
+  }
+  return files
+}
+
+function groups(plan: { task: number; after: number[] }[]): number[][] {
+  const done = new Set<number>()
+  const found: number[][] = []
+  let rest = plan
+  while (rest.length > 0) {
+    const ready = rest.filter((step) => step.after.every((task) => done.has(task)))
+    if (ready.length === 0) return found
+    found.push(ready.map((step) => step.task))
+    for (const step of ready) done.add(step.task)
+    rest = rest.filter((step) => !done.has(step.task))
+  }
+  return found
+}
+
+function title(issue: string): string {
+  return issue.split('\n').map((line) => line.replace(/^[# \t]+/, '')).find((line) => line !== '') ?? ''
+}

@@ -1,0 +1,200 @@
+// Owns the tests' browser: the scripted build on a loopback address, Debian's Chromium, and the ways to a scene and a screen.
+// It asserts nothing.
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { extname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import type { SceneName } from '../script/scenes'
+
+const built = fileURLToPath(new URL('../../dist-scripted', import.meta.url))
+const kinds: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.woff2': 'font/woff2', '.svg': 'image/svg+xml' }
+
+export type Ground = { browser: Browser; address: string; close: () => Promise<void> }
+export type Look = { scene?: SceneName; theme?: 'light' | 'dark'; language?: 'en' | 'zh_hans'; width?: number; height?: number }
+
+export async function ground(): Promise<Ground> {
+  if (!existsSync(join(built, 'index.html'))) throw new Error('the scripted build is missing: npm run build:scripted')
+  const server = createServer((request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname))
+    const file = join(built, path === '/' ? 'index.html' : path)
+    if (!file.startsWith(built) || !existsSync(file) || !statSync(file).isFile()) {
+      response.writeHead(404).end()
+      return
+    }
+    response.writeHead(200, { 'content-type': kinds[extname(file)] ?? 'application/octet-stream' })
+    createReadStream(file).pipe(response)
+  })
+  const address = await listening(server)
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--font-render-hinting=none'],
+  })
+  return {
+    browser,
+    address,
+    close: async () => {
+      await browser.close()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+function listening(server: Server): Promise<string> {
+  return new Promise((found) => {
+    server.listen(0, '127.0.0.1', () => {
+      const at = server.address()
+      found(`http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}`)
+    })
+  })
+}
+
+/** A page at a scene, ready for use. What the page logs as an error, and every address it asks for outside, is kept. */
+export async function open(on: Ground, look: Look = {}): Promise<{ page: Page; errors: string[] }> {
+  const context = await on.browser.newContext({
+    viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
+    locale: look.language === 'zh_hans' ? 'zh-CN' : 'en-GB',
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(on.address) && !request.url().startsWith('data:') && !request.url().startsWith('blob:')) errors.push(`asked for ${request.url()}`)
+  })
+  await page.clock.setFixedTime(new Date('2026-11-21T17:00:00Z'))
+  const query = new URLSearchParams({ scene: look.scene ?? 'usual', theme: look.theme ?? 'light', language: look.language ?? 'en' })
+  await page.goto(`${on.address}/?${query.toString()}`)
+  await page.waitForSelector('main')
+  await page.evaluate(() => document.fonts.ready)
+  return { page, errors }
+}
+
+export type Place = 'solve' | 'runs' | 'memory' | 'models' | 'settings' | 'repositories'
+const keys: Record<Place, string> = { solve: 'Control+1', runs: 'Control+2', memory: 'Control+3', models: 'Control+4', settings: 'Control+5', repositories: 'Control+6' }
+
+export async function go(page: Page, place: Place): Promise<void> {
+  await page.keyboard.press(keys[place])
+  await settled(page)
+}
+
+/** Waits until nothing is being loaded and two frames have been drawn. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null)
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+}
+
+/** Opens the recorded run as it was. */
+export async function openRun(page: Page): Promise<void> {
+  await go(page, 'runs')
+  await page.getByRole('grid').first().focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Enter')
+  await settled(page)
+}
+
+/** Everything that can be shown, by name, with the way to it. */
+export const screens: { name: string; look?: Look; to: (page: Page) => Promise<void> }[] = [
+  { name: 'start', look: { scene: 'first' }, to: settled },
+  {
+    name: 'start-fetching',
+    look: { scene: 'first' },
+    to: async (page) => {
+      await page.locator('main button', { hasText: /Fetch|下载/ }).first().click()
+      await settled(page)
+    },
+  },
+  {
+    name: 'start-sample',
+    look: { scene: 'first' },
+    to: async (page) => {
+      await page.locator('main button', { hasText: /Fetch|下载/ }).first().click()
+      await page.evaluate(() => window.magis.fetched('qwen2.5-coder-1.5b'))
+      await page.locator('main button', { hasText: /Use the sample|使用示例/ }).click()
+      await settled(page)
+    },
+  },
+  { name: 'repositories', to: (page) => go(page, 'repositories') },
+  { name: 'repositories-problem', look: { scene: 'problems' }, to: (page) => go(page, 'repositories') },
+  { name: 'repositories-empty', look: { scene: 'empty' }, to: (page) => go(page, 'repositories') },
+  { name: 'solve', to: (page) => go(page, 'solve') },
+  {
+    name: 'solve-running',
+    look: { scene: 'running' },
+    to: async (page) => {
+      await go(page, 'runs')
+      await page.getByRole('grid').first().focus()
+      await page.keyboard.press('Home')
+      await page.keyboard.press('Enter')
+      await settled(page)
+    },
+  },
+  { name: 'run', to: openRun },
+  { name: 'runs', to: (page) => go(page, 'runs') },
+  { name: 'runs-many', look: { scene: 'many' }, to: (page) => go(page, 'runs') },
+  { name: 'runs-empty', look: { scene: 'empty' }, to: (page) => go(page, 'runs') },
+  {
+    name: 'review',
+    to: async (page) => {
+      await openRun(page)
+      await page.locator('main button', { hasText: /^(Review|审阅)/ }).first().click()
+      await settled(page)
+    },
+  },
+  { name: 'memory', to: (page) => go(page, 'memory') },
+  {
+    name: 'memory-summary',
+    to: async (page) => {
+      await go(page, 'memory')
+      await page.getByRole('grid').first().focus()
+      await page.locator('input[type=search]').fill('response.py')
+      await page.getByRole('grid').first().focus()
+      await page.keyboard.press('Home')
+      await settled(page)
+    },
+  },
+  { name: 'models', to: (page) => go(page, 'models') },
+  { name: 'models-empty', look: { scene: 'empty' }, to: (page) => go(page, 'models') },
+  { name: 'settings-appearance', to: (page) => go(page, 'settings') },
+  ...(['engine', 'privacy', 'data', 'about'] as const).map((name, at) => ({
+    name: `settings-${name}`,
+    to: async (page: Page): Promise<void> => {
+      await go(page, 'settings')
+      await page.locator('main nav button').nth(at + 1).click()
+      await settled(page)
+    },
+  })),
+  {
+    name: 'palette',
+    to: async (page) => {
+      await page.keyboard.press('Control+k')
+      await settled(page)
+    },
+  },
+  {
+    name: 'switcher',
+    to: async (page) => {
+      await page.keyboard.press('Control+p')
+      await settled(page)
+    },
+  },
+  {
+    name: 'keys',
+    to: async (page) => {
+      await page.keyboard.press('?')
+      await settled(page)
+    },
+  },
+  {
+    name: 'close',
+    look: { scene: 'running' },
+    to: async (page) => {
+      await page.evaluate(() => window.magis.emit({ kind: 'close_asked', running: 1 }))
+      await settled(page)
+    },
+  },
+]
