@@ -65,10 +65,11 @@ export function rowsOf(
       }
     }
     const state = stateOf(file)
-    if (state !== 'open') {
+    if (state === 'edited') rows.push({ kind: 'note', file, note: 'edited' })
+    if (state === 'folded') {
       tell(0, Infinity)
       for (let hunk = 0; hunk < diff.hunks.length; hunk += 1) heads.push(rows.length)
-      rows.push({ kind: 'note', file, note: state })
+      rows.push({ kind: 'note', file, note: 'folded' })
     } else if (diff.binary || diff.hunks.every((hunk) => hunk.lines.length === 0)) {
       tell(0, Infinity)
       for (let hunk = 0; hunk < diff.hunks.length; hunk += 1) heads.push(rows.length)

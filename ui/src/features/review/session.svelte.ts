@@ -21,6 +21,7 @@ import {
 } from '../../ipc'
 import * as decide from './choice'
 import { NO_CHOICE, type FileChoice } from './choice'
+import { editedDiff } from './edited_diff'
 import { outcomeOf, WHOLE_FILE, type Outcome } from './outcome'
 
 /** What keys act on: a hunk, or one run of changed lines of a hunk that was split. Places in lists, not numbers. */
@@ -56,6 +57,7 @@ export class ReviewSession {
   applied = $state.raw<AppliedView | null>(null)
   busy = $state(false)
   #choices = $state.raw<ReadonlyMap<string, FileChoice>>(new Map())
+  #edited = $state.raw<ReadonlyMap<string, FileDiff>>(new Map())
   #split = $state.raw<ReadonlySet<string>>(new Set())
   #folded = $state.raw<ReadonlySet<string>>(new Set())
   readonly #asked = new Map<string, Promise<FileTexts>>()
@@ -64,14 +66,20 @@ export class ReviewSession {
   #looking: ReturnType<typeof setTimeout> | null = null
   #closed = false
 
-  readonly outcome: Outcome = $derived(outcomeOf(this.files, (path) => this.#choices.get(path) ?? NO_CHOICE))
+  readonly outcome: Outcome = $derived(outcomeOf(this.shown, (path) => this.#choices.get(path) ?? NO_CHOICE))
 
   constructor(run: RunId) {
     this.run = run
   }
 
+  /** The files as proposed; decisions are about these. */
   get files(): readonly FileDiff[] {
     return this.patch?.files ?? []
+  }
+
+  /** The files as they are drawn: one written by hand as its own diff. */
+  get shown(): readonly FileDiff[] {
+    return this.#edited.size === 0 ? this.files : this.files.map((file) => this.#edited.get(file.path) ?? file)
   }
 
   async open(): Promise<void> {
@@ -106,7 +114,7 @@ export class ReviewSession {
   }
 
   hunkAt(file: number, hunk: number): HunkView | null {
-    return this.files[file]?.hunks[hunk] ?? null
+    return this.shown[file]?.hunks[hunk] ?? null
   }
 
   stateOf(file: number, hunk: number): decide.HunkState {
@@ -114,6 +122,11 @@ export class ReviewSession {
     const choice = this.choiceOf(file)
     if (found === null) return choice.decisions.get(WHOLE_FILE) ?? 'open'
     return choice.text !== null ? 'accepted' : decide.hunkState(choice, found)
+  }
+
+  /** Whether the person wrote the file by hand. */
+  isEdited(file: number): boolean {
+    return this.choiceOf(file).text !== null
   }
 
   isFolded(file: number): boolean {
@@ -160,7 +173,7 @@ export class ReviewSession {
   /** Every place the cursor can stand, in order. */
   get stops(): Cursor[] {
     const stops: Cursor[] = []
-    for (const [file, diff] of this.files.entries()) {
+    for (const [file, diff] of this.shown.entries()) {
       if (diff.hunks.length === 0) stops.push({ file, hunk: 0, part: null })
       for (const [hunk, view] of diff.hunks.entries()) {
         if (!this.isSplit(file, hunk)) stops.push({ file, hunk, part: null })
@@ -198,6 +211,8 @@ export class ReviewSession {
 
   /** Decides what is chosen: lines, else the part or the hunk at the cursor. Deciding the same again takes it back. */
   async decide(decision: HunkDecision): Promise<void> {
+    // What was written by hand is not thrown away by one key.
+    if (this.isEdited(this.lines?.file ?? this.cursor.file)) return
     const lines = this.lines
     if (lines !== null) {
       const places = Array.from({ length: lines.to - lines.from + 1 }, (_, index) => lines.from + index)
@@ -248,18 +263,7 @@ export class ReviewSession {
   /** Before and after of a file, asked for once; fails where one is not on this machine. */
   async texts(file: number): Promise<{ before: string; after: string }> {
     const diff = this.files[file]
-    const path = diff?.path ?? ''
-    const known = this.#read.get(path)
-    if (known !== undefined) return known
-    let asked = this.#asked.get(path)
-    if (asked === undefined) this.#asked.set(path, (asked = ipc.fileTexts(this.run, path)))
-    const { before, after } = await asked
-    if ((before === null && diff?.kind !== 'added') || (after === null && diff?.kind !== 'deleted')) {
-      throw new Fault({ code: 'no_text', message: t('review.no_text', { path }), remedy: t('review.no_text.remedy') })
-    }
-    const read = { before: before ?? '', after: after ?? '' }
-    this.#read.set(path, read)
-    return read
+    return diff === undefined ? { before: '', after: '' } : this.#textsOf(diff)
   }
 
   /** The text an editor begins with: what is accepted, or the whole proposal where nothing was decided yet. */
@@ -334,18 +338,32 @@ export class ReviewSession {
     this.#lookForConflicts()
   }
 
+  async #textsOf({ path, kind }: FileDiff): Promise<{ before: string; after: string }> {
+    const known = this.#read.get(path)
+    if (known !== undefined) return known
+    let asked = this.#asked.get(path)
+    if (asked === undefined) this.#asked.set(path, (asked = ipc.fileTexts(this.run, path)))
+    const { before, after } = await asked
+    if ((before === null && kind !== 'added') || (after === null && kind !== 'deleted')) {
+      throw new Fault({ code: 'no_text', message: t('review.no_text', { path }), remedy: t('review.no_text.remedy') })
+    }
+    const read = { before: before ?? '', after: after ?? '' }
+    this.#read.set(path, read)
+    return read
+  }
+
   async #take(patch: PatchView, review: ReviewState): Promise<void> {
     const choices = new Map<string, FileChoice>()
-    for (const [index, file] of patch.files.entries()) {
+    for (const file of patch.files) {
       const saved = review.files.find((one) => one.path === file.path)
       if (saved === undefined) continue
-      if (saved.edited !== null && this.patch === null) this.patch = patch
-      const texts = saved.edited === null ? null : await this.texts(index).catch(() => null)
+      const texts = saved.edited === null ? null : await this.#textsOf(file).catch(() => null)
       choices.set(file.path, decide.fromReview(file, saved, texts))
     }
     this.#choices = choices
-    this.#folded = new Set([...choices].filter(([, choice]) => choice.seen).map(([path]) => path))
     this.patch = patch
+    for (const [index, file] of patch.files.entries()) this.#showEdited(index, choices.get(file.path) ?? NO_CHOICE)
+    this.#folded = new Set([...choices].filter(([, choice]) => choice.seen).map(([path]) => path))
     const first = this.stops.find((stop) => this.stateOf(stop.file, stop.hunk) === 'open') ?? this.stops[0]
     if (first !== undefined) this.cursor = first
   }
@@ -354,8 +372,21 @@ export class ReviewSession {
     const path = this.files[file]?.path
     if (path === undefined) return
     this.#choices = new Map(this.#choices).set(path, choice)
+    this.#showEdited(file, choice)
     this.#saveSoon()
     this.#lookForConflicts()
+  }
+
+  #showEdited(file: number, choice: FileChoice): void {
+    const diff = this.files[file]
+    const texts = this.#read.get(diff?.path ?? '')
+    if (diff === undefined) return
+    if (choice.text === null && !this.#edited.has(diff.path)) return
+    const next = new Map(this.#edited)
+    if (choice.text === null || texts === undefined) next.delete(diff.path)
+    else next.set(diff.path, editedDiff(diff, texts.before, choice.text))
+    this.#edited = next
+    if (this.cursor.file === file) this.cursor = { file, hunk: 0, part: null }
   }
 
   #saveSoon(): void {
