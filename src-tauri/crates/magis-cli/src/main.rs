@@ -5,7 +5,6 @@
 
 mod args;
 mod commands;
-mod estimate;
 mod exit;
 mod failure;
 mod render;

@@ -6,6 +6,7 @@ use std::fmt;
 
 /// A file the issue may touch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Candidate {
     /// The file.
     pub path: RepoPath,
@@ -19,6 +20,7 @@ pub struct Candidate {
 
 /// One reason for a file to be a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Evidence {
     /// The issue quotes this path, whole or by its end.
@@ -78,6 +80,7 @@ impl fmt::Display for Evidence {
 
 /// The Custodian's judgement of one candidate (P3, in the form of `naming` and yes/no).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Judgement {
     /// The file.
     pub path: RepoPath,
@@ -93,6 +96,7 @@ pub struct Judgement {
 
 /// What the team is told about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Description {
     /// The file.
     pub path: RepoPath,
@@ -118,6 +122,7 @@ impl Description {
 
 /// Where a description comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DescriptionSource {
     /// Memory held this very blob.
@@ -135,6 +140,7 @@ pub enum DescriptionSource {
 
 /// A file the run leaves out, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct SkippedFile {
     /// Its path as git has it, with unreadable bytes replaced.
     pub path: String,
@@ -144,6 +150,7 @@ pub struct SkippedFile {
 
 /// Why a file cannot be read or edited by a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SkipReason {
     /// NUL bytes or control characters.

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// New text for an interval of lines of the base version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Edit {
     /// The lines replaced.
     pub span: LineSpan,
@@ -15,6 +16,7 @@ pub struct Edit {
 
 /// What happens to one file. Edits always refer to the base version, in every round (algorithm 3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FileChange {
     /// Lines are replaced.

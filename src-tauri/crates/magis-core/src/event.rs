@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// What happened. Named in the past; the order in the log is the order in which it happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
     /// The run began: always the first event.
@@ -202,6 +203,7 @@ pub enum RunEvent {
 
 /// The tree a run reads, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Base {
     /// The commit it stands on.
     pub commit: CommitId,
@@ -215,6 +217,7 @@ pub struct Base {
 
 /// The repository-level change 𝒟.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct MergeResult {
     /// The tree with all changes.
     pub tree: TreeId,
@@ -228,6 +231,7 @@ pub struct MergeResult {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RunOutcome {
     /// A patch whose every task was approved.
@@ -248,6 +252,7 @@ pub enum RunOutcome {
 
 /// What was left out, replaced or repeated; nothing of that kind happens silently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "notice", rename_all = "snake_case")]
 pub enum Notice {
     /// A text did not fit and was shortened or skeletonised.

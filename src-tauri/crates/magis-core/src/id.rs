@@ -7,6 +7,7 @@ macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident($inner:ty), $prefix:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "specta", derive(specta::Type))]
         #[serde(transparent)]
         pub struct $name(pub $inner);
         impl fmt::Display for $name {
@@ -21,6 +22,7 @@ macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "specta", derive(specta::Type))]
         #[serde(transparent)]
         pub struct $name(pub String);
         impl fmt::Display for $name {
@@ -66,6 +68,7 @@ text_id!(
 
 /// The four kinds of agents of the method (MAGIS, section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum Agent {
     /// Finds the files an issue touches and keeps the summary memory.
@@ -98,6 +101,7 @@ impl fmt::Display for Agent {
 
 /// The stages of a run, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Algorithm 1: rank, judge, describe.

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// An issue: its text, and the title taken from its first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(try_from = "String", into = "String")]
 pub struct Issue {
     text: String,
@@ -73,6 +74,7 @@ impl From<Issue> for String {
 
 /// What a person knows beyond the issue: comments, a failing log, a word during the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
 pub enum Hint {
     /// Comments from the discussion before the fix (the paper's hints).

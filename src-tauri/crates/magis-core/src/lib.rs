@@ -24,7 +24,7 @@ pub use issue::{Hint, Issue, IssueError};
 pub use meeting::{Speaker, Speech, Turn};
 pub use path::{PathError, RepoPath};
 pub use plan::{Plan, PlanError, PlanStep};
-pub use request::{HintsMode, QaMode, RunRequest};
+pub use request::{HintsMode, QaMode, RelevanceMode, RunRequest};
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
 pub use verdict::{Decision, Finding, Verdict};

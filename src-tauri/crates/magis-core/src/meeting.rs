@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One speech of the meeting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Speech {
     /// Who spoke.
     pub speaker: Speaker,
@@ -16,6 +17,7 @@ pub struct Speech {
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", content = "task", rename_all = "snake_case")]
 pub enum Speaker {
     /// The Manager.
@@ -28,6 +30,7 @@ pub enum Speaker {
 
 /// The points of the round table: the Manager opens, each Developer speaks, the Manager sums up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum Turn {
     /// The Manager opens and guides.

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// A validated path of a file in a git tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(try_from = "String", into = "String")]
 pub struct RepoPath(String);
 

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 /// The main work plan `c_main`: which task waits for which. Always free of cycles and of unknown tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(try_from = "Vec<PlanStep>", into = "Vec<PlanStep>")]
 pub struct Plan {
     steps: Vec<PlanStep>,
@@ -15,6 +16,7 @@ pub struct Plan {
 
 /// One task of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type), specta(skip_attr = "serde"))]
 pub struct PlanStep {
     /// The task.
     pub task: TaskId,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything a run is asked to do, fixed at its start and recorded in its first event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type), specta(skip_attr = "serde"))]
 pub struct RunRequest {
     /// The issue.
     pub issue: Issue,
@@ -26,10 +27,26 @@ pub struct RunRequest {
     pub candidates_per_round: u32,
     /// Whether QA Engineers review.
     pub qa: QaMode,
+    /// What the relevance of a file is judged from.
+    #[serde(default)]
+    pub relevance: RelevanceMode,
+}
+
+/// What P3 judges the relevance of a file from; the paper's own way is [`RelevanceMode::Description`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum RelevanceMode {
+    /// Its name and its code, fused with the ranking; the files that stay are described.
+    #[default]
+    Code,
+    /// Its description alone: every ranked file is described, and the answer decides.
+    Description,
 }
 
 /// Whether hints reach the agents; the paper's "without hints" is [`HintsMode::Ignore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum HintsMode {
     /// They do.
@@ -41,6 +58,7 @@ pub enum HintsMode {
 
 /// Whether QA Engineers review; the paper's "without QA" is [`QaMode::Skip`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum QaMode {
     /// Each change is reviewed.

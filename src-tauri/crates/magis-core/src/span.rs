@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// Lines `first` to `last` of a file, counted from 1, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(try_from = "(u32, u32)", into = "(u32, u32)")]
 pub struct LineSpan {
     first: u32,

@@ -6,6 +6,7 @@ use std::fmt;
 
 /// A file-level task `t_i`: what has to happen in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct FileTask {
     /// Its id within the run.
     pub id: TaskId,
@@ -21,6 +22,7 @@ pub struct FileTask {
 
 /// What happens to a file as such.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FileAction {
     /// Its content changes.
@@ -49,6 +51,7 @@ impl fmt::Display for FileAction {
 
 /// A role description made for one task: a Developer's `r_i` or a QA Engineer's `a_i`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Role {
     /// A short professional name.
     pub name: String,
@@ -58,6 +61,7 @@ pub struct Role {
 
 /// How a task ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskOutcome {
     /// QA approved the change of this round, or no QA was asked for.

@@ -5,6 +5,7 @@ use std::fmt;
 
 /// P11: the QA Engineer's `review_comment` and `review_decision`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Verdict {
     /// Approved or not.
     pub decision: Decision,
@@ -14,6 +15,7 @@ pub struct Verdict {
 
 /// The decision of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The change may be merged.
@@ -24,6 +26,7 @@ pub enum Decision {
 
 /// What program code found out about a change, before any QA Engineer sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
     /// It parses worse than the base version.

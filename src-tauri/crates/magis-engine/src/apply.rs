@@ -1,11 +1,14 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
+use crate::desk::now;
 use crate::{EngineError, Magis};
-use magis_core::{MergeResult, RunId};
+use magis_core::{Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId};
 use magis_repo::{
-    Applied, BranchCommit, Conflict, Identity, Patch, Repository, Selection, apply_to_branch, apply_to_worktree,
-    conflicts, undo,
+    Applied, BranchCommit, Conflict, FilePatch, FilePatchKind, HunkNumber, Identity, Patch, RepoError, Repository,
+    Selection, Snapshot, apply_changes, apply_to_branch, apply_to_worktree, can_undo, conflicts, undo,
 };
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Where the patch goes.
@@ -33,6 +36,28 @@ pub enum AppliedRun {
     PatchFile(PathBuf),
 }
 
+/// What a person made of a run's patch: which hunks, and which files as they rewrote them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Review {
+    /// The hunks that are accepted.
+    pub accepted: BTreeSet<HunkNumber>,
+    /// Whole files as the person wants them; their hunks do not count. After a move, under the new path.
+    pub edited: BTreeMap<RepoPath, String>,
+    /// The commit message; none: the drafted one.
+    pub commit_message: Option<String>,
+}
+
+/// The last application of a run's patch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Application {
+    /// What was applied.
+    #[serde(flatten)]
+    pub applied: Applied,
+    /// When, in milliseconds since the epoch.
+    #[serde(default)]
+    pub at_ms: i64,
+}
+
 impl Magis {
     /// The merged change of a run.
     pub fn merged(&self, run: RunId) -> Result<MergeResult, EngineError> {
@@ -45,25 +70,104 @@ impl Magis {
     /// Applies the selected hunks of a run's patch. Refuses on conflict, and touches nothing else.
     pub fn apply(&self, run: RunId, target: ApplyTarget, selection: &Selection) -> Result<AppliedRun, EngineError> {
         let merged = self.merged(run)?;
-        let patch = Self::parse(run, &merged, selection)?;
+        let patch = Self::parse(run, &merged, selection)?.select(selection);
+        self.apply_patch(run, target, &patch, merged.commit_message)
+    }
+
+    /// Applies what a person accepted and rewrote. Refuses on conflict, and touches nothing else.
+    pub fn apply_review(&self, run: RunId, target: ApplyTarget, review: &Review) -> Result<AppliedRun, EngineError> {
+        let merged = self.merged(run)?;
+        let patch = self.reviewed(run, &merged, review)?;
+        let message = review.commit_message.clone().unwrap_or(merged.commit_message);
+        self.apply_patch(run, target, &patch, message)
+    }
+
+    /// Where what a person accepted and rewrote does not fit the work tree as it is.
+    pub fn review_conflicts(&self, run: RunId, review: &Review) -> Result<Vec<Conflict>, EngineError> {
+        let patch = self.reviewed(run, &self.merged(run)?, review)?;
+        Ok(conflicts(&self.repository_of(run)?, &patch)?)
+    }
+
+    /// The last application of a run's patch; none where there was none, or it was taken back.
+    pub fn applied(&self, run: RunId) -> Result<Option<Application>, EngineError> {
+        Ok(self.store.setting(&applied_key(run))?)
+    }
+
+    /// Whether [`Magis::undo`] would find everything as the application left it.
+    pub fn can_undo(&self, run: RunId) -> Result<(), EngineError> {
+        let application = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
+        Ok(can_undo(&self.repository_of(run)?, &application.applied)?)
+    }
+
+    fn apply_patch(
+        &self,
+        run: RunId,
+        target: ApplyTarget,
+        patch: &Patch,
+        message: String,
+    ) -> Result<AppliedRun, EngineError> {
+        if patch.files.is_empty() {
+            return Err(RepoError::NothingSelected.into());
+        }
         let applied = match target {
             ApplyTarget::PatchFile(path) => {
-                std::fs::write(&path, patch.select(selection).to_string()).map_err(EngineError::io("write", &path))?;
+                std::fs::write(&path, patch.to_string()).map_err(EngineError::io("write", &path))?;
                 return Ok(AppliedRun::PatchFile(path));
             }
-            ApplyTarget::Worktree => apply_to_worktree(&self.repository_of(run)?, &patch, selection)?,
+            ApplyTarget::Worktree => apply_to_worktree(&self.repository_of(run)?, patch, &Selection::All)?,
             ApplyTarget::Branch { name, identity } => {
                 let base = self.state(run)?.base().clone();
                 let commit = BranchCommit {
                     branch: name,
-                    message: merged.commit_message,
+                    message,
                     identity,
                 };
-                apply_to_branch(&self.repository_of(run)?, &base, &patch, selection, &commit)?
+                apply_to_branch(&self.repository_of(run)?, &base, patch, &Selection::All, &commit)?
             }
         };
-        self.store.put_setting(&applied_key(run), &applied)?;
+        let application = Application {
+            applied: applied.clone(),
+            at_ms: now(),
+        };
+        self.store.put_setting(&applied_key(run), &application)?;
         Ok(AppliedRun::Repository(applied))
+    }
+
+    /// The patch that a review makes of a run's patch: its accepted hunks, and for a rewritten file the difference
+    /// between the base and what the person wrote.
+    fn reviewed(&self, run: RunId, merged: &MergeResult, review: &Review) -> Result<Patch, EngineError> {
+        let all = Selection::Hunks {
+            numbers: review.accepted.clone(),
+        };
+        let patch = Self::parse(run, merged, &all)?;
+        let kept = patch
+            .files
+            .iter()
+            .filter(|file| !review.edited.contains_key(&file.path))
+            .flat_map(|file| file.hunks.iter().map(|hunk| hunk.number))
+            .filter(|number| review.accepted.contains(number))
+            .collect();
+        let mut text = patch.select(&Selection::Hunks { numbers: kept }).to_string();
+        if !review.edited.is_empty() {
+            text.push_str(&self.rewritten(run, &patch, review)?);
+        }
+        Patch::parse(&text).map_err(unreadable(run))
+    }
+
+    /// The patch of the files that a person rewrote.
+    fn rewritten(&self, run: RunId, patch: &Patch, review: &Review) -> Result<String, EngineError> {
+        let repo = self.store.run(run)?.entry.repo.ok_or(EngineError::NoRepository(run))?;
+        let snapshot = Snapshot::reopen(self.data.objects(repo), self.state(run)?.base())?;
+        let mut changes = Vec::new();
+        for (path, text) in &review.edited {
+            let missing = || EngineError::Patch {
+                run,
+                why: format!("it has no file {path}"),
+            };
+            let file = patch.files.iter().find(|file| file.path == *path).ok_or_else(missing)?;
+            changes.push((file.old_path().clone(), rewrite(run, &snapshot, file, text)?));
+        }
+        Ok(apply_changes(&snapshot, &changes)?.1)
     }
 
     /// Where the selected hunks of a run's patch do not fit the work tree as it is.
@@ -74,20 +178,14 @@ impl Magis {
 
     /// Takes the last application of a run's patch back; only while the files or the branch are as it left them.
     pub fn undo(&self, run: RunId) -> Result<AppliedRun, EngineError> {
-        let applied: Applied = self
-            .store
-            .setting(&applied_key(run))?
-            .ok_or(EngineError::NotApplied(run))?;
+        let Application { applied, .. } = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
         undo(&self.repository_of(run)?, &applied)?;
         self.store.clear_setting(&applied_key(run))?;
         Ok(AppliedRun::Repository(applied))
     }
 
     fn parse(run: RunId, merged: &MergeResult, selection: &Selection) -> Result<Patch, EngineError> {
-        let patch = Patch::parse(&merged.patch).map_err(|error| EngineError::Patch {
-            run,
-            why: error.to_string(),
-        })?;
+        let patch = Patch::parse(&merged.patch).map_err(unreadable(run))?;
         let count = patch.hunk_count();
         if let Selection::Hunks { numbers } = selection
             && let Some(missing) = numbers.iter().find(|number| number.0 == 0 || number.0 > count)
@@ -107,6 +205,41 @@ impl Magis {
             return Err(EngineError::RepositoryGone { run, root });
         }
         Ok(Repository::open(&root)?)
+    }
+}
+
+/// The change that makes a file of the base what a person wrote.
+fn rewrite(run: RunId, snapshot: &Snapshot, file: &FilePatch, text: &str) -> Result<FileChange, EngineError> {
+    if file.kind == FilePatchKind::Create {
+        return Ok(FileChange::Create {
+            content: text.to_owned(),
+        });
+    }
+    let lines = snapshot.read(file.old_path())?.text.split_inclusive('\n').count();
+    let span = LineSpan::new(1, u32::try_from(lines).unwrap_or(u32::MAX)).map_err(|_| EngineError::Patch {
+        run,
+        why: format!(
+            "{} is empty in the base, and its lines cannot be rewritten",
+            file.old_path()
+        ),
+    })?;
+    let edits = vec![Edit {
+        span,
+        text: text.to_owned(),
+    }];
+    Ok(match &file.kind {
+        FilePatchKind::Rename { .. } => FileChange::Rename {
+            to: file.path.clone(),
+            edits,
+        },
+        FilePatchKind::Modify | FilePatchKind::Create | FilePatchKind::Delete => FileChange::Modify { edits },
+    })
+}
+
+fn unreadable(run: RunId) -> impl Fn(magis_repo::PatchError) -> EngineError {
+    move |error| EngineError::Patch {
+        run,
+        why: error.to_string(),
     }
 }
 

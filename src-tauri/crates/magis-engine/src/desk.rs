@@ -457,6 +457,12 @@ fn constraint(shape: Shape) -> Constraint {
     }
 }
 
+/// The stage whose work the calls of a step are; none for a step of another version.
+pub fn stage_of_step(step: &str) -> Option<Stage> {
+    let template = Template::ALL.iter().find(|template| template.name() == step);
+    template.copied().map(stage)
+}
+
 fn stage(template: Template) -> Stage {
     match template {
         Template::ChangeMessage

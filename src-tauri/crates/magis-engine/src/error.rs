@@ -133,6 +133,20 @@ pub enum EngineError {
     /// Nothing was applied, so nothing can be undone.
     #[error("run {0} was not applied, or the application was undone already")]
     NotApplied(RunId),
+    /// Memory holds nothing of a file.
+    #[error("nothing is remembered of {path}")]
+    NothingRemembered {
+        /// The file.
+        path: RepoPath,
+    },
+    /// The model gave no usable summary.
+    #[error("the model gave no usable summary of {path}: {why}")]
+    Summary {
+        /// The file.
+        path: RepoPath,
+        /// Why.
+        why: String,
+    },
     /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
     #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
@@ -183,6 +197,8 @@ impl EngineError {
             }
             Self::Patch { run, .. } => format!("see its hunks with 'magis runs show {run} --patch'"),
             Self::NotApplied(_) => "see 'magis runs list' for runs with an applied patch".to_owned(),
+            Self::NothingRemembered { .. } => "a run that reads the file summarises it".to_owned(),
+            Self::Summary { .. } => "try again, or with another model".to_owned(),
             Self::NoHome => "set HOME, or give --data-dir".to_owned(),
             Self::Io { .. } => "check the path, its permissions and the free space of its disk".to_owned(),
         }

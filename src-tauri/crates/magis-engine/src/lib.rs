@@ -12,17 +12,24 @@ mod desk;
 mod driver;
 mod error;
 mod magis;
+mod pace;
 mod progress;
+mod remembered;
+mod repositories;
 mod roles;
 mod steering;
 mod workspace;
 
-pub use apply::{AppliedRun, ApplyTarget};
+pub use apply::{Application, AppliedRun, ApplyTarget, Review};
 pub use data_folder::DataFolder;
+pub use desk::stage_of_step;
 pub use driver::DriveEnd;
 pub use error::EngineError;
 pub use magis::{Magis, Prepared, SolveWish};
+pub use pace::{Pace, Spent};
 pub use progress::Progress;
+pub use remembered::{FileMemory, MemoryDay, MemoryState, Remembered};
+pub use repositories::RunTexts;
 pub use steering::Steering;
 
 /// What the faces of the program (the command line, the window, the measures) need of the floors below.

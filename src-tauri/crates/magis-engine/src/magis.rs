@@ -2,13 +2,15 @@
 
 use crate::desk::now;
 use crate::{DataFolder, EngineError, Steering};
-use magis_core::{Hint, HintsMode, Issue, QaMode, RepoPath, RunEvent, RunId, RunRequest, Speaker, Speech, Stage, Turn};
+use magis_core::{
+    Hint, HintsMode, Issue, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Speaker, Speech, Stage, Turn,
+};
 use magis_flow::Run;
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_llm::LanguageModel;
 use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, ModelLibrary, available_memory, fits};
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
-use magis_store::{NewRepository, NewRun, RunArchive, Store, StoreError};
+use magis_store::{NewRun, RunArchive, Store, StoreError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,6 +48,8 @@ pub struct SolveWish {
     pub max_rounds: u32,
     /// Whether QA Engineers review.
     pub qa: QaMode,
+    /// What the relevance of a file is judged from.
+    pub relevance: RelevanceMode,
 }
 
 /// A run that is ready to be driven.
@@ -120,18 +124,7 @@ impl Magis {
         let files = wish.files.iter().map(RepoPath::new).collect::<Result<Vec<_>, _>>()?;
         let repository = Repository::open(&wish.repository)?;
         let state = repository.state()?;
-        let root = repository.root();
-        let name = root
-            .file_name()
-            .unwrap_or(root.as_os_str())
-            .to_string_lossy()
-            .into_owned();
-        let new = NewRepository {
-            root: root.to_string_lossy().into_owned(),
-            name,
-            identity: None,
-        };
-        let repo = self.store.upsert_repository(&new, now())?;
+        let repo = self.know(&repository)?;
         let objects = ObjectStore::open(self.data.objects(repo), &repository)?;
         let snapshot = Snapshot::take(&repository, &objects, &wish.base)?;
         for path in &files {
@@ -154,6 +147,7 @@ impl Magis {
             max_rounds: wish.max_rounds.max(1),
             candidates_per_round: 1,
             qa: wish.qa,
+            relevance: wish.relevance,
         };
         let created_at = now();
         let run = self.store.create_run(&NewRun {
@@ -182,7 +176,18 @@ impl Magis {
         context: Option<u32>,
         threads: Option<u32>,
     ) -> Result<WorkerModel, EngineError> {
-        let file = self.library.resolve(&self.state(run)?.request().model)?;
+        let name = self.state(run)?.request().model.clone();
+        self.load_named(&name, context, threads).await
+    }
+
+    /// Starts the engine's worker with the model of this name, or this file.
+    pub async fn load_named(
+        &self,
+        name: &str,
+        context: Option<u32>,
+        threads: Option<u32>,
+    ) -> Result<WorkerModel, EngineError> {
+        let file = self.library.resolve(name)?;
         let (context, _) = context_of(&file, context)?;
         let sha256 = file.sha256.to_string();
         let load = LoadRequest {
@@ -319,7 +324,13 @@ impl Magis {
 
     /// Takes in a run exported elsewhere.
     pub fn import(&self, json: &str) -> Result<RunId, EngineError> {
-        Ok(self.store.import_run(&RunArchive::from_json(json)?)?)
+        let run = self.store.import_run(&RunArchive::from_json(json)?)?;
+        for known in self.store.repositories()? {
+            if let Ok(repository) = Repository::open(&known.root) {
+                self.adopt_runs(known.id, &repository)?;
+            }
+        }
+        Ok(run)
     }
 }
 

@@ -40,6 +40,7 @@ fn request() -> RunRequest {
         issue: Issue::new("It crashes").unwrap(),
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
+        relevance: RelevanceMode::Code,
         files: Vec::new(),
         model: "scripted".to_owned(),
         seed: 1,
@@ -504,6 +505,7 @@ fn hints_that_are_to_be_ignored_reach_nobody() {
     assert_eq!(Run::start(&started(with.clone())).unwrap().hints(), hints);
     let without = RunRequest {
         hints_mode: HintsMode::Ignore,
+        relevance: RelevanceMode::Code,
         ..with
     };
     assert!(Run::start(&started(without)).unwrap().hints().is_empty());

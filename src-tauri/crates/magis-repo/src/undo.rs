@@ -82,7 +82,29 @@ pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError>
     }
 }
 
+/// Whether [`undo`] would find everything as it was left. Changes nothing.
+pub fn can_undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
+    match applied {
+        Applied::Worktree { files } => takes_back(repository, files).map(drop),
+        Applied::Branch { name, commit, .. } => {
+            let handle = repository.handle()?;
+            let branch = unmoved(&handle, name, commit)?;
+            if branch.is_head() {
+                return Err(RepoError::ChangedSince(vec![format!(
+                    "the branch '{name}' is checked out"
+                )]));
+            }
+            Ok(())
+        }
+    }
+}
+
 fn undo_files(repository: &Repository, files: &[AppliedFile]) -> Result<(), RepoError> {
+    replace::all(repository.root(), &takes_back(repository, files)?)
+}
+
+/// What has to be written to take the files back, where none has changed since.
+fn takes_back(repository: &Repository, files: &[AppliedFile]) -> Result<Vec<Replacement>, RepoError> {
     let mut replacements = Vec::new();
     let mut changed = Vec::new();
     for file in files {
@@ -106,7 +128,7 @@ fn undo_files(repository: &Repository, files: &[AppliedFile]) -> Result<(), Repo
         });
     }
     if changed.is_empty() {
-        replace::all(repository.root(), &replacements)
+        Ok(replacements)
     } else {
         Err(RepoError::ChangedSince(changed))
     }
@@ -123,10 +145,10 @@ fn makes_room(files: &[AppliedFile], path: &RepoPath) -> bool {
     files.iter().any(|file| file.after.is_some() && below(file))
 }
 
-fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<(), RepoError> {
+/// The branch, where its tip is still the commit that was made.
+fn unmoved<'r>(handle: &'r git2::Repository, name: &str, commit: &CommitId) -> Result<git2::Branch<'r>, RepoError> {
     let changed = |what: &str| RepoError::ChangedSince(vec![format!("the branch '{name}' {what}")]);
-    let handle = repository.handle()?;
-    let mut branch = handle
+    let branch = handle
         .find_branch(name, BranchType::Local)
         .map_err(|source| match source.code() {
             ErrorCode::NotFound => changed("is gone"),
@@ -138,6 +160,13 @@ fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result
     if branch.get().target().is_none_or(|tip| tip.to_string() != commit.0) {
         return Err(changed("has moved on"));
     }
+    Ok(branch)
+}
+
+fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<(), RepoError> {
+    let changed = |what: &str| RepoError::ChangedSince(vec![format!("the branch '{name}' {what}")]);
+    let handle = repository.handle()?;
+    let mut branch = unmoved(&handle, name, commit)?;
     branch.delete().map_err(|source| {
         if source.message().contains("current HEAD") || source.message().contains("checked out") {
             changed("is checked out")

@@ -4,8 +4,8 @@
 //! natural text (Zipf), 12 texts a run, from a fixed seed.
 
 use magis_core::{
-    Base, CommitId, FileAction, FileTask, HintsMode, Issue, MergeResult, QaMode, RepoId, RepoPath, RunEvent,
-    RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TreeId, Turn,
+    Base, CommitId, FileAction, FileTask, HintsMode, Issue, MergeResult, QaMode, RelevanceMode, RepoId, RepoPath,
+    RunEvent, RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TreeId, Turn,
 };
 use magis_store::{ArchivedRun, RunArchive, RunFilter, RunOrder, RunSearch, RunStatus, Store, StoreError, StoredEvent};
 use std::time::Instant;
@@ -116,6 +116,7 @@ fn archive(words: &mut Words) -> Result<RunArchive, Box<dyn std::error::Error>> 
         issue: Issue::new(words.text(200))?,
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
+        relevance: RelevanceMode::Code,
         files: Vec::new(),
         model: "small".to_owned(),
         seed: 1,

@@ -101,7 +101,7 @@ fn import(transaction: &Transaction<'_>, run: &ArchivedRun) -> Result<RunId, Fau
     }
     for record in &run.calls {
         calls::insert(transaction, id, CallOrigin::Own, record)?;
-        runs::count_tokens(transaction, id, record.spent_tokens())?;
+        runs::count_cost(transaction, id, record)?;
     }
     transaction.execute(
         "UPDATE runs SET status = 'interrupted' WHERE id = ?1 AND status <> 'ended'",

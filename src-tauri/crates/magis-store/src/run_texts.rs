@@ -9,7 +9,7 @@ use crate::{Store, StoreError, column};
 use magis_core::{FileAction, RepoId, RunEvent, RunId, RunRequest};
 use rusqlite::{Transaction, named_params};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The triggers keep the index in step, also where a run's deletion takes its texts along.
 pub(crate) const VERSION_1: &str = "\
@@ -119,7 +119,7 @@ impl Store {
 }
 
 /// The words of `text` as beginnings that all have to occur; quoted, so that nothing in them is an operator.
-fn match_expression(text: &str) -> String {
+pub(crate) fn match_expression(text: &str) -> String {
     let words = text
         .split_whitespace()
         .filter(|word| word.chars().any(char::is_alphanumeric));
@@ -136,16 +136,33 @@ fn matching_runs(
     search: &RunSearch,
 ) -> Result<BTreeMap<RunId, Vec<i64>>, Fault> {
     let mut statement = transaction.prepare_cached(
+        "SELECT id FROM runs WHERE (?1 IS NULL OR repo = ?1) AND id NOT IN (SELECT run FROM removals)",
+    )?;
+    let rows = statement.query_map([search.repo.map(|repo| repo.0)], |row| row.get(0).map(RunId))?;
+    let allowed: BTreeSet<RunId> = rows.collect::<rusqlite::Result<_>>()?;
+    runs_with(transaction, query, search.limit as usize, &|run| allowed.contains(&run))
+}
+
+/// As many runs as `limit` that `shown` lets through and that say `query`, with the rows of the texts to show.
+pub(crate) fn runs_with(
+    transaction: &Transaction<'_>,
+    query: &str,
+    limit: usize,
+    shown: &dyn Fn(RunId) -> bool,
+) -> Result<BTreeMap<RunId, Vec<i64>>, Fault> {
+    let mut statement = transaction.prepare_cached(
         "SELECT run_texts.run, run_texts.id FROM run_search JOIN run_texts ON run_texts.id = run_search.rowid
          WHERE run_search MATCH :query
-           AND (:repo IS NULL OR EXISTS (SELECT 1 FROM runs WHERE id = run_texts.run AND repo = :repo))
          ORDER BY run_search.rowid DESC",
     )?;
-    let mut rows = statement.query(named_params! { ":query": query, ":repo": search.repo.map(|repo| repo.0) })?;
+    let mut rows = statement.query(named_params! { ":query": query })?;
     let mut found: BTreeMap<RunId, Vec<i64>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let run = RunId(row.get(0)?);
-        if found.len() == search.limit as usize && !found.contains_key(&run) {
+        if !shown(run) {
+            continue;
+        }
+        if found.len() == limit && !found.contains_key(&run) {
             break;
         }
         let texts = found.entry(run).or_default();
@@ -158,7 +175,7 @@ fn matching_runs(
 }
 
 /// What to show of those texts, the issue first. One query for all: beginnings of words are looked up anew in each.
-fn places(
+pub(crate) fn places(
     transaction: &Transaction<'_>,
     query: &str,
     found: &BTreeMap<RunId, Vec<i64>>,

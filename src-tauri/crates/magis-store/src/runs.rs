@@ -4,7 +4,7 @@
 //! transaction that appends the event.
 
 use crate::error::Fault;
-use crate::{Erasure, Store, StoreError, column, erasure, lease};
+use crate::{CallRecord, Erasure, Store, StoreError, column, erasure, lease};
 use magis_core::{Base, RepoId, RunEvent, RunId, RunOutcome, RunRequest};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,12 @@ CREATE INDEX runs_of_repository ON runs (repo, id);
 CREATE INDEX runs_by_status ON runs (status, id);
 CREATE INDEX runs_of_repository_by_status ON runs (repo, status, id);
 CREATE INDEX runs_by_parent ON runs (parent);";
+
+/// Time the model worked, as lists show it; before, it could only be had by adding up a run's calls.
+pub(crate) const VERSION_2: &str = "\
+ALTER TABLE runs ADD COLUMN worked_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE runs SET worked_ms = (
+    SELECT coalesce(sum(prompt_ms + generate_ms), 0) FROM calls WHERE run = runs.id AND origin = 'own');";
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -133,6 +139,8 @@ pub struct RunEntry {
     pub size: DiffSize,
     /// Tokens its own calls read and wrote, without those the cache held already.
     pub tokens: u64,
+    /// Milliseconds its own calls took the model.
+    pub worked_ms: u64,
 }
 
 /// A run with what was asked of it.
@@ -256,6 +264,23 @@ impl Store {
         })
     }
 
+    /// Runs without a repository here, imported ones say, with the tree each reads.
+    pub fn runs_without_repository(&self) -> Result<Vec<(RunId, Base)>, StoreError> {
+        self.read("looking for runs without a repository", homeless)
+    }
+
+    /// Gives a run without a repository the one it was made in, or another clone of it.
+    pub fn adopt_run(&self, id: RunId, repo: RepoId) -> Result<(), StoreError> {
+        self.write("giving a run its repository", |transaction| {
+            let root = crate::repositories::get(transaction, repo)?.root;
+            transaction.execute(
+                "UPDATE runs SET repo = ?2, repository_root = ?3 WHERE id = ?1 AND repo IS NULL",
+                (id.0, repo.0, root),
+            )?;
+            Ok(())
+        })
+    }
+
     /// Marks running runs that nobody holds a live lease of as interrupted; returns them, oldest first. Called at start.
     pub fn interrupt_abandoned_runs(&self, now: i64) -> Result<Vec<RunId>, StoreError> {
         self.write("looking for interrupted runs", |transaction| {
@@ -305,8 +330,8 @@ fn list_query(filter: &RunFilter) -> String {
     let mut query = String::from(
         "SELECT id, repo, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
                 outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
-                tokens
-         FROM runs WHERE (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR id < ?3)",
+                tokens, worked_ms
+         FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR id < ?3)",
     );
     if filter.repo.is_some() {
         query = query.replace("(?1 IS NULL OR repo = ?1)", "repo = ?1");
@@ -442,10 +467,35 @@ pub(crate) fn leave(transaction: &Transaction<'_>, id: RunId) -> Result<(), Faul
     Ok(())
 }
 
-/// Adds to the tokens a run has cost.
-pub(crate) fn count_tokens(transaction: &Transaction<'_>, id: RunId, tokens: u32) -> Result<(), Fault> {
-    transaction.execute("UPDATE runs SET tokens = tokens + ?2 WHERE id = ?1", (id.0, tokens))?;
+/// Adds a call to the tokens and the time a run has cost.
+pub(crate) fn count_cost(transaction: &Transaction<'_>, id: RunId, call: &CallRecord) -> Result<(), Fault> {
+    transaction.execute(
+        "UPDATE runs SET tokens = tokens + ?2, worked_ms = worked_ms + ?3 WHERE id = ?1",
+        (
+            id.0,
+            call.spent_tokens(),
+            i64::from(call.prompt_ms) + i64::from(call.generate_ms),
+        ),
+    )?;
     Ok(())
+}
+
+/// Imported runs that have no repository here, with the commit each is based on.
+pub(crate) fn homeless(transaction: &Transaction<'_>) -> Result<Vec<(RunId, Base)>, Fault> {
+    let mut statement = transaction.prepare_cached(
+        "SELECT id, base_commit, base_tree, base_name, uncommitted FROM runs
+         WHERE repo IS NULL AND base_commit IS NOT NULL ORDER BY id",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let base = Base {
+            commit: magis_core::CommitId(row.get("base_commit")?),
+            tree: magis_core::TreeId(row.get("base_tree")?),
+            uncommitted: row.get("uncommitted")?,
+            name: row.get("base_name")?,
+        };
+        Ok((RunId(row.get("id")?), base))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Adds a run that comes from an archive, without its events and calls.
@@ -524,6 +574,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
             files: row.get("files")?,
         },
         tokens: row.get::<_, i64>("tokens")?.max(0).cast_unsigned(),
+        worked_ms: row.get::<_, i64>("worked_ms")?.max(0).cast_unsigned(),
     })
 }
 

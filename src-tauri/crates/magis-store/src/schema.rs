@@ -4,7 +4,8 @@
 
 use crate::error::Fault;
 use crate::{
-    StoreError, calls, change_messages, erasure, events, lease, repositories, run_texts, runs, settings, summaries,
+    StoreError, calls, change_messages, drafts, erasure, events, lease, removals, repositories, reviews, run_tags,
+    run_texts, runs, settings, summaries,
 };
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -13,18 +14,28 @@ use std::path::Path;
 const APPLICATION_ID: i32 = 0x4D41_4749;
 
 /// Statements of each version, from 1; those of one version run in this order.
-const VERSIONS: &[&[&str]] = &[&[
-    repositories::VERSION_1,
-    runs::VERSION_1,
-    summaries::VERSION_1,
-    change_messages::VERSION_1,
-    events::VERSION_1,
-    calls::VERSION_1,
-    lease::VERSION_1,
-    run_texts::VERSION_1,
-    settings::VERSION_1,
-    erasure::VERSION_1,
-]];
+const VERSIONS: &[&[&str]] = &[
+    &[
+        repositories::VERSION_1,
+        runs::VERSION_1,
+        summaries::VERSION_1,
+        change_messages::VERSION_1,
+        events::VERSION_1,
+        calls::VERSION_1,
+        lease::VERSION_1,
+        run_texts::VERSION_1,
+        settings::VERSION_1,
+        erasure::VERSION_1,
+    ],
+    &[
+        runs::VERSION_2,
+        calls::VERSION_2,
+        run_tags::VERSION_2,
+        reviews::VERSION_2,
+        drafts::VERSION_2,
+        removals::VERSION_2,
+    ],
+];
 
 /// Brings the database to the newest version, each step whole or not at all.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {

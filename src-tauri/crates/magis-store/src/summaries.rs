@@ -77,6 +77,15 @@ pub struct Coverage {
     pub none: u32,
 }
 
+/// One use of a summary that was there already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reuse {
+    /// The day, where this machine is.
+    pub day: String,
+    /// The file.
+    pub path: RepoPath,
+}
+
 impl Store {
     /// The summary of exactly this blob.
     pub fn summary_of(&self, repo: RepoId, path: &RepoPath, blob: &BlobId) -> Result<Option<Summary>, StoreError> {
@@ -129,6 +138,63 @@ impl Store {
                 },
             )?;
             Ok(())
+        })
+    }
+
+    /// Puts a person's words in place of the summary of exactly this blob; runs read them from now on.
+    pub fn correct_summary(
+        &self,
+        repo: RepoId,
+        path: &RepoPath,
+        blob: &BlobId,
+        text: &str,
+    ) -> Result<Option<Summary>, StoreError> {
+        self.write("correcting a summary", |transaction| {
+            let mut statement = transaction.prepare_cached(
+                "UPDATE summaries SET summary = ?4, corrected_by_person = 1
+                 WHERE repo = ?1 AND path = ?2 AND blob = ?3 RETURNING *",
+            )?;
+            Ok(statement
+                .query_row((repo.0, path.as_str(), &blob.0, text), read_row)
+                .optional()?)
+        })
+    }
+
+    /// When summaries of this repository were used instead of being made anew, and of which file, in the order of time.
+    pub fn reuses(&self, repo: RepoId) -> Result<Vec<Reuse>, StoreError> {
+        self.read("looking for used summaries", |transaction| {
+            let mut statement = transaction.prepare_cached(
+                "SELECT date(events.at_ms / 1000, 'unixepoch', 'localtime') AS day,
+                        json_extract(event, '$.description.path') AS path
+                 FROM runs JOIN events ON events.run = runs.id
+                 WHERE runs.repo = ?1 AND events.seq > runs.shared_events AND events.stage = 'locate'
+                   AND json_extract(event, '$.event') = 'file_described'
+                   AND json_extract(event, '$.description.source.kind') = 'stored'
+                 ORDER BY events.at_ms",
+            )?;
+            let rows = statement.query_map([repo.0], |row| {
+                Ok(Reuse {
+                    day: row.get("day")?,
+                    path: column::parsed(row, "path")?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// What making the summary of each file cost the last time, in tokens.
+    pub fn summary_costs(&self, repo: RepoId) -> Result<Vec<(RepoPath, u64)>, StoreError> {
+        self.read("adding up what summaries cost", |transaction| {
+            let mut statement = transaction.prepare_cached(
+                "SELECT path, prompt_tokens + reused_tokens + generated_tokens AS tokens, max(calls.id)
+                 FROM runs JOIN calls ON calls.run = runs.id
+                 WHERE runs.repo = ?1 AND calls.step = 'P2' AND calls.path IS NOT NULL GROUP BY path",
+            )?;
+            let rows = statement.query_map([repo.0], |row| {
+                let tokens: i64 = row.get("tokens")?;
+                Ok((column::parsed(row, "path")?, tokens.max(0).cast_unsigned()))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 

@@ -6,7 +6,7 @@ use crate::args::{RerunArgs, SolveArgs};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen::tell;
-use magis_core::{Hint, HintsMode, Issue, QaMode};
+use magis_core::{Hint, HintsMode, Issue, QaMode, RelevanceMode};
 use magis_engine::floors::repo::{BaseChoice, Repository};
 use magis_engine::{EngineError, SolveWish};
 use std::io::{IsTerminal as _, Read as _};
@@ -45,6 +45,7 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
         top_k: args.top_k,
         max_rounds: args.max_rounds,
         qa: if args.no_qa { QaMode::Skip } else { QaMode::Review },
+        relevance: RelevanceMode::Code,
     };
     let magis = place.open()?;
     let prepared = magis.prepare(wish)?;

@@ -3,8 +3,8 @@
 use magis_core::{
     Agent, Base, BlobId, Candidate, CandidateNumber, CommitId, Decision, Description, DescriptionSource, Edit,
     Evidence, FileAction, FileChange, FileTask, Finding, Hint, HintsMode, Issue, Judgement, LineSpan, MergeResult,
-    Plan, PlanStep, QaMode, RepoPath, Role, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech, TaskId,
-    TaskOutcome, TreeId, Turn, Verdict,
+    Plan, PlanStep, QaMode, RelevanceMode, RepoPath, Role, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker,
+    Speech, TaskId, TaskOutcome, TreeId, Turn, Verdict,
 };
 use magis_engine::floors::store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use serde_json::json;
@@ -42,6 +42,7 @@ pub fn request() -> RunRequest {
             .unwrap(),
         hints: vec![Hint::FailingLog("FAILED test_until".to_owned())],
         hints_mode: HintsMode::Use,
+        relevance: RelevanceMode::Code,
         files: Vec::new(),
         model: "qwen2.5-coder-1.5b".to_owned(),
         seed: 1,

@@ -8,7 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
-use magis_core::{HintsMode, QaMode, RunEvent, RunId};
+use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
 use magis_engine::floors::llama::WorkerCommand;
 use magis_engine::floors::llm::{LanguageModel, ScriptedModel};
 use magis_engine::floors::repo::BaseChoice;
@@ -155,6 +155,7 @@ pub fn wish(repository: &Path, issue: &str, files: &[&str]) -> SolveWish {
         issue: issue.to_owned(),
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
+        relevance: RelevanceMode::Code,
         files: files.iter().map(|path| (*path).to_owned()).collect(),
         model: None,
         seed: 1,

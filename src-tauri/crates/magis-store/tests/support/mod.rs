@@ -3,8 +3,9 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "tests; each binary uses its own part")]
 
 use magis_core::{
-    Agent, Base, BlobId, CommitId, Decision, FileAction, FileTask, Hint, HintsMode, Issue, MergeResult, QaMode, RepoId,
-    RepoPath, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech, TaskId, TreeId, Turn, Verdict,
+    Agent, Base, BlobId, CommitId, Decision, FileAction, FileTask, Hint, HintsMode, Issue, MergeResult, QaMode,
+    RelevanceMode, RepoId, RepoPath, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech, TaskId, TreeId,
+    Turn, Verdict,
 };
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, NewSummary, OpenOptions, Store};
 use std::path::Path;
@@ -83,6 +84,7 @@ pub fn request(issue: &str) -> RunRequest {
         issue: Issue::new(issue).unwrap(),
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
+        relevance: RelevanceMode::Code,
         files: Vec::new(),
         model: "small".to_owned(),
         seed: u64::MAX,

@@ -2,14 +2,13 @@
 
 use super::super::{Place, inspect};
 use crate::args::FollowArgs;
-use crate::estimate::{Pace, Spent};
 use crate::failure::Failure;
 use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, span, thousands};
 use crate::screen::{Screen, tell};
 use crate::status::StatusLine;
 use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_engine::floors::store::{CallOrigin, RunFilter, RunStatus, StoredEvent};
-use magis_engine::{Magis, Progress};
+use magis_engine::{Magis, Pace, Progress, Spent};
 use std::time::{Duration, Instant};
 
 /// How many earlier runs say how long one takes.

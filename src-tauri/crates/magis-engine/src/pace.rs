@@ -3,7 +3,7 @@
 //! It reads no clock; what was spent is passed in.
 
 use magis_core::{RunEvent, Stage};
-use magis_engine::floors::store::StoredEvent;
+use magis_store::StoredEvent;
 use std::time::Duration;
 
 /// How the stages share a run's time where no run ended here yet.

@@ -1,0 +1,79 @@
+//! What can be said when the program is started.
+//!
+//! There are three options; that needs no parser of its own crate.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The word that makes this program the engine's process. It is no word of a person.
+pub const WORKER: &str = "worker";
+
+/// What was said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Arguments {
+    /// The data folder; none: the usual one.
+    pub data: Option<PathBuf>,
+    /// The folder of the models; none: inside the data folder.
+    pub models: Option<PathBuf>,
+}
+
+/// How the program is started.
+const USAGE: &str = "usage: magis-app [--data-dir FOLDER] [--models-dir FOLDER]";
+
+impl Arguments {
+    /// Reads the words after the program's own name. What cannot be read is told with how it should be.
+    pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut arguments = Self::default();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            let (name, attached) = match text.split_once('=') {
+                Some((name, value)) => (name.to_owned(), Some(OsString::from(value))),
+                None => (text.into_owned(), None),
+            };
+            let slot = match name.as_str() {
+                "--data-dir" => &mut arguments.data,
+                "--models-dir" => &mut arguments.models,
+                _ => return Err(format!("'{name}' is not known; {USAGE}")),
+            };
+            let folder = attached
+                .or_else(|| words.next())
+                .filter(|folder| !folder.is_empty())
+                .ok_or_else(|| format!("{name} needs a folder; {USAGE}"))?;
+            *slot = Some(PathBuf::from(folder));
+        }
+        Ok(arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: &[&str], expected: Result<(Option<&str>, Option<&str>), &str>) {
+        let read = Arguments::read(words.iter().map(OsString::from));
+        match (read, expected) {
+            (Ok(read), Ok((data, models))) => {
+                assert_eq!(read.data, data.map(PathBuf::from));
+                assert_eq!(read.models, models.map(PathBuf::from));
+            }
+            (Err(said), Err(part)) => assert!(said.contains(part), "{said}"),
+            (read, expected) => assert!(false, "{read:?} is not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn folders_are_given_with_or_without_an_equals_sign() {
+        check(&[], Ok((None, None)));
+        check(
+            &["--data-dir", "/a b", "--models-dir=/m"],
+            Ok((Some("/a b"), Some("/m"))),
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_told() {
+        check(&["--data-dir"], Err("needs a folder"));
+        check(&["--help-me"], Err("is not known"));
+    }
+}

@@ -1,0 +1,75 @@
+//! The program itself: what it is, its settings, its data, and the answer to closing it.
+//!
+//! Unpacked, called, converted; what happens stands under `work`.
+
+use crate::problem::Problem;
+use crate::shell::Closing;
+use crate::state::App;
+use crate::view::{AppInfo, CloseAnswer, DoctorLine, PrivacyReport, Settings};
+use magis_core::RepoId;
+use std::path::PathBuf;
+use tauri::State;
+
+/// The program and the machine.
+#[tauri::command]
+#[specta::specta]
+pub async fn app_info(app: State<'_, App>) -> Result<AppInfo, Problem> {
+    app.work(move |app| app.info()).await
+}
+
+/// What a person set.
+#[tauri::command]
+#[specta::specta]
+pub async fn settings(app: State<'_, App>) -> Result<Settings, Problem> {
+    app.work(move |app| app.settings()).await
+}
+
+/// Keeps what a person set.
+#[tauri::command]
+#[specta::specta]
+pub async fn put_settings(app: State<'_, App>, settings: Settings) -> Result<(), Problem> {
+    app.work(move |app| app.put_settings(settings)).await
+}
+
+/// What touches a network, and what ever did.
+#[tauri::command]
+#[specta::specta]
+pub async fn privacy(app: State<'_, App>) -> Result<PrivacyReport, Problem> {
+    app.work(move |app| app.privacy()).await
+}
+
+/// Writes a report without code, issues, paths and names.
+#[tauri::command]
+#[specta::specta]
+pub async fn diagnostics(app: State<'_, App>, path: PathBuf) -> Result<(), Problem> {
+    app.work(move |app| app.diagnostics(&path)).await
+}
+
+/// Erases everything in the data folder; `confirmation` is the word that a person typed.
+#[tauri::command]
+#[specta::specta]
+pub async fn erase_all_data(app: State<'_, App>, confirmation: String) -> Result<(), Problem> {
+    app.erase_all(&confirmation).await
+}
+
+/// Opens a file at a line in the person's editor.
+#[tauri::command]
+#[specta::specta]
+pub async fn open_in_editor(app: State<'_, App>, repo: RepoId, path: String, line: u32) -> Result<(), Problem> {
+    app.work(move |app| app.open_in_editor(repo, &path, line)).await
+}
+
+/// Looks at what a run needs.
+#[tauri::command]
+#[specta::specta]
+pub async fn doctor(app: State<'_, App>) -> Result<Vec<DoctorLine>, Problem> {
+    app.work(move |app| app.doctor()).await
+}
+
+/// Says what becomes of the runs when the window was asked to close.
+#[tauri::command]
+#[specta::specta]
+pub async fn answer_close(closing: State<'_, Closing>, answer: CloseAnswer) -> Result<(), Problem> {
+    closing.answer(answer);
+    Ok(())
+}

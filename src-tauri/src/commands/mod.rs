@@ -1,0 +1,88 @@
+//! What the window can ask for, one file a feature, and what it is told; as TypeScript in `ui/src/ipc/bindings.ts`.
+//!
+//! A command that is not named in a permission of `permissions/` cannot be called.
+
+mod app;
+mod memory;
+mod models;
+mod repositories;
+mod review;
+mod runs;
+mod solve;
+
+use crate::view::{CloseAsked, MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged};
+use tauri_specta::{Builder, collect_commands, collect_events};
+
+/// All commands and events. Numbers cross as JavaScript's: ids, bytes and milliseconds stay below 2^53.
+pub fn all() -> Builder<tauri::Wry> {
+    Builder::new()
+        .commands(collect_commands![
+            app::app_info,
+            app::settings,
+            app::put_settings,
+            app::privacy,
+            app::diagnostics,
+            app::erase_all_data,
+            app::open_in_editor,
+            app::doctor,
+            app::answer_close,
+            repositories::repositories,
+            repositories::add_repository,
+            repositories::remove_repository,
+            repositories::branches,
+            repositories::repository_files,
+            repositories::add_sample,
+            repositories::sample_issues,
+            solve::draft,
+            solve::save_draft,
+            solve::estimate,
+            solve::start_run,
+            solve::resume_run,
+            solve::pause_run,
+            solve::stop_run,
+            solve::steer,
+            solve::rerun,
+            solve::follow_run,
+            solve::running_runs,
+            runs::runs_page,
+            runs::run_view,
+            runs::calls,
+            runs::call_text,
+            runs::set_tags,
+            runs::delete_run,
+            runs::undo_delete,
+            runs::export_run,
+            runs::import_run,
+            runs::usage,
+            runs::base_file,
+            review::patch,
+            review::file_texts,
+            review::review,
+            review::save_review,
+            review::conflicts,
+            review::apply,
+            review::undo_apply,
+            memory::memory_report,
+            memory::summary,
+            memory::correct_summary,
+            memory::drop_summary,
+            memory::renew_summary,
+            models::models,
+            models::fetch_model,
+            models::pause_fetch,
+            models::remove_model,
+            models::add_model,
+            models::verify_model,
+            models::set_default_model,
+        ])
+        .events(collect_events![
+            CloseAsked,
+            MemoryChanged,
+            ModelsChanged,
+            RepositoriesChanged,
+            RunsChanged,
+            SettingsChanged,
+        ])
+        .dangerously_cast_bigints_to_number()
+        .disable_serde_phases()
+}

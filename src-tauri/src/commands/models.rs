@@ -1,0 +1,61 @@
+//! Models: what is here, what can be fetched.
+//!
+//! Unpacked, called, converted; what happens stands under `work`.
+
+use crate::problem::Problem;
+use crate::state::App;
+use crate::view::{FetchNews, ModelRow};
+use std::path::PathBuf;
+use tauri::State;
+use tauri::ipc::Channel;
+
+/// All models.
+#[tauri::command]
+#[specta::specta]
+pub async fn models(app: State<'_, App>) -> Result<Vec<ModelRow>, Problem> {
+    app.work(move |app| app.models()).await
+}
+
+/// Fetches a model and tells how far it is; returns at once.
+#[tauri::command]
+#[specta::specta]
+pub async fn fetch_model(app: State<'_, App>, id: String, channel: Channel<FetchNews>) -> Result<(), Problem> {
+    let sink = move |news| channel.send(news).is_ok();
+    app.work(move |app| app.fetch_model(&id, sink)).await
+}
+
+/// Pauses a download.
+#[tauri::command]
+#[specta::specta]
+pub async fn pause_fetch(app: State<'_, App>, id: String) -> Result<(), Problem> {
+    app.pause_fetch(&id);
+    Ok(())
+}
+
+/// Deletes a model, or what was fetched of it.
+#[tauri::command]
+#[specta::specta]
+pub async fn remove_model(app: State<'_, App>, id: String) -> Result<(), Problem> {
+    app.remove_model(&id).await
+}
+
+/// Takes a file into the library.
+#[tauri::command]
+#[specta::specta]
+pub async fn add_model(app: State<'_, App>, path: PathBuf) -> Result<ModelRow, Problem> {
+    app.work(move |app| app.add_model(&path)).await
+}
+
+/// Reads every byte of a model; says what is wrong with it.
+#[tauri::command]
+#[specta::specta]
+pub async fn verify_model(app: State<'_, App>, id: String) -> Result<Option<String>, Problem> {
+    app.work(move |app| app.verify_model(&id)).await
+}
+
+/// Takes this model where none is chosen.
+#[tauri::command]
+#[specta::specta]
+pub async fn set_default_model(app: State<'_, App>, id: String) -> Result<(), Problem> {
+    app.work(move |app| app.set_default_model(&id)).await
+}

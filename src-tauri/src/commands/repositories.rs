@@ -1,0 +1,59 @@
+//! Repositories: the list, taking one in, letting one go, what stands in one.
+//!
+//! Unpacked, called, converted; what happens stands under `work`.
+
+use crate::problem::Problem;
+use crate::state::App;
+use crate::view::{BaseWish, BranchName, RepositoryRow, SampleIssue};
+use magis_core::RepoId;
+use std::path::PathBuf;
+use tauri::State;
+
+/// All repositories, the last used first.
+#[tauri::command]
+#[specta::specta]
+pub async fn repositories(app: State<'_, App>) -> Result<Vec<RepositoryRow>, Problem> {
+    app.work(move |app| app.repositories()).await
+}
+
+/// Takes a repository into the list.
+#[tauri::command]
+#[specta::specta]
+pub async fn add_repository(app: State<'_, App>, path: PathBuf) -> Result<RepositoryRow, Problem> {
+    app.work(move |app| app.add_repository(&path)).await
+}
+
+/// Lets a repository go.
+#[tauri::command]
+#[specta::specta]
+pub async fn remove_repository(app: State<'_, App>, id: RepoId) -> Result<(), Problem> {
+    app.work(move |app| app.remove_repository(id)).await
+}
+
+/// The local branches.
+#[tauri::command]
+#[specta::specta]
+pub async fn branches(app: State<'_, App>, id: RepoId) -> Result<Vec<BranchName>, Problem> {
+    app.work(move |app| app.branches(id)).await
+}
+
+/// The files a run with this base could read.
+#[tauri::command]
+#[specta::specta]
+pub async fn repository_files(app: State<'_, App>, id: RepoId, base: BaseWish) -> Result<Vec<String>, Problem> {
+    app.work(move |app| app.repository_files(id, base)).await
+}
+
+/// Writes the built-in sample and takes it into the list.
+#[tauri::command]
+#[specta::specta]
+pub async fn add_sample(app: State<'_, App>) -> Result<RepositoryRow, Problem> {
+    app.work(move |app| app.add_sample()).await
+}
+
+/// The issues of the built-in sample.
+#[tauri::command]
+#[specta::specta]
+pub async fn sample_issues(app: State<'_, App>) -> Result<Vec<SampleIssue>, Problem> {
+    Ok(app.sample_issues())
+}

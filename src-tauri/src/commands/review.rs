@@ -1,0 +1,63 @@
+//! The patch of a run: looking at it, deciding on it, applying it, taking it back.
+//!
+//! Unpacked, called, converted; what happens stands under `work`.
+
+use crate::problem::Problem;
+use crate::state::App;
+use crate::view::{AppliedView, ApplyWish, ConflictView, FileTexts, PatchView, ReviewState};
+use magis_core::RunId;
+use tauri::State;
+
+/// The patch of a run.
+#[tauri::command]
+#[specta::specta]
+pub async fn patch(app: State<'_, App>, run: RunId) -> Result<PatchView, Problem> {
+    app.work(move |app| app.patch(run)).await
+}
+
+/// A file of the patch before and after.
+#[tauri::command]
+#[specta::specta]
+pub async fn file_texts(app: State<'_, App>, run: RunId, path: String) -> Result<FileTexts, Problem> {
+    app.work(move |app| app.file_texts(run, &path)).await
+}
+
+/// How far the review of a run is.
+#[tauri::command]
+#[specta::specta]
+pub async fn review(app: State<'_, App>, run: RunId) -> Result<ReviewState, Problem> {
+    app.work(move |app| app.review(run)).await
+}
+
+/// Keeps how far a review is.
+#[tauri::command]
+#[specta::specta]
+pub async fn save_review(app: State<'_, App>, run: RunId, state: ReviewState) -> Result<(), Problem> {
+    app.work(move |app| app.save_review(run, &state)).await
+}
+
+/// Where what was accepted does not fit the working tree.
+#[tauri::command]
+#[specta::specta]
+pub async fn conflicts(app: State<'_, App>, run: RunId, state: ReviewState) -> Result<Vec<ConflictView>, Problem> {
+    app.work(move |app| app.conflicts(run, state)).await
+}
+
+/// Applies what was accepted.
+#[tauri::command]
+#[specta::specta]
+pub async fn apply(
+    app: State<'_, App>,
+    run: RunId,
+    state: ReviewState,
+    wish: ApplyWish,
+) -> Result<AppliedView, Problem> {
+    app.work(move |app| app.apply(run, state, wish)).await
+}
+
+/// Takes the last application back.
+#[tauri::command]
+#[specta::specta]
+pub async fn undo_apply(app: State<'_, App>, run: RunId) -> Result<(), Problem> {
+    app.work(move |app| app.undo_apply(run)).await
+}

@@ -1,0 +1,95 @@
+//! Beginning, halting, steering and following runs.
+//!
+//! Unpacked, called, converted; what happens stands under `work`.
+
+use crate::driving::Halt;
+use crate::problem::Problem;
+use crate::state::App;
+use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
+use magis_core::{RepoId, RunId, Stage};
+use tauri::State;
+use tauri::ipc::Channel;
+
+/// What was typed for the next run of a repository.
+#[tauri::command]
+#[specta::specta]
+pub async fn draft(app: State<'_, App>, repo: RepoId) -> Result<Option<SolveForm>, Problem> {
+    app.work(move |app| app.draft(repo)).await
+}
+
+/// Keeps what was typed.
+#[tauri::command]
+#[specta::specta]
+pub async fn save_draft(app: State<'_, App>, draft: SolveForm) -> Result<(), Problem> {
+    app.work(move |app| app.save_draft(&draft)).await
+}
+
+/// How long such a run takes on this machine.
+#[tauri::command]
+#[specta::specta]
+pub async fn estimate(app: State<'_, App>, form: SolveForm) -> Result<Estimate, Problem> {
+    app.work(move |app| app.estimate(&form)).await
+}
+
+/// Begins a run.
+#[tauri::command]
+#[specta::specta]
+pub async fn start_run(app: State<'_, App>, form: SolveForm) -> Result<RunId, Problem> {
+    app.start_run(form).await
+}
+
+/// Goes on with a run.
+#[tauri::command]
+#[specta::specta]
+pub async fn resume_run(app: State<'_, App>, run: RunId) -> Result<(), Problem> {
+    app.resume_run(run).await
+}
+
+/// Pauses a run; the model stays loaded.
+#[tauri::command]
+#[specta::specta]
+pub async fn pause_run(app: State<'_, App>, run: RunId) -> Result<(), Problem> {
+    app.halt_run(run, Halt::Pause).await
+}
+
+/// Stops a run; the model is freed. It can be resumed.
+#[tauri::command]
+#[specta::specta]
+pub async fn stop_run(app: State<'_, App>, run: RunId) -> Result<(), Problem> {
+    app.halt_run(run, Halt::Stop).await
+}
+
+/// Intervenes in a run that is not over.
+#[tauri::command]
+#[specta::specta]
+pub async fn steer(app: State<'_, App>, run: RunId, wish: SteeringWish) -> Result<(), Problem> {
+    app.work(move |app| app.steer(run, wish)).await
+}
+
+/// Runs again from a stage; the old run stays.
+#[tauri::command]
+#[specta::specta]
+pub async fn rerun(
+    app: State<'_, App>,
+    run: RunId,
+    from: Stage,
+    model: Option<String>,
+    seed: Option<u64>,
+) -> Result<RunId, Problem> {
+    app.rerun(run, from, model, seed).await
+}
+
+/// Sends what happens in a run, beginning with how it stands, until it halts.
+#[tauri::command]
+#[specta::specta]
+pub async fn follow_run(app: State<'_, App>, run: RunId, channel: Channel<RunNews>) -> Result<(), Problem> {
+    let sink = Box::new(move |news| channel.send(news).is_ok());
+    app.work(move |app| Ok(app.follow_run(run, sink))).await
+}
+
+/// The runs that are worked on here or wait.
+#[tauri::command]
+#[specta::specta]
+pub async fn running_runs(app: State<'_, App>) -> Result<Vec<RunRow>, Problem> {
+    app.work(move |app| app.running_runs()).await
+}

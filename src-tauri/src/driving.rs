@@ -1,0 +1,340 @@
+//! The runs this window works on: one at a time, the others in their order; and the model that is loaded for them.
+//!
+//! How a run is carried out is the engine's; what of it is shown is `follow`'s. A paused run leaves its model loaded, a
+//! stopped one frees it, and so do some minutes without work.
+
+use crate::awake::Awake;
+use crate::follow::{self, Sink};
+use crate::problem::Problem;
+use crate::state::{App, Change, broken_off};
+use crate::view::RunNews;
+use magis_core::RunId;
+use magis_engine::floors::llama::WorkerModel;
+use magis_engine::floors::llm::LanguageModel;
+use magis_engine::floors::store::RunStatus;
+use magis_engine::{DriveEnd, Magis};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+/// How long a model stays loaded while nothing is asked of it.
+const IDLE: Duration = Duration::from_mins(5);
+/// How long a worker may take to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Where models come from.
+pub enum ModelSource {
+    /// A worker process with a file of the library.
+    Worker,
+    /// This model, whatever is asked for: for tests.
+    Given(Arc<dyn LanguageModel>),
+}
+
+/// How a person wants a run to halt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// The model stays loaded.
+    Pause,
+    /// The model is freed.
+    Stop,
+}
+
+/// The runs this window works on.
+pub struct Driving {
+    models: ModelSource,
+    state: Mutex<State>,
+    /// Held while a model is loaded or freed, so that there is never a second one.
+    loading: tokio::sync::Mutex<Option<Loaded>>,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<RunId>,
+    active: Option<Active>,
+    followers: BTreeMap<RunId, Vec<Sink>>,
+    /// Whether somebody works the queue off.
+    is_worked_off: bool,
+    /// Counts what was asked of the model, so that an idle one can be told.
+    uses: u64,
+}
+
+struct Active {
+    run: RunId,
+    stop: CancellationToken,
+    halt: Option<Halt>,
+}
+
+struct Loaded {
+    wanted: Wanted,
+    model: Arc<dyn LanguageModel>,
+    worker: Option<Arc<WorkerModel>>,
+}
+
+/// What a model is loaded as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    name: String,
+    context: Option<u32>,
+    threads: Option<u32>,
+}
+
+impl Driving {
+    /// No run yet.
+    pub fn new(models: ModelSource) -> Self {
+        Self {
+            models,
+            state: Mutex::default(),
+            loading: tokio::sync::Mutex::new(None),
+        }
+    }
+
+    /// Where models come from.
+    pub fn models(&self) -> &ModelSource {
+        &self.models
+    }
+
+    /// Whether this window works on the run, or has it in its queue.
+    pub fn drives(&self, run: RunId) -> bool {
+        self.driven().contains(&run)
+    }
+
+    /// The run that is worked on, then those that wait.
+    pub fn driven(&self) -> Vec<RunId> {
+        let state = self.state();
+        state
+            .active
+            .iter()
+            .map(|active| active.run)
+            .chain(state.queue.iter().copied())
+            .collect()
+    }
+
+    /// Puts a run at the end of the queue. Has to be called within the runtime.
+    pub fn enqueue(app: &App, run: RunId) {
+        let driving = app.driving();
+        if driving.drives(run) {
+            return;
+        }
+        let begins = {
+            let mut state = driving.state();
+            state.queue.push_back(run);
+            !std::mem::replace(&mut state.is_worked_off, true)
+        };
+        app.ring(Change::Runs(Some(run)));
+        if begins {
+            tokio::spawn(work_off(app.clone()));
+        }
+    }
+
+    /// Halts a run: the one that is worked on at its next safe point, one that waits at once. One that this window does
+    /// not drive is left as it is.
+    pub fn halt(&self, app: &App, run: RunId, how: Halt) -> Result<(), Problem> {
+        let waited = {
+            let mut state = self.state();
+            if let Some(active) = state.active.as_mut().filter(|active| active.run == run) {
+                active.halt = Some(how);
+                active.stop.cancel();
+            }
+            let before = state.queue.len();
+            state.queue.retain(|queued| *queued != run);
+            state.queue.len() < before
+        };
+        if waited {
+            app.magis()?.store().set_run_status(run, RunStatus::Paused)?;
+            self.tell(run, &RunNews::Stopped);
+            self.state().followers.remove(&run);
+            app.ring(Change::Runs(Some(run)));
+        }
+        Ok(())
+    }
+
+    /// Halts everything that is worked on or waits.
+    pub fn halt_all(&self, app: &App, how: Halt) -> Result<(), Problem> {
+        self.driven()
+            .into_iter()
+            .rev()
+            .try_for_each(|run| self.halt(app, run, how))
+    }
+
+    /// Sends what happens in a run to `sink`, until the run halts.
+    pub fn add_follower(&self, run: RunId, sink: Sink) {
+        self.state().followers.entry(run).or_default().push(sink);
+    }
+
+    /// Whether anybody follows a run.
+    pub fn is_followed(&self, run: RunId) -> bool {
+        self.state().followers.contains_key(&run)
+    }
+
+    /// Tells those who follow a run; who does not listen any more is forgotten.
+    pub fn tell(&self, run: RunId, news: &RunNews) {
+        // The sinks are taken out so that a slow one holds up nobody who asks for the queue.
+        let Some(mut sinks) = self.state().followers.remove(&run) else {
+            return;
+        };
+        sinks.retain(|sink| sink(news.clone()));
+        if !sinks.is_empty() {
+            let mut state = self.state();
+            let added = state.followers.entry(run).or_default();
+            sinks.append(added);
+            *added = sinks;
+        }
+    }
+
+    /// The model of this name, loaded as the settings say; the one that is loaded already where it is that one.
+    pub async fn model(&self, app: &App, magis: &Magis, name: &str) -> Result<Arc<dyn LanguageModel>, Problem> {
+        self.state().uses += 1;
+        if let ModelSource::Given(model) = &self.models {
+            return Ok(Arc::clone(model));
+        }
+        let settings = app.settings()?;
+        let wanted = Wanted {
+            name: name.to_owned(),
+            context: settings.context,
+            threads: settings.threads,
+        };
+        let mut slot = self.loading.lock().await;
+        if let Some(loaded) = slot.as_ref().filter(|loaded| loaded.wanted == wanted) {
+            return Ok(Arc::clone(&loaded.model));
+        }
+        release(slot.take()).await;
+        let worker = magis.load_named(name, wanted.context, wanted.threads).await?;
+        let worker = Arc::new(worker);
+        let model: Arc<dyn LanguageModel> = Arc::<WorkerModel>::clone(&worker);
+        *slot = Some(Loaded {
+            wanted,
+            model: Arc::clone(&model),
+            worker: Some(worker),
+        });
+        Ok(model)
+    }
+
+    /// The model that is loaded, if any.
+    pub async fn loaded(&self) -> Option<Arc<dyn LanguageModel>> {
+        let slot = self.loading.lock().await;
+        slot.as_ref().map(|loaded| Arc::clone(&loaded.model))
+    }
+
+    /// Frees the model.
+    pub async fn free(&self) {
+        release(self.loading.lock().await.take()).await;
+    }
+
+    /// Frees the model when nothing is asked of it for some minutes.
+    pub fn free_when_idle(app: &App) {
+        let before = app.driving().state().uses;
+        let app = app.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(IDLE).await;
+            let driving = app.driving();
+            if driving.state().uses == before && driving.driven().is_empty() {
+                driving.free().await;
+            }
+        });
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn release(loaded: Option<Loaded>) {
+    if let Some(worker) = loaded.and_then(|loaded| loaded.worker) {
+        // It is killed where it does not end by itself in time.
+        let _ = tokio::time::timeout(GRACE, worker.shutdown()).await;
+    }
+}
+
+/// Works the queue off, one run after the other.
+async fn work_off(app: App) {
+    let awake = Awake::keep().await;
+    let driving = app.driving();
+    let mut last = None;
+    loop {
+        let stop = CancellationToken::new();
+        let run = {
+            let mut state = driving.state();
+            let Some(run) = state.queue.pop_front() else {
+                state.is_worked_off = false;
+                break;
+            };
+            state.active = Some(Active {
+                run,
+                stop: stop.clone(),
+                halt: None,
+            });
+            run
+        };
+        app.ring(Change::Runs(Some(run)));
+        let end = carry_out(&app, run, &stop).await;
+        last = driving.state().active.take().and_then(|active| active.halt);
+        finish(&app, run, end, &stop);
+        if last == Some(Halt::Stop) {
+            driving.free().await;
+        }
+    }
+    drop(awake);
+    if last.is_none() {
+        Driving::free_when_idle(&app);
+    }
+    app.ring(Change::Idle);
+}
+
+/// Loads the model and drives the run to its end or until it is halted.
+async fn carry_out(app: &App, run: RunId, stop: &CancellationToken) -> Result<DriveEnd, Problem> {
+    let magis = app.magis()?;
+    let driving = app.driving();
+    let name = magis.state(run)?.request().model.clone();
+    driving.tell(run, &RunNews::Loading { model: name.clone() });
+    let model = tokio::select! {
+        model = driving.model(app, &magis, &name) => model?,
+        () = stop.cancelled() => return Ok(DriveEnd::Stopped),
+    };
+    let (sender, progress) = unbounded_channel();
+    let driven = {
+        let (magis, stop) = (magis.clone(), stop.clone());
+        tokio::spawn(async move { magis.drive(run, model, stop, sender).await })
+    };
+    follow::follow(app, &magis, run, progress).await;
+    Ok(driven.await.map_err(|error| broken_off(&error))??)
+}
+
+/// Says how it went, to those who follow and to the lists.
+fn finish(app: &App, run: RunId, end: Result<DriveEnd, Problem>, stop: &CancellationToken) {
+    let driving = app.driving();
+    if !matches!(end, Ok(DriveEnd::Ended(_))) {
+        settle(app, run);
+    }
+    if driving.is_followed(run)
+        && let Ok(view) = app.run_view(run)
+    {
+        driving.tell(run, &RunNews::View { view: Box::new(view) });
+    }
+    let waits_for_person = !stop.is_cancelled();
+    driving.tell(
+        run,
+        &match end {
+            Ok(DriveEnd::Ended(_)) => RunNews::Ended,
+            Ok(DriveEnd::Stopped) => RunNews::Stopped,
+            Err(problem) => RunNews::Problem { problem },
+        },
+    );
+    driving.state().followers.remove(&run);
+    app.ring(Change::Runs(Some(run)));
+    if waits_for_person {
+        app.ring(Change::RunEnded(run));
+    }
+}
+
+/// A run that was halted before its first step still counts as waiting; it is not any more.
+fn settle(app: &App, run: RunId) {
+    let Ok(magis) = app.magis() else { return };
+    let store = magis.store();
+    let stands = store.run(run).map(|found| found.entry.status);
+    if matches!(stands, Ok(RunStatus::Queued | RunStatus::Running)) {
+        // Where this fails, the next start finds the run without a driver and marks it interrupted.
+        drop(store.set_run_status(run, RunStatus::Paused));
+    }
+}

@@ -1,0 +1,270 @@
+//! What happens in a run, turned into what a window shows: text in pieces, the whole view after each event, the speed.
+//!
+//! It drives nothing. Text comes at most twenty times a second, so that a window has time to draw it.
+
+use crate::state::{App, Change};
+use crate::view::RunNews;
+use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
+use magis_engine::floors::store::{RunFilter, RunStatus};
+use magis_engine::{Magis, Pace, Progress, Spent};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// Takes news of a run; says whether anybody listens still.
+pub type Sink = Box<dyn Fn(RunNews) -> bool + Send>;
+
+/// How often text and views are sent at the most.
+const BEAT: Duration = Duration::from_millis(50);
+/// How often the speed is told.
+const SPEED: Duration = Duration::from_secs(1);
+/// How many ended runs say how long a run takes.
+const PACERS: u32 = 5;
+
+/// Sends what `progress` says to those who follow `run`, until it closes.
+pub async fn follow(app: &App, magis: &Magis, run: RunId, mut progress: UnboundedReceiver<Progress>) {
+    let mut watch = Watch::new(app, magis, run);
+    let mut beat = tokio::time::interval(BEAT);
+    beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut speed = tokio::time::interval(SPEED);
+    speed.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            // The channel closes when the drive ends, after its last message.
+            seen = progress.recv() => match seen {
+                Some(seen) => watch.take(seen),
+                None => break,
+            },
+            _ = beat.tick() => watch.send_pending(),
+            _ = speed.tick() => watch.send_speed(),
+        }
+    }
+    watch.send_text();
+}
+
+struct Watch<'a> {
+    app: &'a App,
+    run: RunId,
+    /// Text that was not sent yet.
+    text: String,
+    call: Option<Call>,
+    /// Whether the view is older than the log.
+    is_behind: bool,
+    since: Instant,
+    pace: Pace,
+    spent: Spent,
+    /// When the last event came: time since then is not in `spent`.
+    marked: Instant,
+    stage: Stage,
+    tasks: u32,
+    closed: u32,
+}
+
+struct Call {
+    agent: Agent,
+    step: &'static str,
+    task: Option<TaskId>,
+    first_text: Option<Instant>,
+    /// Pieces of text, which are tokens, about.
+    pieces: u32,
+}
+
+impl<'a> Watch<'a> {
+    fn new(app: &'a App, magis: &Magis, run: RunId) -> Self {
+        let state = magis.state(run).ok();
+        let count = |is: fn(&magis_engine::floors::flow::TaskState) -> bool| {
+            state
+                .iter()
+                .flat_map(|state| state.tasks())
+                .filter(|task| is(task))
+                .count() as u32
+        };
+        Self {
+            app,
+            run,
+            text: String::new(),
+            call: None,
+            is_behind: true,
+            since: Instant::now(),
+            pace: pace(magis, run),
+            spent: magis
+                .store()
+                .events(run)
+                .map(|events| Spent::of(&events))
+                .unwrap_or_default(),
+            marked: Instant::now(),
+            stage: state.as_ref().map_or(Stage::Locate, |state| state.stage()),
+            tasks: count(|_| true),
+            closed: count(|task| task.outcome.is_some()),
+        }
+    }
+
+    fn take(&mut self, seen: Progress) {
+        match seen {
+            Progress::Event { event, .. } => self.note(&event),
+            Progress::Indexing { done, total } => self.tell(RunNews::Indexing {
+                done: u32::try_from(done).unwrap_or(u32::MAX),
+                total: u32::try_from(total).unwrap_or(u32::MAX),
+            }),
+            Progress::CallStarted {
+                stage,
+                agent,
+                step,
+                task,
+                path,
+            } => {
+                self.send_text();
+                self.stage = stage;
+                self.call = Some(Call {
+                    agent,
+                    step,
+                    task,
+                    first_text: None,
+                    pieces: 0,
+                });
+                self.tell(RunNews::CallStarted {
+                    stage,
+                    agent,
+                    step: step.to_owned(),
+                    task,
+                    path,
+                });
+            }
+            Progress::Text { delta } => {
+                if let Some(call) = &mut self.call {
+                    call.first_text.get_or_insert_with(Instant::now);
+                    call.pieces += 1;
+                }
+                self.text.push_str(&delta);
+            }
+            Progress::CallEnded {
+                prompt_tokens,
+                reused_tokens,
+                generated_tokens,
+                prompt_ms,
+                generate_ms,
+                recorded,
+            } => {
+                self.send_text();
+                self.call = None;
+                self.tell(RunNews::CallEnded {
+                    prompt_tokens,
+                    reused_tokens,
+                    generated_tokens,
+                    prompt_ms,
+                    generate_ms,
+                    recorded,
+                });
+            }
+        }
+    }
+
+    fn note(&mut self, event: &RunEvent) {
+        if let Some(stage) = event.stage() {
+            self.spent.add(stage, self.marked.elapsed());
+            self.stage = stage;
+        }
+        self.marked = Instant::now();
+        match event {
+            RunEvent::TaskDefined { .. } => self.tasks += 1,
+            RunEvent::TaskClosed { .. } => self.closed += 1,
+            RunEvent::FileDescribed { .. } => {
+                if let Some(repo) = self
+                    .app
+                    .magis()
+                    .ok()
+                    .and_then(|magis| magis.store().run(self.run).ok()?.entry.repo)
+                {
+                    self.app.ring(Change::Memory(repo));
+                }
+            }
+            _ => {}
+        }
+        self.is_behind = true;
+    }
+
+    fn send_pending(&mut self) {
+        self.send_text();
+        if std::mem::take(&mut self.is_behind)
+            && self.app.driving().is_followed(self.run)
+            && let Ok(view) = self.app.run_view(self.run)
+        {
+            self.tell(RunNews::View { view: Box::new(view) });
+        }
+    }
+
+    fn send_text(&mut self) {
+        if let (Some(call), false) = (&self.call, self.text.is_empty()) {
+            let news = RunNews::Text {
+                task: call.task,
+                agent: call.agent,
+                step: call.step.to_owned(),
+                delta: std::mem::take(&mut self.text),
+            };
+            self.tell(news);
+        }
+    }
+
+    fn send_speed(&self) {
+        let mut spent = self.spent;
+        spent.add(self.stage, self.marked.elapsed());
+        let done = if self.stage == Stage::Code && self.tasks > 0 {
+            f64::from(self.closed) / f64::from(self.tasks)
+        } else {
+            0.0
+        };
+        let writing = self.call.as_ref().and_then(|call| {
+            let seconds = call.first_text?.elapsed().as_secs_f64();
+            (seconds > 0.1).then(|| f64::from(call.pieces) / seconds)
+        });
+        self.tell(RunNews::Speed {
+            tokens_per_second: writing.unwrap_or(0.0),
+            elapsed_ms: millis(self.since.elapsed()),
+            left_ms: self.pace.rest(&spent, self.stage, done).map(millis),
+        });
+    }
+
+    fn tell(&self, news: RunNews) {
+        self.app.driving().tell(self.run, &news);
+    }
+}
+
+/// What the last runs with the same model took.
+fn pace(magis: &Magis, run: RunId) -> Pace {
+    let ended = RunFilter {
+        status: Some(RunStatus::Ended),
+        limit: 50,
+        ..RunFilter::default()
+    };
+    let store = magis.store();
+    let Ok(model) = store.run(run).map(|found| found.entry.model) else {
+        return Pace::Unknown;
+    };
+    let alike = store.runs(&ended).unwrap_or_default().into_iter();
+    let logs: Vec<Spent> = alike
+        .filter(|entry| entry.model == model && entry.parent.is_none() && entry.size.files > 0)
+        .take(PACERS as usize)
+        .filter_map(|entry| store.events(entry.id).ok())
+        .map(|events| Spent::of(&events))
+        .collect();
+    Pace::of(&logs)
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A follower that comes when a run is not worked on gets its view, and how it stands.
+pub fn standing(app: &App, run: RunId) -> Vec<RunNews> {
+    match app.run_view(run) {
+        Ok(view) => {
+            let is_over = view.outcome.is_some();
+            let view = RunNews::View { view: Box::new(view) };
+            if app.driving().drives(run) {
+                vec![view]
+            } else {
+                vec![view, if is_over { RunNews::Ended } else { RunNews::Stopped }]
+            }
+        }
+        Err(problem) => vec![RunNews::Problem { problem }],
+    }
+}

@@ -1,0 +1,32 @@
+//! The window of Magis: what it shows, what can be asked of it, and the runs it works on.
+//!
+//! Start with `commands`: each is unpacked there, carried out under `work` by the engine, and converted under `view`.
+//! `driving` works on runs one after the other, `follow` tells the window of it, `shell` is the window itself.
+//! It holds no SQL, no prompt and no git; those are the engine's.
+
+mod arguments;
+mod awake;
+mod commands;
+mod driving;
+mod follow;
+mod problem;
+mod sample;
+mod shell;
+mod state;
+mod view;
+mod words;
+mod work;
+
+pub use arguments::{Arguments, WORKER};
+pub use commands::all as commands;
+pub use driving::{Halt, ModelSource};
+pub use follow::Sink;
+pub use problem::Problem;
+pub use shell::run;
+pub use state::{App, Bell, Change, Place};
+pub use work::ERASE_ALL;
+
+/// What crosses to the window.
+pub mod views {
+    pub use crate::view::*;
+}

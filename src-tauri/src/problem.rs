@@ -1,0 +1,196 @@
+//! What goes wrong, as the window tells it: a code for programs, one sentence, and one thing a person can do.
+//!
+//! Where an error arises is the engine's business; here only its words are chosen, because a remedy of the command line
+//! is none in the window.
+
+use magis_engine::EngineError;
+use magis_engine::floors::llm::LlmError;
+use magis_engine::floors::models::{FetchError, LibraryError, ModelIdError};
+use magis_engine::floors::repo::{PatchError, ReadError, RepoError};
+use magis_engine::floors::store::{ArchiveError, LeaseError, StoreError};
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// Something that went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Problem {
+    /// A stable word for programs.
+    pub code: String,
+    /// What happened, with which thing: one sentence.
+    pub message: String,
+    /// What can be done; none where the sentence says it all.
+    pub remedy: Option<String>,
+}
+
+impl Problem {
+    /// A problem of the window's own.
+    pub fn new(code: &str, message: impl AsRef<str>, remedy: impl AsRef<str>) -> Self {
+        let remedy = sentence(remedy.as_ref());
+        Self {
+            code: code.to_owned(),
+            message: sentence(message.as_ref()),
+            remedy: (!remedy.is_empty()).then_some(remedy),
+        }
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        Self::new(code(&error), error.to_string(), remedy(&error))
+    }
+}
+
+macro_rules! through_the_engine {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Problem {
+            fn from(error: $error) -> Self {
+                EngineError::from(error).into()
+            }
+        })*
+    };
+}
+
+through_the_engine!(
+    StoreError,
+    ArchiveError,
+    LibraryError,
+    RepoError,
+    ReadError,
+    LlmError,
+    magis_core::IssueError,
+    magis_core::PathError
+);
+
+impl From<PatchError> for Problem {
+    fn from(error: PatchError) -> Self {
+        RepoError::from(error).into()
+    }
+}
+
+impl From<ModelIdError> for Problem {
+    fn from(error: ModelIdError) -> Self {
+        Self::new("model_id", error.to_string(), "Choose a model of the list.")
+    }
+}
+
+impl From<FetchError> for Problem {
+    fn from(error: FetchError) -> Self {
+        let code = match &error {
+            FetchError::Cancelled { .. } => "cancelled",
+            FetchError::HubSilent { .. } | FetchError::HubRefused { .. } => "no_answer",
+            FetchError::NoSpace { .. } => "full",
+            _ => "fetch",
+        };
+        Self::new(code, error.to_string(), "")
+    }
+}
+
+fn code(error: &EngineError) -> &'static str {
+    match error {
+        EngineError::Issue(magis_core::IssueError::Empty) => "issue_empty",
+        EngineError::Issue(magis_core::IssueError::OnlyAddress(_)) => "issue_address",
+        EngineError::Path(_) => "path",
+        EngineError::NoSuchFile { .. } => "no_such_file",
+        EngineError::Repo(error) => error.code(),
+        EngineError::Read(_) => "read",
+        EngineError::Search(_) => "search",
+        EngineError::Store(error) | EngineError::Lease(LeaseError::Store(error)) => error.code(),
+        EngineError::Lease(_) => "run_active",
+        EngineError::Archive(_) => "archive",
+        EngineError::Model(LibraryError::NotInstalled { .. } | LibraryError::Unknown { .. }) => "model_missing",
+        EngineError::Model(_) => "model",
+        EngineError::Llm(_) => "engine",
+        EngineError::Log { .. } => "log_damaged",
+        EngineError::Prompt(_) => "prompt",
+        EngineError::TooLittleMemory { .. } => "too_little_memory",
+        EngineError::OverBudget { .. } => "over_budget",
+        EngineError::RunOver(_) => "run_over",
+        EngineError::NoPatch(_) => "no_patch",
+        EngineError::Steering { .. } => "steering",
+        EngineError::RepositoryGone { .. } => "repository_gone",
+        EngineError::NoRepository(_) => "no_repository",
+        EngineError::Step { .. } => "step",
+        EngineError::Patch { .. } => "patch",
+        EngineError::NotApplied(_) => "not_applied",
+        EngineError::NothingRemembered { .. } => "nothing_remembered",
+        EngineError::Summary { .. } => "summary",
+        EngineError::NoHome => "no_home",
+        EngineError::Io { .. } => "io",
+    }
+}
+
+/// What can be done in the window; where that is the same everywhere, the engine's own remedy.
+fn remedy(error: &EngineError) -> String {
+    match error {
+        EngineError::Model(LibraryError::NotInstalled { .. }) => {
+            "Fetch it under Models, or choose another model.".to_owned()
+        }
+        EngineError::Model(_) => "See under Models what is here and what can be fetched.".to_owned(),
+        EngineError::Llm(LlmError::OverContext { .. }) | EngineError::OverBudget { .. } => {
+            "Take a model with a larger context, a shorter issue, or fewer hints.".to_owned()
+        }
+        EngineError::Llm(_) => "Resume the run; if it happens again, choose another model.".to_owned(),
+        EngineError::TooLittleMemory { .. } => {
+            "Close other programs, take a smaller model, or set a smaller context under Settings.".to_owned()
+        }
+        EngineError::RunOver(_) => "Run it again from a stage.".to_owned(),
+        EngineError::NoPatch(_) => "See on the run's page how it ended.".to_owned(),
+        EngineError::Steering { .. } => "Look at the run's files and tasks as they are now.".to_owned(),
+        EngineError::Step { .. } => "Run it again from this stage, with another model or seed.".to_owned(),
+        EngineError::NoRepository(_) => "Add the repository it was made in, or save the patch as a file.".to_owned(),
+        EngineError::RepositoryGone { .. } => {
+            "Put the folder back, add the repository at its new place, or save the patch as a file.".to_owned()
+        }
+        EngineError::Repo(RepoError::NoSuchFolder(_)) => {
+            "Put the folder back, or remove the repository from the list.".to_owned()
+        }
+        EngineError::Patch { .. } => "Open the review again.".to_owned(),
+        EngineError::NotApplied(_) => "Nothing has to be taken back.".to_owned(),
+        EngineError::NoHome => "Set HOME, or start with --data-dir.".to_owned(),
+        EngineError::Issue(_)
+        | EngineError::Path(_)
+        | EngineError::NoSuchFile { .. }
+        | EngineError::Repo(_)
+        | EngineError::Read(_)
+        | EngineError::Search(_)
+        | EngineError::Store(_)
+        | EngineError::Lease(_)
+        | EngineError::Archive(_)
+        | EngineError::Log { .. }
+        | EngineError::Prompt(_)
+        | EngineError::NothingRemembered { .. }
+        | EngineError::Summary { .. }
+        | EngineError::Io { .. } => error.remedy(),
+    }
+}
+
+/// The text as a sentence: it begins with a capital letter and ends with a full stop. One that begins with a path or a
+/// name in quotes is left as it begins.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let first_word = text.split_whitespace().next().unwrap_or_default();
+    let is_plain = !first_word.is_empty() && first_word.chars().all(|letter| letter.is_ascii_lowercase());
+    let mut sentence = if is_plain {
+        text[..1].to_ascii_uppercase() + &text[1..]
+    } else {
+        text.to_owned()
+    };
+    if !sentence.is_empty() && !sentence.ends_with(['.', '?', '!', ':']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_is_told_in_sentences() {
+        let problem = Problem::from(EngineError::RunOver(magis_core::RunId(3)));
+        assert_eq!(problem.message, "Run 3 is over.");
+        assert_eq!(problem.remedy.as_deref(), Some("Run it again from a stage."));
+        assert_eq!(sentence("src/a.rs is gone"), "src/a.rs is gone.");
+        assert_eq!(sentence(""), "");
+    }
+}

@@ -1,0 +1,149 @@
+//! The window itself: how it is opened, what it may load, what it is told, and how it is closed.
+//!
+//! What it shows is the front end's; what it can ask for stands under `commands`.
+
+mod close;
+
+pub use close::Closing;
+
+use crate::arguments::{Arguments, WORKER};
+use crate::driving::ModelSource;
+use crate::state::{App, Bell, Change, Place, now};
+use crate::view::{MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged};
+use crate::words::run_ended;
+use magis_core::RunId;
+use magis_engine::DataFolder;
+use magis_engine::floors::llama::WorkerCommand;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use tauri::utils::config::Color;
+use tauri::webview::NewWindowResponse;
+use tauri::{AppHandle, Manager as _, Url, WebviewUrl, WebviewWindowBuilder};
+use tauri_plugin_notification::NotificationExt as _;
+use tauri_plugin_window_state::StateFlags;
+use tauri_specta::Event as _;
+
+/// The label of the one window; capabilities name it.
+pub(crate) const MAIN: &str = "main";
+
+/// Opens the window and stays until it is closed. What keeps it from opening is told in a sentence.
+pub fn run(arguments: Arguments) -> Result<(), String> {
+    let place = place(arguments)?;
+    let commands = crate::commands::all();
+    let invoked = commands.invoke_handler();
+    let state_file = place.data.root().join("window.json").display().to_string();
+    tauri::Builder::default()
+        .plugin(
+            tauri_plugin_single_instance::Builder::new()
+                .callback(|handle, _, _| close::come_back(handle))
+                .dbus_id(instance(&place))
+                .build(),
+        )
+        .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_notification::init())
+        .plugin(
+            tauri_plugin_window_state::Builder::new()
+                .with_filename(state_file)
+                .with_state_flags(StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED)
+                .build(),
+        )
+        .invoke_handler(invoked)
+        .setup(move |tauri_app| {
+            commands.mount_events(tauri_app);
+            let handle = tauri_app.handle().clone();
+            let web = place.data.root().join("web");
+            let app = App::open(place, ModelSource::Worker, bell(handle.clone()));
+            tauri_app.manage(app.clone());
+            tauri_app.manage(Closing::new(handle));
+            WebviewWindowBuilder::new(tauri_app, MAIN, WebviewUrl::App("index.html".into()))
+                .title("Magis")
+                .inner_size(1280.0, 800.0)
+                .min_inner_size(900.0, 600.0)
+                .background_color(Color(24, 24, 27, 255))
+                .data_directory(web)
+                .on_navigation(is_ours)
+                .on_new_window(|_, _| NewWindowResponse::Deny)
+                .build()?;
+            tauri::async_runtime::spawn_blocking(move || app.erase_removed(now()));
+            Ok(())
+        })
+        .on_window_event(close::asked)
+        .run(tauri::generate_context!())
+        .map_err(|error| format!("the window cannot be opened: {error}"))
+}
+
+/// Where the data lies; and this very program, which serves the model as well.
+fn place(arguments: Arguments) -> Result<Place, String> {
+    let data = DataFolder::locate(arguments.data).map_err(|error| error.to_string())?;
+    let data = match arguments.models {
+        Some(models) => data.with_models(std::path::absolute(&models).unwrap_or(models)),
+        None => data,
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| format!("this program cannot find its own file, which serves the model as well: {error}"))?;
+    let worker = WorkerCommand {
+        program,
+        args: vec![WORKER.into()],
+    };
+    Ok(Place { data, worker })
+}
+
+/// One window a data folder: another one is another program.
+fn instance(place: &Place) -> String {
+    let mut hasher = DefaultHasher::new();
+    place.data.root().hash(&mut hasher);
+    format!("org.magis.Magis.d{:016x}", hasher.finish())
+}
+
+/// The window shows its own pages and nothing else.
+fn is_ours(url: &Url) -> bool {
+    matches!(
+        (url.scheme(), url.host_str()),
+        ("tauri", Some("localhost")) | ("http" | "https", Some("tauri.localhost"))
+    )
+}
+
+/// Rings on what changed.
+fn bell(handle: AppHandle) -> Bell {
+    Arc::new(move |change| {
+        // A window that is gone needs no news.
+        drop(match change {
+            Change::Repositories => RepositoriesChanged {}.emit(&handle),
+            Change::Runs(run) => RunsChanged { run }.emit(&handle),
+            Change::Models => ModelsChanged {}.emit(&handle),
+            Change::Memory(repo) => MemoryChanged { repo }.emit(&handle),
+            Change::Settings => SettingsChanged {}.emit(&handle),
+            Change::RunEnded(run) => {
+                notify(&handle, run);
+                Ok(())
+            }
+            Change::Idle => {
+                close::idle(&handle);
+                Ok(())
+            }
+        });
+    })
+}
+
+/// Tells the person that a run halted by itself, unless they look at the window.
+fn notify(handle: &AppHandle, run: RunId) {
+    let is_looked_at = handle
+        .get_webview_window(MAIN)
+        .is_some_and(|window| window.is_focused().unwrap_or(false));
+    let Some(app) = handle.try_state::<App>() else { return };
+    let (Ok(settings), Ok(row)) = (app.settings(), app.run_row(run)) else {
+        return;
+    };
+    if settings.notify && !is_looked_at {
+        let words = run_ended(settings.language, &row);
+        // A system without notifications shows none; the window says the same.
+        drop(
+            handle
+                .notification()
+                .builder()
+                .title(words.title)
+                .body(words.body)
+                .show(),
+        );
+    }
+}

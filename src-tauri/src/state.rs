@@ -1,0 +1,161 @@
+//! What the window holds while it is open: the data folder, the runs it drives, the downloads it makes.
+//!
+//! It knows no window: news goes out through a [`Bell`], and whoever rings it on is `shell`. What a feature does stands
+//! under `work`.
+
+use crate::driving::{Driving, ModelSource};
+use crate::problem::Problem;
+use magis_core::{CommitId, RepoId, RunId};
+use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::repo::FileEntry;
+use magis_engine::{DataFolder, Magis};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Something the window should look at anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The list of repositories.
+    Repositories,
+    /// A run, or the list of runs.
+    Runs(Option<RunId>),
+    /// The models.
+    Models,
+    /// What is remembered of a repository.
+    Memory(RepoId),
+    /// The settings.
+    Settings,
+    /// A run is over, or waits for the person because something went wrong.
+    RunEnded(RunId),
+    /// No run is left to work on.
+    Idle,
+}
+
+/// Where news goes.
+pub type Bell = Arc<dyn Fn(Change) + Send + Sync>;
+
+/// Where the data lies, and how the engine's process is started.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The data folder.
+    pub data: DataFolder,
+    /// The command of the worker: this very program, started again.
+    pub worker: WorkerCommand,
+}
+
+/// The window's state. Cheap to clone; the clones are one.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    place: Place,
+    magis: RwLock<Result<Magis, Problem>>,
+    driving: Driving,
+    bell: Bell,
+    fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
+    head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
+}
+
+/// The files of a repository's last commit, as they were listed once.
+#[derive(Clone)]
+pub struct HeadFiles {
+    /// The commit.
+    pub commit: CommitId,
+    /// Its files.
+    pub files: Arc<Vec<FileEntry>>,
+}
+
+impl App {
+    /// The state of a window on the data folder of `place`. Where that cannot be opened, every command says why.
+    pub fn open(place: Place, models: ModelSource, bell: Bell) -> Self {
+        let magis = open(&place);
+        Self {
+            inner: Arc::new(Inner {
+                place,
+                magis: RwLock::new(magis),
+                driving: Driving::new(models),
+                bell,
+                fetches: Mutex::default(),
+                head_files: Mutex::default(),
+            }),
+        }
+    }
+
+    /// The engine on the data folder, or why that cannot be opened.
+    pub fn magis(&self) -> Result<Magis, Problem> {
+        self.inner.magis.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens the data folder again, because everything in it was erased or what was wrong may be mended.
+    pub fn reopen(&self) -> Result<(), Problem> {
+        let opened = open(&self.inner.place);
+        let outcome = opened.as_ref().map(|_| ()).map_err(Clone::clone);
+        *self.inner.magis.write().unwrap_or_else(PoisonError::into_inner) = opened;
+        self.head_files().clear();
+        outcome
+    }
+
+    /// Lets go of the data folder; every command says `problem` from here on, until it is opened again.
+    pub fn close(&self, problem: Problem) {
+        *self.inner.magis.write().unwrap_or_else(PoisonError::into_inner) = Err(problem);
+    }
+
+    /// Where the data lies.
+    pub fn place(&self) -> &Place {
+        &self.inner.place
+    }
+
+    /// The runs that are worked on and those that wait.
+    pub fn driving(&self) -> &Driving {
+        &self.inner.driving
+    }
+
+    /// Tells the window that something is another thing now.
+    pub fn ring(&self, change: Change) {
+        (self.inner.bell)(change);
+    }
+
+    /// The downloads under way, each with the flag that stops it.
+    pub fn fetches(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicBool>>> {
+        self.inner.fetches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lists of files that were made, by repository.
+    pub fn head_files(&self) -> MutexGuard<'_, BTreeMap<RepoId, HeadFiles>> {
+        self.inner.head_files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something that reads a disk where it holds up neither the window nor the runs.
+    pub async fn work<T, F>(&self, work: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    {
+        let app = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&app)).await;
+        done.unwrap_or_else(|error| Err(broken_off(&error)))
+    }
+}
+
+/// A task of the runtime that ended without a result.
+pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
+    Problem::new(
+        "broken_off",
+        format!("this could not be finished because of a defect of the program: {error}"),
+        "Try again; if it happens again, export the diagnostics under Settings and report it.",
+    )
+}
+
+fn open(place: &Place) -> Result<Magis, Problem> {
+    Ok(Magis::open(place.data.clone(), place.worker.clone())?)
+}
+
+/// Milliseconds since 1970.
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

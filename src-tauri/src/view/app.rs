@@ -1,0 +1,203 @@
+//! The program itself: what it is, its settings, what it fetched, and the news it sends on its own.
+
+use magis_core::{RepoId, RunId};
+use magis_engine::floors::models::FetchedModel;
+use serde::{Deserialize, Serialize};
+use specta::Type;
+use tauri_specta::Event;
+
+/// The program and the machine it runs on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct AppInfo {
+    /// Its version.
+    pub version: String,
+    /// System and processor.
+    pub platform: String,
+    /// Where everything lies.
+    pub data_folder: String,
+    /// How many bytes that is, models included where they lie inside.
+    pub data_bytes: u64,
+    /// Where the models lie.
+    pub models_folder: String,
+    /// Processors to compute with.
+    pub threads: u32,
+    /// Memory of the machine in bytes; 0 where the system does not say.
+    pub memory_bytes: u64,
+    /// Memory that is available now, in bytes; 0 where the system does not say.
+    pub available_memory_bytes: u64,
+    /// Whether there is no repository and no run yet.
+    pub first_start: bool,
+}
+
+/// Light or dark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// How close rows stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Density {
+    /// Close.
+    #[default]
+    Compact,
+    /// With more room.
+    Comfortable,
+}
+
+/// The language of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// As the system has it.
+    #[default]
+    System,
+    /// English.
+    En,
+    /// Simplified Chinese.
+    ZhHans,
+}
+
+/// What a person set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Settings {
+    /// Light or dark.
+    pub theme: Theme,
+    /// How close rows stand.
+    pub density: Density,
+    /// Of text, in pixels.
+    pub font_size: u32,
+    /// Of the window.
+    pub language: Language,
+    /// The model that is taken where none is chosen; none: the catalogue's.
+    pub default_model: Option<String>,
+    /// Threads to compute with; none: the physical cores.
+    pub threads: Option<u32>,
+    /// The context a model is loaded with, in tokens; none: what a run needs.
+    pub context: Option<u32>,
+    /// How many files of the ranking are judged.
+    pub top_k: u32,
+    /// Rounds a task gets.
+    pub max_rounds: u32,
+    /// The command that opens a file, with `{file}` and `{line}`; none: the first known editor that is here.
+    pub editor: Option<String>,
+    /// Whether the end of a run is told while another window is in front.
+    pub notify: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            theme: Theme::default(),
+            density: Density::default(),
+            font_size: 13,
+            language: Language::default(),
+            default_model: None,
+            threads: None,
+            context: None,
+            top_k: 20,
+            max_rounds: 3,
+            editor: None,
+            notify: true,
+        }
+    }
+}
+
+/// Something that was fetched from a network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct FetchRecord {
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// What.
+    pub what: String,
+    /// From where.
+    pub from: String,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+impl From<FetchedModel> for FetchRecord {
+    fn from(fetched: FetchedModel) -> Self {
+        Self {
+            at_ms: i64::try_from(fetched.when).unwrap_or(i64::MAX).saturating_mul(1000),
+            what: fetched.model.to_string(),
+            from: fetched.from.join(", "),
+            bytes: fetched.bytes,
+        }
+    }
+}
+
+/// What touches a network, and what ever did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct PrivacyReport {
+    /// What holds, a sentence each.
+    pub statements: Vec<String>,
+    /// Everything that was ever fetched, the last first.
+    pub fetched: Vec<FetchRecord>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct DoctorLine {
+    /// Whether it is as it should be.
+    pub ok: bool,
+    /// What was found.
+    pub what: String,
+    /// What can be done.
+    pub remedy: Option<String>,
+}
+
+/// What happens with runs when the window is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum CloseAnswer {
+    /// They go on without a window.
+    Background,
+    /// They are paused, and the program ends.
+    Pause,
+    /// They are stopped, and the program ends.
+    Stop,
+    /// The window stays.
+    Cancel,
+}
+
+/// The list of repositories is another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct RepositoriesChanged {}
+
+/// A run, or the list of runs, is another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct RunsChanged {
+    /// Which; none: several.
+    pub run: Option<RunId>,
+}
+
+/// The models are other ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct ModelsChanged {}
+
+/// What is remembered of a repository is another thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct MemoryChanged {
+    /// Which repository.
+    pub repo: RepoId,
+}
+
+/// The settings are other ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct SettingsChanged {}
+
+/// The window was asked to close while runs are worked on or wait; it waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct CloseAsked {
+    /// How many runs.
+    pub running: u32,
+}

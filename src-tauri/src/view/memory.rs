@@ -1,0 +1,155 @@
+//! The summary memory: how much of a repository it knows, what that cost and saved, and one summary.
+
+use super::repository::MemoryCounts;
+use magis_core::{RepoId, RunId};
+use magis_engine::{FileMemory, MemoryDay as Day, MemoryState, Remembered};
+use serde::Serialize;
+use specta::Type;
+
+/// How well a file is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryFileState {
+    /// As it is.
+    Fresh,
+    /// In another version.
+    Stale,
+    /// Not at all.
+    None,
+}
+
+impl From<MemoryState> for MemoryFileState {
+    fn from(state: MemoryState) -> Self {
+        match state {
+            MemoryState::Fresh => Self::Fresh,
+            MemoryState::Stale => Self::Stale,
+            MemoryState::None => Self::None,
+        }
+    }
+}
+
+/// A file of HEAD, and what is remembered of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct MemoryFile {
+    /// The file.
+    pub path: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How well it is remembered.
+    pub state: MemoryFileState,
+    /// The summary's length in tokens.
+    pub tokens: Option<u32>,
+    /// When it was made, in milliseconds since 1970.
+    pub made_at_ms: Option<i64>,
+    /// Whether a person rewrote it.
+    pub corrected: bool,
+}
+
+impl From<FileMemory> for MemoryFile {
+    fn from(memory: FileMemory) -> Self {
+        let summary = memory.summary.as_ref();
+        Self {
+            path: memory.path.to_string(),
+            bytes: memory.bytes,
+            state: memory.state.into(),
+            tokens: summary.map(|summary| summary.kept.tokens),
+            made_at_ms: summary.map(|summary| summary.kept.made_at),
+            corrected: summary.is_some_and(|summary| summary.corrected_by_person),
+        }
+    }
+}
+
+/// What memory cost and saved on a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct MemoryDay {
+    /// The day, `2026-11-21`.
+    pub day: String,
+    /// Tokens worked through to make summaries.
+    pub spent: u64,
+    /// Tokens that summaries already there made unnecessary.
+    pub saved: u64,
+}
+
+/// The memory of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct MemoryReport {
+    /// The repository.
+    pub repo: RepoId,
+    /// How many files are known.
+    pub counts: MemoryCounts,
+    /// The files of HEAD.
+    pub files: Vec<MemoryFile>,
+    /// Tokens spent in all.
+    pub tokens_spent: u64,
+    /// Tokens saved in all.
+    pub tokens_saved: u64,
+    /// The same by day, the first day first.
+    pub by_day: Vec<MemoryDay>,
+}
+
+impl MemoryReport {
+    /// The report of a repository.
+    pub fn new(repo: RepoId, files: Vec<FileMemory>, days: Vec<Day>) -> Self {
+        let count = |state| files.iter().filter(|file| file.state == state).count() as u32;
+        let counts = MemoryCounts {
+            fresh: count(MemoryState::Fresh),
+            stale: count(MemoryState::Stale),
+            none: count(MemoryState::None),
+        };
+        Self {
+            repo,
+            counts,
+            files: files.into_iter().map(Into::into).collect(),
+            tokens_spent: days.iter().map(|day| day.spent).sum(),
+            tokens_saved: days.iter().map(|day| day.saved).sum(),
+            by_day: days
+                .into_iter()
+                .rev()
+                .map(|Day { day, spent, saved }| MemoryDay { day, spent, saved })
+                .collect(),
+        }
+    }
+}
+
+/// One summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct SummaryView {
+    /// The file.
+    pub path: String,
+    /// The blob it describes.
+    pub blob: String,
+    /// The words.
+    pub text: String,
+    /// Whether they were made from a skeleton because the file is long.
+    pub from_skeleton: bool,
+    /// Whether a person rewrote them.
+    pub corrected: bool,
+    /// The model that made them.
+    pub model: String,
+    /// When, in milliseconds since 1970.
+    pub made_at_ms: i64,
+    /// In which run.
+    pub made_in: Option<RunId>,
+    /// What changed in the file since.
+    pub change_message: Option<String>,
+    /// Whether the file has changed since.
+    pub stale: bool,
+}
+
+impl From<Remembered> for SummaryView {
+    fn from(remembered: Remembered) -> Self {
+        let kept = remembered.summary.kept;
+        Self {
+            path: kept.path.to_string(),
+            blob: kept.blob.0,
+            text: kept.text,
+            from_skeleton: kept.from_skeleton,
+            corrected: remembered.summary.corrected_by_person,
+            model: kept.model,
+            made_at_ms: kept.made_at,
+            made_in: kept.made_in,
+            change_message: remembered.change_message,
+            stale: remembered.state != MemoryState::Fresh,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What crosses to the window, one file a feature: plain values with their conversions from the engine's words.
+//!
+//! Nothing is decided here, and nothing is read but what is passed in.
+
+mod app;
+mod memory;
+mod model;
+mod repository;
+mod review;
+mod run;
+mod runs;
+mod solve;
+
+pub use app::{
+    AppInfo, CloseAnswer, CloseAsked, Density, DoctorLine, FetchRecord, Language, MemoryChanged, ModelsChanged,
+    PrivacyReport, RepositoriesChanged, RunsChanged, Settings, SettingsChanged, Theme,
+};
+pub use memory::{MemoryDay, MemoryFile, MemoryFileState, MemoryReport, SummaryView};
+pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow};
+pub use repository::{BaseWish, BranchName, HeadView, MemoryCounts, RepositoryRow, SampleIssue};
+pub use review::{
+    AppliedKind, AppliedView, ApplyWish, ConflictView, DiffLine, DiffLineKind, FileDiff, FileDiffKind, FileReview,
+    FileTexts, HunkChoice, HunkDecision, HunkView, Identity, PatchView, ReviewState,
+};
+pub use run::{
+    AttemptView, CallRow, CallText, CandidateState, CandidateView, RoundView, RunFacts, RunView, StageView, TaskView,
+    stages,
+};
+pub use runs::{
+    DeleteTicket, ExportFormat, RunHitView, RunListFilter, RunOrder, RunPage, RunRow, RunStatus, SnippetPart, UsageDay,
+};
+pub use solve::{Estimate, RunNews, SolveForm, SteeringWish};

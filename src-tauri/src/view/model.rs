@@ -1,0 +1,127 @@
+//! Models: what is here, what can be fetched, whether it fits and how fast it was.
+
+use crate::problem::Problem;
+use magis_engine::floors::models::Fit;
+use magis_engine::floors::store::Speed;
+use serde::Serialize;
+use specta::Type;
+
+/// A model of the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Type)]
+pub struct ModelRow {
+    /// Its id.
+    pub id: String,
+    /// The name shown.
+    pub name: String,
+    /// The licence of the weights; empty where it is not known.
+    pub licence: String,
+    /// The bytes of its file.
+    pub bytes: u64,
+    /// The hash of its file; empty where it was not taken yet.
+    pub sha256: String,
+    /// What to expect of it; empty where that is not known.
+    pub good_for: String,
+    /// Whether it is here.
+    pub installed: bool,
+    /// Whether it is a file of the person's own, not of the catalogue.
+    pub own_file: bool,
+    /// Why it cannot be used.
+    pub broken: Option<String>,
+    /// The context it was trained with, in tokens.
+    pub context_length: u32,
+    /// Memory it needs with the context of a run, in bytes.
+    pub need_bytes: u64,
+    /// Whether it fits.
+    pub fits: ModelFit,
+    /// Bytes that are here of an unfinished download.
+    pub partial_bytes: u64,
+    /// How fast it was on this machine.
+    pub measured: Option<MeasuredSpeed>,
+    /// Whether it is taken where none is chosen.
+    pub is_default: bool,
+    /// Where it can be had.
+    pub from: String,
+}
+
+/// Whether a model fits into the memory at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ModelFit {
+    /// With the context of a run.
+    Fits {
+        /// In tokens.
+        context: u32,
+    },
+    /// With a smaller context only.
+    Smaller {
+        /// In tokens.
+        context: u32,
+    },
+    /// Not at all.
+    No {
+        /// Bytes needed at the least.
+        need: u64,
+        /// Bytes available.
+        available: u64,
+    },
+}
+
+impl From<Fit> for ModelFit {
+    fn from(fit: Fit) -> Self {
+        match fit {
+            Fit::Fits { context } => Self::Fits { context },
+            Fit::Smaller { context } => Self::Smaller { context },
+            Fit::No { need, available } => Self::No { need, available },
+        }
+    }
+}
+
+/// How fast a model was in its calls on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Type)]
+pub struct MeasuredSpeed {
+    /// Tokens read a second.
+    pub read_tokens_per_second: f64,
+    /// Tokens written a second.
+    pub write_tokens_per_second: f64,
+    /// Over how many calls.
+    pub calls: u32,
+}
+
+impl From<Speed> for MeasuredSpeed {
+    fn from(speed: Speed) -> Self {
+        Self {
+            read_tokens_per_second: speed.read,
+            write_tokens_per_second: speed.write,
+            calls: speed.calls,
+        }
+    }
+}
+
+/// What happens while a model is fetched.
+#[derive(Debug, Clone, PartialEq, Serialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FetchNews {
+    /// Bytes arrive.
+    Progress {
+        /// Bytes that are here.
+        received: u64,
+        /// Bytes of the whole file.
+        total: u64,
+        /// How fast, over the last seconds.
+        bytes_per_second: f64,
+    },
+    /// All bytes are here and their hash is being taken.
+    Checking,
+    /// The model is in its place.
+    Done,
+    /// It was paused; what arrived is kept.
+    Stopped {
+        /// Bytes that are here.
+        received: u64,
+    },
+    /// Something went wrong; what arrived is kept.
+    Problem {
+        /// What.
+        problem: Problem,
+    },
+}

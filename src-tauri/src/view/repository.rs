@@ -1,0 +1,124 @@
+//! Repositories: how each stands, and what a run can be based on.
+
+use crate::problem::Problem;
+use magis_core::RepoId;
+use magis_engine::floors::repo::{BaseChoice, HeadState};
+use magis_engine::floors::store::Coverage;
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// A repository of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct RepositoryRow {
+    /// Its id.
+    pub id: RepoId,
+    /// Its name.
+    pub name: String,
+    /// Its root folder.
+    pub root: String,
+    /// When it was last used, in milliseconds since 1970.
+    pub used_at_ms: i64,
+    /// Where HEAD is; none where that cannot be read.
+    pub head: Option<HeadView>,
+    /// How many files differ from HEAD.
+    pub changed_files: u32,
+    /// What a person should know, a sentence each.
+    pub notes: Vec<String>,
+    /// What is wrong with it.
+    pub problem: Option<Problem>,
+    /// How many files are remembered; none where that cannot be read.
+    pub memory: Option<MemoryCounts>,
+    /// How many runs it has.
+    pub runs: u32,
+}
+
+/// Where HEAD is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum HeadView {
+    /// At a branch.
+    Branch {
+        /// Its name.
+        name: String,
+    },
+    /// At a commit.
+    Detached {
+        /// Which.
+        commit: String,
+    },
+    /// At a branch without a commit.
+    Unborn {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl From<HeadState> for HeadView {
+    fn from(head: HeadState) -> Self {
+        match head {
+            HeadState::Branch { name } => Self::Branch { name },
+            HeadState::Detached { commit } => Self::Detached { commit: commit.0 },
+        }
+    }
+}
+
+/// How many files of HEAD memory knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Type)]
+pub struct MemoryCounts {
+    /// As they are.
+    pub fresh: u32,
+    /// In another version.
+    pub stale: u32,
+    /// Not at all.
+    pub none: u32,
+}
+
+impl From<Coverage> for MemoryCounts {
+    fn from(coverage: Coverage) -> Self {
+        let Coverage { fresh, stale, none } = coverage;
+        Self { fresh, stale, none }
+    }
+}
+
+/// A branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct BranchName {
+    /// Its name.
+    pub name: String,
+    /// Whether HEAD is there.
+    pub current: bool,
+}
+
+/// What a run is to be based on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum BaseWish {
+    /// The last commit.
+    Head,
+    /// The last commit with all uncommitted work.
+    HeadWithUncommitted,
+    /// A branch, a tag, a commit.
+    Revision {
+        /// As git reads it.
+        name: String,
+    },
+}
+
+impl From<BaseWish> for BaseChoice {
+    fn from(wish: BaseWish) -> Self {
+        match wish {
+            BaseWish::Head => Self::Head,
+            BaseWish::HeadWithUncommitted => Self::HeadWithUncommitted,
+            BaseWish::Revision { name } => Self::Revision { name },
+        }
+    }
+}
+
+/// An issue of the built-in sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct SampleIssue {
+    /// A short name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}

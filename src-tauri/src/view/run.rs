@@ -1,0 +1,485 @@
+//! A run as its page shows it: everything its log says, folded and in the order in which people look at it.
+//!
+//! The folding itself is `magis-flow`'s; here the state, the log and the costs become one value.
+
+use super::review::AppliedView;
+use super::runs::RunRow;
+use magis_core::{
+    Agent, Base, Candidate, Description, Edit, Evidence, FileChange, FileTask, Finding, Hint, Judgement, LineSpan,
+    MergeResult, Notice, Plan, RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
+    TaskOutcome, Verdict,
+};
+use magis_engine::floors::flow::{Attempt, AttemptState, Run, TaskState};
+use magis_engine::floors::repo::text_diff;
+use magis_engine::floors::store::{Call, CallOrigin, CallTotals, StoredEvent};
+use magis_engine::stage_of_step;
+use serde::Serialize;
+use serde_json::Value;
+use specta::Type;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Why a candidate is in the run, or is not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CandidateState {
+    /// It stays.
+    Kept,
+    /// The Custodian judged it irrelevant.
+    JudgedIrrelevant,
+    /// A person dropped it.
+    DroppedByYou,
+    /// The Manager found nothing to do in it.
+    Declined {
+        /// Why.
+        reason: String,
+    },
+    /// It is not judged yet.
+    Waiting,
+}
+
+/// A candidate with everything that is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Type)]
+pub struct CandidateView {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// The Custodian's judgement.
+    pub judgement: Option<Judgement>,
+    /// Whether it stays.
+    pub state: CandidateState,
+    /// How it is described to the team.
+    pub description: Option<Description>,
+}
+
+/// One answer of a round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct AttemptView {
+    /// Which answer, from 0.
+    pub candidate: u32,
+    /// The fault, in a sentence or two; empty where nothing usable came.
+    pub fault: String,
+    /// The change against the base.
+    pub change: Option<FileChange>,
+    /// What programs found in it.
+    pub findings: Vec<Finding>,
+    /// Why nothing usable came.
+    pub failed: Option<String>,
+    /// What QA says.
+    pub verdict: Option<Verdict>,
+    /// The change as unified hunks against the base; empty where the base is not here.
+    pub diff: String,
+}
+
+/// One round of writing and review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct RoundView {
+    /// Which, from 1.
+    pub round: u32,
+    /// The symbols the lines lie in.
+    pub symbols: Vec<String>,
+    /// The lines to change.
+    pub spans: Vec<LineSpan>,
+    /// The answers.
+    pub attempts: Vec<AttemptView>,
+}
+
+/// One task with its people and its rounds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct TaskView {
+    /// The task.
+    pub task: FileTask,
+    /// Its Developer.
+    pub developer: Option<Role>,
+    /// Its QA Engineer.
+    pub reviewer: Option<Role>,
+    /// The rounds so far.
+    pub rounds: Vec<RoundView>,
+    /// How it ended.
+    pub outcome: Option<TaskOutcome>,
+    /// Lines of the file in the base; none where it is not there or not here.
+    pub base_lines: Option<u32>,
+}
+
+/// What a stage cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct StageView {
+    /// The stage.
+    pub stage: Stage,
+    /// Milliseconds the model worked.
+    pub ms: u64,
+    /// Model calls.
+    pub calls: u32,
+    /// Tokens read, without those reused.
+    pub computed_tokens: u64,
+    /// Tokens that the cache held already.
+    pub reused_tokens: u64,
+    /// Tokens written.
+    pub generated_tokens: u64,
+    /// Whether it is over.
+    pub done: bool,
+}
+
+/// A run, all of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Type)]
+pub struct RunView {
+    /// As lists show it.
+    pub row: RunRow,
+    /// What was asked for.
+    pub request: RunRequest,
+    /// The tree it reads.
+    pub base: Base,
+    /// What the agents read where the issue is too long for the model.
+    pub condensed_issue: Option<String>,
+    /// The hints that reach the agents.
+    pub hints: Vec<Hint>,
+    /// The stage that is under way; the last one when nothing is left.
+    pub stage: Stage,
+    /// All stages with what they cost.
+    pub stages: Vec<StageView>,
+    /// Why it is paused.
+    pub paused_reason: Option<String>,
+    /// How it ended.
+    pub outcome: Option<RunOutcome>,
+    /// The candidates, the most relevant first.
+    pub candidates: Vec<CandidateView>,
+    /// Files that could not be read.
+    pub skipped: Vec<SkippedFile>,
+    /// The tasks.
+    pub tasks: Vec<TaskView>,
+    /// The record of the meeting.
+    pub meeting: Vec<Speech>,
+    /// The plan.
+    pub plan: Option<Plan>,
+    /// The plan's parallel groups, in order.
+    pub plan_groups: Vec<Vec<TaskId>>,
+    /// The merged change.
+    pub merged: Option<MergeResult>,
+    /// What was left out, replaced or repeated.
+    pub notices: Vec<Notice>,
+    /// The last application of its patch.
+    pub applied: Option<AppliedView>,
+    /// The number of its last event.
+    pub seq: u32,
+}
+
+/// What a [`RunView`] is made of.
+pub struct RunFacts<'a> {
+    /// As lists show it.
+    pub row: RunRow,
+    /// The fold of the log.
+    pub state: &'a Run,
+    /// The log.
+    pub events: &'a [StoredEvent],
+    /// What its calls cost.
+    pub totals: &'a [CallTotals],
+    /// The base version of a file.
+    pub base_text: &'a dyn Fn(&RepoPath) -> Option<String>,
+    /// The last application of its patch.
+    pub applied: Option<AppliedView>,
+}
+
+impl RunView {
+    /// The view of a run.
+    pub fn new(facts: RunFacts<'_>) -> Self {
+        let RunFacts {
+            row,
+            state,
+            events,
+            totals,
+            base_text,
+            applied,
+        } = facts;
+        let steps = totals.iter().filter(|total| total.origin == CallOrigin::Own);
+        let costs = steps.filter_map(|total| {
+            Some(StageView {
+                stage: stage_of_step(&total.step)?,
+                ms: total.prompt_ms + total.generate_ms,
+                calls: total.calls,
+                computed_tokens: total.prompt_tokens,
+                reused_tokens: total.reused_tokens,
+                generated_tokens: total.generated_tokens,
+                done: false,
+            })
+        });
+        let reached = events.iter().map(|stored| stored.stage).max().unwrap_or(Stage::Locate);
+        let is_done = |stage| match state.outcome() {
+            Some(_) => stage <= reached,
+            None => stage < state.stage(),
+        };
+        let plan = state.plan().cloned();
+        Self {
+            row,
+            request: state.request().clone(),
+            base: state.base().clone(),
+            condensed_issue: events.iter().find_map(|stored| match &stored.event {
+                RunEvent::IssueRead { condensed, .. } => condensed.clone(),
+                _ => None,
+            }),
+            hints: state.hints().to_vec(),
+            stage: state.stage(),
+            stages: stages(costs, is_done),
+            paused_reason: paused_reason(state, events),
+            outcome: state.outcome().cloned(),
+            candidates: candidates(state, events),
+            skipped: state.skipped().to_vec(),
+            tasks: state.tasks().map(|task| task_view(task, base_text)).collect(),
+            meeting: state.meeting().to_vec(),
+            plan_groups: plan.as_ref().map(Plan::groups).unwrap_or_default(),
+            plan,
+            merged: state.merged().cloned(),
+            notices: events
+                .iter()
+                .filter_map(|stored| match &stored.event {
+                    RunEvent::Noticed { notice } => Some(notice.clone()),
+                    _ => None,
+                })
+                .collect(),
+            applied,
+            seq: events.last().map_or(0, |stored| stored.seq),
+        }
+    }
+}
+
+/// Costs added up by stage, all stages in order.
+pub fn stages(costs: impl Iterator<Item = StageView>, is_done: impl Fn(Stage) -> bool) -> Vec<StageView> {
+    let empty = |stage| StageView {
+        stage,
+        ms: 0,
+        calls: 0,
+        computed_tokens: 0,
+        reused_tokens: 0,
+        generated_tokens: 0,
+        done: is_done(stage),
+    };
+    let mut all: Vec<StageView> = Stage::ALL.into_iter().map(empty).collect();
+    for cost in costs {
+        if let Some(sum) = all.iter_mut().find(|sum| sum.stage == cost.stage) {
+            sum.ms += cost.ms;
+            sum.calls += cost.calls;
+            sum.computed_tokens += cost.computed_tokens;
+            sum.reused_tokens += cost.reused_tokens;
+            sum.generated_tokens += cost.generated_tokens;
+        }
+    }
+    all
+}
+
+fn paused_reason(state: &Run, events: &[StoredEvent]) -> Option<String> {
+    if !state.is_paused() || state.outcome().is_some() {
+        return None;
+    }
+    events.iter().rev().find_map(|stored| match &stored.event {
+        RunEvent::Paused { reason } => Some(reason.clone()),
+        _ => None,
+    })
+}
+
+fn candidates(state: &Run, events: &[StoredEvent]) -> Vec<CandidateView> {
+    let mut dropped = BTreeSet::new();
+    for stored in events {
+        match &stored.event {
+            RunEvent::CandidateDropped { path } => drop(dropped.insert(path)),
+            RunEvent::CandidateAdded { path, .. } => drop(dropped.remove(path)),
+            _ => {}
+        }
+    }
+    let declined: BTreeMap<&RepoPath, &str> = state.declined().collect();
+    let with_task: BTreeSet<&RepoPath> = state.tasks().map(|task| &task.task.candidate).collect();
+    let judgements = state.judgements();
+    let place = |path: &RepoPath| judgements.iter().position(|judgement| judgement.path == *path);
+    let mut views: Vec<CandidateView> = state
+        .candidates()
+        .iter()
+        .map(|candidate| {
+            let path = &candidate.path;
+            let judgement = place(path).map(|at| judgements[at].clone());
+            let given = candidate.evidence.contains(&Evidence::Given);
+            let state_of = if dropped.contains(path) {
+                CandidateState::DroppedByYou
+            } else if let (Some(reason), false) = (declined.get(path), with_task.contains(path)) {
+                CandidateState::Declined {
+                    reason: (*reason).to_owned(),
+                }
+            } else if given {
+                CandidateState::Kept
+            } else {
+                match &judgement {
+                    Some(judgement) if judgement.kept => CandidateState::Kept,
+                    Some(_) => CandidateState::JudgedIrrelevant,
+                    None => CandidateState::Waiting,
+                }
+            };
+            CandidateView {
+                candidate: candidate.clone(),
+                judgement,
+                state: state_of,
+                description: state.description(path).cloned(),
+            }
+        })
+        .collect();
+    views.sort_by_key(|view| place(&view.candidate.path).unwrap_or(usize::MAX));
+    views
+}
+
+fn task_view(task: &TaskState, base_text: &dyn Fn(&RepoPath) -> Option<String>) -> TaskView {
+    let base = base_text(&task.task.path);
+    let attempt = |number: u32, attempt: &Attempt| {
+        let (fault, change, failed) = match &attempt.state {
+            AttemptState::Written { fault, change, .. } => (fault.clone(), Some(change.clone()), None),
+            AttemptState::Failed { reason } => (String::new(), None, Some(reason.clone())),
+        };
+        AttemptView {
+            candidate: number,
+            fault,
+            diff: change
+                .as_ref()
+                .map_or_else(String::new, |change| diff(base.as_deref(), change)),
+            change,
+            findings: attempt.findings().to_vec(),
+            failed,
+            verdict: attempt.verdict.clone(),
+        }
+    };
+    TaskView {
+        task: task.task.clone(),
+        developer: task.role.clone(),
+        reviewer: task.reviewer.clone(),
+        rounds: task
+            .rounds
+            .iter()
+            .map(|round| RoundView {
+                round: round.round.0,
+                symbols: round.symbols.clone(),
+                spans: round.spans.clone(),
+                attempts: round
+                    .attempts
+                    .iter()
+                    .map(|(number, state)| attempt(number.0, state))
+                    .collect(),
+            })
+            .collect(),
+        outcome: task.outcome.clone(),
+        base_lines: base.map(|text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX)),
+    }
+}
+
+/// A change as unified hunks; nothing where the base is needed and not here, or does not take the edits.
+fn diff(base: Option<&str>, change: &FileChange) -> String {
+    match (change, base) {
+        (FileChange::Create { content }, _) => text_diff("", content, 3),
+        (FileChange::Delete, Some(base)) => text_diff(base, "", 3),
+        (FileChange::Modify { edits } | FileChange::Rename { edits, .. }, Some(base)) => {
+            Edit::splice(base, edits).map_or_else(|_| String::new(), |after| text_diff(base, &after, 3))
+        }
+        (FileChange::Delete | FileChange::Modify { .. } | FileChange::Rename { .. }, None) => String::new(),
+    }
+}
+
+/// A model call in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct CallRow {
+    /// Its id.
+    pub id: i64,
+    /// On whose behalf.
+    pub agent: Agent,
+    /// The step.
+    pub step: String,
+    /// For which task.
+    pub task: Option<TaskId>,
+    /// About which file.
+    pub path: Option<String>,
+    /// In which round.
+    pub round: Option<u32>,
+    /// Tokens read, without those reused.
+    pub prompt_tokens: u32,
+    /// Tokens that the cache held already.
+    pub reused_tokens: u32,
+    /// Tokens written.
+    pub generated_tokens: u32,
+    /// Milliseconds it took.
+    pub ms: u64,
+    /// How often it was asked again before.
+    pub retries: u32,
+    /// When it finished, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// What was shortened or left out of the prompt.
+    pub left_out: Vec<String>,
+}
+
+impl From<&Call> for CallRow {
+    fn from(call: &Call) -> Self {
+        let record = &call.record;
+        Self {
+            id: call.id.0,
+            agent: record.agent,
+            step: record.step.clone(),
+            task: record.task,
+            path: record.path.as_ref().map(ToString::to_string),
+            round: record.round.map(|round| round.0),
+            prompt_tokens: record.prompt_tokens,
+            reused_tokens: record.reused_tokens,
+            generated_tokens: record.generated_tokens,
+            ms: u64::from(record.prompt_ms) + u64::from(record.generate_ms),
+            retries: record.retries,
+            at_ms: record.at_ms,
+            left_out: serde_json::from_value(record.left_out.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// A model call with its words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct CallText {
+    /// The call.
+    pub call: CallRow,
+    /// What was asked.
+    pub prompt: String,
+    /// What came back; of a scored call, each text with its log-probability in nats.
+    pub reply: String,
+    /// The model.
+    pub model: String,
+    /// The seed.
+    pub seed: u64,
+    /// The hash of the template.
+    pub template_hash: String,
+}
+
+impl From<&Call> for CallText {
+    fn from(call: &Call) -> Self {
+        let record = &call.record;
+        Self {
+            call: call.into(),
+            prompt: prompt(&record.request),
+            reply: reply(&record.request, &record.reply),
+            model: record.model.clone(),
+            seed: record.seed,
+            template_hash: record.template_hash.clone(),
+        }
+    }
+}
+
+/// The messages one below the other, then the answer begun for the model.
+fn prompt(request: &Value) -> String {
+    let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut parts: Vec<String> = messages.iter().map(|message| text(&message["content"])).collect();
+    parts.push(text(&request["answer_prefix"]));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n")
+}
+
+fn reply(request: &Value, reply: &Value) -> String {
+    if let Some(text) = reply["text"].as_str() {
+        return text.to_owned();
+    }
+    let continuations = request["continuations"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let scores = reply["scores"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let line = |(text, score): (&Value, &Value)| {
+        let logprob = score["logprob"].as_f64().unwrap_or(f64::NAN);
+        format!("{logprob:9.3}  {}", text.as_str().unwrap_or_default())
+    };
+    let lines: Vec<String> = continuations.iter().zip(scores).map(line).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,277 @@
+//! Runs as lists show them: a row, a page, a search hit, and what a day's runs cost.
+
+use super::run::StageView;
+use magis_core::{RepoId, RunId, RunOutcome};
+use magis_engine::floors::store::{
+    ListedRun, RunEntry, RunOrder as StoredOrder, RunOrigin, RunPage as StoredPage, RunQuery,
+    RunStatus as StoredStatus, SnippetPart as StoredPart, Standing, TextSource,
+};
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// How a run stands, its outcome included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// It waits for its turn.
+    Queued,
+    /// It is worked on.
+    Running,
+    /// It was paused or stopped, and can be resumed.
+    Paused,
+    /// Its driver vanished; it can be resumed.
+    Interrupted,
+    /// Over, and every task was approved.
+    Approved,
+    /// Over, with a patch that QA did not approve as a whole.
+    NotApproved,
+    /// Over without a change.
+    NoChange,
+    /// It could not be carried out.
+    Failed,
+}
+
+impl RunStatus {
+    /// How the store's row says it.
+    pub fn of(entry: &RunEntry) -> Self {
+        match (&entry.status, &entry.outcome) {
+            (StoredStatus::Queued, _) => Self::Queued,
+            (StoredStatus::Running, _) => Self::Running,
+            (StoredStatus::Paused, _) => Self::Paused,
+            (StoredStatus::Ended, Some(RunOutcome::Approved)) => Self::Approved,
+            (StoredStatus::Ended, Some(RunOutcome::NotApproved)) => Self::NotApproved,
+            (StoredStatus::Ended, Some(RunOutcome::NoChange { .. })) => Self::NoChange,
+            (StoredStatus::Ended, Some(RunOutcome::Failed { .. })) => Self::Failed,
+            (StoredStatus::Interrupted, _) | (StoredStatus::Ended, None) => Self::Interrupted,
+        }
+    }
+}
+
+impl From<RunStatus> for Standing {
+    fn from(status: RunStatus) -> Self {
+        match status {
+            RunStatus::Queued => Self::Open(StoredStatus::Queued),
+            RunStatus::Running => Self::Open(StoredStatus::Running),
+            RunStatus::Paused => Self::Open(StoredStatus::Paused),
+            RunStatus::Interrupted => Self::Open(StoredStatus::Interrupted),
+            RunStatus::Approved => Self::Approved,
+            RunStatus::NotApproved => Self::NotApproved,
+            RunStatus::NoChange => Self::NoChange,
+            RunStatus::Failed => Self::Failed,
+        }
+    }
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct RunRow {
+    /// Its id.
+    pub id: RunId,
+    /// Its repository; none where that was removed, or the run was made elsewhere.
+    pub repo: Option<RepoId>,
+    /// The repository's name.
+    pub repository: String,
+    /// The issue's title.
+    pub title: String,
+    /// How it stands.
+    pub status: RunStatus,
+    /// The model.
+    pub model: String,
+    /// When it was created, in milliseconds since 1970.
+    pub created_at_ms: i64,
+    /// When it ended.
+    pub ended_at_ms: Option<i64>,
+    /// Milliseconds the model worked on it.
+    pub worked_ms: u64,
+    /// Tokens the model read and wrote for it.
+    pub tokens: u64,
+    /// Files of its patch.
+    pub files: u32,
+    /// Lines its patch adds.
+    pub added: u32,
+    /// Lines its patch deletes.
+    pub deleted: u32,
+    /// The run whose beginning it shares.
+    pub parent: Option<RunId>,
+    /// Whether it was made elsewhere.
+    pub imported: bool,
+    /// The person's tags.
+    pub tags: Vec<String>,
+    /// Whether this window works on it, or has it in its queue.
+    pub driven: bool,
+}
+
+impl RunRow {
+    /// The row of a run.
+    pub fn new(entry: &RunEntry, tags: Vec<String>, is_driven: impl Fn(RunId) -> bool) -> Self {
+        Self {
+            id: entry.id,
+            repo: entry.repo,
+            repository: entry.repository.clone(),
+            title: entry.title.clone(),
+            status: RunStatus::of(entry),
+            model: entry.model.clone(),
+            created_at_ms: entry.created_at,
+            ended_at_ms: entry.ended_at,
+            worked_ms: entry.worked_ms,
+            tokens: entry.tokens,
+            files: entry.size.files,
+            added: entry.size.added,
+            deleted: entry.size.deleted,
+            parent: entry.parent.map(|parent| parent.run),
+            imported: entry.origin == RunOrigin::Imported,
+            tags,
+            driven: is_driven(entry.id),
+        }
+    }
+}
+
+/// Which runs a page shows.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, Type)]
+pub struct RunListFilter {
+    /// Only runs of this repository.
+    pub repo: Option<RepoId>,
+    /// Only runs that stand like this.
+    pub status: Option<RunStatus>,
+    /// Only runs with this tag.
+    pub tag: Option<String>,
+    /// Only runs that say all of these words; the beginning of a word is enough.
+    pub text: String,
+    /// Only runs behind this one.
+    pub after: Option<RunId>,
+    /// At most this many.
+    pub limit: u32,
+    /// In which order.
+    pub order: RunOrder,
+}
+
+/// The order of a list of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOrder {
+    /// The newest first.
+    NewestFirst,
+    /// The oldest first.
+    OldestFirst,
+}
+
+impl From<RunListFilter> for RunQuery {
+    fn from(filter: RunListFilter) -> Self {
+        Self {
+            repo: filter.repo,
+            standing: filter.status.map(Into::into),
+            tag: filter.tag,
+            text: filter.text,
+            after: filter.after,
+            limit: filter.limit.min(500),
+            order: match filter.order {
+                RunOrder::NewestFirst => StoredOrder::NewestFirst,
+                RunOrder::OldestFirst => StoredOrder::OldestFirst,
+            },
+        }
+    }
+}
+
+/// A page of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct RunPage {
+    /// The runs.
+    pub rows: Vec<RunHitView>,
+    /// Whether more follow.
+    pub more: bool,
+    /// How many there are on all pages; of a search at most 500 are counted.
+    pub total: u32,
+}
+
+/// A run of a page, with where it says what was searched for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct RunHitView {
+    /// The run.
+    pub run: RunRow,
+    /// In which text: `issue`, `hint`, `words`, `path`, `patch`; empty without a search.
+    pub place: String,
+    /// A piece of that text.
+    pub snippet: Vec<SnippetPart>,
+}
+
+/// A piece of a snippet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct SnippetPart {
+    /// The text.
+    pub text: String,
+    /// Whether it is what was searched for.
+    pub hit: bool,
+}
+
+impl RunPage {
+    /// The page as the store gives it.
+    pub fn new(page: StoredPage, is_driven: impl Fn(RunId) -> bool) -> Self {
+        let row = |listed: ListedRun| {
+            let place = listed.places.into_iter().next();
+            let source = place.as_ref().map(|place| place.source);
+            RunHitView {
+                run: RunRow::new(&listed.run, listed.tags, &is_driven),
+                place: source.map_or(String::new(), |source| word(source).to_owned()),
+                snippet: place.map_or_else(Vec::new, |place| place.snippet.into_iter().map(part).collect()),
+            }
+        };
+        Self {
+            total: page.total,
+            more: page.rest > 0,
+            rows: page.rows.into_iter().map(row).collect(),
+        }
+    }
+}
+
+fn word(source: TextSource) -> &'static str {
+    match source {
+        TextSource::Issue => "issue",
+        TextSource::Hint => "hint",
+        TextSource::Words => "words",
+        TextSource::Path => "path",
+        TextSource::Patch => "patch",
+    }
+}
+
+fn part(part: StoredPart) -> SnippetPart {
+    match part {
+        StoredPart::Plain(text) => SnippetPart { text, hit: false },
+        StoredPart::Found(text) => SnippetPart { text, hit: true },
+    }
+}
+
+/// A deleted run that can still be had back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct DeleteTicket {
+    /// What to give for having it back.
+    pub ticket: i64,
+    /// What happens with it, in a sentence.
+    pub note: String,
+}
+
+/// As what a run is written to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    /// All of it, to be imported elsewhere.
+    Json,
+    /// To be read by people.
+    Markdown,
+    /// Its patch alone.
+    Patch,
+}
+
+/// What the runs of a day cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct UsageDay {
+    /// The day, `2026-11-21`, where this machine is.
+    pub day: String,
+    /// How many runs were worked on.
+    pub runs: u32,
+    /// Milliseconds the model worked.
+    pub ms: u64,
+    /// Tokens it read and wrote.
+    pub tokens: u64,
+    /// The same by stage.
+    pub by_stage: Vec<StageView>,
+}

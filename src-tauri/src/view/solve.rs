@@ -1,0 +1,208 @@
+//! Beginning a run, intervening in it, and following it.
+
+use super::repository::BaseWish;
+use super::run::RunView;
+use crate::problem::Problem;
+use magis_core::{Agent, Hint, HintsMode, QaMode, RelevanceMode, RepoId, Role, Stage, TaskId};
+use magis_engine::{SolveWish, Steering};
+use serde::{Deserialize, Serialize};
+use specta::Type;
+use std::path::PathBuf;
+
+/// What a person filled in to begin a run; also kept as the draft of the next one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SolveForm {
+    /// The repository.
+    pub repo: RepoId,
+    /// The issue.
+    pub issue: String,
+    /// Comments on it.
+    pub comments: String,
+    /// The output of a failing run.
+    pub failing_log: String,
+    /// What the run is based on.
+    pub base: BaseWish,
+    /// The model; none: the default one.
+    pub model: Option<String>,
+    /// The files, where they are given.
+    pub files: Vec<String>,
+    /// The seed.
+    pub seed: u64,
+    /// How many files of the ranking are judged.
+    pub top_k: u32,
+    /// Rounds a task gets.
+    pub max_rounds: u32,
+    /// Whether QA Engineers review.
+    pub qa: bool,
+}
+
+impl SolveForm {
+    /// The same for the engine, in the repository at `root` and with `model` where none is chosen.
+    pub fn wish(self, root: PathBuf, model: Option<String>) -> SolveWish {
+        let said = |text: String, hint: fn(String) -> Hint| (!text.trim().is_empty()).then(|| hint(text));
+        let hints = [
+            said(self.comments, Hint::Comments),
+            said(self.failing_log, Hint::FailingLog),
+        ];
+        SolveWish {
+            repository: root,
+            base: self.base.into(),
+            issue: self.issue,
+            hints: hints.into_iter().flatten().collect(),
+            hints_mode: HintsMode::Use,
+            files: self.files,
+            model: self.model.or(model),
+            seed: self.seed,
+            top_k: self.top_k,
+            max_rounds: self.max_rounds,
+            qa: if self.qa { QaMode::Review } else { QaMode::Skip },
+            relevance: RelevanceMode::Code,
+        }
+    }
+}
+
+/// How long a run takes, from runs like it on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Type)]
+pub struct Estimate {
+    /// Seconds; none where no run says it.
+    pub seconds: Option<f64>,
+    /// How many runs say so.
+    pub from_runs: u32,
+}
+
+/// An intervention in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SteeringWish {
+    /// Drop a candidate.
+    Drop {
+        /// The file.
+        path: String,
+    },
+    /// Add a candidate.
+    Add {
+        /// The file.
+        path: String,
+    },
+    /// Rewrite a task.
+    EditTask {
+        /// The task.
+        task: TaskId,
+        /// What has to be done.
+        description: String,
+    },
+    /// Rewrite a Developer's role.
+    EditRole {
+        /// The task.
+        task: TaskId,
+        /// The role.
+        role: Role,
+    },
+    /// Give a hint.
+    Hint {
+        /// The hint.
+        text: String,
+    },
+    /// Speak in the meeting.
+    Speak {
+        /// What is said.
+        text: String,
+    },
+}
+
+impl From<SteeringWish> for Steering {
+    fn from(wish: SteeringWish) -> Self {
+        match wish {
+            SteeringWish::Drop { path } => Self::Drop { path },
+            SteeringWish::Add { path } => Self::Add { path },
+            SteeringWish::EditTask { task, description } => Self::EditTask {
+                task,
+                action: None,
+                description,
+            },
+            SteeringWish::EditRole { task, role } => Self::EditRole { task, role },
+            SteeringWish::Hint { text } => Self::Hint { text },
+            SteeringWish::Speak { text } => Self::Speak { text },
+        }
+    }
+}
+
+/// What happens in a run while it happens.
+#[derive(Debug, Clone, PartialEq, Serialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RunNews {
+    /// The run as it stands now.
+    View {
+        /// All of it.
+        view: Box<RunView>,
+    },
+    /// The model is being loaded.
+    Loading {
+        /// Which.
+        model: String,
+    },
+    /// The search index is brought up to date.
+    Indexing {
+        /// Files done.
+        done: u32,
+        /// Files to do.
+        total: u32,
+    },
+    /// A model call began.
+    CallStarted {
+        /// At which stage.
+        stage: Stage,
+        /// Whose.
+        agent: Agent,
+        /// The step.
+        step: String,
+        /// For which task.
+        task: Option<TaskId>,
+        /// About which file.
+        path: Option<String>,
+    },
+    /// Text came from the model.
+    Text {
+        /// For which task.
+        task: Option<TaskId>,
+        /// Whose.
+        agent: Agent,
+        /// The step.
+        step: String,
+        /// What came since the last message.
+        delta: String,
+    },
+    /// A model call ended.
+    CallEnded {
+        /// Tokens read.
+        prompt_tokens: u32,
+        /// Tokens that were there already.
+        reused_tokens: u32,
+        /// Tokens written.
+        generated_tokens: u32,
+        /// Milliseconds of reading.
+        prompt_ms: u64,
+        /// Milliseconds of writing.
+        generate_ms: u64,
+        /// Whether the reply was on record, so that the model did nothing.
+        recorded: bool,
+    },
+    /// How fast it goes.
+    Speed {
+        /// Tokens written a second.
+        tokens_per_second: f64,
+        /// Since the run was taken up, in milliseconds.
+        elapsed_ms: u64,
+        /// Until its end, about; none while nothing can be said.
+        left_ms: Option<u64>,
+    },
+    /// It was stopped or paused, and can be resumed.
+    Stopped,
+    /// It is over.
+    Ended,
+    /// Something went wrong; it is paused.
+    Problem {
+        /// What.
+        problem: Problem,
+    },
+}

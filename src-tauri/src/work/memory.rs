@@ -1,0 +1,61 @@
+//! The summary memory: how much of a repository is known, and one summary: read, corrected, dropped, made anew.
+
+use crate::driving::Driving;
+use crate::problem::Problem;
+use crate::state::{App, Change};
+use crate::view::{MemoryReport, SummaryView};
+use magis_core::{RepoId, RepoPath};
+
+impl App {
+    /// What is remembered of a repository's last commit, and what that cost and saved.
+    pub fn memory_report(&self, repo: RepoId) -> Result<MemoryReport, Problem> {
+        let magis = self.magis()?;
+        let commit = magis.open_repository(repo)?.state()?.commit;
+        let head = self.files_of_head(&magis, repo, &commit)?;
+        let files = magis.memory_of(repo, &head.files)?;
+        Ok(MemoryReport::new(repo, files, magis.memory_days(repo)?))
+    }
+
+    /// The summary of a file.
+    pub fn summary(&self, repo: RepoId, path: &str) -> Result<Option<SummaryView>, Problem> {
+        let remembered = self.magis()?.remembered(repo, &RepoPath::new(path)?)?;
+        Ok(remembered.map(Into::into))
+    }
+
+    /// Puts a person's words in place of a model's.
+    pub fn correct_summary(&self, repo: RepoId, path: &str, text: &str) -> Result<SummaryView, Problem> {
+        if text.trim().is_empty() {
+            return Err(Problem::new(
+                "summary_empty",
+                "a summary cannot be empty",
+                "Write what the file is for, or drop the summary.",
+            ));
+        }
+        let corrected = self.magis()?.correct_summary(repo, &RepoPath::new(path)?, text)?;
+        self.ring(Change::Memory(repo));
+        Ok(corrected.into())
+    }
+
+    /// Drops every summary of a file.
+    pub fn drop_summary(&self, repo: RepoId, path: &str) -> Result<(), Problem> {
+        self.magis()?.store().drop_summaries_of(repo, &RepoPath::new(path)?)?;
+        self.ring(Change::Memory(repo));
+        Ok(())
+    }
+
+    /// Makes the summary of a file anew, with the model that is loaded, or else the default one.
+    pub async fn renew_summary(&self, repo: RepoId, path: &str) -> Result<SummaryView, Problem> {
+        let path = RepoPath::new(path)?;
+        let magis = self.magis()?;
+        let model = match self.driving().loaded().await {
+            Some(loaded) => loaded,
+            None => self.driving().model(self, &magis, &self.default_model()?).await?,
+        };
+        let renewed = magis.renew_summary(repo, &path, model.as_ref()).await?;
+        if self.driving().driven().is_empty() {
+            Driving::free_when_idle(self);
+        }
+        self.ring(Change::Memory(repo));
+        Ok(renewed.into())
+    }
+}

@@ -1,0 +1,16 @@
+//! What the window can do, one file a feature: the engine's calls put together, without any window.
+//!
+//! Every function here can be called from a test; the commands only unpack, call and convert.
+
+mod app;
+mod erase;
+mod markdown;
+mod memory;
+mod models;
+mod open;
+mod repositories;
+mod review;
+mod runs;
+mod solve;
+
+pub use erase::ERASE_ALL;

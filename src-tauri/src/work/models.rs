@@ -1,0 +1,262 @@
+//! Models: what is here and what can be had, fetching one, adding a file, checking one, choosing the default.
+
+use super::app::USUAL_CONTEXT;
+use crate::problem::Problem;
+use crate::state::{App, Change};
+use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Settings};
+use magis_engine::Magis;
+use magis_engine::floors::models::{
+    CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
+    ModelId, Verification, available_memory, fits,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How often the progress of a download is told.
+const BEAT: Duration = Duration::from_millis(200);
+
+impl App {
+    /// All models: those that are here, then those of the catalogue that can be fetched.
+    pub fn models(&self) -> Result<Vec<ModelRow>, Problem> {
+        let magis = self.magis()?;
+        let library = magis.library();
+        let default = self.default_model()?;
+        let context = self.settings()?.context.unwrap_or(USUAL_CONTEXT);
+        let here = library
+            .list()?
+            .into_iter()
+            .map(|model| installed_row(&magis, model, context));
+        let others = library
+            .not_installed()
+            .into_iter()
+            .map(|entry| entry_row(&magis, entry, context));
+        let mut rows = here.chain(others).collect::<Result<Vec<_>, Problem>>()?;
+        for row in &mut rows {
+            row.is_default = row.id == default;
+        }
+        Ok(rows)
+    }
+
+    /// Fetches a model, and tells `sink` how far it is until it is over. Returns at once.
+    pub fn fetch_model(&self, id: &str, sink: impl Fn(FetchNews) -> bool + Send + 'static) -> Result<(), Problem> {
+        let magis = self.magis()?;
+        let id = ModelId::new(id)?;
+        if magis.library().catalog().get(&id).is_none() {
+            return Err(Problem::new(
+                "model_missing",
+                format!("the catalogue has no model called {id}"),
+                "Choose one of the list, or add a file of your own.",
+            ));
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        {
+            let mut fetches = self.fetches();
+            if fetches.contains_key(id.as_str()) {
+                return Err(Problem::new(
+                    "busy",
+                    format!("the model {id} is being fetched already"),
+                    "Wait for it, or pause it.",
+                ));
+            }
+            fetches.insert(id.to_string(), Arc::clone(&stop));
+        }
+        let app = self.clone();
+        std::thread::spawn(move || {
+            let end = carry_out(&magis, &id, &stop, &sink);
+            app.fetches().remove(id.as_str());
+            sink(end);
+            app.ring(Change::Models);
+        });
+        Ok(())
+    }
+
+    /// Pauses a download; what arrived is kept.
+    pub fn pause_fetch(&self, id: &str) {
+        if let Some(stop) = self.fetches().get(id) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Pauses every download.
+    pub fn pause_fetches(&self) {
+        for stop in self.fetches().values() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Deletes a model, or what was fetched of it so far.
+    pub async fn remove_model(&self, id: &str) -> Result<(), Problem> {
+        if self.driving().driven().is_empty() {
+            self.driving().free().await;
+        }
+        let id = id.to_owned();
+        self.work(move |app| {
+            app.magis()?.library().remove(&ModelId::new(&id)?)?;
+            app.ring(Change::Models);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Takes a file into the library.
+    pub fn add_model(&self, path: &Path) -> Result<ModelRow, Problem> {
+        let added = self.magis()?.library().add(path)?;
+        self.ring(Change::Models);
+        let rows = self.models()?;
+        let row = rows.into_iter().find(|row| row.id == added.id.as_str());
+        row.ok_or_else(|| {
+            Problem::new(
+                "model_missing",
+                format!("the model {} was added and is not in the list", added.id),
+                "Open Models again.",
+            )
+        })
+    }
+
+    /// Reads every byte of a model; says what is wrong with it, or nothing.
+    pub fn verify_model(&self, id: &str) -> Result<Option<String>, Problem> {
+        let verified = self.magis()?.library().verify(&ModelId::new(id)?)?;
+        Ok(match verified {
+            Verification::Intact { .. } | Verification::FirstSeen { .. } => None,
+            Verification::Changed { expected, found } => Some(format!(
+                "The file is not what it should be: its SHA-256 is {found}, and {expected} is right. Remove it and fetch it again."
+            )),
+        })
+    }
+
+    /// Takes this model where none is chosen.
+    pub fn set_default_model(&self, id: &str) -> Result<(), Problem> {
+        let settings = Settings {
+            default_model: Some(ModelId::new(id)?.to_string()),
+            ..self.settings()?
+        };
+        self.put_settings(settings)?;
+        self.ring(Change::Models);
+        Ok(())
+    }
+}
+
+fn carry_out(magis: &Magis, id: &ModelId, stop: &AtomicBool, sink: &dyn Fn(FetchNews) -> bool) -> FetchNews {
+    let options = FetchOptions::new(FetchSource::Auto, SystemTime::now());
+    let mut meter = Meter::default();
+    let mut tell = |progress: FetchProgress| {
+        if let Some(news) = meter.news(&progress) {
+            // A window that was closed listens no more; the download goes on.
+            sink(news);
+        }
+    };
+    match magis.library().fetch(id, &options, &mut tell, stop) {
+        Ok(_) => FetchNews::Done,
+        Err(FetchError::Cancelled { done, .. }) => FetchNews::Stopped { received: done },
+        Err(error) => FetchNews::Problem { problem: error.into() },
+    }
+}
+
+/// How fast bytes arrive.
+#[derive(Default)]
+struct Meter {
+    told: Option<Instant>,
+    is_checking: bool,
+    /// When and with how many bytes the present stretch began.
+    stretch: Option<(Instant, u64)>,
+    speed: f64,
+}
+
+impl Meter {
+    fn news(&mut self, progress: &FetchProgress) -> Option<FetchNews> {
+        if progress.phase == FetchPhase::Checking {
+            return (!std::mem::replace(&mut self.is_checking, true)).then_some(FetchNews::Checking);
+        }
+        let now = Instant::now();
+        if self.told.is_some_and(|told| now - told < BEAT) {
+            return None;
+        }
+        self.told = Some(now);
+        let (since, bytes) = *self.stretch.get_or_insert((now, progress.bytes_done));
+        let seconds = (now - since).as_secs_f64();
+        if seconds >= 1.0 {
+            self.speed = progress.bytes_done.saturating_sub(bytes) as f64 / seconds;
+            self.stretch = Some((now, progress.bytes_done));
+        }
+        Some(FetchNews::Progress {
+            received: progress.bytes_done,
+            total: progress.bytes_total,
+            bytes_per_second: self.speed,
+        })
+    }
+}
+
+fn installed_row(magis: &Magis, model: InstalledModel, context: u32) -> Result<ModelRow, Problem> {
+    let available = available_memory().unwrap_or(u64::MAX);
+    let is_own = model.entry.is_none();
+    let sha256 = match (&model.entry, &model.header) {
+        (Some(entry), _) => entry.file.sha256.to_string(),
+        // The hash of a file that did not change since is remembered.
+        (None, Ok(_)) => magis.library().resolve(model.id.as_str())?.sha256.to_string(),
+        (None, Err(_)) => String::new(),
+    };
+    let mut row = match &model.entry {
+        Some(entry) => entry_row(magis, entry, context)?,
+        None => ModelRow {
+            id: model.id.to_string(),
+            name: model.id.to_string(),
+            licence: String::new(),
+            bytes: model.bytes,
+            sha256: sha256.clone(),
+            good_for: String::new(),
+            installed: true,
+            own_file: true,
+            broken: None,
+            context_length: 0,
+            need_bytes: 0,
+            fits: ModelFit::No { need: 0, available },
+            partial_bytes: 0,
+            measured: measured(magis, &sha256)?,
+            is_default: false,
+            from: model.path.display().to_string(),
+        },
+    };
+    row.installed = true;
+    row.own_file = is_own;
+    row.bytes = model.bytes;
+    match &model.header {
+        Ok(header) => {
+            let wanted = context.min(header.context_length);
+            row.context_length = header.context_length;
+            row.need_bytes = MemoryNeed::of(header, wanted).bytes();
+            row.fits = fits(header, wanted, available).into();
+        }
+        Err(error) => row.broken = Some(Problem::new("model", error.to_string(), "").message),
+    }
+    Ok(row)
+}
+
+fn entry_row(magis: &Magis, entry: &CatalogEntry, context: u32) -> Result<ModelRow, Problem> {
+    let wanted = context.min(entry.context);
+    let sha256 = entry.file.sha256.to_string();
+    let fit: Fit = entry.fits(wanted, available_memory().unwrap_or(u64::MAX));
+    Ok(ModelRow {
+        id: entry.id.to_string(),
+        name: entry.name.clone(),
+        licence: entry.licence.clone(),
+        bytes: entry.file.bytes,
+        measured: measured(magis, &sha256)?,
+        sha256,
+        good_for: entry.good_for.clone(),
+        installed: false,
+        own_file: false,
+        broken: None,
+        context_length: entry.context,
+        need_bytes: MemoryNeed::of_entry(entry, wanted).bytes(),
+        fits: fit.into(),
+        partial_bytes: magis.library().partial_bytes(entry),
+        is_default: false,
+        from: entry.file.url.clone(),
+    })
+}
+
+fn measured(magis: &Magis, sha256: &str) -> Result<Option<MeasuredSpeed>, Problem> {
+    Ok(magis.store().speed_of(sha256)?.map(Into::into))
+}

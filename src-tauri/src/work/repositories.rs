@@ -1,0 +1,166 @@
+//! The list of repositories: taking one in, looking at each, letting one go; and the built-in sample.
+
+use crate::problem::Problem;
+use crate::sample;
+use crate::state::{App, Change, HeadFiles, now};
+use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue};
+use magis_core::{CommitId, RepoId};
+use magis_engine::Magis;
+use magis_engine::floors::repo::{BaseChoice, HeadState, RepositoryState};
+use magis_engine::floors::store::Repository;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl App {
+    /// All repositories, the last used first, each as it stands now.
+    pub fn repositories(&self) -> Result<Vec<RepositoryRow>, Problem> {
+        let magis = self.magis()?;
+        let known = magis.store().repositories()?;
+        known.into_iter().map(|known| self.row(&magis, known)).collect()
+    }
+
+    /// Takes the repository that `path` belongs to into the list.
+    pub fn add_repository(&self, path: &Path) -> Result<RepositoryRow, Problem> {
+        let magis = self.magis()?;
+        let repo = magis.add_repository(path)?;
+        self.ring(Change::Repositories);
+        self.ring(Change::Runs(None));
+        self.row(&magis, magis.store().repository(repo)?)
+    }
+
+    /// Lets a repository go: what memory holds of it and its search index are erased, its runs stay. The repository itself
+    /// is not touched.
+    pub fn remove_repository(&self, repo: RepoId) -> Result<(), Problem> {
+        let magis = self.magis()?;
+        for run in self.driving().driven() {
+            if magis.store().run(run)?.entry.repo == Some(repo) {
+                return Err(Problem::new(
+                    "run_active",
+                    format!("run {run} of this repository is being worked on, or waits for its turn"),
+                    "Stop it first.",
+                ));
+            }
+        }
+        magis.store().remove_repository(repo, now())?;
+        // The index can be made anew from nothing, so what of it cannot be deleted now does no harm.
+        drop(std::fs::remove_dir_all(
+            magis.data().root().join("index").join(repo.to_string()),
+        ));
+        self.head_files().remove(&repo);
+        self.ring(Change::Repositories);
+        self.ring(Change::Runs(None));
+        Ok(())
+    }
+
+    /// The local branches.
+    pub fn branches(&self, repo: RepoId) -> Result<Vec<BranchName>, Problem> {
+        let repository = self.magis()?.open_repository(repo)?;
+        let head = match repository.state()?.head {
+            HeadState::Branch { name } => Some(name),
+            HeadState::Detached { .. } => None,
+        };
+        let branch = |name: String| BranchName {
+            current: head.as_ref() == Some(&name),
+            name,
+        };
+        Ok(repository.branches()?.into_iter().map(branch).collect())
+    }
+
+    /// The files a run with this base could read.
+    pub fn repository_files(&self, repo: RepoId, base: BaseWish) -> Result<Vec<String>, Problem> {
+        let files = self.magis()?.files_of(repo, &base.into())?;
+        Ok(files.into_iter().map(|file| file.path.to_string()).collect())
+    }
+
+    /// Writes the built-in sample into the data folder, where it is not there yet, and takes it into the list.
+    pub fn add_sample(&self) -> Result<RepositoryRow, Problem> {
+        let folder = self.place().data.root().join("sample").join("tally");
+        if !folder.join(".git").exists() {
+            write_sample(&folder).map_err(|error| {
+                Problem::new(
+                    "sample",
+                    format!("the sample could not be written: {error}"),
+                    "It is written with the program git; check that it is installed.",
+                )
+            })?;
+        }
+        self.add_repository(&folder)
+    }
+
+    /// The issues of the built-in sample.
+    pub fn sample_issues(&self) -> Vec<SampleIssue> {
+        let issue = |issue: &sample::SampleIssue| SampleIssue {
+            name: issue.name.to_owned(),
+            text: issue.text.to_owned(),
+        };
+        sample::ISSUES.iter().map(issue).collect()
+    }
+
+    /// The files of a repository's last commit; listed once for each commit.
+    pub(super) fn files_of_head(&self, magis: &Magis, repo: RepoId, commit: &CommitId) -> Result<HeadFiles, Problem> {
+        if let Some(known) = self.head_files().get(&repo).filter(|known| known.commit == *commit) {
+            return Ok(known.clone());
+        }
+        let files = HeadFiles {
+            commit: commit.clone(),
+            files: Arc::new(magis.files_of(repo, &BaseChoice::Head)?),
+        };
+        self.head_files().insert(repo, files.clone());
+        Ok(files)
+    }
+
+    fn row(&self, magis: &Magis, known: Repository) -> Result<RepositoryRow, Problem> {
+        let repo = known.id;
+        let mut row = RepositoryRow {
+            id: repo,
+            name: known.name,
+            root: known.root,
+            used_at_ms: known.last_used_at,
+            head: None,
+            changed_files: 0,
+            notes: Vec::new(),
+            problem: None,
+            memory: None,
+            runs: magis.store().run_count(repo)?,
+        };
+        let state = magis
+            .open_repository(repo)
+            .map_err(Problem::from)
+            .and_then(|repository| Ok(repository.state()?));
+        match state {
+            Ok(state) => {
+                row.memory = self.coverage(magis, repo, &state).ok();
+                let counts = state.cleanliness;
+                row.changed_files = counts.staged + counts.changed + counts.untracked + counts.conflicted;
+                row.head = Some(state.head.into());
+                row.notes = state.notes;
+            }
+            Err(problem) => row.problem = Some(problem),
+        }
+        Ok(row)
+    }
+
+    fn coverage(&self, magis: &Magis, repo: RepoId, state: &RepositoryState) -> Result<MemoryCounts, Problem> {
+        let head = self.files_of_head(magis, repo, &state.commit)?;
+        let files: Vec<_> = head
+            .files
+            .iter()
+            .map(|file| (file.path.clone(), file.blob.clone()))
+            .collect();
+        Ok(magis.store().coverage(repo, &files)?.into())
+    }
+}
+
+/// Writes the sample beside its place first, so that half of one is never taken for it.
+fn write_sample(folder: &Path) -> std::io::Result<()> {
+    let mut half = folder.as_os_str().to_owned();
+    half.push(".new");
+    let half = PathBuf::from(half);
+    for leftover in [half.as_path(), folder] {
+        if leftover.exists() {
+            std::fs::remove_dir_all(leftover)?;
+        }
+    }
+    sample::write_repository(&half)?;
+    std::fs::rename(&half, folder)
+}

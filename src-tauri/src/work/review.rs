@@ -1,0 +1,83 @@
+//! The patch of a run: looking at it, keeping what a person decided, applying that and taking it back.
+
+use super::runs::applied;
+use crate::problem::Problem;
+use crate::state::{App, Change, now};
+use crate::view::{AppliedKind, AppliedView, ApplyWish, ConflictView, FileTexts, PatchView, ReviewState};
+use magis_core::{MergeResult, RepoPath, RunId};
+use magis_engine::AppliedRun;
+use magis_engine::floors::repo::{FilePatchKind, Patch};
+
+impl App {
+    /// The patch of a run.
+    pub fn patch(&self, run: RunId) -> Result<PatchView, Problem> {
+        let (merged, patch) = self.parsed(run)?;
+        Ok(PatchView::new(run, &self.magis()?.state(run)?, &merged, &patch))
+    }
+
+    /// A file of the patch before and after.
+    pub fn file_texts(&self, run: RunId, path: &str) -> Result<FileTexts, Problem> {
+        let path = RepoPath::new(path)?;
+        let texts = self.magis()?.texts(run)?;
+        let (_, patch) = self.parsed(run)?;
+        let file = patch.files.iter().find(|file| file.path == path);
+        let old = file.map_or(&path, |file| file.old_path());
+        let is_new = file.is_some_and(|file| file.kind == FilePatchKind::Create);
+        let is_gone = file.is_some_and(|file| file.kind == FilePatchKind::Delete);
+        Ok(FileTexts {
+            before: if is_new { None } else { texts.before(old) },
+            after: if is_gone { None } else { texts.after(&path) },
+        })
+    }
+
+    /// How far the review of a run is.
+    pub fn review(&self, run: RunId) -> Result<ReviewState, Problem> {
+        let kept: Option<serde_json::Value> = self.magis()?.store().review(run)?;
+        let read = kept.and_then(|value| serde_json::from_value(value).ok());
+        Ok(read.unwrap_or_default())
+    }
+
+    /// Keeps how far a review is.
+    pub fn save_review(&self, run: RunId, review: &ReviewState) -> Result<(), Problem> {
+        Ok(self.magis()?.store().put_review(run, review, now())?)
+    }
+
+    /// Where what a person accepted does not fit the working tree as it is.
+    pub fn conflicts(&self, run: RunId, review: ReviewState) -> Result<Vec<ConflictView>, Problem> {
+        let found = self.magis()?.review_conflicts(run, &review.try_into()?)?;
+        Ok(found.into_iter().map(Into::into).collect())
+    }
+
+    /// Applies what a person accepted. Refuses on conflict, and touches nothing else.
+    pub fn apply(&self, run: RunId, review: ReviewState, wish: ApplyWish) -> Result<AppliedView, Problem> {
+        let magis = self.magis()?;
+        let done = magis.apply_review(run, wish.into(), &review.try_into()?)?;
+        let view = match done {
+            AppliedRun::PatchFile(path) => AppliedView {
+                kind: AppliedKind::PatchFile,
+                name: path.display().to_string(),
+                at_ms: now(),
+                notes: Vec::new(),
+                undoable: false,
+            },
+            AppliedRun::Repository(_) => applied(&magis, run)?.ok_or(magis_engine::EngineError::NotApplied(run))?,
+        };
+        self.ring(Change::Runs(Some(run)));
+        self.ring(Change::Repositories);
+        Ok(view)
+    }
+
+    /// Takes the last application back, where everything is still as it was left.
+    pub fn undo_apply(&self, run: RunId) -> Result<(), Problem> {
+        self.magis()?.undo(run)?;
+        self.ring(Change::Runs(Some(run)));
+        self.ring(Change::Repositories);
+        Ok(())
+    }
+
+    fn parsed(&self, run: RunId) -> Result<(MergeResult, Patch), Problem> {
+        let merged = self.magis()?.merged(run)?;
+        let patch = Patch::parse(&merged.patch)?;
+        Ok((merged, patch))
+    }
+}

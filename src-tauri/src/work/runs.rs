@@ -1,0 +1,191 @@
+//! Past runs: lists, one run with its calls, tags, deletion, carrying to and from files, what they cost.
+
+use super::app::write_new;
+use super::markdown::markdown;
+use crate::problem::Problem;
+use crate::state::{App, Change, now};
+use crate::view::{
+    AppliedView, CallRow, CallText, DeleteTicket, ExportFormat, RunFacts, RunListFilter, RunPage, RunRow, RunView,
+    StageView, UsageDay, stages,
+};
+use magis_core::{RepoPath, RunId};
+use magis_engine::floors::store::{CallId, DayTotals};
+use magis_engine::{Magis, stage_of_step};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+impl App {
+    /// A page of the list of runs.
+    pub fn runs_page(&self, filter: RunListFilter) -> Result<RunPage, Problem> {
+        let page = self.magis()?.store().run_page(&filter.into())?;
+        let driven = self.driving().driven();
+        Ok(RunPage::new(page, |run| driven.contains(&run)))
+    }
+
+    /// A run, all of it, as its log says.
+    pub fn run_view(&self, run: RunId) -> Result<RunView, Problem> {
+        let magis = self.magis()?;
+        let events = magis.store().events(run)?;
+        let state = magis.state(run)?;
+        let texts = magis.texts(run)?;
+        Ok(RunView::new(RunFacts {
+            row: self.run_row(run)?,
+            state: &state,
+            events: &events,
+            totals: &magis.store().call_totals(run)?,
+            base_text: &|path| texts.before(path),
+            applied: applied(&magis, run)?,
+        }))
+    }
+
+    /// A run as lists show it.
+    pub fn run_row(&self, run: RunId) -> Result<RunRow, Problem> {
+        let magis = self.magis()?;
+        let store = magis.store();
+        Ok(RunRow::new(&store.run(run)?.entry, store.tags(run)?, |run| {
+            self.driving().drives(run)
+        }))
+    }
+
+    /// The model calls of a run, in the order in which they finished.
+    pub fn calls(&self, run: RunId) -> Result<Vec<CallRow>, Problem> {
+        let calls = self.magis()?.store().calls(run)?;
+        Ok(calls.iter().map(Into::into).collect())
+    }
+
+    /// One model call with its words.
+    pub fn call_text(&self, run: RunId, call: i64) -> Result<CallText, Problem> {
+        let found = self.magis()?.store().call(CallId(call))?;
+        let gone = || {
+            Problem::new(
+                "no_call",
+                format!("run {run} has no call {call}"),
+                "Load the run again; it may have been deleted.",
+            )
+        };
+        found.as_ref().map(Into::into).ok_or_else(gone)
+    }
+
+    /// Gives a run exactly these tags.
+    pub fn set_tags(&self, run: RunId, tags: &[String]) -> Result<(), Problem> {
+        self.magis()?.store().set_tags(run, tags)?;
+        self.ring(Change::Runs(Some(run)));
+        Ok(())
+    }
+
+    /// Takes a run out of the lists; it is erased some minutes later, or when the window closes.
+    pub async fn delete_run(&self, run: RunId) -> Result<DeleteTicket, Problem> {
+        let ticket = self.work(move |app| app.hide_run(run)).await?;
+        let app = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(Self::taking_back() + 1000)).await;
+            // What cannot be erased now is erased at the next start.
+            drop(app.work(|app| Ok(app.erase_expired())).await);
+        });
+        Ok(ticket)
+    }
+
+    fn hide_run(&self, run: RunId) -> Result<DeleteTicket, Problem> {
+        if self.driving().drives(run) {
+            return Err(Problem::new(
+                "run_active",
+                format!("run {run} is being worked on, or waits for its turn"),
+                "Stop it first.",
+            ));
+        }
+        self.magis()?.store().remove_run(run, now())?;
+        self.ring(Change::Runs(None));
+        Ok(DeleteTicket {
+            ticket: run.0,
+            note: format!(
+                "Run {run} is deleted. It is erased from the disk in ten minutes, or when Magis is closed; summaries it \
+                 made stay in memory."
+            ),
+        })
+    }
+
+    /// Puts a deleted run back.
+    pub fn undo_delete(&self, ticket: i64) -> Result<(), Problem> {
+        self.magis()?.store().restore_run(RunId(ticket))?;
+        self.ring(Change::Runs(None));
+        Ok(())
+    }
+
+    /// Writes a run to a file.
+    pub fn export_run(&self, run: RunId, format: ExportFormat, path: &Path) -> Result<(), Problem> {
+        let magis = self.magis()?;
+        let text = match format {
+            ExportFormat::Json => magis.export(run)? + "\n",
+            ExportFormat::Patch => magis.merged(run)?.patch,
+            ExportFormat::Markdown => markdown(&self.run_view(run)?),
+        };
+        write_new(path, text.as_bytes())
+    }
+
+    /// Takes in a run that was exported. Where its repository is in the list, it belongs to it.
+    pub fn import_run(&self, path: &Path) -> Result<RunId, Problem> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Problem::new(
+                "io",
+                format!("could not read {}: {error}", path.display()),
+                "Choose a file that was exported as JSON.",
+            )
+        })?;
+        let run = self.magis()?.import(&text)?;
+        self.ring(Change::Runs(None));
+        Ok(run)
+    }
+
+    /// What all runs cost by day, the first day first.
+    pub fn usage(&self) -> Result<Vec<UsageDay>, Problem> {
+        let magis = self.magis()?;
+        let runs: BTreeMap<String, u32> = magis.store().runs_by_day()?.into_iter().collect();
+        let mut days: BTreeMap<String, Vec<DayTotals>> = BTreeMap::new();
+        for total in magis.store().day_totals(None)? {
+            days.entry(total.day.clone()).or_default().push(total);
+        }
+        let day = |(day, totals): (String, Vec<DayTotals>)| UsageDay {
+            runs: runs.get(&day).copied().unwrap_or(0),
+            ms: totals.iter().map(|total| total.ms).sum(),
+            tokens: totals
+                .iter()
+                .map(|total| total.prompt_tokens + total.generated_tokens)
+                .sum(),
+            by_stage: stages(totals.iter().filter_map(stage_cost), |_| true),
+            day,
+        };
+        Ok(days.into_iter().map(day).collect())
+    }
+
+    /// A file of a run's base, as text.
+    pub fn base_file(&self, run: RunId, path: &str) -> Result<String, Problem> {
+        let path = RepoPath::new(path)?;
+        let text = self.magis()?.texts(run)?.before(&path);
+        text.ok_or_else(|| {
+            Problem::new(
+                "no_such_file",
+                format!("{path} is not in the base of run {run}, is no text, or is not on this machine"),
+                "Add the repository the run was made in.",
+            )
+        })
+    }
+}
+
+/// The last application of a run's patch.
+pub(super) fn applied(magis: &Magis, run: RunId) -> Result<Option<AppliedView>, Problem> {
+    let application = magis.applied(run)?;
+    Ok(application.map(|application| AppliedView::new(&application, magis.can_undo(run).is_ok())))
+}
+
+fn stage_cost(total: &DayTotals) -> Option<StageView> {
+    Some(StageView {
+        stage: stage_of_step(&total.step)?,
+        ms: total.ms,
+        calls: total.calls,
+        computed_tokens: total.prompt_tokens,
+        reused_tokens: total.reused_tokens,
+        generated_tokens: total.generated_tokens,
+        done: true,
+    })
+}

@@ -1,0 +1,166 @@
+//! Beginning runs, halting them, going on with them, intervening in them, and following them.
+
+use crate::driving::{Driving, Halt, ModelSource};
+use crate::follow::{Sink, standing};
+use crate::problem::Problem;
+use crate::state::{App, Change, now};
+use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
+use magis_core::{QaMode, RepoId, RunId, Stage};
+use magis_engine::EngineError;
+use magis_engine::floors::store::{RunFilter, RunOrigin, RunStatus};
+use std::path::PathBuf;
+
+impl App {
+    /// What was typed for the next run of a repository.
+    pub fn draft(&self, repo: RepoId) -> Result<Option<SolveForm>, Problem> {
+        let kept: Option<serde_json::Value> = self.magis()?.store().draft(repo)?;
+        Ok(kept.and_then(|value| serde_json::from_value(value).ok()))
+    }
+
+    /// Keeps what was typed.
+    pub fn save_draft(&self, draft: &SolveForm) -> Result<(), Problem> {
+        Ok(self.magis()?.store().put_draft(draft.repo, draft, now())?)
+    }
+
+    /// How long such a run takes, from runs that ended here with the same model and effort.
+    pub fn estimate(&self, form: &SolveForm) -> Result<Estimate, Problem> {
+        let magis = self.magis()?;
+        let model = match &form.model {
+            Some(model) => model.clone(),
+            None => self.default_model()?,
+        };
+        let qa = if form.qa { QaMode::Review } else { QaMode::Skip };
+        let ended = magis.store().runs(&RunFilter {
+            status: Some(RunStatus::Ended),
+            limit: 200,
+            ..RunFilter::default()
+        })?;
+        let mut times = Vec::new();
+        for entry in ended {
+            let whole = entry.origin == RunOrigin::Local && entry.parent.is_none() && entry.worked_ms > 0;
+            if !whole || entry.model != model || times.len() == 10 {
+                continue;
+            }
+            let request = magis.store().run(entry.id)?.request;
+            if (request.top_k, request.max_rounds, request.qa) == (form.top_k, form.max_rounds, qa) {
+                times.push(entry.worked_ms as f64 / 1000.0);
+            }
+        }
+        let from_runs = times.len() as u32;
+        Ok(Estimate {
+            seconds: (from_runs > 0).then(|| times.iter().sum::<f64>() / f64::from(from_runs)),
+            from_runs,
+        })
+    }
+
+    /// Checks everything a run needs and makes it; it still has to be put into the queue.
+    pub fn prepare_run(&self, form: SolveForm) -> Result<RunId, Problem> {
+        let magis = self.magis()?;
+        let repo = form.repo;
+        let root = PathBuf::from(magis.store().repository(repo)?.root);
+        let default = self.default_model()?;
+        let wish = form.wish(root, Some(default));
+        let prepared = match self.driving().models() {
+            ModelSource::Worker => magis.prepare(wish)?,
+            ModelSource::Given(model) => magis.prepare_for(wish, model.as_ref())?,
+        };
+        magis.store().set_run_status(prepared.run, RunStatus::Queued)?;
+        magis.store().clear_draft(repo)?;
+        self.ring(Change::Repositories);
+        Ok(prepared.run)
+    }
+
+    /// Begins a run.
+    pub async fn start_run(&self, form: SolveForm) -> Result<RunId, Problem> {
+        let run = self.work(|app| app.prepare_run(form)).await?;
+        Driving::enqueue(self, run);
+        Ok(run)
+    }
+
+    /// Goes on with a run that was halted, or whose driver vanished.
+    pub async fn resume_run(&self, run: RunId) -> Result<(), Problem> {
+        if self.driving().drives(run) {
+            return Ok(());
+        }
+        self.work(move |app| {
+            let magis = app.magis()?;
+            if magis.state(run)?.outcome().is_some() {
+                return Err(EngineError::RunOver(run).into());
+            }
+            let entry = magis.store().run(run)?.entry;
+            entry.repo.ok_or(EngineError::NoRepository(run))?;
+            magis.store().restore_run(run)?;
+            if let Some(lease) = magis.store().live_lease(now())?.filter(|lease| lease.run == run) {
+                if lease.pid != std::process::id() {
+                    return Err(Problem::new(
+                        "run_active",
+                        format!(
+                            "run {run} is being worked on by another program (process {})",
+                            lease.pid
+                        ),
+                        "Follow it there, or stop it there first.",
+                    ));
+                }
+            }
+            Ok(magis.store().set_run_status(run, RunStatus::Queued)?)
+        })
+        .await?;
+        Driving::enqueue(self, run);
+        Ok(())
+    }
+
+    /// Halts a run; see [`Halt`] for what becomes of the model.
+    pub async fn halt_run(&self, run: RunId, how: Halt) -> Result<(), Problem> {
+        let was_driven = self.driving().drives(run);
+        self.driving().halt(self, run, how)?;
+        if !was_driven && how == Halt::Stop && self.driving().driven().is_empty() {
+            // A paused run that is stopped: its model is still there.
+            self.driving().free().await;
+        }
+        Ok(())
+    }
+
+    /// Intervenes in a run that is not over.
+    pub fn steer(&self, run: RunId, wish: SteeringWish) -> Result<(), Problem> {
+        self.magis()?.steer(run, wish.into())?;
+        if self.driving().is_followed(run) {
+            let view = Box::new(self.run_view(run)?);
+            self.driving().tell(run, &RunNews::View { view });
+        }
+        self.ring(Change::Runs(Some(run)));
+        Ok(())
+    }
+
+    /// Makes a new run that shares the beginning of `run`, and puts it into the queue.
+    pub async fn rerun(
+        &self,
+        run: RunId,
+        from: Stage,
+        model: Option<String>,
+        seed: Option<u64>,
+    ) -> Result<RunId, Problem> {
+        let created = self
+            .work(move |app| Ok(app.magis()?.rerun(run, from, model, seed)?))
+            .await?;
+        Driving::enqueue(self, created);
+        Ok(created)
+    }
+
+    /// Sends what happens in a run to `sink`, beginning with how it stands, until it halts.
+    pub fn follow_run(&self, run: RunId, sink: Sink) {
+        let is_driven = self.driving().drives(run);
+        let listens = standing(self, run).into_iter().all(&sink);
+        if is_driven && listens {
+            self.driving().add_follower(run, sink);
+        }
+    }
+
+    /// The runs that are worked on here or wait, in their order.
+    pub fn running_runs(&self) -> Result<Vec<RunRow>, Problem> {
+        self.driving()
+            .driven()
+            .into_iter()
+            .map(|run| self.run_row(run))
+            .collect()
+    }
+}
