@@ -64,7 +64,9 @@ impl Magis {
         if let Some(outcome) = log.state.outcome() {
             return Ok(DriveEnd::Ended(outcome.clone()));
         }
-        if log.state.is_paused() {
+        // Whoever adds up the time between events leaves out what lies before this one: a pause, a crash, the distance to
+        // the run whose beginning was taken over.
+        if log.seq > 1 || self.store.run(run)?.entry.parent.is_some() {
             log.append(&RunEvent::Resumed)?;
         }
         let mut work = self.workspace(&log, model, stop.clone(), progress.clone())?;

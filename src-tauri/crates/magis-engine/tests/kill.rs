@@ -11,7 +11,7 @@ mod ground;
 
 use async_trait::async_trait;
 use ground::{Ground, open, script};
-use magis_core::{RunId, RunOutcome};
+use magis_core::{RunEvent, RunId, RunOutcome};
 use magis_engine::DriveEnd;
 use magis_engine::floors::llm::{
     ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, ScriptedModel,
@@ -137,6 +137,12 @@ async fn a_run_killed_at_twenty_points_goes_on_where_it_was() {
             "killed after call {at}: no recorded call is made again"
         );
         assert_eq!(ground.magis.merged(run).unwrap().patch, patch, "killed after call {at}");
+        let marks = ground
+            .events(run)
+            .iter()
+            .filter(|event| **event == RunEvent::Resumed)
+            .count();
+        assert_eq!(marks, 1, "killed after call {at}: the log says that it goes on");
         assert_eq!(fingerprint(&ground.repository()), before, "killed after call {at}");
     }
 }
