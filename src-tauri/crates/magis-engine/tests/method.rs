@@ -9,7 +9,9 @@
 mod ground;
 
 use ground::{Ground, asked, script, script_after};
-use magis_core::{Decision, DescriptionSource, Hint, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome};
+use magis_core::{
+    Decision, DescriptionSource, Hint, RelevanceMode, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome,
+};
 use magis_engine::floors::llm::ScriptedModel;
 use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, Steering};
 use magis_testkit::{fingerprint, sample};
@@ -113,6 +115,29 @@ async fn a_small_change_of_a_summarised_file_costs_one_p1_and_no_p2() {
         (0, 0),
         "P1's message is remembered"
     );
+}
+
+#[tokio::test]
+async fn on_descriptions_alone_every_ranked_file_is_described_and_the_answer_decides() {
+    let ground = Ground::new();
+    let mut wish = ground.wish(sample::UNTIL.text);
+    wish.relevance = RelevanceMode::Description;
+    let (run, end) = ground.solve(wish, script()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = ground.magis.state(run).unwrap();
+    let ranked = state.candidates().len();
+    assert!(ranked > 1);
+    assert_eq!(
+        (ground.calls(run, "P2"), ground.calls(run, "P3-description")),
+        (ranked, ranked)
+    );
+    assert_eq!((ground.calls(run, "P3-naming"), ground.calls(run, "P3-code")), (0, 0));
+    let kept: Vec<&str> = state
+        .kept()
+        .into_iter()
+        .map(|candidate| candidate.path.as_str())
+        .collect();
+    assert_eq!(kept, sample::UNTIL.expected_files);
 }
 
 #[tokio::test]
@@ -304,6 +329,15 @@ async fn a_run_again_from_a_stage_repeats_nothing_before_it() {
         ground.magis.state(run).unwrap().outcome(),
         Some(&RunOutcome::Approved),
         "the old run stays"
+    );
+    let mark = ground
+        .events(again)
+        .iter()
+        .position(|event| *event == RunEvent::Resumed)
+        .unwrap();
+    assert!(
+        matches!(ground.events(run)[mark], RunEvent::ReviewerDefined { .. }),
+        "a mark stands where the shared beginning ends, so that the time between the runs is nobody's"
     );
 }
 

@@ -5,7 +5,7 @@
 
 use crate::instances::{InstanceId, rows};
 use anyhow::{Context as _, Result, bail};
-use magis_core::RunId;
+use magis_core::{RelevanceMode, RunId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -26,6 +26,9 @@ pub struct Setting {
     pub hints: Hints,
     /// Whether QA Engineers review.
     pub qa: Qa,
+    /// What P3 judges from.
+    #[serde(default)]
+    pub relevance: RelevanceMode,
     /// How many files of the ranking are judged.
     pub top_k: u32,
     /// Rounds a task gets.

@@ -1,6 +1,6 @@
 //! Repositories, sets and results' folders, from outside. Needs the `git` program.
 
-use magis_core::{CommitId, LineSpan, RepoPath, RunId};
+use magis_core::{CommitId, LineSpan, RelevanceMode, RepoPath, RunId};
 use magis_eval::instances::{InstanceId, read_instances, read_references, spread};
 use magis_eval::repositories::{Applies, Repositories};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, Results, RunLine, RunState, Setting, read_verdicts};
@@ -124,6 +124,7 @@ fn setting(seed: u64) -> Setting {
         files: Files::Located,
         hints: Hints::Withheld,
         qa: Qa::Reviewing,
+        relevance: RelevanceMode::Code,
         top_k: 20,
         max_rounds: 3,
         seed,

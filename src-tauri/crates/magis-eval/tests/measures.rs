@@ -2,8 +2,8 @@
 
 use magis_core::{
     Agent, Base, BlobId, Candidate, CandidateNumber, CommitId, Decision, Edit, Evidence, FileAction, FileChange,
-    FileTask, HintsMode, Issue, Judgement, LineSpan, MergeResult, QaMode, RepoPath, Round, RunEvent, RunId, RunOutcome,
-    RunRequest, TaskId, TaskOutcome, TreeId, Verdict,
+    FileTask, HintsMode, Issue, Judgement, LineSpan, MergeResult, QaMode, RelevanceMode, RepoPath, Round, RunEvent,
+    RunId, RunOutcome, RunRequest, TaskId, TaskOutcome, TreeId, Verdict,
 };
 use magis_engine::floors::store::{ArchivedRun, CallKind, CallRecord, RunArchive, StoredEvent};
 use magis_eval::change::Change;
@@ -72,6 +72,7 @@ impl Story {
             issue: Issue::new("It is broken").expect("an issue"),
             hints: Vec::new(),
             hints_mode: HintsMode::Use,
+            relevance: RelevanceMode::Code,
             files: Vec::new(),
             model: "scripted".to_owned(),
             seed: 1,
@@ -257,6 +258,7 @@ fn measure(method: Method, runs: Vec<RecordedInstance>) -> SettingReport {
         files: Files::Located,
         hints: Hints::Withheld,
         qa: Qa::Reviewing,
+        relevance: RelevanceMode::Code,
         top_k: 20,
         max_rounds: 3,
         seed: 1,

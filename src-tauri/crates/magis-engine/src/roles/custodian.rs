@@ -7,10 +7,13 @@ use crate::condense::condense;
 use crate::desk::{About, AskError, Draw, Fitted, now};
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
-    BlobId, Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RepoPath, RunEvent,
+    BlobId, Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RelevanceMode, RepoPath,
+    RunEvent,
 };
 use magis_flow::Run;
-use magis_prompts::{ChangeMessage, FileSummary, Head, RelevanceByCode, RelevanceByName, Template};
+use magis_prompts::{
+    ChangeMessage, FileSummary, Head, Prompt, RelevanceByCode, RelevanceByDescription, RelevanceByName, Template,
+};
 use magis_repo::{diff_stat, text_diff};
 use magis_search::{KeepRule, fuse, keep};
 use magis_store::NewSummary;
@@ -106,6 +109,10 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
             judgements: run.candidates().iter().map(kept).collect(),
         });
     }
+    if run.request().relevance == RelevanceMode::Description {
+        let files: Vec<RepoPath> = ranked.iter().map(|candidate| candidate.path.clone()).collect();
+        return judge_by_description(work, run, files).await;
+    }
     let head = work.head(run);
     let names: Vec<String> = ranked.iter().map(|candidate| format!("{}`", candidate.path)).collect();
     let asked = [Fitted::whole(RelevanceByName { head: head.clone() })];
@@ -140,6 +147,49 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     })
 }
 
+/// P3 as the paper has it: every ranked file is described, and the answer on the description decides. Where every answer
+/// is no, the file that came nearest to a yes stays.
+async fn judge_by_description(work: &mut Workspace, run: &Run, files: Vec<RepoPath>) -> Step {
+    let head = work.head(run);
+    let mut answers = Vec::with_capacity(files.len());
+    for path in &files {
+        let RunEvent::FileDescribed { description } = describe(work, run, path).await? else {
+            answers.push(None);
+            continue;
+        };
+        let prompt = RelevanceByDescription {
+            head: head.clone(),
+            path: path.to_string(),
+            description: description.text(),
+        };
+        answers.push(yes_or_no(work, path, prompt).await?);
+    }
+    let relevance: Vec<f64> = answers.iter().map(|answer| answer.unwrap_or(0.0)).collect();
+    let judgement = |(place, at): (usize, usize)| Judgement {
+        path: files[at].clone(),
+        naming: None,
+        yes_no: answers[at],
+        relevance: relevance[at],
+        kept: place == 0 || relevance[at] > 0.0,
+    };
+    Ok(RunEvent::RelevanceJudged {
+        judgements: descending(&relevance).into_iter().enumerate().map(judgement).collect(),
+    })
+}
+
+/// How much likelier yes is than no, as a difference of log-probabilities; nothing where the question does not fit.
+async fn yes_or_no<P: Prompt>(work: &mut Workspace, path: &RepoPath, prompt: P) -> Result<Option<f64>, AskError> {
+    match work
+        .desk
+        .weigh(&About::path(path), [Fitted::whole(prompt)], [" yes", " no"])
+        .await
+    {
+        Ok(weight) => Ok(Some(weight)),
+        Err(AskError::Unusable(_)) => Ok(None),
+        Err(fatal) => Err(fatal),
+    }
+}
+
 async fn judge_on_code(work: &mut Workspace, run: &Run, head: &Head, path: &RepoPath) -> Result<Option<f64>, AskError> {
     let Ok(source) = work.read(path) else { return Ok(None) };
     let code = best_code(work, run, path, &source.text, 2, 900)?;
@@ -156,15 +206,7 @@ async fn judge_on_code(work: &mut Workspace, run: &Run, head: &Head, path: &Repo
         names: names.collect(),
         code,
     };
-    match work
-        .desk
-        .weigh(&About::path(path), [Fitted::whole(prompt)], [" yes", " no"])
-        .await
-    {
-        Ok(weight) => Ok(Some(weight)),
-        Err(AskError::Unusable(_)) => Ok(None),
-        Err(fatal) => Err(fatal),
-    }
+    yes_or_no(work, path, prompt).await
 }
 
 /// The `count` functions of a file that the issue quotes or matches best, best first, together at most `characters` long; the file's beginning

@@ -8,8 +8,8 @@ use super::{STOPPED, load, now, runtime, stop_on_interrupt};
 use crate::args::SetArgs;
 use anyhow::{Context as _, Result};
 use magis_core::{
-    Agent, Base, BlobId, Candidate, Evidence, Hint, HintsMode, Issue, Judgement, MergeResult, QaMode, RepoPath,
-    RunEvent, RunId, RunOutcome, RunRequest, TreeId,
+    Agent, Base, BlobId, Candidate, Evidence, Hint, HintsMode, Issue, Judgement, MergeResult, QaMode, RelevanceMode,
+    RepoPath, RunEvent, RunId, RunOutcome, RunRequest, TreeId,
 };
 use magis_engine::floors::llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, Message, MessageRole, Sampling,
@@ -37,6 +37,7 @@ pub fn baseline(args: &SetArgs) -> Result<ExitCode> {
         files: Files::Given,
         hints: if args.hints { Hints::Given } else { Hints::Withheld },
         qa: Qa::Absent,
+        relevance: RelevanceMode::Code,
         memory: Memory::Empty,
         top_k: 0,
         max_rounds: 1,
@@ -265,6 +266,7 @@ fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn 
         issue: Issue::new(&instance.problem_statement)?,
         hints,
         hints_mode: HintsMode::Use,
+        relevance: RelevanceMode::Code,
         files: job.files.clone(),
         model: set.setting.model.clone(),
         seed: set.setting.seed,

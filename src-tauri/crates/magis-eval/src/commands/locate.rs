@@ -6,7 +6,7 @@ use super::solve::{Until, drive_all};
 use super::{chosen, runtime};
 use crate::args::LocateArgs;
 use anyhow::{Context as _, Result};
-use magis_core::{Issue, RepoPath};
+use magis_core::{Issue, RelevanceMode, RepoPath};
 use magis_engine::floors::search::{Index, IssueQuery};
 use magis_eval::instances::{InstanceId, Reference, read_references};
 use magis_eval::measures::locating::{Located, PLACES, recall};
@@ -94,7 +94,12 @@ fn by_model(args: &LocateArgs, references: &BTreeMap<InstanceId, Reference>, row
         files: Files::Located,
         hints: Hints::Withheld,
         qa: Qa::Absent,
-        // No memory is read up to the judgement; the index is what is shared.
+        relevance: if args.by_description {
+            RelevanceMode::Description
+        } else {
+            RelevanceMode::Code
+        },
+        // On names and code no memory is read up to the judgement; the index is what is shared.
         memory: Memory::Shared,
         top_k: args.top_k,
         max_rounds: 1,

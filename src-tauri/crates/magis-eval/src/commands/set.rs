@@ -3,7 +3,7 @@
 use super::{chosen, model_of, open};
 use crate::args::{EngineArgs, WhichArgs};
 use anyhow::{Context as _, Result};
-use magis_core::{RepoPath, RunId};
+use magis_core::{RelevanceMode, RepoPath, RunId};
 use magis_engine::Magis;
 use magis_eval::instances::{Instance, InstanceId, read_references};
 use magis_eval::record::RunRecord;
@@ -45,6 +45,7 @@ pub struct Plan<'a> {
     pub files: Files,
     pub hints: Hints,
     pub qa: Qa,
+    pub relevance: RelevanceMode,
     pub memory: Memory,
     pub top_k: u32,
     pub max_rounds: u32,
@@ -71,6 +72,7 @@ impl Set {
             files: plan.files,
             hints: plan.hints,
             qa: plan.qa,
+            relevance: plan.relevance,
             top_k: plan.top_k,
             max_rounds: plan.max_rounds,
             seed: plan.seed,
@@ -167,6 +169,9 @@ fn label(plan: &Plan<'_>, model: &str) -> String {
     }
     if plan.qa == Qa::Absent && plan.method == Method::Magis {
         words.push("no QA");
+    }
+    if plan.relevance == RelevanceMode::Description {
+        words.push("P3 on descriptions");
     }
     if plan.memory == Memory::Shared {
         words.push("shared memory");

@@ -6,7 +6,7 @@ use super::set::{Job, Plan, Set};
 use super::{STOPPED, runtime, stop_on_interrupt};
 use crate::args::SolveArgs;
 use anyhow::{Result, bail};
-use magis_core::{Hint, HintsMode, QaMode, RunEvent, RunId};
+use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
 use magis_engine::floors::llama::WorkerModel;
 use magis_engine::floors::repo::BaseChoice;
 use magis_engine::{DriveEnd, Progress, SolveWish};
@@ -39,6 +39,11 @@ pub fn solve(args: &SolveArgs) -> Result<ExitCode> {
         files: if args.given_files { Files::Given } else { Files::Located },
         hints: if args.set.hints { Hints::Given } else { Hints::Withheld },
         qa: if args.no_qa { Qa::Absent } else { Qa::Reviewing },
+        relevance: if args.by_description {
+            RelevanceMode::Description
+        } else {
+            RelevanceMode::Code
+        },
         memory: if args.shared_memory {
             Memory::Shared
         } else {
@@ -155,6 +160,7 @@ fn prepare(set: &Set, job: &Job) -> Result<RunId> {
             Qa::Reviewing => QaMode::Review,
             Qa::Absent => QaMode::Skip,
         },
+        relevance: set.setting.relevance,
     })?;
     let run = prepared.run;
     set.results.note_run(&RunLine {
