@@ -46,6 +46,11 @@ pub enum Command {
     Locate(Box<LocateArgs>),
     /// Let a named model score how well the task descriptions of recorded runs match the reference changes, 1 to 5.
     ScoreTasks(ScoreTasksArgs),
+    /// Kill runs on the built-in sample at points spread over them, go on, and say what was lost.
+    ///
+    /// The program and its worker get SIGKILL. Exit code 0 when no recorded call was lost or made again, every run ended
+    /// and the repository is untouched.
+    Kill(KillArgs),
     /// Serve as the engine's process.
     #[command(hide = true)]
     Worker,
@@ -126,6 +131,10 @@ pub struct SolveArgs {
     /// Without QA Engineers: the first usable change is taken.
     #[arg(long)]
     pub no_qa: bool,
+    /// Let P3 judge from the descriptions alone, the paper's own way: every ranked file is described, and the answer
+    /// decides.
+    #[arg(long)]
+    pub by_description: bool,
     /// Files of the ranking that are judged.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top_k: u32,
@@ -184,6 +193,10 @@ pub struct LocateArgs {
     /// Files of the ranking that are judged.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top_k: u32,
+    /// Let P3 judge from the descriptions alone, the paper's own way: every ranked file is described, and the answer
+    /// decides.
+    #[arg(long)]
+    pub by_description: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -207,4 +220,24 @@ pub struct ScoreTasksArgs {
     /// The context to load the judge with, in tokens. Default: 16384, or what the memory holds.
     #[arg(long, value_name = "TOKENS")]
     pub context: Option<u32>,
+}
+
+/// `kill`.
+#[derive(Debug, Args)]
+pub struct KillArgs {
+    /// The program to be killed: 'magis'.
+    #[arg(long, value_name = "FILE")]
+    pub magis: PathBuf,
+    /// How many runs are killed; the points are spread evenly over the calls of a run that nothing disturbs.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub points: usize,
+    /// The engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// The folder for the runs; what an earlier start left there is replaced.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 }

@@ -1,6 +1,7 @@
 //! What each command does, one file each, and what they share.
 
 mod baseline;
+mod kill;
 mod locate;
 mod report;
 mod score_tasks;
@@ -31,6 +32,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::report(&args),
         Command::Locate(args) => locate::locate(&args),
         Command::ScoreTasks(args) => score_tasks::score_tasks(&args),
+        Command::Kill(args) => kill::kill(&args),
         Command::Worker => serve_as_worker(),
     }
 }
