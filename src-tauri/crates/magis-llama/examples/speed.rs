@@ -1,15 +1,16 @@
 //! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS]`.
 //!
-//! Prints tokens a second for prompts and generation, and the time for scoring forty continuations at once and one by
-//! one. The numbers hold for a machine that does nothing else.
+//! Prints tokens a second for prompts and generation, the time for scoring forty continuations at once and one by one,
+//! and how long a cancelled call goes on. The numbers hold for a machine that does nothing else.
 
 use magis_llama::engine::Engine;
 use magis_llm::protocol::Load;
-use magis_llm::{ChatRequest, Constraint, Message, MessageRole, Sampling, ScoreRequest};
+use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, Sampling, ScoreRequest};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -22,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         threads,
         batch: None,
     };
-    let mut engine = Engine::load(&load, Arc::default())?;
+    let abort: Arc<AtomicBool> = Arc::default();
+    let mut engine = Engine::load(&load, Arc::clone(&abort))?;
     println!(
         "{}: loaded in {:.1} s, {} threads",
         engine.loaded().name,
@@ -92,6 +94,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("one by one, the prefix reused: {} ms", begun.elapsed().as_millis());
     println!("{:?}", engine.stats());
+    cancel(&mut engine, &abort)
+}
+
+/// Cancels twenty long calls, each at another moment of its prompt or its answer, and prints how long each went on.
+fn cancel(engine: &mut Engine, abort: &Arc<AtomicBool>) -> Result<(), Box<dyn Error>> {
+    let mut went_on = Vec::new();
+    for at in 1..=20 {
+        let text = sized(engine, 100 + at, 1024);
+        let told = Arc::clone(abort);
+        let canceller = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(u64::from(at) * 173));
+            told.store(true, Ordering::SeqCst);
+            Instant::now()
+        });
+        let reply = engine.chat(&request(&text, 400, Constraint::None), &mut |_| ());
+        let ended = Instant::now();
+        let cancelled = canceller.join().map_err(|_| "the thread that cancels panicked")?;
+        abort.store(false, Ordering::SeqCst);
+        match reply {
+            Err(LlmError::Cancelled) => went_on.push(ended.saturating_duration_since(cancelled)),
+            other => println!("not cancelled: {other:?}"),
+        }
+    }
+    went_on.sort();
+    if let (Some(median), Some(longest)) = (went_on.get(went_on.len() / 2), went_on.last()) {
+        println!(
+            "{} cancelled calls went on for {} ms (median), {} ms at the most",
+            went_on.len(),
+            median.as_millis(),
+            longest.as_millis()
+        );
+    }
     Ok(())
 }
 
