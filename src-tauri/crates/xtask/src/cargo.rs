@@ -44,15 +44,17 @@ pub fn in_checkout(program: impl AsRef<std::ffi::OsStr>) -> Command {
 /// # Errors
 /// When the build fails; cargo has printed why.
 pub fn build_magis(profile: Profile) -> Result<PathBuf> {
+    build("magis-cli", "magis", profile)
+}
+
+/// Builds a program of a package and returns its path.
+///
+/// # Errors
+/// When the build fails; cargo has printed why.
+pub fn build(package: &str, program: &str, profile: Profile) -> Result<PathBuf> {
     let mut command = cargo();
-    command.args([
-        "build",
-        "--locked",
-        "--package",
-        "magis-cli",
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
+    command.args(["build", "--locked", "--package", package]);
+    command.args(["--message-format", "json-render-diagnostics"]);
     if profile == Profile::Release {
         command.arg("--release");
     }
@@ -62,10 +64,14 @@ pub fn build_magis(profile: Profile) -> Result<PathBuf> {
         .output()
         .context("starting cargo build")?;
     if !output.status.success() {
-        bail!("building magis failed ({}); cargo's message is above", output.status);
+        bail!(
+            "building {program} failed ({}); cargo's message is above",
+            output.status
+        );
     }
     let messages = String::from_utf8_lossy(&output.stdout);
-    let path = executable(&messages, "magis").context("cargo built no program named magis from magis-cli")?;
+    let path = executable(&messages, program)
+        .with_context(|| format!("cargo built no program named {program} from {package}"))?;
     Ok(PathBuf::from(path))
 }
 

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::{self, Profile};
 use crate::catalog::{self, ModelFolders};
 use crate::step::{self, Finished};
-use crate::{floors, folders, tools};
+use crate::{floors, folders, tools, window};
 
 /// The model of the tests that use a real one.
 pub const TEST_MODEL: &str = "smollm2-135m";
@@ -37,6 +37,18 @@ pub fn run() -> ExitCode {
                     .collect::<Vec<_>>()
                     .join("\n       ")
             ),
+        }),
+        step::run("front end", || {
+            window::packages()?;
+            // The window's program holds what is built here, so it comes before all that compiles the program.
+            for script in ["check", "test", "build", "size"] {
+                window::npm(&["run", "--silent", script])?;
+            }
+            Ok("types, components, build, size".to_owned())
+        }),
+        step::run("front end in a browser", || {
+            window::npm(&["run", "--silent", "e2e"])?;
+            Ok(String::new())
         }),
         step::run("formatting", || plain(cargo::cargo().args(["fmt", "--all", "--check"]))),
         step::run("licences, bans and sources", deny),

@@ -3,6 +3,7 @@
 //! It starts `magis` as a person would and judges the outcome by the sample's own tests. It keeps its runs in the cache, apart from the user's;
 //! only the model is shared with them.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -52,6 +53,28 @@ pub fn run(demo: &Demo) -> Result<ExitCode> {
     println!("The issue is resolved: the tests failed before the patch and pass after it.");
     println!("The patch: {}", scene.patch.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// What opens the window with the sample and the issue: the model is fetched, the repository and the issue are written.
+///
+/// # Errors
+/// When one of these cannot be done; the demo can be started again.
+pub fn window_arguments(demo: &Demo) -> Result<Vec<OsString>> {
+    let scene = Scene::new(&folders::cache()?.join("demo"));
+    let magis = cargo::build_magis(Profile::Release)?;
+    let of_user = ModelFolders::of_user()?;
+    catalog::fetch(&magis, &demo.model, &of_user)?;
+    write_scene(&scene, &demo.issue)?;
+    let mut arguments = Vec::new();
+    for (name, path) in [
+        ("--data-dir", &scene.data),
+        ("--models-dir", &of_user.models),
+        ("--repo", &scene.repository),
+        ("--issue", &scene.issue),
+    ] {
+        arguments.extend([name.into(), path.into()]);
+    }
+    Ok(arguments)
 }
 
 /// The files and folders of a demo.

@@ -3,10 +3,12 @@
 //! It needs nothing but Rust to compile, because it is what installs the rest. It is no part of what is shipped, and solves nothing itself: the demo
 //! starts `magis` as a person would.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use setup::Purpose;
 
 mod cargo;
 mod catalog;
@@ -18,6 +20,7 @@ mod sandbox;
 mod setup;
 mod step;
 mod tools;
+mod window;
 
 // The sample's own crate needs libgit2 for its other fixtures; the sample does not, and xtask has to compile fast.
 #[path = "../../magis-testkit/src/sample.rs"]
@@ -37,8 +40,11 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Solve the issue of a built-in sample repository with the default model, and run the sample's tests before and after.
+    /// Open the window with a built-in sample repository and its issue, ready to be solved; without a display, or with
+    /// --headless, solve it in the terminal with the default model, and run the sample's tests before and after.
     Demo(DemoArguments),
+    /// Build the window and open it on your own data.
+    App(AppArguments),
     /// Run every check and test of the project, with the small test model.
     Test(SetupArguments),
     /// Hold the dependency rules between the crates against `cargo metadata`.
@@ -56,7 +62,7 @@ struct SetupArguments {
 struct DemoArguments {
     #[command(flatten)]
     setup: SetupArguments,
-    /// Stay in the terminal.
+    /// Stay in the terminal, and run the sample's tests before and after.
     #[arg(long)]
     headless: bool,
     /// Which of the sample's issues to solve.
@@ -68,6 +74,15 @@ struct DemoArguments {
     /// The number that fixes the model's dice.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+}
+
+#[derive(Debug, Args)]
+struct AppArguments {
+    #[command(flatten)]
+    setup: SetupArguments,
+    /// What the window's program is given, after `--`.
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
@@ -82,27 +97,38 @@ fn main() -> ExitCode {
 
 fn perform(task: Task) -> Result<ExitCode> {
     match task {
-        Task::Demo(arguments) => {
-            setup::prepare(consent(&arguments.setup))?;
-            if !arguments.headless {
-                println!("There is no window yet: the demo stays in the terminal.");
-            }
-            let issue = sample::ISSUES
-                .into_iter()
-                .find(|issue| issue.name == arguments.issue)
-                .unwrap_or(sample::EMPTY_REPORT);
-            demo::run(&demo::Demo {
-                issue,
-                model: arguments.model,
-                seed: arguments.seed,
-            })
+        Task::Demo(arguments) => demonstrate(&arguments),
+        Task::App(arguments) => {
+            setup::prepare(Purpose::Window, consent(&arguments.setup))?;
+            window::open(&arguments.arguments)
         }
         Task::Test(arguments) => {
-            setup::prepare(consent(&arguments))?;
+            setup::prepare(Purpose::WindowTests, consent(&arguments))?;
             Ok(checks::run())
         }
         Task::Floors => floors::run(),
     }
+}
+
+fn demonstrate(arguments: &DemoArguments) -> Result<ExitCode> {
+    let issue = sample::ISSUES
+        .into_iter()
+        .find(|issue| issue.name == arguments.issue)
+        .unwrap_or(sample::EMPTY_REPORT);
+    let demo = demo::Demo {
+        issue,
+        model: arguments.model.clone(),
+        seed: arguments.seed,
+    };
+    if arguments.headless || !window::has_display() {
+        setup::prepare(Purpose::Headless, consent(&arguments.setup))?;
+        if !arguments.headless {
+            println!("There is no display: the demo stays in the terminal.");
+        }
+        return demo::run(&demo);
+    }
+    setup::prepare(Purpose::Window, consent(&arguments.setup))?;
+    window::open(&demo::window_arguments(&demo)?)
 }
 
 fn consent(arguments: &SetupArguments) -> setup::Consent {

@@ -20,24 +20,36 @@ pub enum Consent {
     Given,
 }
 
+/// What is going to be built or run; each takes what those before it take, and more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// The program in the terminal.
+    Headless,
+    /// The window.
+    Window,
+    /// The window under test, in a browser and on a display of its own.
+    WindowTests,
+}
+
 /// Makes sure that the build can begin.
 ///
 /// # Errors
 /// When something is missing and cannot be installed here, or the person says no; the message has the packages' names.
-pub fn prepare(consent: Consent) -> Result<()> {
-    let missing = missing(&NEEDS);
+pub fn prepare(purpose: Purpose, consent: Consent) -> Result<()> {
+    let system = system();
+    // What a system has by itself has no package there.
+    let needed = |need: &Need| need.purpose <= purpose && !need.package(system).is_empty();
+    let needs: Vec<Need> = NEEDS.into_iter().filter(needed).collect();
+    let missing = missing(&needs);
     if missing.is_empty() {
-        println!(
-            "System packages: all there ({}).",
-            NEEDS.map(|need| need.what).join(", ")
-        );
+        let names: Vec<&str> = needs.iter().map(|need| need.what).collect();
+        println!("System packages: all there ({}).", names.join(", "));
         return Ok(());
     }
     println!(
         "Missing on this machine: {}.",
         missing.iter().map(|need| need.what).collect::<Vec<_>>().join(", ")
     );
-    let system = system();
     let command = install_command(system, &missing);
     if system != System::Debian {
         bail!("these packages have to be there before the build; install them and start again:\n    {command}");
@@ -46,7 +58,7 @@ pub fn prepare(consent: Consent) -> Result<()> {
         bail!("nothing was installed; to do it yourself:\n    {command}");
     }
     apt(&packages(system, &missing))?;
-    let still = self::missing(&NEEDS);
+    let still = self::missing(&needs);
     if !still.is_empty() {
         bail!(
             "apt-get succeeded, but still missing: {}",
@@ -84,12 +96,21 @@ enum Probe {
     Program(&'static str),
     /// The library that bindgen loads to read C headers.
     Libclang,
+    /// A program that can be started, and answers to nothing.
+    OnPath(&'static str),
+    /// A font that has the characters of a language, as fontconfig knows it.
+    Font(&'static str),
+    /// A library that pkg-config knows.
+    Library(&'static str),
+    /// A program that answers to `--version`, in at least this major version.
+    AtLeast(&'static str, u32),
 }
 
 /// Something the build needs, with the package that has it.
 #[derive(Debug, Clone, Copy)]
 struct Need {
     what: &'static str,
+    purpose: Purpose,
     probe: Probe,
     debian: &'static str,
     fedora: &'static str,
@@ -97,42 +118,103 @@ struct Need {
     brew: &'static str,
 }
 
-const NEEDS: [Need; 8] = [
-    need("git", "git", "git", "git", "git", "git"),
-    need("python3", "python3", "python3", "python3", "python", "python"),
-    need("c++", "c++", "g++", "gcc-c++", "gcc", "gcc"),
-    need("make", "make", "make", "make", "make", "make"),
-    need("cmake", "cmake", "cmake", "cmake", "cmake", "cmake"),
+impl Need {
+    fn package(&self, system: System) -> &'static str {
+        match system {
+            System::Debian | System::Other => self.debian,
+            System::Fedora => self.fedora,
+            System::Arch => self.arch,
+            System::MacOs => self.brew,
+        }
+    }
+}
+
+const NEEDS: [Need; 19] = [
+    need("git", Probe::Program("git"), ["git", "git", "git", "git"]),
+    need(
+        "python3",
+        Probe::Program("python3"),
+        ["python3", "python3", "python", "python"],
+    ),
+    need("c++", Probe::Program("c++"), ["g++", "gcc-c++", "gcc", "gcc"]),
+    need("make", Probe::Program("make"), ["make", "make", "make", "make"]),
+    need("cmake", Probe::Program("cmake"), ["cmake", "cmake", "cmake", "cmake"]),
     need(
         "pkg-config",
-        "pkg-config",
-        "pkg-config",
-        "pkgconf-pkg-config",
-        "pkgconf",
-        "pkgconf",
+        Probe::Program("pkg-config"),
+        ["pkg-config", "pkgconf-pkg-config", "pkgconf", "pkgconf"],
     ),
-    need("clang", "clang", "clang", "clang", "clang", "llvm"),
-    Need {
-        what: "libclang",
-        probe: Probe::Libclang,
-        debian: "libclang-dev",
-        fedora: "clang-devel",
-        arch: "clang",
-        brew: "llvm",
-    },
+    need("clang", Probe::Program("clang"), ["clang", "clang", "clang", "llvm"]),
+    need(
+        "libclang",
+        Probe::Libclang,
+        ["libclang-dev", "clang-devel", "clang", "llvm"],
+    ),
+    window(
+        "node 20",
+        Probe::AtLeast("node", 20),
+        ["nodejs", "nodejs", "nodejs", "node"],
+    ),
+    window("npm", Probe::Program("npm"), ["npm", "nodejs-npm", "npm", "node"]),
+    window(
+        "WebKitGTK 4.1",
+        Probe::Library("webkit2gtk-4.1"),
+        ["libwebkit2gtk-4.1-dev", "webkit2gtk4.1-devel", "webkit2gtk-4.1", ""],
+    ),
+    window(
+        "librsvg",
+        Probe::Library("librsvg-2.0"),
+        ["librsvg2-dev", "librsvg2-devel", "librsvg", ""],
+    ),
+    window(
+        "appindicator",
+        Probe::Library("ayatana-appindicator3-0.1"),
+        [
+            "libayatana-appindicator3-dev",
+            "libayatana-appindicator-gtk3-devel",
+            "libayatana-appindicator",
+            "",
+        ],
+    ),
+    tests(
+        "chromium",
+        Probe::Program("chromium"),
+        ["chromium", "chromium", "chromium", "chromium"],
+    ),
+    tests(
+        "Xvfb",
+        Probe::OnPath("Xvfb"),
+        ["xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb", ""],
+    ),
+    tests(
+        "openbox",
+        Probe::Program("openbox"),
+        ["openbox", "openbox", "openbox", ""],
+    ),
+    tests(
+        "WebKitWebDriver",
+        Probe::OnPath("WebKitWebDriver"),
+        ["webkit2gtk-driver", "webkit2gtk-driver", "webkit2gtk-4.1", ""],
+    ),
+    tests(
+        "dbus-run-session",
+        Probe::Program("dbus-run-session"),
+        ["dbus", "dbus-daemon", "dbus", ""],
+    ),
+    tests(
+        "a font for Chinese",
+        Probe::Font("zh-cn"),
+        ["fonts-noto-cjk", "google-noto-sans-cjk-fonts", "noto-fonts-cjk", ""],
+    ),
 ];
 
-const fn need(
-    what: &'static str,
-    program: &'static str,
-    debian: &'static str,
-    fedora: &'static str,
-    arch: &'static str,
-    brew: &'static str,
-) -> Need {
+/// A need of every build; packages of Debian, Fedora, Arch and Homebrew.
+const fn need(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
+    let [debian, fedora, arch, brew] = packages;
     Need {
         what,
-        probe: Probe::Program(program),
+        purpose: Purpose::Headless,
+        probe,
         debian,
         fedora,
         arch,
@@ -140,12 +222,55 @@ const fn need(
     }
 }
 
+const fn window(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
+    Need {
+        purpose: Purpose::Window,
+        ..need(what, probe, packages)
+    }
+}
+
+const fn tests(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
+    Need {
+        purpose: Purpose::WindowTests,
+        ..need(what, probe, packages)
+    }
+}
+
 fn missing(needs: &[Need]) -> Vec<Need> {
     let there = |need: &Need| match need.probe {
         Probe::Program(program) => answers(program, &["--version"]),
         Probe::Libclang => libclang_folders().iter().any(|folder| has_libclang(folder)),
+        Probe::Library(name) => answers("pkg-config", &["--exists", name]),
+        Probe::OnPath(name) => is_on_path(name),
+        Probe::Font(language) => {
+            said("fc-list", &[&format!(":lang={language}")]).is_some_and(|fonts| !fonts.is_empty())
+        }
+        Probe::AtLeast(program, wanted) => said(program, &["--version"])
+            .and_then(|version| major(&version))
+            .is_some_and(|major| major >= wanted),
     };
     needs.iter().copied().filter(|need| !there(need)).collect()
+}
+
+/// What a program prints, where it can be started and ends well.
+fn said(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
+}
+
+/// The first number of a version such as `v20.20.2`.
+fn major(version: &str) -> Option<u32> {
+    version.trim_start_matches('v').split('.').next()?.parse().ok()
+}
+
+fn is_on_path(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// The folders in which bindgen looks for libclang.
@@ -222,12 +347,7 @@ fn family(release: &str) -> System {
 fn packages(system: System, missing: &[Need]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for need in missing {
-        let name = match system {
-            System::Debian | System::Other => need.debian,
-            System::Fedora => need.fedora,
-            System::Arch => need.arch,
-            System::MacOs => need.brew,
-        };
+        let name = need.package(system);
         if !names.contains(&name) {
             names.push(name);
         }
@@ -349,15 +469,25 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_missing() {
-        let absent = need("absent", "magis-no-such-program", "a", "a", "a", "a");
-        let there = need("rustc", "rustc", "r", "r", "r", "r");
+    fn versions_begin_with_their_major_number() {
         assert_eq!(
-            missing(&[absent, there])
+            (major("v20.20.2"), major("11.19.1"), major("none")),
+            (Some(20), Some(11), None)
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_missing() {
+        let packages = ["a", "a", "a", "a"];
+        let absent = need("absent", Probe::Program("magis-no-such-program"), packages);
+        let there = need("rustc", Probe::Program("rustc"), packages);
+        let old = need("an old node", Probe::AtLeast("node", 1_000), packages);
+        assert_eq!(
+            missing(&[absent, there, old])
                 .iter()
                 .map(|need| need.what)
                 .collect::<Vec<_>>(),
-            ["absent"]
+            ["absent", "an old node"]
         );
     }
 }
