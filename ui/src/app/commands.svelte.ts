@@ -1,6 +1,6 @@
 // Owns the list of what can be done now: every command with its words and keys, from the frame and from the screen shown.
 // The palette, the key map and the help sheet all read this one list. It runs nothing by itself.
-import { onDestroy } from 'svelte'
+import { onDestroy, untrack } from 'svelte'
 
 export type Command = {
   id: string
@@ -20,17 +20,23 @@ export type Command = {
 type Source = () => Command[]
 
 class Commands {
-  private sources = $state<Source[]>([])
+  // A plain array beside a count: state that is read while a component goes is the state before the change, and what the
+  // next screen has added meanwhile would be lost with it.
+  private readonly sources: Source[] = []
+  private changes = $state(0)
 
   /** All commands, those of the innermost part first. */
   get all(): Command[] {
+    void this.changes
     return [...this.sources].reverse().flatMap((source) => source())
   }
 
   add(source: Source): () => void {
     this.sources.push(source)
+    untrack(() => (this.changes += 1))
     return () => {
-      this.sources = this.sources.filter((one) => one !== source)
+      this.sources.splice(this.sources.indexOf(source), 1)
+      untrack(() => (this.changes += 1))
     }
   }
 

@@ -1,24 +1,30 @@
 // Owns what the right-hand inspector shows: a title and a snippet of the screen that has something to say.
-import { onDestroy, type Snippet } from 'svelte'
+import { onDestroy, untrack, type Snippet } from 'svelte'
 
 type Content = { title: string; body: Snippet }
 
 class Inspector {
-  private sources = $state<(() => Content | null)[]>([])
+  // A plain array beside a count, for the same reason as in commands.svelte.ts.
+  private readonly sources: (() => Content | null)[] = []
+  private changes = $state(0)
 
   get content(): Content | null {
+    void this.changes
     return this.sources.at(-1)?.() ?? null
   }
 
   /** Whether the screen shown has an inspector at all. */
   get offered(): boolean {
+    void this.changes
     return this.sources.length > 0
   }
 
   add(source: () => Content | null): () => void {
     this.sources.push(source)
+    untrack(() => (this.changes += 1))
     return () => {
-      this.sources = this.sources.filter((one) => one !== source)
+      this.sources.splice(this.sources.indexOf(source), 1)
+      untrack(() => (this.changes += 1))
     }
   }
 }

@@ -23,7 +23,8 @@ export async function coloursOf(path: string, text: string, givenUp: () => boole
   const language = await languageOf(path)
   if (language === null || givenUp()) return null
   const parser = language instanceof LanguageSupport ? language.language.parser : language.parser
-  const parse = parser.startParse(text)
+  const inside = opening(path, text)
+  const parse = parser.startParse(inside + text)
   let tree = parse.advance()
   let began = performance.now()
   while (tree === null) {
@@ -37,7 +38,10 @@ export async function coloursOf(path: string, text: string, givenUp: () => boole
   const starts = lineStarts(text)
   const lines = new Map<number, Coloured[]>()
   let line = 1
-  highlightTree(tree, classHighlighter, (from, to, name) => {
+  highlightTree(tree, classHighlighter, (start, end, name) => {
+    const from = Math.max(0, start - inside.length)
+    const to = end - inside.length
+    if (to <= 0) return
     while (line < starts.length && (starts[line] ?? Infinity) <= from) line += 1
     let at = line
     while (at <= starts.length) {
@@ -54,6 +58,21 @@ export async function coloursOf(path: string, text: string, givenUp: () => boole
     }
   })
   return lines
+}
+
+/** What a text that was cut out of a file has to be preceded by, for its beginning to lie inside a string or comment as it did there. */
+function opening(path: string, text: string): string {
+  if (/\.pyi?$/.test(path)) {
+    const quote = /"""|'''/.exec(text)
+    if (quote === null || text.split(quote[0]).length % 2 === 1) return ''
+    // An odd number of marks: the first one closes, unless it stands right after the head of a definition.
+    const before = text.slice(0, quote.index).trimEnd()
+    return before === '' || before.endsWith(':') ? '' : `${quote[0]}\n`
+  }
+  const closing = text.indexOf('*/')
+  if (closing < 0 || !/\.([cm]?[jt]sx?|rs|go|java|kt|c|h|cc|cpp|cxx|hpp|hh|css|scss|php)$/.test(path)) return ''
+  const first = text.indexOf('/*')
+  return first < 0 || first > closing ? '/*\n' : ''
 }
 
 export interface Piece {

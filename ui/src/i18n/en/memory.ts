@@ -44,4 +44,8 @@ export const memory = {
   'memory.skeleton': 'its outline, since the whole is too long for the model',
   'memory.no_repository.title': 'No repository at hand',
   'memory.no_repository.text': 'Memory belongs to a repository: one short description of each file that a run has looked at, kept until the file changes.',
+  'memory.about': 'About memory',
+  'memory.about.text': 'One short description of each file, written when a run first looks at the file and used by every later run until the file changes. It spares reading the whole file again.',
+  'memory.about.counts': '{fresh} are fresh, {stale} belong to an older version of their file, {none} files have none.',
+  'memory.about.choose': 'Choose a file in the picture or the table to read, correct or renew its description.',
 } as const

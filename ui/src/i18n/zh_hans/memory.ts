@@ -46,4 +46,8 @@ export const memory: Record<keyof typeof english, string> = {
   'memory.skeleton': '文件大纲（全文超出模型上下文）',
   'memory.no_repository.title': '尚未选择仓库',
   'memory.no_repository.text': '记忆属于仓库：运行读过的每个文件都有一段简短摘要，在文件改动之前一直可用。',
+  'memory.about': '关于记忆',
+  'memory.about.text': '每个文件有一段简短摘要，在运行首次读到该文件时写成，此后各次运行都会沿用，直到文件改动，从而不必重读全文。',
+  'memory.about.counts': '{fresh} 个最新，{stale} 个属于文件的旧版本，{none} 个文件没有摘要。',
+  'memory.about.choose': '在图中或表中选择文件，即可阅读、更正或重新生成其摘要。',
 }

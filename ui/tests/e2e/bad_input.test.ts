@@ -1,0 +1,73 @@
+// What comes from outside and is not as it should be: markup everywhere, a start that fails, a command that fails, many rows.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { go, ground, open, openRun, screens, settled, type Ground } from '../window/open'
+
+let on: Ground
+beforeAll(async () => {
+  on = await ground()
+})
+afterAll(() => on.close())
+
+test('markup in names, issues, code, summaries and replies does nothing on any screen', async () => {
+  for (const name of ['repositories', 'solve', 'runs', 'run', 'review', 'memory-summary', 'models', 'switcher', 'palette']) {
+    const screen = screens.find((one) => one.name === name)
+    const { page, errors } = await open(on, { scene: 'hostile' })
+    await screen?.to(page)
+    expect(await page.evaluate(() => 'acted' in window), name).toBe(false)
+    expect(await page.locator('#app img').count(), name).toBe(0)
+    expect(errors, name).toEqual([])
+    await page.context().close()
+  }
+})
+
+test('a start that fails says why and what to do, and can be tried again', async () => {
+  const { page } = await open(on, { scene: 'broken' })
+  await page.getByText('The database was written by a newer version of Magis.').waitFor()
+  await page.getByText('Install that version, or start with another data folder.').waitFor()
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
+  await page.context().close()
+})
+
+test('a command that fails is told with its remedy and leaves the screen as it was', async () => {
+  const { page } = await open(on)
+  await go(page, 'models')
+  await page.evaluate(() => window.magis.answer('setDefaultModel', { code: 'damaged', message: 'The file of this model is damaged.', remedy: 'Delete it and fetch it again.' }))
+  await page.getByRole('button', { name: 'Use as default' }).first().click()
+  await page.getByRole('alert').getByText('Delete it and fetch it again.').waitFor()
+  expect(await page.getByText('Default', { exact: true }).count()).toBe(1)
+  await page.context().close()
+})
+
+test('a folder that has vanished is named on its row and can be taken off the list', async () => {
+  const { page } = await open(on, { scene: 'problems' })
+  await go(page, 'repositories')
+  await page.getByText('The folder /srv/work/billing is not there any more.').waitFor()
+  await page.getByRole('button', { name: 'Take off the list' }).click()
+  await page.getByRole('heading', { name: 'No repository yet' }).waitFor()
+  await page.context().close()
+})
+
+test('ten thousand runs are a short list in the document, to their end', async () => {
+  const { page } = await open(on, { scene: 'many' })
+  await go(page, 'runs')
+  const rows = (): Promise<number> => page.locator('[role=row]').count()
+  expect(await rows()).toBeLessThan(80)
+  await page.getByRole('grid').first().focus()
+  await page.keyboard.press('End')
+  await settled(page)
+  expect(await rows()).toBeLessThan(80)
+  await page.context().close()
+})
+
+test('an issue of a megabyte with markup in it opens', async () => {
+  const { page } = await open(on, { scene: 'hostile' })
+  await openRun(page)
+  await page.evaluate(() => window.magis.answer('readText', '<script>window.acted=1</script> word '.repeat(28_000)))
+  await go(page, 'solve')
+  const box = page.locator('main textarea').first()
+  await box.fill('<script>window.acted=1</script> **word** <img src=x onerror=window.acted=1> '.repeat(14_000))
+  await page.getByRole('tab', { name: 'Preview' }).click()
+  await settled(page)
+  expect(await page.evaluate(() => 'acted' in window)).toBe(false)
+  await page.context().close()
+})

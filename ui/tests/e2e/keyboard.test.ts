@@ -1,0 +1,207 @@
+// The window without a mouse: every section, the palette, the switcher, and each screen's own actions.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ground, open, settled, type Ground } from '../window/open'
+
+let on: Ground
+beforeAll(async () => {
+  on = await ground()
+})
+afterAll(() => on.close())
+
+const asked = (page: Page, name: string): Promise<unknown[][]> => page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
+const title = (page: Page): Promise<string> => page.title()
+
+/** Presses Tab until the focus is on a thing with this name. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let step = 0; step < 120; step += 1) {
+    await page.keyboard.press('Tab')
+    const found = await page.evaluate(() => {
+      const at = document.activeElement
+      return at ? (at.getAttribute('aria-label') ?? at.textContent ?? '').trim() : ''
+    })
+    if (name.test(found)) return
+  }
+  throw new Error(`Tab does not reach ${String(name)}`)
+}
+
+test('each section has a key, and the focus is in it afterwards', async () => {
+  const { page } = await open(on)
+  for (const [key, name] of [['Control+2', 'Runs'], ['Control+3', 'Memory'], ['Control+4', 'Models'], ['Control+5', 'Settings'], ['Control+6', 'Repositories'], ['Control+1', 'Solve']] as const) {
+    await page.keyboard.press(key)
+    await settled(page)
+    expect(await title(page)).toBe(`${name} – Magis`)
+    expect(await page.evaluate(() => document.querySelector('main')?.contains(document.activeElement))).toBe(true)
+  }
+  await page.keyboard.press('Alt+ArrowLeft')
+  expect(await title(page)).toBe('Repositories – Magis')
+  await page.context().close()
+})
+
+test('a command is found in the palette by its words and carried out', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('go mod')
+  await page.keyboard.press('Enter')
+  await settled(page)
+  expect(await title(page)).toBe('Models – Magis')
+  expect(await page.locator('[role=dialog]').count()).toBe(0)
+  await page.context().close()
+})
+
+test('the repository is switched by one key, some letters and Enter', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+p')
+  await page.keyboard.type('fla')
+  await page.keyboard.press('Enter')
+  await settled(page)
+  expect(await page.locator('footer').innerText()).toContain('fix/blueprint-names')
+  await page.context().close()
+})
+
+test('the sheet of keys opens with ? but not while text is written', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+6')
+  await tabTo(page, /Folder of a git repository|^$/)
+  await page.locator('main input').first().focus()
+  await page.keyboard.type('?')
+  expect(await page.locator('[role=dialog]').count()).toBe(0)
+  await page.locator('main').focus()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+test('F6 goes from part to part', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+4')
+  await settled(page)
+  const parts: string[] = []
+  for (let step = 0; step < 4; step += 1) {
+    await page.keyboard.press('F6')
+    parts.push(await page.evaluate(() => document.activeElement?.closest('[data-part]')?.tagName ?? ''))
+  }
+  expect(parts).toEqual(['ASIDE', 'FOOTER', 'NAV', 'MAIN'])
+  await page.context().close()
+})
+
+test('the first start leads to a run by keyboard alone', async () => {
+  const { page } = await open(on, { scene: 'first' })
+  await tabTo(page, /^Fetch 1\.1 GB/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('progressbar').waitFor()
+  await page.evaluate(() => window.magis.fetched('qwen2.5-coder-1.5b'))
+  await tabTo(page, /^Use the sample/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Solve this issue' }).waitFor()
+  await tabTo(page, /^Solve this issue/)
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => window.magis.asked.some((one) => one.name === 'followRun'))
+  expect((await asked(page, 'startRun'))[0]?.[0]).toMatchObject({ repo: 3, model: 'qwen2.5-coder-1.5b' })
+  await page.context().close()
+})
+
+test('a repository is added by its path, taken off the list, and brought back', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+6')
+  await page.locator('main input').first().focus()
+  await page.keyboard.type('nonsense')
+  await page.keyboard.press('Enter')
+  await page.getByText('Choose the folder that holds the .git folder').waitFor()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('/srv/ledger')
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: /ledger/ }).waitFor()
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Delete')
+  await page.getByRole('row', { name: /ledger/ }).waitFor({ state: 'detached' })
+  await tabTo(page, /^Undo$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: /ledger/ }).waitFor()
+  await page.context().close()
+})
+
+test('a description is corrected, and the correction is marked', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+3')
+  await settled(page)
+  await page.keyboard.press('/')
+  await page.keyboard.type('urllib3/response.py')
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Home')
+  await tabTo(page, /^Correct$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('textbox', { name: 'Description' }).focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('Reads and decodes a body.')
+  await tabTo(page, /^Keep the correction$/)
+  await page.keyboard.press('Enter')
+  await page.getByText('Corrected by you').waitFor()
+  expect((await asked(page, 'correctSummary'))[0]).toEqual([1, 'requests/packages/urllib3/response.py', 'Reads and decodes a body.'])
+  await page.context().close()
+})
+
+test('a fetch is begun, goes on while another screen is shown, and is paused', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+4')
+  await settled(page)
+  await tabTo(page, /^Fetch 491 MB/)
+  await page.keyboard.press('Enter')
+  await page.getByText('Fetching Qwen2.5-Coder 0.5B Instruct').waitFor()
+  await page.keyboard.press('Control+2')
+  await page.keyboard.press('Control+4')
+  await page.getByText('Fetching Qwen2.5-Coder 0.5B Instruct').waitFor()
+  await tabTo(page, /^Pause$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Go on, 310 MB left/ }).waitFor()
+  await page.context().close()
+})
+
+test('language and theme change at once, in the document too', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+5')
+  await tabTo(page, /^Light$/)
+  await page.keyboard.press('ArrowRight')
+  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+  await tabTo(page, /^English$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('option', { name: '简体中文' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: '外观' }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hans')
+  expect(await title(page)).toBe('设置 – Magis')
+  await page.context().close()
+})
+
+test('all data is erased only after the word was typed', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+5')
+  await tabTo(page, /^Data$/)
+  await page.keyboard.press('Enter')
+  await tabTo(page, /^Remove all data$/)
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('yes')
+  await page.keyboard.press('Enter')
+  expect(await asked(page, 'eraseAllData')).toEqual([])
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('erase')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Your first issue' }).waitFor()
+  expect(await asked(page, 'eraseAllData')).toEqual([['erase']])
+  await page.context().close()
+})
+
+test('closing during a run asks, and the answer reaches Rust', async () => {
+  const { page } = await open(on, { scene: 'running' })
+  await page.evaluate(() => window.magis.emit({ kind: 'close_asked', running: 1 }))
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await asked(page, 'answerClose')).toEqual([['pause']])
+  await page.context().close()
+})
