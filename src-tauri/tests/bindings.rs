@@ -1,7 +1,12 @@
 //! The words between window and Rust: the committed TypeScript is what Rust says, and every command has its permission.
 //!
 //! `MAGIS_WRITE_BINDINGS=1 cargo test -p magis-app --test bindings` writes the file anew.
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 use specta_typescript::Typescript;
 use std::collections::BTreeSet;
@@ -59,7 +64,14 @@ fn the_window_may_load_nothing_from_elsewhere() {
     let policy = config["app"]["security"]["csp"].as_object().unwrap();
     for (directive, sources) in policy {
         for source in sources.as_str().unwrap().split(' ') {
-            let ours = ["'self'", "'none'", "'unsafe-inline'", "data:", "ipc:", "http://ipc.localhost"];
+            let ours = [
+                "'self'",
+                "'none'",
+                "'unsafe-inline'",
+                "data:",
+                "ipc:",
+                "http://ipc.localhost",
+            ];
             assert!(ours.contains(&source), "{directive} allows {source}");
         }
     }
@@ -70,6 +82,9 @@ fn the_window_may_load_nothing_from_elsewhere() {
     assert_eq!(capability["windows"], serde_json::json!(["main"]));
     assert!(capability.get("remote").is_none());
     for permission in capability["permissions"].as_array().unwrap() {
-        assert!(!permission.as_str().unwrap().contains("default"), "{permission} names no command");
+        assert!(
+            !permission.as_str().unwrap().contains("default"),
+            "{permission} names no command"
+        );
     }
 }

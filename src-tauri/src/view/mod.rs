@@ -1,6 +1,7 @@
 //! What crosses to the window, one file a feature: plain values with their conversions from the engine's words.
 //!
-//! Nothing is decided here, and nothing is read but what is passed in.
+//! Nothing is decided here, and nothing is read but what is passed in. A float that crosses is finite, and TypeScript is
+//! told that it is a number: by itself specta adds null, which JSON has for what is not finite.
 
 mod app;
 mod memory;

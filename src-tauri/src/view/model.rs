@@ -80,8 +80,10 @@ impl From<Fit> for ModelFit {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Type)]
 pub struct MeasuredSpeed {
     /// Tokens read a second.
+    #[specta(type = u32)]
     pub read_tokens_per_second: f64,
     /// Tokens written a second.
+    #[specta(type = u32)]
     pub write_tokens_per_second: f64,
     /// Over how many calls.
     pub calls: u32,
@@ -108,6 +110,7 @@ pub enum FetchNews {
         /// Bytes of the whole file.
         total: u64,
         /// How fast, over the last seconds.
+        #[specta(type = u32)]
         bytes_per_second: f64,
     },
     /// All bytes are here and their hash is being taken.

@@ -65,6 +65,7 @@ impl SolveForm {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Type)]
 pub struct Estimate {
     /// Seconds; none where no run says it.
+    #[specta(type = Option<u32>)]
     pub seconds: Option<f64>,
     /// How many runs say so.
     pub from_runs: u32,
@@ -190,6 +191,7 @@ pub enum RunNews {
     /// How fast it goes.
     Speed {
         /// Tokens written a second.
+        #[specta(type = u32)]
         tokens_per_second: f64,
         /// Since the run was taken up, in milliseconds.
         elapsed_ms: u64,

@@ -308,7 +308,7 @@ export type Candidate = {
 	/**  Its blob in the base tree. */
 	blob: BlobId,
 	/**  The ranking's score; comparable within one run only. */
-	score: number | null,
+	score: number,
 	/**  Why it ranks where it does, strongest first. */
 	evidence: Evidence[],
 };
@@ -517,7 +517,7 @@ received: number;
 /**  Bytes of the whole file. */
 total: number; 
 /**  How fast, over the last seconds. */
-bytes_per_second: number | null } | 
+bytes_per_second: number } | 
 /**  All bytes are here and their hash is being taken. */
 { kind: "checking" } | 
 /**  The model is in its place. */
@@ -741,7 +741,7 @@ export type Judgement = {
 	/**  log P(yes) − log P(no) on its code, in nats, where it was asked. */
 	yes_no: number | null,
 	/**  Ranking and judgements fused, as z-scores within this run. */
-	relevance: number | null,
+	relevance: number,
 	/**  Whether the file stays a candidate. */
 	kept: boolean,
 };
@@ -761,9 +761,9 @@ export type LineSpan = [number, number];
 /**  How fast a model was in its calls on this machine. */
 export type MeasuredSpeed = {
 	/**  Tokens read a second. */
-	read_tokens_per_second: number | null,
+	read_tokens_per_second: number,
 	/**  Tokens written a second. */
-	write_tokens_per_second: number | null,
+	write_tokens_per_second: number,
 	/**  Over how many calls. */
 	calls: number,
 };
@@ -954,7 +954,7 @@ export type PlanStep = {
 	/**  The task. */
 	task: TaskId,
 	/**  The tasks that have to be closed before it starts. */
-	after?: TaskId[],
+	after: TaskId[],
 };
 
 /**  What touches a network, and what ever did. */
@@ -1141,7 +1141,7 @@ recorded: boolean } |
 /**  How fast it goes. */
 { kind: "speed"; 
 /**  Tokens written a second. */
-tokens_per_second: number | null; 
+tokens_per_second: number; 
 /**  Since the run was taken up, in milliseconds. */
 elapsed_ms: number; 
 /**  Until its end, about; none while nothing can be said. */
@@ -1210,7 +1210,7 @@ export type RunRequest = {
 	/**  Whether QA Engineers review. */
 	qa: QaMode,
 	/**  What the relevance of a file is judged from. */
-	relevance?: RelevanceMode,
+	relevance: RelevanceMode,
 };
 
 /**  A run in a list. */

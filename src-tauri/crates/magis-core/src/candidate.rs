@@ -13,6 +13,7 @@ pub struct Candidate {
     /// Its blob in the base tree.
     pub blob: BlobId,
     /// The ranking's score; comparable within one run only.
+    #[cfg_attr(feature = "specta", specta(type = u32))]
     pub score: f64,
     /// Why it ranks where it does, strongest first.
     pub evidence: Vec<Evidence>,
@@ -85,10 +86,13 @@ pub struct Judgement {
     /// The file.
     pub path: RepoPath,
     /// log P(path | issue) − log P(path), in nats; none where the file was given.
+    #[cfg_attr(feature = "specta", specta(type = Option<u32>))]
     pub naming: Option<f64>,
     /// log P(yes) − log P(no) on its code, in nats, where it was asked.
+    #[cfg_attr(feature = "specta", specta(type = Option<u32>))]
     pub yes_no: Option<f64>,
     /// Ranking and judgements fused, as z-scores within this run.
+    #[cfg_attr(feature = "specta", specta(type = u32))]
     pub relevance: f64,
     /// Whether the file stays a candidate.
     pub kept: bool,
