@@ -33,7 +33,6 @@ export class RunsList {
   reading = $state(true)
   problem = $state.raw<Problem | null>(null)
   chosen = $state.raw<ReadonlySet<RunId>>(new Set())
-  folded = $state.raw<ReadonlySet<string>>(new Set())
   readonly #locale: () => string
   readonly #dayOf: (at_ms: number) => string
   #asked = 0
@@ -41,7 +40,7 @@ export class RunsList {
 
   readonly rows: readonly ListRow[] = $derived.by(() => {
     const order = sameSort(this.sort, NEWEST_FIRST) ? this.hits : sorted(this.hits, this.sort, this.#locale())
-    return grouped(order, this.grouping, this.folded, this.#dayOf)
+    return grouped(order, this.grouping, this.#dayOf)
   })
   /** Whether the order or the groups can only be right with all rows. */
   readonly needsAll: boolean = $derived(!sameSort(this.sort, NEWEST_FIRST) || this.grouping === 'repository')
@@ -82,14 +81,7 @@ export class RunsList {
 
   group(grouping: Grouping): void {
     this.grouping = grouping
-    this.folded = new Set()
     if (this.needsAll) void this.readAll()
-  }
-
-  foldGroup(name: string): void {
-    const next = new Set(this.folded)
-    if (!next.delete(name)) next.add(name)
-    this.folded = next
   }
 
   /** Reads the first page anew, as many rows as were shown; rows that come late for another question are dropped. */

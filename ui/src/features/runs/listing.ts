@@ -6,7 +6,7 @@ export type Sort = { readonly key: SortKey; readonly down: boolean }
 export type Grouping = 'none' | 'repository' | 'day'
 
 export type ListRow =
-  | { readonly kind: 'group'; readonly name: string; readonly at_ms: number; readonly count: number; readonly folded: boolean }
+  | { readonly kind: 'group'; readonly name: string; readonly at_ms: number; readonly count: number }
   | { readonly kind: 'run'; readonly hit: RunHitView }
 
 /** The order the list comes in; sorting by it needs no more rows than are shown. */
@@ -28,7 +28,6 @@ export function sorted(hits: readonly RunHitView[], sort: Sort, locale: string):
 export function grouped(
   hits: readonly RunHitView[],
   grouping: Grouping,
-  folded: ReadonlySet<string>,
   dayOf: (at_ms: number) => string,
 ): ListRow[] {
   if (grouping === 'none') return hits.map((hit) => ({ kind: 'run', hit }))
@@ -42,8 +41,8 @@ export function grouped(
   const rows: ListRow[] = []
   for (const [name, members] of groups) {
     const at_ms = members[0]?.run.created_at_ms ?? 0
-    rows.push({ kind: 'group', name, at_ms, count: members.length, folded: folded.has(name) })
-    if (!folded.has(name)) for (const hit of members) rows.push({ kind: 'run', hit })
+    rows.push({ kind: 'group', name, at_ms, count: members.length })
+    for (const hit of members) rows.push({ kind: 'run', hit })
   }
   return rows
 }

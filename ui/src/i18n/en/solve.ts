@@ -87,6 +87,7 @@ export const solve = {
   'solve.column.file': 'File',
   'solve.column.evidence': 'Evidence',
   'solve.column.act': 'Steering',
+  'solve.dropped': 'dropped by you',
   'solve.drop': 'Drop',
   'solve.drop.of': 'Drop {path}',
   'solve.add_back': 'Add back',

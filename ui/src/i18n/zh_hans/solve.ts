@@ -89,6 +89,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.column.file': '文件',
   'solve.column.evidence': '依据',
   'solve.column.act': '干预',
+  'solve.dropped': '由你排除',
   'solve.drop': '排除',
   'solve.drop.of': '排除 {path}',
   'solve.add_back': '恢复',
