@@ -163,6 +163,18 @@ impl Driving {
         self.state().followers.entry(run).or_default().push(sink);
     }
 
+    /// Sends nothing more to whoever has followed a run for longest: a window follows it anew before it lets go.
+    pub fn drop_follower(&self, run: RunId) {
+        let mut state = self.state();
+        if let Some(sinks) = state.followers.get_mut(&run) {
+            if sinks.len() <= 1 {
+                state.followers.remove(&run);
+            } else {
+                sinks.remove(0);
+            }
+        }
+    }
+
     /// Whether anybody follows a run.
     pub fn is_followed(&self, run: RunId) -> bool {
         self.state().followers.contains_key(&run)

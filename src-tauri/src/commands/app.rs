@@ -5,6 +5,7 @@
 use crate::problem::Problem;
 use crate::shell::Closing;
 use crate::state::App;
+use crate::work::read_given;
 use crate::view::{AppInfo, CloseAnswer, DoctorLine, PrivacyReport, Settings};
 use magis_core::RepoId;
 use std::path::PathBuf;
@@ -55,8 +56,15 @@ pub async fn erase_all_data(app: State<'_, App>, confirmation: String) -> Result
 /// Opens a file at a line in the person's editor.
 #[tauri::command]
 #[specta::specta]
-pub async fn open_in_editor(app: State<'_, App>, repo: RepoId, path: String, line: u32) -> Result<(), Problem> {
-    app.work(move |app| app.open_in_editor(repo, &path, line)).await
+pub async fn open_in_editor(app: State<'_, App>, repo: RepoId, path: String, line: Option<u32>) -> Result<(), Problem> {
+    app.work(move |app| app.open_in_editor(repo, &path, line.unwrap_or(1))).await
+}
+
+/// The text of a file that the person dropped or picked: an issue, a failing log.
+#[tauri::command]
+#[specta::specta]
+pub async fn read_text(app: State<'_, App>, path: PathBuf) -> Result<String, Problem> {
+    app.work(move |_| read_given(&path)).await
 }
 
 /// Looks at what a run needs.

@@ -87,6 +87,14 @@ pub async fn follow_run(app: State<'_, App>, run: RunId, channel: Channel<RunNew
     app.work(move |app| Ok(app.follow_run(run, sink))).await
 }
 
+/// Sends nothing more of a run.
+#[tauri::command]
+#[specta::specta]
+pub async fn unfollow_run(app: State<'_, App>, run: RunId) -> Result<(), Problem> {
+    app.driving().drop_follower(run);
+    Ok(())
+}
+
 /// The runs that are worked on here or wait.
 #[tauri::command]
 #[specta::specta]

@@ -14,3 +14,4 @@ mod runs;
 mod solve;
 
 pub use erase::ERASE_ALL;
+pub use open::read_given;

@@ -1,4 +1,4 @@
-//! Opening a file in the person's editor, at its line.
+//! Files that a person names: opened in their editor at a line, or read as text.
 //!
 //! No shell is involved: the command is split at white space, and file and line are put in as they are.
 
@@ -38,6 +38,44 @@ impl App {
         };
         start(&template, &file, line)
     }
+}
+
+/// The greatest file that is read as text.
+const GREATEST: u64 = 1_000_000;
+
+/// The text of a file that a person dropped or picked.
+pub fn read_given(path: &Path) -> Result<String, Problem> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| {
+        Problem::new(
+            "io",
+            format!("could not read {shown}: {error}"),
+            "Check the path and its permissions.",
+        )
+    };
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err(Problem::new(
+            "not_a_file",
+            format!("{shown} is no file"),
+            "Choose a text file.",
+        ));
+    }
+    if about.len() > GREATEST {
+        return Err(Problem::new(
+            "too_large",
+            format!("{shown} has {} bytes, and at most {GREATEST} are read", about.len()),
+            "Choose the part that matters and paste it.",
+        ));
+    }
+    let bytes = std::fs::read(path).map_err(failed)?;
+    String::from_utf8(bytes).map_err(|_| {
+        Problem::new(
+            "not_text",
+            format!("{shown} is not UTF-8 text"),
+            "Save it as UTF-8, or paste its text.",
+        )
+    })
 }
 
 fn start(template: &str, file: &Path, line: u32) -> Result<(), Problem> {

@@ -18,7 +18,9 @@ export const commands = {
 	/**  Erases everything in the data folder; `confirmation` is the word that a person typed. */
 	eraseAllData: (confirmation: string) => typedError<null, Problem>(__TAURI_INVOKE("erase_all_data", { confirmation })),
 	/**  Opens a file at a line in the person's editor. */
-	openInEditor: (repo: RepoId, path: string, line: number) => typedError<null, Problem>(__TAURI_INVOKE("open_in_editor", { repo, path, line })),
+	openInEditor: (repo: RepoId, path: string, line: number | null) => typedError<null, Problem>(__TAURI_INVOKE("open_in_editor", { repo, path, line })),
+	/**  The text of a file that the person dropped or picked: an issue, a failing log. */
+	readText: (path: string) => typedError<string, Problem>(__TAURI_INVOKE("read_text", { path })),
 	/**  Looks at what a run needs. */
 	doctor: () => typedError<DoctorLine[], Problem>(__TAURI_INVOKE("doctor")),
 	/**  Says what becomes of the runs when the window was asked to close. */
@@ -57,6 +59,8 @@ export const commands = {
 	rerun: (run: RunId, from: Stage, model: string | null, seed: number | null) => typedError<RunId, Problem>(__TAURI_INVOKE("rerun", { run, from, model, seed })),
 	/**  Sends what happens in a run, beginning with how it stands, until it halts. */
 	followRun: (run: RunId, channel: Channel<RunNews>) => typedError<null, Problem>(__TAURI_INVOKE("follow_run", { run, channel })),
+	/**  Sends nothing more of a run. */
+	unfollowRun: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("unfollow_run", { run })),
 	/**  The runs that are worked on here or wait. */
 	runningRuns: () => typedError<RunRow[], Problem>(__TAURI_INVOKE("running_runs")),
 	/**  A page of the list of runs. */
