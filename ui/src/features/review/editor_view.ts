@@ -24,6 +24,8 @@ export interface EditorWish {
   readonly line: number
   /** What a screen reader says. */
   readonly name: string
+  /** CodeMirror's own words in the language in force. */
+  readonly words: Readonly<Record<string, string>>
 }
 
 export async function openEditor(wish: EditorWish): Promise<EditorHandle> {
@@ -38,6 +40,7 @@ export async function openEditor(wish: EditorWish): Promise<EditorHandle> {
     syntaxHighlighting(classHighlighter),
     LOOK,
     EditorState.tabSize.of(4),
+    EditorState.phrases.of(wish.words),
     ...(language === null ? [] : [language as Extension]),
   ]
   const own: Extension[] = [
@@ -112,6 +115,8 @@ const LOOK = EditorView.theme({
     fontFamily: 'var(--font)',
     padding: '3px 12px',
   },
+  // Its signs are in none of the window's fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"" !important' },
   '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--ink)' },
   '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--line-soft)' },
   '.cm-textfield, .cm-button': {

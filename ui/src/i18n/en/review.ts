@@ -72,6 +72,7 @@ export const review = {
   'review.edit.name': 'Text of {path}',
   'review.edit.done': 'Keep this text',
   'review.edit.leave': 'Leave unchanged',
+  'review.edit.unchanged': '$ unchanged lines',
 
   'review.why.title': 'Why this change',
   'review.why.lines': 'lines {from}–{to}',
