@@ -55,7 +55,7 @@ test('the repository is switched by one key, some letters and Enter', async () =
   await page.keyboard.type('fla')
   await page.keyboard.press('Enter')
   await settled(page)
-  expect(await page.locator('footer').innerText()).toContain('fix/blueprint-names')
+  expect(await page.getByRole('region', { name: 'Status' }).innerText()).toContain('fix/blueprint-names')
   await page.context().close()
 })
 
@@ -83,7 +83,7 @@ test('F6 goes from part to part', async () => {
     await page.keyboard.press('F6')
     parts.push(await page.evaluate(() => document.activeElement?.closest('[data-part]')?.tagName ?? ''))
   }
-  expect(parts).toEqual(['ASIDE', 'FOOTER', 'NAV', 'MAIN'])
+  expect(parts).toEqual(['ASIDE', 'SECTION', 'NAV', 'MAIN'])
   await page.context().close()
 })
 
@@ -118,7 +118,7 @@ test('a repository is added by its path, taken off the list, and brought back', 
   await page.keyboard.press('Home')
   await page.keyboard.press('Delete')
   await page.getByRole('row', { name: /ledger/ }).waitFor({ state: 'detached' })
-  await tabTo(page, /^Undo$/)
+  await tabTo(page, /^Add it again$/)
   await page.keyboard.press('Enter')
   await page.getByRole('row', { name: /ledger/ }).waitFor()
   await page.context().close()

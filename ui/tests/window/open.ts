@@ -141,7 +141,8 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'review',
     to: async (page) => {
       await openRun(page)
-      await page.locator('main button', { hasText: /^(Review|审阅)/ }).first().click()
+      await page.keyboard.press('r')
+      await page.waitForFunction(() => window.magis.asked.some((one) => one.name === 'patch'))
       await settled(page)
     },
   },

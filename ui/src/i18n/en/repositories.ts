@@ -28,7 +28,8 @@ export const repositories = {
   'repositories.memory': 'See what is remembered',
   'repositories.remove': 'Take off the list',
   'repositories.remove.this': 'Take the selected repository off the list',
-  'repositories.removed': '{name} is off the list. Its folder was not touched.',
+  'repositories.removed': '{name} is off the list, and its memory is erased. Its folder and its runs stay.',
+  'repositories.again': 'Add it again',
   'repositories.empty.title': 'No repository yet',
   'repositories.empty.text': 'Add the folder of a git repository. Magis reads it and writes nothing into it until you apply a patch.',
 } as const

@@ -1,0 +1,16 @@
+// Owns the limit on what the window loads: scripts and style sheets, gzipped, without fonts. Fails above it.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+const limit = 450_000
+const assets = fileURLToPath(new URL('../dist/assets', import.meta.url))
+const sizes = readdirSync(assets)
+  .filter((name) => /\.(js|css)$/.test(name))
+  .map((name) => ({ name, bytes: gzipSync(readFileSync(join(assets, name)), { level: 9 }).length }))
+  .sort((a, b) => b.bytes - a.bytes)
+const all = sizes.reduce((sum, one) => sum + one.bytes, 0)
+for (const { name, bytes } of sizes.slice(0, 8)) console.log(`${String(bytes).padStart(8)}  ${name}`)
+console.log(`${String(all).padStart(8)}  in all, of ${limit}`)
+if (all > limit) process.exitCode = 1
