@@ -1,7 +1,6 @@
 // Syntax colours for lines of text outside an editor: parses a whole text in slices of a few milliseconds and keeps, for
 // each line, the stretches that have a class. It draws nothing and touches no document.
 import { classHighlighter, highlightTree } from '@lezer/highlight'
-import { LanguageSupport } from '@codemirror/language'
 import { languageOf } from './languages'
 
 export interface Coloured {
@@ -22,9 +21,8 @@ export async function coloursOf(path: string, text: string, givenUp: () => boole
   if (text.length > LONGEST) return null
   const language = await languageOf(path)
   if (language === null || givenUp()) return null
-  const parser = language instanceof LanguageSupport ? language.language.parser : language.parser
   const inside = opening(path, text)
-  const parse = parser.startParse(inside + text)
+  const parse = language.parser.startParse(inside + text)
   let tree = parse.advance()
   let began = performance.now()
   while (tree === null) {
@@ -70,7 +68,7 @@ function opening(path: string, text: string): string {
     return before === '' || before.endsWith(':') ? '' : `${quote[0]}\n`
   }
   const closing = text.indexOf('*/')
-  if (closing < 0 || !/\.([cm]?[jt]sx?|rs|go|java|kt|c|h|cc|cpp|cxx|hpp|hh|css|scss|php)$/.test(path)) return ''
+  if (closing < 0 || !/\.([cm]?[jt]sx?|rs|go|java|kt|c|h|cc|cpp|cxx|hpp|hh|css|scss|cs|scala|dart|swift)$/.test(path)) return ''
   const first = text.indexOf('/*')
   return first < 0 || first > closing ? '/*\n' : ''
 }

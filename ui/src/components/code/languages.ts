@@ -1,7 +1,8 @@
 // CodeMirror's languages by file name, each loaded when a file of that kind is first shown. No editor is made here.
-import type { LanguageSupport, StreamLanguage } from '@codemirror/language'
+import type { Language as Grammar, StreamParser } from '@codemirror/language'
 
-export type Language = LanguageSupport | StreamLanguage<unknown>
+/** The grammar alone, without what an editor would complete or snippet with it. */
+export type Language = Grammar
 
 /** The language of a path, or null where none is known; loading fails only with the bundle itself. */
 export async function languageOf(path: string): Promise<Language | null> {
@@ -18,40 +19,38 @@ type Load = () => Promise<Language>
 
 const loaded = new Map<Load, Promise<Language>>()
 
-const python: Load = async () => (await import('@codemirror/lang-python')).python()
-const javascript: Load = async () => (await import('@codemirror/lang-javascript')).javascript({ jsx: true })
-const typescript: Load = async () => (await import('@codemirror/lang-javascript')).javascript({ typescript: true })
-const tsx: Load = async () => (await import('@codemirror/lang-javascript')).javascript({ jsx: true, typescript: true })
-const rust: Load = async () => (await import('@codemirror/lang-rust')).rust()
-const go: Load = async () => (await import('@codemirror/lang-go')).go()
-const java: Load = async () => (await import('@codemirror/lang-java')).java()
-const cpp: Load = async () => (await import('@codemirror/lang-cpp')).cpp()
-const json: Load = async () => (await import('@codemirror/lang-json')).json()
-const markdown: Load = async () => (await import('@codemirror/lang-markdown')).markdown()
-const html: Load = async () => (await import('@codemirror/lang-html')).html()
-const css: Load = async () => (await import('@codemirror/lang-css')).css()
-const yaml: Load = async () => (await import('@codemirror/lang-yaml')).yaml()
-const php: Load = async () => (await import('@codemirror/lang-php')).php()
-const shell: Load = async () => {
-  const [{ StreamLanguage: Stream }, { shell: mode }] = await Promise.all([
-    import('@codemirror/language'),
-    import('@codemirror/legacy-modes/mode/shell'),
-  ])
-  return Stream.define(mode)
+const python: Load = async () => (await import('@codemirror/lang-python')).pythonLanguage
+const javascript: Load = async () => (await import('@codemirror/lang-javascript')).jsxLanguage
+const typescript: Load = async () => (await import('@codemirror/lang-javascript')).typescriptLanguage
+const tsx: Load = async () => (await import('@codemirror/lang-javascript')).tsxLanguage
+const json: Load = async () => (await import('@codemirror/lang-json')).jsonLanguage
+const css: Load = async () => (await import('@codemirror/lang-css')).cssLanguage
+/** The parser that reads issues and summaries knows Markdown already. */
+const markdown: Load = async () => {
+  const [{ Language: Made, defineLanguageFacet }, { GFM, parser }] = await Promise.all([import('@codemirror/language'), import('@lezer/markdown')])
+  return new Made(defineLanguageFacet(), parser.configure(GFM), [], 'markdown')
 }
-const ruby: Load = async () => {
-  const [{ StreamLanguage: Stream }, { ruby: mode }] = await Promise.all([
-    import('@codemirror/language'),
-    import('@codemirror/legacy-modes/mode/ruby'),
-  ])
-  return Stream.define(mode)
-}
-const toml: Load = async () => {
-  const [{ StreamLanguage: Stream }, { toml: mode }] = await Promise.all([
-    import('@codemirror/language'),
-    import('@codemirror/legacy-modes/mode/toml'),
-  ])
-  return Stream.define(mode)
+
+// The line-by-line modes colour as well for reading and are a tenth of the size of a grammar.
+const cpp: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).cpp)
+const java: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).java)
+const kotlin: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).kotlin)
+const csharp: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).csharp)
+const scala: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).scala)
+const dart: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).dart)
+const rust: Load = async () => stream((await import('@codemirror/legacy-modes/mode/rust')).rust)
+const go: Load = async () => stream((await import('@codemirror/legacy-modes/mode/go')).go)
+const swift: Load = async () => stream((await import('@codemirror/legacy-modes/mode/swift')).swift)
+const html: Load = async () => stream((await import('@codemirror/legacy-modes/mode/xml')).html)
+const xml: Load = async () => stream((await import('@codemirror/legacy-modes/mode/xml')).xml)
+const yaml: Load = async () => stream((await import('@codemirror/legacy-modes/mode/yaml')).yaml)
+const shell: Load = async () => stream((await import('@codemirror/legacy-modes/mode/shell')).shell)
+const ruby: Load = async () => stream((await import('@codemirror/legacy-modes/mode/ruby')).ruby)
+const toml: Load = async () => stream((await import('@codemirror/legacy-modes/mode/toml')).toml)
+const lua: Load = async () => stream((await import('@codemirror/legacy-modes/mode/lua')).lua)
+
+async function stream<State>(mode: StreamParser<State>): Promise<Language> {
+  return (await import('@codemirror/language')).StreamLanguage.define(mode)
 }
 
 const LOADERS: Readonly<Record<string, Load>> = {
@@ -69,7 +68,12 @@ const LOADERS: Readonly<Record<string, Load>> = {
   rs: rust,
   go,
   java,
-  kt: java,
+  kt: kotlin,
+  cs: csharp,
+  scala,
+  dart,
+  swift,
+  lua,
   c: cpp,
   h: cpp,
   cc: cpp,
@@ -83,11 +87,12 @@ const LOADERS: Readonly<Record<string, Load>> = {
   htm: html,
   svelte: html,
   vue: html,
+  xml,
+  svg: xml,
   css,
   scss: css,
   yml: yaml,
   yaml,
-  php,
   sh: shell,
   bash: shell,
   rb: ruby,
