@@ -19,10 +19,12 @@ export function keepPlace(follows: () => boolean, tell: (place: Place) => void) 
     let atEnd = true
     let anchor: HTMLElement | null = null
     let offset = 0
+    let top = 0
 
     const toEnd = (): void => {
       atEnd = true
       element.scrollTop = element.scrollHeight
+      top = element.scrollTop
       remember()
       report()
     }
@@ -42,7 +44,10 @@ export function keepPlace(follows: () => boolean, tell: (place: Place) => void) 
       }
     }
     const scrolled = (): void => {
-      const now = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR
+      const near = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR
+      // The log may have grown since it was scrolled to its end; only going up is leaving.
+      const now = near || (atEnd && element.scrollTop >= top)
+      top = element.scrollTop
       remember()
       if (now !== atEnd) {
         atEnd = now
@@ -56,6 +61,7 @@ export function keepPlace(follows: () => boolean, tell: (place: Place) => void) 
         const moved = anchor.getBoundingClientRect().top - element.getBoundingClientRect().top - offset
         if (Math.abs(moved) > 0.5) element.scrollTop += moved
       }
+      top = element.scrollTop
       remember()
     }
 

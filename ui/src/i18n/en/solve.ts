@@ -16,7 +16,7 @@ export const solve = {
   'solve.issue.shown': 'How the issue is shown',
   'solve.issue.placeholder': 'Paste the issue here: what happens, what should happen, a traceback if there is one. Or drop a Markdown or text file.',
   'solve.issue.note': 'The first line is the title. Everything stays on this machine.',
-  'solve.issue.long': '{n} characters. The preview shows long texts as they are, and the agents read a condensed form; the whole stays with the run.',
+  'solve.issue.long': '{n} characters. The preview shows the beginning; the whole goes with the run, and the agents read a condensed form if the model’s context asks for it.',
   'solve.write': 'Write',
   'solve.preview': 'Preview',
   'solve.preview.empty': 'Nothing is written yet.',

@@ -1,0 +1,199 @@
+// The review of a recorded patch: by hunk, part and line, by hand, across leaving and coming back, and with many files.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { FileDiff, PatchView, ReviewState } from '../../src/ipc/types'
+import { go, ground, open, settled, type Ground, type Look } from '../window/open'
+
+let on: Ground
+beforeAll(async () => {
+  on = await ground()
+})
+afterAll(() => on.close())
+
+const asked = (page: Page, name: string): Promise<unknown[][]> =>
+  page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
+
+/** What was saved last; decisions are saved a moment after they are made. */
+async function saved(page: Page): Promise<ReviewState> {
+  await page.getByRole('button', { name: 'Back to the run' }).click()
+  await page.getByRole('main').getByRole('button', { name: /^Review/ }).first().waitFor()
+  const state = (await asked(page, 'saveReview')).at(-1)?.[1] as ReviewState
+  await page.getByRole('main').getByRole('button', { name: /^Review/ }).first().click()
+  await page.getByRole('region', { name: 'Diff of the patch' }).waitFor()
+  return state
+}
+
+async function openReview(look: Look = {}, patch?: PatchView): Promise<{ page: Page; errors: string[] }> {
+  const { page, errors } = await open(on, look)
+  page.setDefaultTimeout(10_000)
+  if (patch) await page.evaluate((given) => window.magis.answer('patch', given), patch)
+  await go(page, 'runs')
+  await page.getByRole('grid').first().focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('r')
+  await page.getByRole('region', { name: 'Diff of the patch' }).waitFor()
+  await settled(page)
+  return { page, errors }
+}
+
+const bar = (page: Page, text: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: text }).waitFor()
+
+test('parts of a split hunk are decided alone, and the review is as it was when one comes back', async () => {
+  const { page, errors } = await openReview()
+  await page.keyboard.press('s')
+  await page.keyboard.press('x')
+  await page.keyboard.press('a')
+  await page.keyboard.press('a')
+  await bar(page, /^Apply 2 of 2 hunks in 2 files/)
+  await page.keyboard.press('v')
+  const state = await saved(page)
+  const models = state.files.find((file) => file.path === 'requests/models.py')
+  expect(models?.decisions).toEqual([{ hunk: expect.any(Number), decision: 'accepted' }])
+  expect(models?.edited).toContain('except socket.error as e:')
+  expect(models?.edited).not.toContain("# Use urllib3's read method to handle socket errors")
+  await page.getByText('✓ partly accepted').waitFor()
+  await bar(page, /^Apply 2 of 2 hunks in 2 files/)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test('lines chosen by arrow keys are decided alone', async () => {
+  const { page } = await openReview()
+  await page.getByRole('region', { name: 'Diff of the patch' }).focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('a')
+  await page.getByText('✓ partly accepted').waitFor()
+  const models = (await saved(page)).files[0]
+  expect(models?.edited).toContain("# Use urllib3's read method to handle socket errors")
+  expect(models?.edited).not.toContain('except socket.error as e:')
+  await page.context().close()
+})
+
+test('deciding the same again takes it back, and nothing accepted means nothing to apply', async () => {
+  const { page } = await openReview()
+  await page.keyboard.press('a')
+  await page.keyboard.press('k')
+  await page.keyboard.press('a')
+  await bar(page, 'Nothing is accepted yet.')
+  await page.keyboard.press('Enter')
+  expect(await asked(page, 'apply')).toEqual([])
+  await page.context().close()
+})
+
+test('a file is edited in place, applied as written, and can go back to the proposal', async () => {
+  const { page } = await openReview()
+  await page.keyboard.press('e')
+  const text = page.getByRole('textbox', { name: 'Text of requests/models.py' })
+  await text.waitFor()
+  await page.keyboard.type('# by hand ')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('Written by you; applied as it stands.').waitFor()
+  await page.getByText('# by hand').first().waitFor()
+  expect((await saved(page)).files[0]?.edited).toContain('# by hand ')
+  await page.getByRole('button', { name: 'Back to the proposal' }).click()
+  await bar(page, /^Apply 1 of 2 hunks/)
+  expect((await saved(page)).files[0]?.edited).toBeNull()
+  await page.context().close()
+})
+
+test('leaving the editor changes nothing', async () => {
+  const { page } = await openReview()
+  await page.keyboard.press('e')
+  await page.getByRole('textbox', { name: 'Text of requests/models.py' }).waitFor()
+  await page.keyboard.type('# lost ')
+  await page.keyboard.press('Escape')
+  await bar(page, 'Nothing is accepted yet.')
+  await page.context().close()
+})
+
+test('the words of the commit and the place are the person’s', async () => {
+  const { page } = await openReview()
+  await page.keyboard.press('A')
+  await page.getByRole('button', { name: /^Commit message and pull request/ }).click()
+  await page.getByLabel('Commit message', { exact: true }).fill('Mine')
+  await page.getByLabel('Name of the branch').fill('bad name')
+  await page.getByText('git does not take this name for a branch.').waitFor()
+  await page.getByLabel('Name of the branch').fill('fix/mine')
+  await page.getByRole('button', { name: /^Apply/ }).click()
+  await expect.poll(async () => (await asked(page, 'apply')).at(-1)).toMatchObject([5, { commit_message: 'Mine' }, { kind: 'branch', name: 'fix/mine', identity: null }])
+  await page.context().close()
+})
+
+test('an apply that is refused says why beside the button, and asks for what it needs', async () => {
+  const { page } = await openReview()
+  await page.evaluate(() => window.magis.answer('apply', { code: 'identity_missing', message: 'git does not know who commits.', remedy: 'Give a name and a mail address.' }))
+  await page.keyboard.press('A')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('git does not know who commits.').waitFor()
+  await page.getByLabel('Your name, for the commit').fill('Ada')
+  await page.getByLabel('Your e-mail address, for the commit').fill('ada@example.org')
+  await page.getByRole('button', { name: /^Apply/ }).click()
+  await expect.poll(async () => (await asked(page, 'apply')).at(-1)?.[2]).toMatchObject({ identity: { name: 'Ada', email: 'ada@example.org' } })
+  await page.context().close()
+})
+
+test('a conflict stands at its lines, in the tree and in the bar', async () => {
+  const { page } = await open(on)
+  page.setDefaultTimeout(10_000)
+  await page.evaluate(() => window.magis.answer('conflicts', [{ path: 'requests/models.py', line: 703, reason: 'The line was changed since.' }]))
+  await go(page, 'runs')
+  await page.getByRole('grid').first().focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('r')
+  await page.getByText('Does not fit at line 703:').waitFor()
+  await page.getByText('1 conflict').waitFor()
+  await page.context().close()
+})
+
+test('a text is found in lines that are not drawn', async () => {
+  const { page } = await openReview({}, bigPatch(200, 25))
+  expect(await page.locator('[data-line]').count()).toBeLessThan(160)
+  await page.keyboard.press('Control+f')
+  await page.keyboard.type('needle 199')
+  await page.getByText('1 of 1', { exact: true }).waitFor()
+  await page.locator('.found').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('n')
+  expect(await page.locator('[data-line]').count()).toBeLessThan(160)
+  await page.context().close()
+})
+
+test('side by side shows the same lines', async () => {
+  const { page } = await openReview()
+  await page.keyboard.press('d')
+  await page.getByRole('tab', { name: 'Side by side', selected: true }).waitFor()
+  expect(await page.getByText('except socket.error as e:').count()).toBe(2)
+  await page.context().close()
+})
+
+/** Files of changed lines, every one with a word of its own. */
+export function bigPatch(files: number, lines: number): PatchView {
+  return {
+    commit_message: 'Many',
+    pull_request: '',
+    branch: 'magis/many',
+    files: Array.from({ length: files }, (_, file): FileDiff => ({
+      path: `src/part${Math.floor(file / 20)}/file${file}.py`,
+      old_path: null,
+      kind: 'modified',
+      binary: false,
+      added: lines,
+      deleted: 0,
+      hunks: [
+        {
+          number: file + 1,
+          header: `def part_${file}(self):`,
+          old_start: 1,
+          old_lines: 1,
+          new_start: 1,
+          new_lines: lines + 1,
+          tasks: [1],
+          lines: [
+            { kind: 'context', old: 1, new: 1, text: `def part_${file}(self):` },
+            ...Array.from({ length: lines }, (_, line) => ({ kind: 'added' as const, old: null, new: line + 2, text: line === 3 ? `    needle ${file}` : `    value = compute(${line}, "text")` })),
+          ],
+        },
+      ],
+    })),
+  }
+}
