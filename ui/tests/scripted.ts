@@ -262,7 +262,7 @@ const acts: Ipc = {
   fetchModel: (id, onNews) =>
     new Promise((end) => {
       const model = held.models.find((one) => one.id === id)
-      fetchers.set(id, { say: onNews, end })
+      fetchers.set(id, { say: onNews, end: () => end(null) })
       onNews({ kind: 'progress', received: (model?.bytes ?? 0) * 0.37, total: model?.bytes ?? 0, bytes_per_second: 11_400_000 })
     }),
   pauseFetch: async (id) => {

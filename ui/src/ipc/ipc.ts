@@ -5,6 +5,9 @@ import type * as T from './types'
 /** Ends a subscription; calling it twice does nothing. */
 export type Stop = () => void
 
+/** A command whose answer says only that it was carried out. */
+export type Done = Promise<unknown>
+
 /** What a person dropped from outside the window, and where over it. */
 export type Dropped = { paths: string[]; x: number; y: number }
 export type DropNews = { kind: 'over'; x: number; y: number } | { kind: 'left' } | ({ kind: 'dropped' } & Dropped)
@@ -13,19 +16,19 @@ export interface Ipc {
   // the app
   appInfo(): Promise<T.AppInfo>
   settings(): Promise<T.Settings>
-  putSettings(settings: T.Settings): Promise<void>
+  putSettings(settings: T.Settings): Done
   privacy(): Promise<T.PrivacyReport>
-  diagnostics(path: string): Promise<void>
-  eraseAllData(confirmation: string): Promise<void>
-  openInEditor(repo: T.RepoId, path: string, line: number | null): Promise<void>
+  diagnostics(path: string): Done
+  eraseAllData(confirmation: string): Done
+  openInEditor(repo: T.RepoId, path: string, line: number | null): Done
   doctor(): Promise<T.DoctorLine[]>
-  answerClose(answer: T.CloseAnswer): Promise<void>
+  answerClose(answer: T.CloseAnswer): Done
   readText(path: string): Promise<string>
 
   // repositories
   repositories(): Promise<T.RepositoryRow[]>
   addRepository(path: string): Promise<T.RepositoryRow>
-  removeRepository(id: T.RepoId): Promise<void>
+  removeRepository(id: T.RepoId): Done
   branches(id: T.RepoId): Promise<T.BranchName[]>
   repositoryFiles(id: T.RepoId, base: T.BaseWish): Promise<string[]>
   addSample(): Promise<T.RepositoryRow>
@@ -33,13 +36,13 @@ export interface Ipc {
 
   // solving
   draft(repo: T.RepoId): Promise<T.Draft | null>
-  saveDraft(draft: T.Draft): Promise<void>
+  saveDraft(draft: T.Draft): Done
   estimate(form: T.SolveForm): Promise<T.Estimate>
   startRun(form: T.SolveForm): Promise<T.RunId>
-  resumeRun(run: T.RunId): Promise<void>
-  pauseRun(run: T.RunId): Promise<void>
-  stopRun(run: T.RunId): Promise<void>
-  steer(run: T.RunId, wish: T.SteeringWish): Promise<void>
+  resumeRun(run: T.RunId): Done
+  pauseRun(run: T.RunId): Done
+  stopRun(run: T.RunId): Done
+  steer(run: T.RunId, wish: T.SteeringWish): Done
   rerun(run: T.RunId, from: T.Stage, model: string | null, seed: number): Promise<T.RunId>
   runningRuns(): Promise<T.RunRow[]>
   /** News of a run until it ends or the returned function is called. */
@@ -50,10 +53,10 @@ export interface Ipc {
   runView(run: T.RunId): Promise<T.RunView>
   calls(run: T.RunId): Promise<T.CallRow[]>
   callText(run: T.RunId, call: number): Promise<T.CallText>
-  setTags(run: T.RunId, tags: string[]): Promise<void>
+  setTags(run: T.RunId, tags: string[]): Done
   deleteRun(run: T.RunId): Promise<T.DeleteTicket>
-  undoDelete(ticket: number): Promise<void>
-  exportRun(run: T.RunId, format: T.ExportFormat, path: string): Promise<void>
+  undoDelete(ticket: number): Done
+  exportRun(run: T.RunId, format: T.ExportFormat, path: string): Done
   importRun(path: string): Promise<T.RunId>
   usage(): Promise<T.UsageDay[]>
   baseFile(run: T.RunId, path: string): Promise<string>
@@ -62,26 +65,26 @@ export interface Ipc {
   patch(run: T.RunId): Promise<T.PatchView>
   fileTexts(run: T.RunId, path: string): Promise<T.FileTexts>
   review(run: T.RunId): Promise<T.ReviewState>
-  saveReview(run: T.RunId, state: T.ReviewState): Promise<void>
+  saveReview(run: T.RunId, state: T.ReviewState): Done
   conflicts(run: T.RunId, state: T.ReviewState): Promise<T.ConflictView[]>
   apply(run: T.RunId, state: T.ReviewState, wish: T.ApplyWish): Promise<T.AppliedView>
-  undoApply(run: T.RunId): Promise<void>
+  undoApply(run: T.RunId): Done
 
   // memory
   memoryReport(repo: T.RepoId): Promise<T.MemoryReport>
   summary(repo: T.RepoId, path: string): Promise<T.SummaryView | null>
   correctSummary(repo: T.RepoId, path: string, text: string): Promise<T.SummaryView>
-  dropSummary(repo: T.RepoId, path: string): Promise<void>
+  dropSummary(repo: T.RepoId, path: string): Done
   renewSummary(repo: T.RepoId, path: string): Promise<T.SummaryView>
 
   // models
   models(): Promise<T.ModelRow[]>
-  fetchModel(id: string, onNews: (news: T.FetchNews) => void): Promise<void>
-  pauseFetch(id: string): Promise<void>
-  removeModel(id: string): Promise<void>
+  fetchModel(id: string, onNews: (news: T.FetchNews) => void): Done
+  pauseFetch(id: string): Done
+  removeModel(id: string): Done
   addModel(path: string): Promise<T.ModelRow>
   verifyModel(id: string): Promise<string | null>
-  setDefaultModel(id: string): Promise<void>
+  setDefaultModel(id: string): Done
 
   // what comes unasked
   onEvent(handler: (event: T.AppEvent) => void): Stop

@@ -1,104 +1,104 @@
 // Owns the calls to Tauri: each unwraps Rust's result and throws its problem as a Fault.
 // It keeps no state and knows no screen. Names and arguments are the contract's.
-import { Channel, invoke } from '@tauri-apps/api/core'
-import { listen } from '@tauri-apps/api/event'
+import { Channel } from '@tauri-apps/api/core'
 import { getCurrentWebview } from '@tauri-apps/api/webview'
 import { open, save } from '@tauri-apps/plugin-dialog'
+import { commands, events } from './bindings'
 import { Fault, type DropNews, type Ipc, type Stop } from './ipc'
 import type * as T from './types'
 
 export const ipc: Ipc = {
-  appInfo: () => call('app_info'),
-  settings: () => call('settings'),
-  putSettings: (settings) => call('put_settings', { settings }),
-  privacy: () => call('privacy'),
-  diagnostics: (path) => call('diagnostics', { path }),
-  eraseAllData: (confirmation) => call('erase_all_data', { confirmation }),
-  openInEditor: (repo, path, line) => call('open_in_editor', { repo, path, line }),
-  doctor: () => call('doctor'),
-  answerClose: (answer) => call('answer_close', { answer }),
-  readText: (path) => call('read_text', { path }),
+  appInfo: () => call(commands.appInfo()),
+  settings: () => call(commands.settings()),
+  putSettings: (settings) => call(commands.putSettings(settings)),
+  privacy: () => call(commands.privacy()),
+  diagnostics: (path) => call(commands.diagnostics(path)),
+  eraseAllData: (confirmation) => call(commands.eraseAllData(confirmation)),
+  openInEditor: (repo, path, line) => call(commands.openInEditor(repo, path, line)),
+  doctor: () => call(commands.doctor()),
+  answerClose: (answer) => call(commands.answerClose(answer)),
+  readText: (path) => call(commands.readText(path)),
 
-  repositories: () => call('repositories'),
-  addRepository: (path) => call('add_repository', { path }),
-  removeRepository: (id) => call('remove_repository', { id }),
-  branches: (id) => call('branches', { id }),
-  repositoryFiles: (id, base) => call('repository_files', { id, base }),
-  addSample: () => call('add_sample'),
-  sampleIssues: () => call('sample_issues'),
+  repositories: () => call(commands.repositories()),
+  addRepository: (path) => call(commands.addRepository(path)),
+  removeRepository: (id) => call(commands.removeRepository(id)),
+  branches: (id) => call(commands.branches(id)),
+  repositoryFiles: (id, base) => call(commands.repositoryFiles(id, base)),
+  addSample: () => call(commands.addSample()),
+  sampleIssues: () => call(commands.sampleIssues()),
 
-  draft: (repo) => call('draft', { repo }),
-  saveDraft: (draft) => call('save_draft', { draft }),
-  estimate: (form) => call('estimate', { form }),
-  startRun: (form) => call('start_run', { form }),
-  resumeRun: (run) => call('resume_run', { run }),
-  pauseRun: (run) => call('pause_run', { run }),
-  stopRun: (run) => call('stop_run', { run }),
-  steer: (run, wish) => call('steer', { run, wish }),
-  rerun: (run, from, model, seed) => call('rerun', { run, from, model, seed }),
-  runningRuns: () => call('running_runs'),
+  draft: (repo) => call(commands.draft(repo)),
+  saveDraft: (draft) => call(commands.saveDraft(draft)),
+  estimate: (form) => call(commands.estimate(form)),
+  startRun: (form) => call(commands.startRun(form)),
+  resumeRun: (run) => call(commands.resumeRun(run)),
+  pauseRun: (run) => call(commands.pauseRun(run)),
+  stopRun: (run) => call(commands.stopRun(run)),
+  steer: (run, wish) => call(commands.steer(run, wish)),
+  rerun: (run, from, model, seed) => call(commands.rerun(run, from, model, seed)),
+  runningRuns: () => call(commands.runningRuns()),
   followRun: (run, onNews) => {
     let following = true
     const channel = new Channel<T.RunNews>()
     channel.onmessage = (news) => {
       if (following) onNews(news)
     }
-    call<void>('follow_run', { run, channel }).catch((thrown: unknown) => {
+    call(commands.followRun(run, channel)).catch((thrown: unknown) => {
       if (following && thrown instanceof Fault) onNews({ kind: 'problem', problem: thrown.problem })
     })
     return () => {
       if (!following) return
       following = false
-      call<void>('unfollow_run', { run }).catch(() => undefined)
+      call(commands.unfollowRun(run)).catch(() => undefined)
     }
   },
 
-  runsPage: (filter) => call('runs_page', { filter }),
-  runView: (run) => call('run_view', { run }),
-  calls: (run) => call('calls', { run }),
-  callText: (run, id) => call('call_text', { run, call: id }),
-  setTags: (run, tags) => call('set_tags', { run, tags }),
-  deleteRun: (run) => call('delete_run', { run }),
-  undoDelete: (ticket) => call('undo_delete', { ticket }),
-  exportRun: (run, format, path) => call('export_run', { run, format, path }),
-  importRun: (path) => call('import_run', { path }),
-  usage: () => call('usage'),
-  baseFile: (run, path) => call('base_file', { run, path }),
+  runsPage: (filter) => call(commands.runsPage(filter)),
+  runView: (run) => call(commands.runView(run)),
+  calls: (run) => call(commands.calls(run)),
+  callText: (run, id) => call(commands.callText(run, id)),
+  setTags: (run, tags) => call(commands.setTags(run, tags)),
+  deleteRun: (run) => call(commands.deleteRun(run)),
+  undoDelete: (ticket) => call(commands.undoDelete(ticket)),
+  exportRun: (run, format, path) => call(commands.exportRun(run, format, path)),
+  importRun: (path) => call(commands.importRun(path)),
+  usage: () => call(commands.usage()),
+  baseFile: (run, path) => call(commands.baseFile(run, path)),
 
-  patch: (run) => call('patch', { run }),
-  fileTexts: (run, path) => call('file_texts', { run, path }),
-  review: (run) => call('review', { run }),
-  saveReview: (run, state) => call('save_review', { run, state }),
-  conflicts: (run, state) => call('conflicts', { run, state }),
-  apply: (run, state, wish) => call('apply', { run, state, wish }),
-  undoApply: (run) => call('undo_apply', { run }),
+  patch: (run) => call(commands.patch(run)),
+  fileTexts: (run, path) => call(commands.fileTexts(run, path)),
+  review: (run) => call(commands.review(run)),
+  saveReview: (run, state) => call(commands.saveReview(run, state)),
+  conflicts: (run, state) => call(commands.conflicts(run, state)),
+  apply: (run, state, wish) => call(commands.apply(run, state, wish)),
+  undoApply: (run) => call(commands.undoApply(run)),
 
-  memoryReport: (repo) => call('memory_report', { repo }),
-  summary: (repo, path) => call('summary', { repo, path }),
-  correctSummary: (repo, path, text) => call('correct_summary', { repo, path, text }),
-  dropSummary: (repo, path) => call('drop_summary', { repo, path }),
-  renewSummary: (repo, path) => call('renew_summary', { repo, path }),
+  memoryReport: (repo) => call(commands.memoryReport(repo)),
+  summary: (repo, path) => call(commands.summary(repo, path)),
+  correctSummary: (repo, path, text) => call(commands.correctSummary(repo, path, text)),
+  dropSummary: (repo, path) => call(commands.dropSummary(repo, path)),
+  renewSummary: (repo, path) => call(commands.renewSummary(repo, path)),
 
-  models: () => call('models'),
+  models: () => call(commands.models()),
   fetchModel: (id, onNews) => {
     const channel = new Channel<T.FetchNews>()
     channel.onmessage = onNews
-    return call('fetch_model', { id, channel })
+    return call(commands.fetchModel(id, channel))
   },
-  pauseFetch: (id) => call('pause_fetch', { id }),
-  removeModel: (id) => call('remove_model', { id }),
-  addModel: (path) => call('add_model', { path }),
-  verifyModel: (id) => call('verify_model', { id }),
-  setDefaultModel: (id) => call('set_default_model', { id }),
+  pauseFetch: (id) => call(commands.pauseFetch(id)),
+  removeModel: (id) => call(commands.removeModel(id)),
+  addModel: (path) => call(commands.addModel(path)),
+  verifyModel: (id) => call(commands.verifyModel(id)),
+  setDefaultModel: (id) => call(commands.setDefaultModel(id)),
 
   onEvent: (handler) =>
     all([
-      listen('repositories-changed', () => handler({ kind: 'repositories_changed' })),
-      listen<{ run: T.RunId | null }>('runs-changed', (event) => handler({ kind: 'runs_changed', ...event.payload })),
-      listen('models-changed', () => handler({ kind: 'models_changed' })),
-      listen<{ repo: T.RepoId }>('memory-changed', (event) => handler({ kind: 'memory_changed', ...event.payload })),
-      listen('settings-changed', () => handler({ kind: 'settings_changed' })),
-      listen<{ running: number }>('close-asked', (event) => handler({ kind: 'close_asked', ...event.payload })),
+      events.repositoriesChanged.listen(() => handler({ kind: 'repositories_changed' })),
+      events.runsChanged.listen((event) => handler({ kind: 'runs_changed', run: event.payload.run })),
+      events.modelsChanged.listen(() => handler({ kind: 'models_changed' })),
+      events.memoryChanged.listen((event) => handler({ kind: 'memory_changed', repo: event.payload.repo })),
+      events.settingsChanged.listen(() => handler({ kind: 'settings_changed' })),
+      events.closeAsked.listen((event) => handler({ kind: 'close_asked', running: event.payload.running })),
     ]),
   onDrop: (handler) =>
     all([
@@ -114,12 +114,18 @@ export const ipc: Ipc = {
   pickSavePath: (title, name) => save({ title, defaultPath: name }),
 }
 
-async function call<Answer>(command: string, given: Record<string, unknown> = {}): Promise<Answer> {
+type Result<Data> = { status: 'ok'; data: Data } | { status: 'error'; error: T.Problem }
+
+async function call<Data>(result: Promise<Result<Data>>): Promise<Data> {
+  let answer: Result<Data>
   try {
-    return await invoke<Answer>(command, given)
+    answer = await result
   } catch (thrown) {
-    throw new Fault(isProblem(thrown) ? thrown : { code: 'ipc', message: String(thrown), remedy: null })
+    throw new Fault({ code: 'ipc', message: thrown instanceof Error ? thrown.message : String(thrown), remedy: null })
   }
+  if (answer.status === 'ok') return answer.data
+  // What Tauri itself refuses comes as plain text, not as one of Rust's problems.
+  throw new Fault(isProblem(answer.error) ? answer.error : { code: 'ipc', message: String(answer.error), remedy: null })
 }
 
 function isProblem(thrown: unknown): thrown is T.Problem {
