@@ -39,6 +39,8 @@ export const ipc: Ipc = {
   runningRuns: () => call(commands.runningRuns()),
   followRun: (run, onNews) => {
     let following = true
+    const turn = (turns.get(run) ?? 0) + 1
+    turns.set(run, turn)
     const channel = new Channel<T.RunNews>()
     channel.onmessage = (news) => {
       if (following) onNews(news)
@@ -49,7 +51,8 @@ export const ipc: Ipc = {
     return () => {
       if (!following) return
       following = false
-      call(commands.unfollowRun(run)).catch(() => undefined)
+      // Rust has one follower a run: whoever followed later goes on.
+      if (turns.get(run) === turn) call(commands.unfollowRun(run)).catch(() => undefined)
     }
   },
 
@@ -113,6 +116,9 @@ export const ipc: Ipc = {
     open({ title, filters: extensions.length > 0 ? [{ name: extensions.join(', '), extensions }] : [] }),
   pickSavePath: (title, name) => save({ title, defaultPath: name }),
 }
+
+/** How often each run was followed, so that an old screen's leaving does not end a new one's following. */
+const turns = new Map<T.RunId, number>()
 
 type Result<Data> = { status: 'ok'; data: Data } | { status: 'error'; error: T.Problem }
 
