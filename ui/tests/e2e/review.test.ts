@@ -1,7 +1,8 @@
 // The review of a recorded patch: by hunk, part and line, by hand, across leaving and coming back, and with many files.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { FileDiff, PatchView, ReviewState } from '../../src/ipc/types'
+import type { PatchView, ReviewState } from '../../src/ipc/types'
+import { bigPatch } from '../script/big_patch'
 import { go, ground, open, settled, type Ground, type Look } from '../window/open'
 
 let on: Ground
@@ -165,35 +166,3 @@ test('side by side shows the same lines', async () => {
   expect(await page.getByText('except socket.error as e:').count()).toBe(2)
   await page.context().close()
 })
-
-/** Files of changed lines, every one with a word of its own. */
-export function bigPatch(files: number, lines: number): PatchView {
-  return {
-    commit_message: 'Many',
-    pull_request: '',
-    branch: 'magis/many',
-    files: Array.from({ length: files }, (_, file): FileDiff => ({
-      path: `src/part${Math.floor(file / 20)}/file${file}.py`,
-      old_path: null,
-      kind: 'modified',
-      binary: false,
-      added: lines,
-      deleted: 0,
-      hunks: [
-        {
-          number: file + 1,
-          header: `def part_${file}(self):`,
-          old_start: 1,
-          old_lines: 1,
-          new_start: 1,
-          new_lines: lines + 1,
-          tasks: [1],
-          lines: [
-            { kind: 'context', old: 1, new: 1, text: `def part_${file}(self):` },
-            ...Array.from({ length: lines }, (_, line) => ({ kind: 'added' as const, old: null, new: line + 2, text: line === 3 ? `    needle ${file}` : `    value = compute(${line}, "text")` })),
-          ],
-        },
-      ],
-    })),
-  }
-}
