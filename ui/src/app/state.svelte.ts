@@ -170,6 +170,16 @@ class App {
     if (this.repo !== null && !this.repositories.some((row) => row.id === this.repo)) this.repo = remembered(this.repositories)
   }
 
+  /** Sizes and free memory as they are now. */
+  async readInfo(): Promise<void> {
+    this.info = await ipc.appInfo()
+  }
+
+  /** What may have changed behind the window's back: work trees, free memory. Failures wait for the next action that needs them. */
+  async refresh(): Promise<void> {
+    await Promise.all([this.readRepositories(), this.readInfo()]).catch(() => undefined)
+  }
+
   async readModels(): Promise<void> {
     this.models = await ipc.models()
   }

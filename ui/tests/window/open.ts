@@ -159,6 +159,56 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     },
   },
   { name: 'models', to: (page) => go(page, 'models') },
+  {
+    name: 'memory-correct',
+    to: async (page) => {
+      await go(page, 'memory')
+      await page.locator('input[type=search]').fill('requests/models.py')
+      await page.getByRole('grid').first().focus()
+      await page.keyboard.press('Home')
+      await page.getByRole('button', { name: /^(Correct|更正)$/ }).click()
+      await settled(page)
+    },
+  },
+  {
+    name: 'models-fetching',
+    to: async (page) => {
+      await go(page, 'models')
+      await page.locator('main button').filter({ hasText: '491 MB' }).click()
+      await page.locator('main button[aria-haspopup=menu]').first().click()
+      await settled(page)
+    },
+  },
+  {
+    name: 'erase',
+    to: async (page) => {
+      await go(page, 'settings')
+      await page.locator('main nav button').nth(3).click()
+      await page.getByRole('button', { name: /^(Remove all data|清除全部数据)$/ }).click()
+      await settled(page)
+    },
+  },
+  {
+    name: 'rail-wide-toast',
+    to: async (page) => {
+      await go(page, 'repositories')
+      await page.keyboard.press('Control+b')
+      await page.getByRole('grid').focus()
+      await page.keyboard.press('End')
+      await page.keyboard.press('Delete')
+      await page.locator('.toast').waitFor()
+      await settled(page)
+    },
+  },
+  {
+    name: 'large',
+    to: async (page) => {
+      await go(page, 'settings')
+      for (let step = 0; step < 5; step += 1) await page.getByRole('button', { name: /^(Larger|放大)$/ }).click()
+      await page.getByRole('tab', { name: /^(Comfortable|宽松)$/ }).click()
+      await settled(page)
+    },
+  },
   { name: 'models-empty', look: { scene: 'empty' }, to: (page) => go(page, 'models') },
   { name: 'settings-appearance', to: (page) => go(page, 'settings') },
   ...(['engine', 'privacy', 'data', 'about'] as const).map((name, at) => ({
