@@ -109,7 +109,7 @@ test('a run is steered where the thing stands', async () => {
   for (const stage of ['locate', 'team', 'meeting']) await unfold(page, stage)
   await page.getByRole('button', { name: 'Drop requests/models.py' }).click()
   expect(await last(page, 'steer')).toEqual([6, { kind: 'drop', path: 'requests/models.py' }])
-  await page.getByRole('button', { name: 'Add requests/exceptions.py back' }).click()
+  await page.getByRole('button', { name: 'Add back requests/exceptions.py' }).click()
   expect(await last(page, 'steer')).toEqual([6, { kind: 'add', path: 'requests/exceptions.py' }])
 
   await page.getByRole('button', { name: 'Edit task T1 and its Developer' }).click()

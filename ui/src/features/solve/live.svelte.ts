@@ -42,16 +42,22 @@ export class LiveRun {
     this.run = run
   }
 
-  /** Reads the run once, and follows it while it is under way. */
+  /** Reads the run, and follows it while it is under way. */
   async open(): Promise<void> {
+    if (this.#stop !== null) return
     try {
       const view = await ipc.runView(this.run)
-      if (this.#closed) return
+      if (this.#closed || this.#stop !== null) return
       this.view = view
       if (isUnderWay(view)) this.follow()
     } catch (thrown) {
-      this.problem = problemOf(thrown)
+      if (!this.#closed) this.problem = problemOf(thrown)
     }
+  }
+
+  /** Whether time goes by for this run in this window. */
+  get working(): boolean {
+    return this.following && this.view !== null && isUnderWay(this.view)
   }
 
   follow(): void {
@@ -71,7 +77,7 @@ export class LiveRun {
     try {
       await what()
       this.problem = null
-      if (!this.following && !this.#closed) this.view = await ipc.runView(this.run)
+      if (!this.following) await this.#read()
       return true
     } catch (thrown) {
       this.problem = problemOf(thrown)
@@ -113,13 +119,25 @@ export class LiveRun {
         this.speed = { ...news, at: performance.now() }
         break
       case 'problem':
+        // It is the last news: the run waits for what the problem names.
         this.problem = news.problem
+        this.#end()
+        void this.#read()
         break
       case 'stopped':
       case 'ended':
         this.#end()
-        void this.attempt(() => Promise.resolve())
+        void this.#read()
         break
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const view = await ipc.runView(this.run)
+      if (!this.#closed) this.view = view
+    } catch (thrown) {
+      if (!this.#closed) this.problem = problemOf(thrown)
     }
   }
 

@@ -74,6 +74,7 @@ export const runs = {
   'runs.key.search': 'Search all runs',
   'runs.key.choose': 'Choose the run',
   'runs.key.delete': 'Delete the run',
+  'runs.key.sort': 'Sort by {column}',
   'runs.key.charts': 'Show or hide the charts',
 
   'runs.compare.title': 'Compare runs',

@@ -72,6 +72,8 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.left.unknown': '剩余时间未知',
   'solve.pause': '暂停',
   'solve.pause.long': '暂停运行，模型保持加载',
+  'solve.pausing': '当前调用结束后暂停',
+  'solve.stopping': '正在停止',
   'solve.stop': '停止',
   'solve.stop.long': '停止运行并释放模型，之后可以继续',
   'solve.resume': '继续',
