@@ -75,6 +75,13 @@ pub fn build(package: &str, program: &str, profile: Profile) -> Result<PathBuf> 
     Ok(PathBuf::from(path))
 }
 
+/// The systems the program is for; what a package takes along on others is not ours.
+const PLATFORMS: [&str; 3] = [
+    "x86_64-unknown-linux-gnu",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+];
+
 /// The metadata of the workspace with its whole dependency graph.
 ///
 /// # Errors
@@ -82,6 +89,7 @@ pub fn build(package: &str, program: &str, profile: Profile) -> Result<PathBuf> 
 pub fn metadata() -> Result<Value> {
     let output = cargo()
         .args(["metadata", "--format-version", "1", "--locked"])
+        .args(PLATFORMS.iter().flat_map(|platform| ["--filter-platform", platform]))
         .stderr(Stdio::inherit())
         .output()
         .context("starting cargo metadata")?;
