@@ -218,7 +218,7 @@ function remembered(rows: RepositoryRow[]): RepoId | null {
 }
 
 /** What the window remembers of its own shape; where storage is closed off, only that is lost. */
-function kept(name: string): string | null {
+export function kept(name: string): string | null {
   try {
     return localStorage.getItem(name)
   } catch {
@@ -226,7 +226,7 @@ function kept(name: string): string | null {
   }
 }
 
-function keep(name: string, value: string): void {
+export function keep(name: string, value: string): void {
   try {
     localStorage.setItem(name, value)
   } catch {

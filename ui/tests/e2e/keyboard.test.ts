@@ -124,6 +124,26 @@ test('a repository is added by its path, taken off the list, and brought back', 
   await page.context().close()
 })
 
+test('what cannot be taken back is asked about first, and the safe answer has the focus', async () => {
+  const { page } = await open(on)
+  await page.keyboard.press('Control+6')
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Delete')
+  await page.getByRole('dialog', { name: 'Take requests off the list' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await asked(page, 'removeRepository')).toEqual([])
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Delete')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: /requests/ }).waitFor({ state: 'detached' })
+  expect(await asked(page, 'removeRepository')).toEqual([[1]])
+  await page.context().close()
+})
+
 test('a description is corrected, and the correction is marked', async () => {
   const { page } = await open(on)
   await page.keyboard.press('Control+3')

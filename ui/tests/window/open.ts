@@ -180,6 +180,17 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     },
   },
   {
+    name: 'remove-repository',
+    to: async (page) => {
+      await go(page, 'repositories')
+      await page.getByRole('grid').focus()
+      await page.keyboard.press('Home')
+      await page.keyboard.press('Delete')
+      await page.getByRole('dialog').waitFor()
+      await settled(page)
+    },
+  },
+  {
     name: 'erase',
     to: async (page) => {
       await go(page, 'settings')

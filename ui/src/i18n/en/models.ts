@@ -43,4 +43,7 @@ export const models = {
   'models.fact.from': 'Published at',
   'models.fact.file': 'Taken from',
   'models.network': 'Fetching asks {host} for {bytes}. Nothing else is sent, and only when you press the button.',
+  'models.remove.title': 'Delete {name}',
+  'models.remove.text': '{bytes} are freed. To use the model again, it has to be fetched again.',
+  'models.remove.own': '{bytes} are freed. The file it was taken from stays where it is.',
 } as const

@@ -32,4 +32,6 @@ export const repositories = {
   'repositories.again': 'Add it again',
   'repositories.empty.title': 'No repository yet',
   'repositories.empty.text': 'Add the folder of a git repository. Magis reads it and writes nothing into it until you apply a patch.',
+  'repositories.remove.title': 'Take {name} off the list',
+  'repositories.remove.text': 'What is remembered of {files} is erased and would have to be made anew. The folder and the past runs stay.',
 } as const

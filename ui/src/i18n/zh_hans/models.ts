@@ -45,4 +45,7 @@ export const models: Record<keyof typeof english, string> = {
   'models.fact.from': '发布地址',
   'models.fact.file': '来源文件',
   'models.network': '下载时仅向 {host} 请求 {bytes} 的文件，不发送其他内容；只有按下按钮才会开始。',
+  'models.remove.title': '删除 {name}',
+  'models.remove.text': '将释放 {bytes}。若要再次使用此模型，需要重新下载。',
+  'models.remove.own': '将释放 {bytes}。添加时所用的原文件不受影响。',
 }
