@@ -47,7 +47,7 @@ export async function openEditor(wish: EditorWish): Promise<EditorHandle> {
     history(),
     indentOnInput(),
     highlightActiveLine(),
-    EditorView.contentAttributes.of({ 'aria-label': wish.name }),
+    EditorView.contentAttributes.of({ 'aria-label': wish.name, tabindex: '0' }),
     keymap.of([
       { key: 'Alt-ArrowDown', run: goToNextChunk },
       { key: 'Alt-ArrowUp', run: goToPreviousChunk },
@@ -107,8 +107,11 @@ const LOOK = EditorView.theme({
   '.cm-selectionMatch': { backgroundColor: 'color-mix(in srgb, var(--warn) 22%, transparent)' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--added-soft) !important' },
   '.cm-deletedChunk, .cm-deletedLine': { backgroundColor: 'var(--removed-soft) !important' },
-  '.cm-changedText': { background: 'var(--added-strong) !important' },
-  '.cm-deletedText, .cm-deletedChunk .cm-deletedText': { background: 'var(--removed-strong) !important' },
+  // Underlined, not filled: colours of code are read well on the soft ground alone.
+  '.cm-changedText': { background: 'linear-gradient(var(--added), var(--added)) bottom / 100% 1.5px no-repeat !important' },
+  '.cm-deletedText, .cm-deletedChunk .cm-deletedText': {
+    background: 'linear-gradient(var(--removed), var(--removed)) bottom / 100% 1.5px no-repeat !important',
+  },
   '.cm-collapsedLines': {
     background: 'var(--sunken)',
     color: 'var(--ink-2)',
