@@ -1,8 +1,8 @@
 // Owns the tests' browser: the scripted build on a loopback address, Debian's Chromium, and the ways to a scene and a screen.
 // It asserts nothing.
-import { createReadStream, existsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { extname, join, normalize } from 'node:path'
+import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { SceneName } from '../script/scenes'
@@ -15,15 +15,14 @@ export type Look = { scene?: SceneName; theme?: 'light' | 'dark'; language?: 'en
 
 export async function ground(): Promise<Ground> {
   if (!existsSync(join(built, 'index.html'))) throw new Error('the scripted build is missing: npm run build:scripted')
+  // The build is read once: one made meanwhile does not change what a test sees.
+  const files = new Map(filesOf(built).map((path) => [`/${relative(built, path)}`, readFileSync(path)]))
   const server = createServer((request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname))
-    const file = join(built, path === '/' ? 'index.html' : path)
-    if (!file.startsWith(built) || !existsSync(file) || !statSync(file).isFile()) {
-      response.writeHead(404).end()
-      return
-    }
-    response.writeHead(200, { 'content-type': kinds[extname(file)] ?? 'application/octet-stream' })
-    createReadStream(file).pipe(response)
+    const { pathname } = new URL(request.url ?? '/', 'http://x')
+    const path = pathname === '/' ? '/index.html' : decodeURIComponent(pathname)
+    const content = files.get(path)
+    if (content) response.writeHead(200, { 'content-type': kinds[extname(path)] ?? 'application/octet-stream' }).end(content)
+    else response.writeHead(404).end()
   })
   const address = await listening(server)
   const browser = await chromium.launch({
@@ -38,6 +37,13 @@ export async function ground(): Promise<Ground> {
       await new Promise((done) => server.close(done))
     },
   }
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesOf(path) : [path]
+  })
 }
 
 function listening(server: Server): Promise<string> {
