@@ -2,24 +2,28 @@
 import { onDestroy, untrack, type Snippet } from 'svelte'
 
 type Content = { title: string; body: Snippet }
+/** What to show, null where nothing is selected, or that there is nothing that could be. */
+type Shown = Content | null | 'hidden'
 
 class Inspector {
   // A plain array beside a count, for the same reason as in commands.svelte.ts.
-  private readonly sources: (() => Content | null)[] = []
+  private readonly sources: (() => Shown)[] = []
   private changes = $state(0)
 
   get content(): Content | null {
     void this.changes
-    return this.sources.at(-1)?.() ?? null
+    const shown = this.sources.at(-1)?.() ?? null
+    return shown === 'hidden' ? null : shown
   }
 
   /** Whether the screen shown has an inspector at all. */
   get offered(): boolean {
     void this.changes
-    return this.sources.length > 0
+    const source = this.sources.at(-1)
+    return source !== undefined && source() !== 'hidden'
   }
 
-  add(source: () => Content | null): () => void {
+  add(source: () => Shown): () => void {
     this.sources.push(source)
     untrack(() => (this.changes += 1))
     return () => {
@@ -32,7 +36,7 @@ class Inspector {
 export const inspector = new Inspector()
 
 /** Fills the inspector as long as the calling component is shown; null shows its empty state. */
-export function inspect(source: () => Content | null): void {
+export function inspect(source: () => Shown): void {
   const take = inspector.add(source)
   onDestroy(take)
 }
