@@ -170,7 +170,7 @@ impl Driving {
             if sinks.len() <= 1 {
                 state.followers.remove(&run);
             } else {
-                sinks.remove(0);
+                drop(sinks.remove(0));
             }
         }
     }
@@ -343,6 +343,9 @@ fn finish(app: &App, run: RunId, end: Result<DriveEnd, Problem>, stop: &Cancella
 /// A run that was halted before its first step still counts as waiting; it is not any more.
 fn settle(app: &App, run: RunId) {
     let Ok(magis) = app.magis() else { return };
+    if !matches!(magis.driven_elsewhere(run), Ok(None)) {
+        return;
+    }
     let store = magis.store();
     let stands = store.run(run).map(|found| found.entry.status);
     if matches!(stands, Ok(RunStatus::Queued | RunStatus::Running)) {

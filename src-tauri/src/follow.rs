@@ -5,6 +5,7 @@
 use crate::state::{App, Change};
 use crate::view::RunNews;
 use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
+use magis_engine::floors::flow::{Run, TaskState};
 use magis_engine::floors::store::{RunFilter, RunStatus};
 use magis_engine::{Magis, Pace, Progress, Spent};
 use std::time::{Duration, Instant};
@@ -71,13 +72,8 @@ struct Call {
 impl<'a> Watch<'a> {
     fn new(app: &'a App, magis: &Magis, run: RunId) -> Self {
         let state = magis.state(run).ok();
-        let count = |is: fn(&magis_engine::floors::flow::TaskState) -> bool| {
-            state
-                .iter()
-                .flat_map(|state| state.tasks())
-                .filter(|task| is(task))
-                .count() as u32
-        };
+        let count =
+            |is: fn(&TaskState) -> bool| state.iter().flat_map(Run::tasks).filter(|task| is(task)).count() as u32;
         Self {
             app,
             run,
@@ -92,7 +88,7 @@ impl<'a> Watch<'a> {
                 .map(|events| Spent::of(&events))
                 .unwrap_or_default(),
             marked: Instant::now(),
-            stage: state.as_ref().map_or(Stage::Locate, |state| state.stage()),
+            stage: state.as_ref().map_or(Stage::Locate, Run::stage),
             tasks: count(|_| true),
             closed: count(|task| task.outcome.is_some()),
         }
@@ -101,7 +97,7 @@ impl<'a> Watch<'a> {
     fn take(&mut self, seen: Progress) {
         match seen {
             Progress::Event { event, .. } => self.note(&event),
-            Progress::Indexing { done, total } => self.tell(RunNews::Indexing {
+            Progress::Indexing { done, total } => self.tell(&RunNews::Indexing {
                 done: u32::try_from(done).unwrap_or(u32::MAX),
                 total: u32::try_from(total).unwrap_or(u32::MAX),
             }),
@@ -121,7 +117,7 @@ impl<'a> Watch<'a> {
                     first_text: None,
                     pieces: 0,
                 });
-                self.tell(RunNews::CallStarted {
+                self.tell(&RunNews::CallStarted {
                     stage,
                     agent,
                     step: step.to_owned(),
@@ -146,7 +142,7 @@ impl<'a> Watch<'a> {
             } => {
                 self.send_text();
                 self.call = None;
-                self.tell(RunNews::CallEnded {
+                self.tell(&RunNews::CallEnded {
                     prompt_tokens,
                     reused_tokens,
                     generated_tokens,
@@ -188,7 +184,7 @@ impl<'a> Watch<'a> {
             && self.app.driving().is_followed(self.run)
             && let Ok(view) = self.app.run_view(self.run)
         {
-            self.tell(RunNews::View { view: Box::new(view) });
+            self.tell(&RunNews::View { view: Box::new(view) });
         }
     }
 
@@ -200,7 +196,7 @@ impl<'a> Watch<'a> {
                 step: call.step.to_owned(),
                 delta: std::mem::take(&mut self.text),
             };
-            self.tell(news);
+            self.tell(&news);
         }
     }
 
@@ -216,15 +212,15 @@ impl<'a> Watch<'a> {
             let seconds = call.first_text?.elapsed().as_secs_f64();
             (seconds > 0.1).then(|| f64::from(call.pieces) / seconds)
         });
-        self.tell(RunNews::Speed {
+        self.tell(&RunNews::Speed {
             tokens_per_second: writing.unwrap_or(0.0),
             elapsed_ms: millis(self.since.elapsed()),
             left_ms: self.pace.rest(&spent, self.stage, done).map(millis),
         });
     }
 
-    fn tell(&self, news: RunNews) {
-        self.app.driving().tell(self.run, &news);
+    fn tell(&self, news: &RunNews) {
+        self.app.driving().tell(self.run, news);
     }
 }
 

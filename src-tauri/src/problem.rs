@@ -53,6 +53,7 @@ macro_rules! through_the_engine {
 through_the_engine!(
     StoreError,
     ArchiveError,
+    LeaseError,
     LibraryError,
     RepoError,
     ReadError,

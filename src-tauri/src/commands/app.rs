@@ -5,8 +5,8 @@
 use crate::problem::Problem;
 use crate::shell::Closing;
 use crate::state::App;
-use crate::work::read_given;
 use crate::view::{AppInfo, CloseAnswer, DoctorLine, PrivacyReport, Settings};
+use crate::work::read_given;
 use magis_core::RepoId;
 use std::path::PathBuf;
 use tauri::State;
@@ -15,14 +15,14 @@ use tauri::State;
 #[tauri::command]
 #[specta::specta]
 pub async fn app_info(app: State<'_, App>) -> Result<AppInfo, Problem> {
-    app.work(move |app| app.info()).await
+    app.work(App::info).await
 }
 
 /// What a person set.
 #[tauri::command]
 #[specta::specta]
 pub async fn settings(app: State<'_, App>) -> Result<Settings, Problem> {
-    app.work(move |app| app.settings()).await
+    app.work(App::settings).await
 }
 
 /// Keeps what a person set.
@@ -36,7 +36,7 @@ pub async fn put_settings(app: State<'_, App>, settings: Settings) -> Result<(),
 #[tauri::command]
 #[specta::specta]
 pub async fn privacy(app: State<'_, App>) -> Result<PrivacyReport, Problem> {
-    app.work(move |app| app.privacy()).await
+    app.work(App::privacy).await
 }
 
 /// Writes a report without code, issues, paths and names.
@@ -57,7 +57,8 @@ pub async fn erase_all_data(app: State<'_, App>, confirmation: String) -> Result
 #[tauri::command]
 #[specta::specta]
 pub async fn open_in_editor(app: State<'_, App>, repo: RepoId, path: String, line: Option<u32>) -> Result<(), Problem> {
-    app.work(move |app| app.open_in_editor(repo, &path, line.unwrap_or(1))).await
+    app.work(move |app| app.open_in_editor(repo, &path, line.unwrap_or(1)))
+        .await
 }
 
 /// The text of a file that the person dropped or picked: an issue, a failing log.
@@ -71,7 +72,7 @@ pub async fn read_text(app: State<'_, App>, path: PathBuf) -> Result<String, Pro
 #[tauri::command]
 #[specta::specta]
 pub async fn doctor(app: State<'_, App>) -> Result<Vec<DoctorLine>, Problem> {
-    app.work(move |app| app.doctor()).await
+    app.work(App::doctor).await
 }
 
 /// Says what becomes of the runs when the window was asked to close.

@@ -13,7 +13,7 @@ use tauri::ipc::Channel;
 #[tauri::command]
 #[specta::specta]
 pub async fn models(app: State<'_, App>) -> Result<Vec<ModelRow>, Problem> {
-    app.work(move |app| app.models()).await
+    app.work(App::models).await
 }
 
 /// Fetches a model and tells how far it is; returns at once.

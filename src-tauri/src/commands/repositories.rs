@@ -13,7 +13,7 @@ use tauri::State;
 #[tauri::command]
 #[specta::specta]
 pub async fn repositories(app: State<'_, App>) -> Result<Vec<RepositoryRow>, Problem> {
-    app.work(move |app| app.repositories()).await
+    app.work(App::repositories).await
 }
 
 /// Takes a repository into the list.
@@ -48,7 +48,7 @@ pub async fn repository_files(app: State<'_, App>, id: RepoId, base: BaseWish) -
 #[tauri::command]
 #[specta::specta]
 pub async fn add_sample(app: State<'_, App>) -> Result<RepositoryRow, Problem> {
-    app.work(move |app| app.add_sample()).await
+    app.work(App::add_sample).await
 }
 
 /// The issues of the built-in sample.

@@ -76,7 +76,7 @@ pub async fn import_run(app: State<'_, App>, path: PathBuf) -> Result<RunId, Pro
 #[tauri::command]
 #[specta::specta]
 pub async fn usage(app: State<'_, App>) -> Result<Vec<UsageDay>, Problem> {
-    app.work(move |app| app.usage()).await
+    app.work(App::usage).await
 }
 
 /// A file of a run's base, as text.

@@ -84,7 +84,11 @@ pub async fn rerun(
 #[specta::specta]
 pub async fn follow_run(app: State<'_, App>, run: RunId, channel: Channel<RunNews>) -> Result<(), Problem> {
     let sink = Box::new(move |news| channel.send(news).is_ok());
-    app.work(move |app| Ok(app.follow_run(run, sink))).await
+    app.work(move |app| {
+        app.follow_run(run, sink);
+        Ok(())
+    })
+    .await
 }
 
 /// Sends nothing more of a run.
@@ -99,5 +103,5 @@ pub async fn unfollow_run(app: State<'_, App>, run: RunId) -> Result<(), Problem
 #[tauri::command]
 #[specta::specta]
 pub async fn running_runs(app: State<'_, App>) -> Result<Vec<RunRow>, Problem> {
-    app.work(move |app| app.running_runs()).await
+    app.work(App::running_runs).await
 }

@@ -121,7 +121,11 @@ fn leave(handle: &AppHandle, how: Option<Halt>) {
             }
             drop(tokio::time::timeout(PATIENCE, app.until_idle()).await);
             app.driving().free().await;
-            drop(app.work(|app| Ok(app.erase_removed(now()))).await);
+            let erase = |app: &App| {
+                app.erase_removed(now());
+                Ok(())
+            };
+            drop(app.work(erase).await);
         }
         handle.exit(0);
     });

@@ -27,7 +27,7 @@ impl App {
         let here = library
             .list()?
             .into_iter()
-            .map(|model| installed_row(&magis, model, context));
+            .map(|model| installed_row(&magis, &model, context));
         let others = library
             .not_installed()
             .into_iter()
@@ -188,7 +188,7 @@ impl Meter {
     }
 }
 
-fn installed_row(magis: &Magis, model: InstalledModel, context: u32) -> Result<ModelRow, Problem> {
+fn installed_row(magis: &Magis, model: &InstalledModel, context: u32) -> Result<ModelRow, Problem> {
     let available = available_memory().unwrap_or(u64::MAX);
     let is_own = model.entry.is_none();
     let sha256 = match (&model.entry, &model.header) {

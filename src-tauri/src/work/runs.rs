@@ -81,7 +81,11 @@ impl App {
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(Self::taking_back() + 1000)).await;
             // What cannot be erased now is erased at the next start.
-            drop(app.work(|app| Ok(app.erase_expired())).await);
+            let erase = |app: &Self| {
+                app.erase_expired();
+                Ok(())
+            };
+            drop(app.work(erase).await);
         });
         Ok(ticket)
     }

@@ -7,7 +7,7 @@ use crate::state::{App, Change, now};
 use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
 use magis_core::{QaMode, RepoId, RunId, Stage};
 use magis_engine::EngineError;
-use magis_engine::floors::store::{RunFilter, RunOrigin, RunStatus};
+use magis_engine::floors::store::{LeaseError, RunFilter, RunOrigin, RunStatus};
 use std::path::PathBuf;
 
 impl App {
@@ -90,17 +90,8 @@ impl App {
             let entry = magis.store().run(run)?.entry;
             entry.repo.ok_or(EngineError::NoRepository(run))?;
             magis.store().restore_run(run)?;
-            if let Some(lease) = magis.store().live_lease(now())?.filter(|lease| lease.run == run) {
-                if lease.pid != std::process::id() {
-                    return Err(Problem::new(
-                        "run_active",
-                        format!(
-                            "run {run} is being worked on by another program (process {})",
-                            lease.pid
-                        ),
-                        "Follow it there, or stop it there first.",
-                    ));
-                }
+            if let Some(lease) = magis.driven_elsewhere(run)? {
+                return Err(LeaseError::HeldBy(lease).into());
             }
             Ok(magis.store().set_run_status(run, RunStatus::Queued)?)
         })

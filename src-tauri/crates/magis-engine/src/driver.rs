@@ -104,6 +104,12 @@ impl Magis {
         }
     }
 
+    /// Who works on a run, where that is another process and it lives.
+    pub fn driven_elsewhere(&self, run: RunId) -> Result<Option<Lease>, EngineError> {
+        let lease = self.store.live_lease(now())?.filter(|lease| lease.run == run);
+        Ok(lease.filter(|lease| lease.pid != std::process::id() && is_alive(lease.pid)))
+    }
+
     fn keep_lease(&self, lease: Lease) -> tokio::task::JoinHandle<()> {
         let store = self.store.clone();
         tokio::spawn(async move {
