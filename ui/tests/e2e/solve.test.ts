@@ -150,6 +150,18 @@ test('code streams into the lane of its task and gives way to the diff', async (
   await page.context().close()
 })
 
+test('a pause is waited for, and a problem halts the run with its remedy', async () => {
+  const { page } = await open(on, { scene: 'running' })
+  await openRunning(page, 24)
+  await page.evaluate(() => window.magis.answer('pauseRun', null))
+  await page.keyboard.press('p')
+  await page.getByRole('button', { name: 'Pausing after this call' }).waitFor()
+  await page.evaluate(() => window.magis.news(6, { kind: 'problem', problem: { code: 'memory', message: 'There is too little memory for the model.', remedy: 'Close other programs, or take a smaller model.' } }))
+  await page.getByRole('alert').getByText('Close other programs, or take a smaller model.').waitFor()
+  await page.getByRole('timer').getByText('left').waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
 test('the plan is walked by arrow keys, and Enter goes to the task', async () => {
   const { page } = await open(on, { scene: 'running' })
   await openRunning(page, 25)

@@ -1,4 +1,5 @@
-// The days' use as one series a stage, in the order of the stages, each with its colour token. It draws nothing.
+// The days' use as one series a stage, in the order of the stages, each with its colour token; green and red are
+// kept for added and removed. It draws nothing.
 import type { Stage, StageView, UsageDay } from '../../ipc'
 
 export interface StageSeries {
@@ -14,7 +15,7 @@ const COLOURS: readonly (readonly [Stage, string])[] = [
   ['meeting', '--stale'],
   ['plan', '--person'],
   ['code', '--developer'],
-  ['merge', '--added'],
+  ['merge', '--qa'],
 ]
 
 export function bySeries(days: readonly UsageDay[], value: (stage: StageView) => number): StageSeries[] {

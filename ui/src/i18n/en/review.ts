@@ -24,7 +24,7 @@ export const review = {
   'review.copy': 'Copy',
   'review.line.accept': 'Accept this line',
   'review.line.reject': 'Reject this line',
-  'review.state.open': '',
+  'review.state.open': 'undecided',
   'review.state.accepted': '✓ accepted',
   'review.state.rejected': '× rejected',
   'review.state.partly': '✓ partly accepted',

@@ -26,7 +26,7 @@ export const review: Record<keyof typeof english, string> = {
   'review.copy': '复制',
   'review.line.accept': '接受这一行',
   'review.line.reject': '拒绝这一行',
-  'review.state.open': '',
+  'review.state.open': '未决定',
   'review.state.accepted': '✓ 已接受',
   'review.state.rejected': '× 已拒绝',
   'review.state.partly': '✓ 部分接受',
