@@ -1,6 +1,6 @@
 //! What can be said when the program is started.
 //!
-//! There are three options; that needs no parser of its own crate.
+//! There are four options; that needs no parser of its own crate.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,10 +15,14 @@ pub struct Arguments {
     pub data: Option<PathBuf>,
     /// The folder of the models; none: inside the data folder.
     pub models: Option<PathBuf>,
+    /// A repository to open with.
+    pub repo: Option<PathBuf>,
+    /// A file with an issue of that repository.
+    pub issue: Option<PathBuf>,
 }
 
 /// How the program is started.
-const USAGE: &str = "usage: magis-app [--data-dir FOLDER] [--models-dir FOLDER]";
+const USAGE: &str = "usage: magis-app [--data-dir FOLDER] [--models-dir FOLDER] [--repo FOLDER [--issue FILE]]";
 
 impl Arguments {
     /// Reads the words after the program's own name. What cannot be read is told with how it should be.
@@ -34,13 +38,18 @@ impl Arguments {
             let slot = match name.as_str() {
                 "--data-dir" => &mut arguments.data,
                 "--models-dir" => &mut arguments.models,
+                "--repo" => &mut arguments.repo,
+                "--issue" => &mut arguments.issue,
                 _ => return Err(format!("'{name}' is not known; {USAGE}")),
             };
             let folder = attached
                 .or_else(|| words.next())
                 .filter(|folder| !folder.is_empty())
-                .ok_or_else(|| format!("{name} needs a folder; {USAGE}"))?;
+                .ok_or_else(|| format!("{name} needs a path; {USAGE}"))?;
             *slot = Some(PathBuf::from(folder));
+        }
+        if arguments.issue.is_some() && arguments.repo.is_none() {
+            return Err(format!("--issue needs a --repo; {USAGE}"));
         }
         Ok(arguments)
     }
@@ -73,7 +82,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_told() {
-        check(&["--data-dir"], Err("needs a folder"));
+        check(&["--data-dir"], Err("needs a path"));
         check(&["--help-me"], Err("is not known"));
+        check(&["--issue", "/i.md"], Err("needs a --repo"));
     }
 }

@@ -9,12 +9,13 @@ pub use close::Closing;
 use crate::arguments::{Arguments, WORKER};
 use crate::driving::ModelSource;
 use crate::state::{App, Bell, Change, Place, now};
-use crate::view::{MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged};
+use crate::view::{MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged, Theme};
 use crate::words::run_ended;
 use magis_core::RunId;
 use magis_engine::DataFolder;
 use magis_engine::floors::llama::WorkerCommand;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::Write as _;
 use std::sync::Arc;
 use tauri::utils::config::Color;
 use tauri::webview::NewWindowResponse;
@@ -28,6 +29,7 @@ pub(crate) const MAIN: &str = "main";
 
 /// Opens the window and stays until it is closed. What keeps it from opening is told in a sentence.
 pub fn run(arguments: Arguments) -> Result<(), String> {
+    let (repo, issue) = (arguments.repo.clone(), arguments.issue.clone());
     let place = place(arguments)?;
     let commands = crate::commands::all();
     let invoked = commands.invoke_handler();
@@ -53,17 +55,30 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
             let handle = tauri_app.handle().clone();
             let web = place.data.root().join("web");
             let app = App::open(place, ModelSource::Worker, bell(handle.clone()));
+            if let Some(repo) = repo {
+                // The window opens all the same, and there another repository can be chosen.
+                if let Err(problem) = app.begin_with(&repo, issue.as_deref()) {
+                    let remedy = problem.remedy.unwrap_or_default();
+                    drop(writeln!(std::io::stderr(), "error: {} {remedy}", problem.message));
+                }
+            }
             tauri_app.manage(app.clone());
             tauri_app.manage(Closing::new(handle));
-            WebviewWindowBuilder::new(tauri_app, MAIN, WebviewUrl::App("index.html".into()))
+            let page = WebviewUrl::App("index.html".into());
+            let window = WebviewWindowBuilder::new(tauri_app, MAIN, page)
                 .title("Magis")
                 .inner_size(1280.0, 800.0)
                 .min_inner_size(900.0, 600.0)
-                .background_color(Color(24, 24, 27, 255))
                 .data_directory(web)
                 .on_navigation(is_ours)
-                .on_new_window(|_, _| NewWindowResponse::Deny)
-                .build()?;
+                .on_new_window(|_, _| NewWindowResponse::Deny);
+            // What is seen before the page is drawn; the system's own colour where the page follows the system.
+            let window = match app.settings().map(|settings| settings.theme) {
+                Ok(Theme::Dark) => window.background_color(Color(24, 24, 27, 255)),
+                Ok(Theme::Light) => window.background_color(Color(255, 255, 255, 255)),
+                Ok(Theme::System) | Err(_) => window,
+            };
+            window.build()?;
             tauri::async_runtime::spawn_blocking(move || app.erase_removed(now()));
             Ok(())
         })

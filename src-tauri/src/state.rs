@@ -11,7 +11,7 @@ use magis_engine::floors::repo::FileEntry;
 use magis_engine::{DataFolder, Magis};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Something the window should look at anew.
@@ -58,6 +58,7 @@ struct Inner {
     bell: Bell,
     fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
+    opened: OnceLock<RepoId>,
 }
 
 /// The files of a repository's last commit, as they were listed once.
@@ -81,6 +82,7 @@ impl App {
                 bell,
                 fetches: Mutex::default(),
                 head_files: Mutex::default(),
+                opened: OnceLock::new(),
             }),
         }
     }
@@ -107,6 +109,16 @@ impl App {
     /// Where the data lies.
     pub fn place(&self) -> &Place {
         &self.inner.place
+    }
+
+    /// The repository the program was started with, if any.
+    pub fn opened(&self) -> Option<RepoId> {
+        self.inner.opened.get().copied()
+    }
+
+    /// Says which repository the program was started with; the first word holds.
+    pub(crate) fn open_with(&self, repo: RepoId) {
+        let _first = self.inner.opened.get_or_init(|| repo);
     }
 
     /// The runs that are worked on and those that wait.

@@ -27,6 +27,8 @@ pub struct AppInfo {
     pub available_memory_bytes: u64,
     /// Whether there is no repository and no run yet.
     pub first_start: bool,
+    /// The repository the program was started with.
+    pub opened: Option<RepoId>,
 }
 
 /// Light or dark.

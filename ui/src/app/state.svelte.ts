@@ -138,7 +138,8 @@ class App {
       const [info] = await Promise.all([ipc.appInfo(), this.readRepositories(), this.readModels(), this.readRunning()])
       this.info = info
       this.repo = remembered(this.repositories)
-      if (info.first_start && this.repositories.length === 0) this.screen = { name: 'start' }
+      if (info.opened !== null) this.choose(info.opened)
+      else if (info.first_start && this.repositories.length === 0) this.screen = { name: 'start' }
       this.startProblem = null
       this.ready = true
     } catch (thrown) {

@@ -167,6 +167,8 @@ export type AppInfo = {
 	available_memory_bytes: number,
 	/**  Whether there is no repository and no run yet. */
 	first_start: boolean,
+	/**  The repository the program was started with. */
+	opened: RepoId | null,
 };
 
 /**  Where a patch went. */

@@ -54,6 +54,7 @@ export function scene(name: SceneName): Scene {
       memory_bytes: 33_545_000_000,
       available_memory_bytes: 21_800_000_000,
       first_start: first,
+      opened: null,
     },
     settings: { theme: 'light', density: 'compact', font_size: 13, language: 'en', default_model: none ? null : 'qwen2.5-coder-7b', threads: null, context: null, top_k: 20, max_rounds: 3, editor: null, notify: true },
     fetched: none
