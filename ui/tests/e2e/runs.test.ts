@@ -30,7 +30,7 @@ test('what is typed narrows the list, and the match stands in its place', async 
   await page.keyboard.press('/')
   await page.keyboard.type('redirects')
   await page.getByText('1 run found').waitFor()
-  expect(await page.locator('mark').allInnerTexts()).toEqual(['redirects'])
+  await expect.poll(() => page.locator('mark').allInnerTexts()).toEqual(['redirects'])
   await page.keyboard.press('Escape')
   await page.getByText('11 runs', { exact: true }).waitFor()
   await page.context().close()
