@@ -327,7 +327,7 @@ async fn a_run_is_paused_and_goes_on_from_there() {
     let waiting = window.app.start_run(form(window.add(), sample::ISSUE)).await.unwrap();
     assert_eq!(window.app.run_row(waiting).unwrap().status, RunStatus::Queued);
     assert_eq!(window.app.running_runs().unwrap().len(), 2);
-    assert_eq!(window.app.delete_run(run).await.unwrap_err().code, "run_active");
+    assert_eq!(window.app.delete_run(run).unwrap_err().code, "run_active");
     window
         .app
         .steer(
@@ -478,7 +478,7 @@ async fn a_deleted_run_comes_back_until_it_is_erased() {
     };
     assert_eq!(listed(&window.app, tagged.clone()), [run]);
 
-    let ticket = window.app.delete_run(run).await.unwrap().ticket;
+    let ticket = window.app.delete_run(run).unwrap().ticket;
     assert_eq!(listed(&window.app, tagged.clone()), []);
     assert_eq!(
         listed(
@@ -493,7 +493,7 @@ async fn a_deleted_run_comes_back_until_it_is_erased() {
     window.app.undo_delete(ticket).unwrap();
     assert_eq!(listed(&window.app, tagged), [run]);
 
-    window.app.delete_run(run).await.unwrap();
+    window.app.delete_run(run).unwrap();
     window.app.erase_removed(i64::MAX);
     assert_eq!(window.app.undo_delete(ticket).unwrap_err().code, "no_run");
     assert_eq!(window.app.run_view(run).unwrap_err().code, "no_run");

@@ -44,11 +44,11 @@ pub async fn set_tags(app: State<'_, App>, run: RunId, tags: Vec<String>) -> Res
     app.work(move |app| app.set_tags(run, &tags)).await
 }
 
-/// Deletes a run; for some minutes it can be had back.
+/// Deletes a run; until the window closes it can be had back.
 #[tauri::command]
 #[specta::specta]
 pub async fn delete_run(app: State<'_, App>, run: RunId) -> Result<DeleteTicket, Problem> {
-    app.delete_run(run).await
+    app.work(move |app| app.delete_run(run)).await
 }
 
 /// Puts a deleted run back.

@@ -8,9 +8,6 @@ use std::path::Path;
 /// What a person has to type before all data is erased.
 pub const ERASE_ALL: &str = "erase";
 
-/// How long a deleted run can be had back while the window is open.
-const TAKING_BACK: i64 = 10 * 60 * 1000;
-
 impl App {
     /// Erases the runs that were deleted at `before` or earlier. One that cannot be erased now is tried again at the next
     /// start.
@@ -19,16 +16,6 @@ impl App {
         for run in magis.store().removed_runs(before).unwrap_or_default() {
             drop(magis.store().delete_run(run, now()));
         }
-    }
-
-    /// Erases the runs that were deleted some minutes ago.
-    pub fn erase_expired(&self) {
-        self.erase_removed(now() - TAKING_BACK);
-    }
-
-    /// How long until a run that is deleted now is erased, in milliseconds.
-    pub fn taking_back() -> u64 {
-        TAKING_BACK.unsigned_abs()
     }
 
     /// Stops every run and erases everything in the data folder: runs, memory, indexes, settings, and the models where

@@ -13,7 +13,6 @@ use magis_engine::floors::store::{CallId, DayTotals};
 use magis_engine::{Magis, stage_of_step};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 impl App {
     /// A page of the list of runs.
@@ -74,23 +73,9 @@ impl App {
         Ok(())
     }
 
-    /// Takes a run out of the lists; it is erased some minutes later, or when the window closes.
-    pub async fn delete_run(&self, run: RunId) -> Result<DeleteTicket, Problem> {
-        let ticket = self.work(move |app| app.hide_run(run)).await?;
-        let app = self.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(Self::taking_back() + 1000)).await;
-            // What cannot be erased now is erased at the next start.
-            let erase = |app: &Self| {
-                app.erase_expired();
-                Ok(())
-            };
-            drop(app.work(erase).await);
-        });
-        Ok(ticket)
-    }
-
-    fn hide_run(&self, run: RunId) -> Result<DeleteTicket, Problem> {
+    /// Takes a run out of the lists; it is erased when the window closes. Erasing rebuilds the database, which takes seconds
+    /// where it is large, and nothing could be asked meanwhile.
+    pub fn delete_run(&self, run: RunId) -> Result<DeleteTicket, Problem> {
         if self.driving().drives(run) {
             return Err(Problem::new(
                 "run_active",
@@ -103,8 +88,7 @@ impl App {
         Ok(DeleteTicket {
             ticket: run.0,
             note: format!(
-                "Run {run} is deleted. It is erased from the disk in ten minutes, or when Magis is closed; summaries it \
-                 made stay in memory."
+                "Run {run} is deleted. It is erased from the disk when Magis is closed; summaries it made stay in memory."
             ),
         })
     }

@@ -73,7 +73,7 @@ export const commands = {
 	callText: (run: RunId, call: number) => typedError<CallText, Problem>(__TAURI_INVOKE("call_text", { run, call })),
 	/**  Gives a run exactly these tags. */
 	setTags: (run: RunId, tags: string[]) => typedError<null, Problem>(__TAURI_INVOKE("set_tags", { run, tags })),
-	/**  Deletes a run; for some minutes it can be had back. */
+	/**  Deletes a run; until the window closes it can be had back. */
 	deleteRun: (run: RunId) => typedError<DeleteTicket, Problem>(__TAURI_INVOKE("delete_run", { run })),
 	/**  Puts a deleted run back. */
 	undoDelete: (ticket: number) => typedError<null, Problem>(__TAURI_INVOKE("undo_delete", { ticket })),

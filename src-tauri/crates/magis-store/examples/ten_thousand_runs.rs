@@ -7,7 +7,9 @@ use magis_core::{
     Base, CommitId, FileAction, FileTask, HintsMode, Issue, MergeResult, QaMode, RelevanceMode, RepoId, RepoPath,
     RunEvent, RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TreeId, Turn,
 };
-use magis_store::{ArchivedRun, RunArchive, RunFilter, RunOrder, RunSearch, RunStatus, Store, StoreError, StoredEvent};
+use magis_store::{
+    ArchivedRun, RunArchive, RunFilter, RunOrder, RunQuery, RunSearch, RunStatus, Store, StoreError, StoredEvent,
+};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -71,6 +73,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     search("search: a path", &|_| format!("src/{}.py", word(15_000)))?;
     search("search: a word nobody used", &|_| "zzzzzz".to_owned())?;
+
+    let mut page = |name: &str, text: &dyn Fn(&mut Words) -> String| {
+        measure(name, 200, || {
+            let query = RunQuery {
+                text: text(&mut words),
+                limit: 100,
+                ..RunQuery::default()
+            };
+            store.run_page(&query).map(|page| page.rows.len())
+        })
+    };
+    page("page: the newest 100 of all", &|_| String::new())?;
+    page("page: a word, as frequent as in text", &Words::next)?;
+    page("page: the most frequent word", &|_| word(0))?;
+    page("page: the first two letters of a word", &|words| {
+        words.next().chars().take(2).collect()
+    })?;
+    measure("costs: by day", 5, || store.day_totals(None).map(|days| days.len()))?;
 
     if let Some(oldest) = store
         .runs(&RunFilter {

@@ -96,6 +96,34 @@ mod tests {
     }
 
     #[test]
+    fn a_database_of_version_1_keeps_its_runs_and_learns_what_they_cost() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for statement in VERSIONS[0] {
+            connection.execute_batch(statement).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        connection
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        let rows = "\
+INSERT INTO runs (id, repository_name, origin, title, model, status, created_at, request)
+VALUES (1, 'tally', 'local', 'Crash', 'm', 'ended', 1, '{}');
+INSERT INTO calls (run, origin, key, after_seq, agent, step, template_hash, model, model_sha, seed, kind, finish,
+                   prompt_tokens, reused_tokens, generated_tokens, prompt_ms, generate_ms, retries, at_ms, left_out,
+                   request, reply)
+VALUES (1, 'own', 'a', 1, 'manager', 'P4', 'h', 'm', 's', 1, 'chat', 'complete', 1, 1, 1, 30, 12, 0, 1, '[]', '{}', '{}'),
+       (1, 'inherited', 'b', 1, 'manager', 'P4', 'h', 'm', 's', 1, 'chat', 'complete', 1, 1, 1, 500, 500, 0, 1, '[]', '{}', '{}');";
+        connection.execute_batch(rows).unwrap();
+
+        migrate(&mut connection, Path::new("memory")).unwrap();
+
+        let worked: i64 = connection
+            .query_row("SELECT worked_ms FROM runs WHERE title = 'Crash'", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(worked, 42, "its own calls, not those it took over");
+    }
+
+    #[test]
     fn migrating_again_changes_nothing() {
         let mut connection = Connection::open_in_memory().unwrap();
         for _ in 0..2 {
