@@ -25,7 +25,6 @@ const RUN: RunId = RunId(1);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// What became of a run that was killed.
-#[expect(clippy::struct_excessive_bools, reason = "a row of a table of yes and no")]
 struct Point {
     /// Calls that were recorded when it was killed.
     recorded: usize,
