@@ -1,5 +1,5 @@
 // Owns the names, icons and keys of the sections, in their order. Which one is shown is the state's matter.
-import type { IconName } from '../components/Icon.svelte'
+import type { IconName } from '../components/icons'
 import type { Key } from '../i18n/index.svelte'
 import type { Screen } from './state.svelte'
 
