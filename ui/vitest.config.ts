@@ -8,5 +8,5 @@ export default defineConfig({
   // Components speak to the scripted transport, as in the browser's tests.
   resolve: { alias: [{ find: /^\.\/transport$/, replacement: fileURLToPath(new URL('tests/scripted.ts', import.meta.url)) }] },
   plugins: [svelte(), svelteTesting()],
-  test: { environment: 'jsdom', include: ['tests/**/*.test.ts'], exclude: ['tests/e2e/**', 'node_modules/**'], setupFiles: ['tests/unit/document.ts'], restoreMocks: true },
+  test: { environment: 'jsdom', include: ['tests/**/*.test.ts'], exclude: ['tests/e2e/**', 'tests/desktop/**', 'node_modules/**'], setupFiles: ['tests/unit/document.ts'], restoreMocks: true },
 })

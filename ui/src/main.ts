@@ -1,4 +1,5 @@
 // Owns the start of the window: styles, fonts, the one component. No state, no IPC.
+import './i18n/own_locale'
 import '@fontsource-variable/inter/wght.css'
 import '@fontsource-variable/jetbrains-mono/wght.css'
 import './styles/tokens.css'
