@@ -121,7 +121,10 @@ pub struct SetArgs {
 
 /// `solve`.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own that is given or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own that is given or not"
+)]
 pub struct SolveArgs {
     /// The set.
     #[command(flatten)]
