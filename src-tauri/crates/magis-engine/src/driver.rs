@@ -93,11 +93,7 @@ impl Magis {
         let take = || self.store.acquire_lease(run, &holder, pid, now(), LEASE);
         match take() {
             Err(LeaseError::HeldBy(held) | LeaseError::OtherRunActive(held)) if !is_alive(held.pid) => {
-                match self.store.release_lease(&held) {
-                    Ok(()) | Err(LeaseError::Lost { .. }) => {}
-                    Err(error) => return Err(error.into()),
-                }
-                self.store.interrupt_abandoned_runs(now())?;
+                interrupt_abandoned(&self.store)?;
                 Ok(take()?)
             }
             other => Ok(other?),
@@ -155,6 +151,18 @@ impl Magis {
         };
         Ok(Workspace::new(desk, snapshot, repo, self.data.index(repo), stop))
     }
+}
+
+/// Interrupts the runs whose driver is gone: its lease ran out, or its process is no more.
+pub(crate) fn interrupt_abandoned(store: &Store) -> Result<(), EngineError> {
+    if let Some(held) = store.live_lease(now())?.filter(|held| !is_alive(held.pid)) {
+        match store.release_lease(&held) {
+            Ok(()) | Err(LeaseError::Lost { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    store.interrupt_abandoned_runs(now())?;
+    Ok(())
 }
 
 /// Whether a process lives. Where that cannot be seen, the lease's own end decides.

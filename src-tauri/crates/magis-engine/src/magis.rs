@@ -1,6 +1,7 @@
 //! The whole program behind its faces: one data folder, its store, its models, and the runs in it.
 
 use crate::desk::now;
+use crate::driver::interrupt_abandoned;
 use crate::{DataFolder, EngineError, Steering};
 use magis_core::{
     Hint, HintsMode, Issue, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Speaker, Speech, Stage, Turn,
@@ -70,7 +71,7 @@ impl Magis {
     pub fn open(data: DataFolder, worker: WorkerCommand) -> Result<Self, EngineError> {
         let store = Store::open(data.root())?;
         let library = Arc::new(ModelLibrary::open(data.models())?);
-        store.interrupt_abandoned_runs(now())?;
+        interrupt_abandoned(&store)?;
         Ok(Self {
             data,
             store,

@@ -17,6 +17,7 @@ use magis_engine::floors::llm::{
     ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, ScriptedModel,
     TokenSink,
 };
+use magis_engine::floors::store::RunStatus;
 use magis_testkit::{fingerprint, sample};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -127,6 +128,11 @@ async fn a_run_killed_at_twenty_points_goes_on_where_it_was() {
         );
         program.kill().unwrap();
         program.wait().unwrap();
+        assert_eq!(
+            open(ground.folder.path()).store().run(run).unwrap().entry.status,
+            RunStatus::Interrupted,
+            "killed after call {at}"
+        );
 
         let fresh = Arc::new(script());
         let end = ground.drive(run, fresh.clone()).await.unwrap();
