@@ -10,7 +10,6 @@ mod commands;
 mod driving;
 mod follow;
 mod problem;
-mod sample;
 mod shell;
 mod state;
 mod view;

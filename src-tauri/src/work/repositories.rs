@@ -1,7 +1,6 @@
 //! The list of repositories: taking one in, looking at each, letting one go; and the built-in sample.
 
 use crate::problem::Problem;
-use crate::sample;
 use crate::state::{App, Change, HeadFiles, now};
 use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue};
 use magis_core::{CommitId, RepoId};
@@ -89,11 +88,11 @@ impl App {
 
     /// The issues of the built-in sample.
     pub fn sample_issues(&self) -> Vec<SampleIssue> {
-        let issue = |issue: &sample::SampleIssue| SampleIssue {
+        let issue = |issue: &magis_sample::SampleIssue| SampleIssue {
             name: issue.name.to_owned(),
             text: issue.text.to_owned(),
         };
-        sample::ISSUES.iter().map(issue).collect()
+        magis_sample::ISSUES.iter().map(issue).collect()
     }
 
     /// The files of a repository's last commit; listed once for each commit.
@@ -161,6 +160,6 @@ fn write_sample(folder: &Path) -> std::io::Result<()> {
             std::fs::remove_dir_all(leftover)?;
         }
     }
-    sample::write_repository(&half)?;
+    magis_sample::write_repository(&half)?;
     std::fs::rename(&half, folder)
 }

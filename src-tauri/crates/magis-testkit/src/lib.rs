@@ -4,6 +4,6 @@
 //! For tests only; steps that fail panic. No network, no clock, no `git` program.
 
 mod repo;
-pub mod sample;
 
+pub use magis_sample as sample;
 pub use repo::{FixtureRepo, fingerprint};

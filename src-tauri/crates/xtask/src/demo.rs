@@ -10,11 +10,11 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use magis_sample::SampleIssue;
 
 use crate::cargo::{self, Profile};
 use crate::catalog::{self, ModelFolders};
 use crate::folders;
-use crate::sample::{self, SampleIssue};
 use crate::sandbox::{self, Ending, Network};
 use crate::step::{self, Finished};
 
@@ -179,13 +179,14 @@ fn write_scene(scene: &Scene, issue: &SampleIssue) -> Result<()> {
             fs::remove_dir_all(folder)
                 .with_context(|| format!("removing the sample of an earlier demo, {}", folder.display()))?;
         }
-        sample::write_repository(folder).with_context(|| format!("writing the sample to {}", folder.display()))?;
+        magis_sample::write_repository(folder)
+            .with_context(|| format!("writing the sample to {}", folder.display()))?;
     }
     // `magis apply --patch` overwrites nothing; what an earlier demo wrote is the demo's to remove.
     if scene.patch.exists() {
         fs::remove_file(&scene.patch).with_context(|| format!("removing {}", scene.patch.display()))?;
     }
-    sample::write_file(&scene.scratch, &issue.check).context("writing the tests of the issue")?;
+    magis_sample::write_file(&scene.scratch, &issue.check).context("writing the tests of the issue")?;
     fs::write(&scene.issue, issue.text).with_context(|| format!("writing {}", scene.issue.display()))
 }
 

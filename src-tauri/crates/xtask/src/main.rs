@@ -22,14 +22,6 @@ mod step;
 mod tools;
 mod window;
 
-// The sample's own crate needs libgit2 for its other fixtures; the sample does not, and xtask has to compile fast.
-#[path = "../../magis-testkit/src/sample.rs"]
-#[expect(
-    dead_code,
-    reason = "the demo uses one issue at a time; tests of other crates use the rest"
-)]
-mod sample;
-
 /// Set-up, demo and checks of this repository.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
@@ -66,7 +58,7 @@ struct DemoArguments {
     #[arg(long)]
     headless: bool,
     /// Which of the sample's issues to solve.
-    #[arg(long, value_name = "NAME", default_value = sample::EMPTY_REPORT.name, value_parser = sample::ISSUES.map(|issue| issue.name))]
+    #[arg(long, value_name = "NAME", default_value = magis_sample::EMPTY_REPORT.name, value_parser = magis_sample::ISSUES.map(|issue| issue.name))]
     issue: String,
     /// The model, by its name in the catalogue.
     #[arg(long, value_name = "ID", default_value = demo::DEFAULT_MODEL)]
@@ -111,10 +103,10 @@ fn perform(task: Task) -> Result<ExitCode> {
 }
 
 fn demonstrate(arguments: &DemoArguments) -> Result<ExitCode> {
-    let issue = sample::ISSUES
+    let issue = magis_sample::ISSUES
         .into_iter()
         .find(|issue| issue.name == arguments.issue)
-        .unwrap_or(sample::EMPTY_REPORT);
+        .unwrap_or(magis_sample::EMPTY_REPORT);
     let demo = demo::Demo {
         issue,
         model: arguments.model.clone(),

@@ -46,8 +46,10 @@ const fn dev(name: &'static str) -> Room {
     }
 }
 
-const ROOMS: [Room; 16] = [
+const ROOMS: [Room; 17] = [
     room(0, "magis-core", &[]),
+    // Ships with the window as its first repository; tests and the demo use it too.
+    room(0, "magis-sample", &[]),
     room(1, "magis-flow", &["magis-core"]),
     room(1, "magis-prompts", &["magis-core"]),
     room(1, "magis-llm", &["magis-core"]),
@@ -75,7 +77,7 @@ const ROOMS: [Room; 16] = [
     ),
     // Both programs speak of runs and issues in core's words.
     room(4, "magis-cli", &["magis-core", "magis-engine"]),
-    room(4, "magis-app", &["magis-core", "magis-engine"]),
+    room(4, "magis-app", &["magis-core", "magis-engine", "magis-sample"]),
     dev(TESTKIT),
     dev("magis-eval"),
     dev("xtask"),

@@ -4,7 +4,7 @@
 //! One repository serves every issue: each has its own fault in it, and the project's own tests pass all the same. The tests in
 //! [`SampleIssue::check`] are no part of the repository; whoever judges a patch copies them in.
 //! The history is written by the `git` program with fixed dates and identities and without the user's configuration, so it has the same commit ids everywhere.
-//! This file uses the standard library alone, because xtask compiles it as well, on a machine that has nothing but Rust yet.
+//! It uses the standard library alone: the window ships it, and xtask compiles it on a machine that has nothing but Rust yet.
 //! It does not run any test and does not know how an issue is resolved.
 
 use std::fs;
@@ -83,12 +83,6 @@ pub const ISSUES: [SampleIssue; 4] = [EMPTY_REPORT, UNTIL, ONE_DECIMAL, CATEGORY
 
 /// The text of the demo's issue.
 pub const ISSUE: &str = EMPTY_REPORT.text;
-
-/// The tests that judge a patch for the demo's issue.
-pub const CHECK_TESTS: SampleFile = EMPTY_REPORT.check;
-
-/// The file that the demo's issue is about.
-pub const EXPECTED_FILE: &str = EMPTY_REPORT.expected_files[0];
 
 /// The text of the issue that needs changes in two files, and so two tasks.
 pub const TWO_TASK_ISSUE: &str = CATEGORY_CASE.text;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use magis_testkit::sample::{self, CATEGORY_CASE, EMPTY_REPORT, ISSUES, ONE_DECIMAL, SampleIssue, UNTIL};
+use magis_sample::{self as sample, CATEGORY_CASE, EMPTY_REPORT, ISSUES, ONE_DECIMAL, SampleIssue, UNTIL};
 
 #[test]
 fn history_is_the_same_at_each_writing() {
