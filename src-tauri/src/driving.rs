@@ -143,19 +143,32 @@ impl Driving {
         };
         if waited {
             app.magis()?.store().set_run_status(run, RunStatus::Paused)?;
-            self.tell(run, &RunNews::Stopped);
-            self.state().followers.remove(&run);
-            app.ring(Change::Runs(Some(run)));
+            self.dismiss(app, run);
         }
         Ok(())
     }
 
-    /// Halts everything that is worked on or waits.
-    pub fn halt_all(&self, app: &App, how: Halt) -> Result<(), Problem> {
-        self.driven()
-            .into_iter()
-            .rev()
-            .try_for_each(|run| self.halt(app, run, how))
+    /// Halts what is worked on and gives the queue up. Nobody said of the runs in it that they should halt, so they stay as
+    /// they are, and the next window shows them as waiting.
+    pub fn halt_all(&self, app: &App, how: Halt) {
+        let waited = {
+            let mut state = self.state();
+            if let Some(active) = &mut state.active {
+                active.halt = Some(how);
+                active.stop.cancel();
+            }
+            std::mem::take(&mut state.queue)
+        };
+        for run in waited {
+            self.dismiss(app, run);
+        }
+    }
+
+    /// Tells that a run is no longer in the queue.
+    fn dismiss(&self, app: &App, run: RunId) {
+        self.tell(run, &RunNews::Stopped);
+        self.state().followers.remove(&run);
+        app.ring(Change::Runs(Some(run)));
     }
 
     /// Sends what happens in a run to `sink`, until the run halts.

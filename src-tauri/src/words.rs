@@ -26,9 +26,11 @@ pub fn run_ended(language: Language, run: &RunRow) -> Words {
             RunStatus::NotApproved => "运行完成，未全部通过评审",
             RunStatus::NoChange => "运行完成，没有改动",
             RunStatus::Failed => "运行失败",
-            RunStatus::Queued | RunStatus::Running | RunStatus::Paused | RunStatus::Interrupted => {
-                "运行已暂停，需要处理"
-            }
+            RunStatus::Queued
+            | RunStatus::Waiting
+            | RunStatus::Running
+            | RunStatus::Paused
+            | RunStatus::Interrupted => "运行已暂停，需要处理",
         }
     } else {
         match run.status {
@@ -36,9 +38,11 @@ pub fn run_ended(language: Language, run: &RunRow) -> Words {
             RunStatus::NotApproved => "A run is over and not approved as a whole",
             RunStatus::NoChange => "A run is over without a change",
             RunStatus::Failed => "A run could not be carried out",
-            RunStatus::Queued | RunStatus::Running | RunStatus::Paused | RunStatus::Interrupted => {
-                "A run is paused and needs you"
-            }
+            RunStatus::Queued
+            | RunStatus::Waiting
+            | RunStatus::Running
+            | RunStatus::Paused
+            | RunStatus::Interrupted => "A run is paused and needs you",
         }
     };
     Words {

@@ -364,6 +364,47 @@ async fn a_run_is_paused_and_goes_on_from_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_left_in_the_queue_of_an_ended_window_waits_for_a_word() {
+    let window = Window::new(hang_at("P10-code"));
+    let repo = window.add();
+    let active = window.app.start_run(form(repo, sample::TWO_TASK_ISSUE)).await.unwrap();
+    until_step(&mut window.follow(active), "P10-code").await;
+    let closed = window.app.start_run(form(repo, sample::TWO_TASK_ISSUE)).await.unwrap();
+    let mut news = window.follow(closed);
+    window.app.driving().halt_all(&window.app, Halt::Pause);
+    window.app.until_idle().await;
+    let mut last = None;
+    while let Some(one) = news.recv().await {
+        last = Some(one);
+    }
+    assert_eq!(last, Some(RunNews::Stopped));
+    // A killed window gets no further than this.
+    let killed = window.app.prepare_run(form(repo, sample::ISSUE)).unwrap();
+
+    let window = window.reopened(script());
+    let status = |run| window.app.run_row(run).unwrap().status;
+    assert_eq!(status(active), RunStatus::Paused);
+    assert_eq!([status(closed), status(killed)], [RunStatus::Waiting; 2]);
+    assert!(
+        window.app.running_runs().unwrap().is_empty(),
+        "nothing begins by itself"
+    );
+    let waiting = RunListFilter {
+        status: Some(RunStatus::Waiting),
+        order: RunOrder::OldestFirst,
+        ..filter()
+    };
+    assert_eq!(listed(&window.app, waiting.clone()), [closed, killed]);
+
+    window.app.resume_run(closed).await.unwrap();
+    assert_eq!(until_the_end(window.follow(closed)).await.last(), Some(&RunNews::Ended));
+    window.app.until_idle().await;
+    assert_eq!(status(closed), RunStatus::Approved);
+    window.app.delete_run(killed).unwrap();
+    assert_eq!(listed(&window.app, waiting), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn memory_shows_what_is_known_and_keeps_what_a_person_wrote() {
     let window = Window::new(script());
     let (run, _) = window.solve(sample::TWO_TASK_ISSUE).await;

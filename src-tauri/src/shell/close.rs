@@ -116,8 +116,7 @@ fn leave(handle: &AppHandle, how: Option<Halt>) {
         if let Some(app) = handle.try_state::<App>() {
             app.pause_fetches();
             if let Some(how) = how {
-                // Where a run cannot be halted, the next start finds it interrupted.
-                drop(app.driving().halt_all(&app, how));
+                app.driving().halt_all(&app, how);
             }
             drop(tokio::time::timeout(PATIENCE, app.until_idle()).await);
             app.driving().free().await;

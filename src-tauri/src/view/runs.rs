@@ -15,6 +15,8 @@ use specta::Type;
 pub enum RunStatus {
     /// It waits for its turn.
     Queued,
+    /// It waited for its turn when the window was closed or ended; it begins when a person starts it.
+    Waiting,
     /// It is worked on.
     Running,
     /// It was paused or stopped, and can be resumed.
@@ -32,10 +34,11 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// How the store's row says it.
-    pub fn of(entry: &RunEntry) -> Self {
+    /// How the store's row says it. The store keeps no queue: a run that waits is queued only where somebody drives it.
+    pub fn of(entry: &RunEntry, is_driven: bool) -> Self {
         match (&entry.status, &entry.outcome) {
-            (StoredStatus::Queued, _) => Self::Queued,
+            (StoredStatus::Queued, _) if is_driven => Self::Queued,
+            (StoredStatus::Queued, _) => Self::Waiting,
             (StoredStatus::Running, _) => Self::Running,
             (StoredStatus::Paused, _) => Self::Paused,
             (StoredStatus::Ended, Some(RunOutcome::Approved)) => Self::Approved,
@@ -50,7 +53,7 @@ impl RunStatus {
 impl From<RunStatus> for Standing {
     fn from(status: RunStatus) -> Self {
         match status {
-            RunStatus::Queued => Self::Open(StoredStatus::Queued),
+            RunStatus::Queued | RunStatus::Waiting => Self::Open(StoredStatus::Queued),
             RunStatus::Running => Self::Open(StoredStatus::Running),
             RunStatus::Paused => Self::Open(StoredStatus::Paused),
             RunStatus::Interrupted => Self::Open(StoredStatus::Interrupted),
@@ -104,12 +107,13 @@ pub struct RunRow {
 impl RunRow {
     /// The row of a run.
     pub fn new(entry: &RunEntry, tags: Vec<String>, is_driven: impl Fn(RunId) -> bool) -> Self {
+        let driven = is_driven(entry.id);
         Self {
             id: entry.id,
             repo: entry.repo,
             repository: entry.repository.clone(),
             title: entry.title.clone(),
-            status: RunStatus::of(entry),
+            status: RunStatus::of(entry, driven),
             model: entry.model.clone(),
             created_at_ms: entry.created_at,
             ended_at_ms: entry.ended_at,
@@ -121,7 +125,7 @@ impl RunRow {
             parent: entry.parent.map(|parent| parent.run),
             imported: entry.origin == RunOrigin::Imported,
             tags,
-            driven: is_driven(entry.id),
+            driven,
         }
     }
 }
@@ -131,7 +135,7 @@ impl RunRow {
 pub struct RunListFilter {
     /// Only runs of this repository.
     pub repo: Option<RepoId>,
-    /// Only runs that stand like this.
+    /// Only runs that stand like this; queued ones and those that were left waiting are one.
     pub status: Option<RunStatus>,
     /// Only runs with this tag.
     pub tag: Option<String>,

@@ -28,7 +28,7 @@ impl App {
                 format!("Type the word '{ERASE_ALL}' to confirm."),
             ));
         }
-        self.driving().halt_all(self, Halt::Stop)?;
+        self.driving().halt_all(self, Halt::Stop);
         self.until_idle().await;
         self.driving().free().await;
         self.work(|app| {

@@ -1,7 +1,7 @@
 // Owns what the whole window shares: the screen, the repository at hand, settings, what runs now, toasts.
 // It is a view of what Rust holds: it asks, keeps the answer for drawing, and asks again when Rust says something changed.
 import { ipc, problemOf, type AppInfo, type ModelRow, type Problem, type RepoId, type RepositoryRow, type RunId, type RunRow, type Settings } from '../ipc'
-import { setLanguage, t } from '../i18n/index.svelte'
+import { setLanguage, t, tn } from '../i18n/index.svelte'
 
 export type SettingsPage = 'appearance' | 'engine' | 'privacy' | 'data' | 'about'
 export type Screen =
@@ -24,6 +24,8 @@ class App {
   repositories = $state<RepositoryRow[]>([])
   models = $state<ModelRow[]>([])
   running = $state<RunRow[]>([])
+  /** Runs that a window before this one left in its queue, the oldest first. */
+  waiting = $state.raw<readonly RunRow[]>([])
   repo = $state<RepoId | null>(null)
   ready = $state(false)
   startProblem = $state<Problem | null>(null)
@@ -142,6 +144,9 @@ class App {
       else if (info.first_start && this.repositories.length === 0) this.screen = { name: 'start' }
       this.startProblem = null
       this.ready = true
+      if (this.waiting.length > 0) {
+        this.say(tn('runs.waiting', this.waiting.length), { sticky: true, action: { label: t('runs.waiting.show'), run: () => this.go({ name: 'runs', view: { kind: 'list' } }) } })
+      }
     } catch (thrown) {
       this.startProblem = problemOf(thrown)
     }
@@ -186,7 +191,17 @@ class App {
   }
 
   async readRunning(): Promise<void> {
-    this.running = await ipc.runningRuns()
+    const left = { repo: null, status: 'waiting' as const, tag: null, text: '', after: null, limit: 500, order: 'oldest_first' as const }
+    const [running, page] = await Promise.all([ipc.runningRuns(), ipc.runsPage(left).catch(() => null)])
+    this.running = running
+    // Where the list cannot be read, the screen that shows it says so.
+    if (page !== null) this.waiting = page.rows.map((hit) => hit.run).filter((run) => run.status === 'waiting')
+  }
+
+  /** Puts the runs that were left waiting into the queue, the oldest first. */
+  async startWaiting(): Promise<void> {
+    for (const run of this.waiting) await ipc.resumeRun(run.id).catch((thrown: unknown) => this.fail(thrown))
+    await this.readRunning()
   }
 
   /** Adds a folder and makes it the repository at hand; says what is wrong with it otherwise. */

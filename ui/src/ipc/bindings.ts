@@ -1078,7 +1078,7 @@ export type RunId = number;
 export type RunListFilter = {
 	/**  Only runs of this repository. */
 	repo: RepoId | null,
-	/**  Only runs that stand like this. */
+	/**  Only runs that stand like this; queued ones and those that were left waiting are one. */
 	status: RunStatus | null,
 	/**  Only runs with this tag. */
 	tag: string | null,
@@ -1261,6 +1261,8 @@ export type RunRow = {
 export type RunStatus = 
 /**  It waits for its turn. */
 "queued" | 
+/**  It waited for its turn when the window was closed or ended; it begins when a person starts it. */
+"waiting" | 
 /**  It is worked on. */
 "running" | 
 /**  It was paused or stopped, and can be resumed. */

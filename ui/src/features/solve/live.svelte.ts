@@ -155,7 +155,7 @@ export function isUnderWay(view: RunView): boolean {
 }
 
 export function canResume(view: RunView): boolean {
-  return view.row.status === 'paused' || view.row.status === 'interrupted'
+  return view.row.status === 'paused' || view.row.status === 'interrupted' || view.row.status === 'waiting'
 }
 
 /** Changes whenever a call's outcome has arrived in the part of the view that it concerns. */

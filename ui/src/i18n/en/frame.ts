@@ -76,6 +76,7 @@ export const frame = {
   'stage.waiting': 'not begun',
 
   'status.queued': 'Queued',
+  'status.waiting': 'Waiting',
   'status.running': 'Running',
   'status.paused': 'Paused',
   'status.interrupted': 'Interrupted',

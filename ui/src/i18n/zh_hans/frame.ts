@@ -78,6 +78,7 @@ export const frame: Record<keyof typeof english, string> = {
   'stage.waiting': '未开始',
 
   'status.queued': '排队中',
+  'status.waiting': '待启动',
   'status.running': '运行中',
   'status.paused': '已暂停',
   'status.interrupted': '已中断',
