@@ -541,6 +541,40 @@ async fn a_deleted_run_comes_back_until_it_is_erased() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_removed_repository_comes_back_with_its_memory_until_the_window_closes() {
+    let window = Window::new(script());
+    let (run, _) = window.solve(sample::TWO_TASK_ISSUE).await;
+    let repo = window.app.run_row(run).unwrap().repo.unwrap();
+    let before = window.app.repositories().unwrap();
+    assert!(before[0].memory.unwrap().fresh >= 2);
+
+    window.app.remove_repository(repo).unwrap();
+    assert_eq!(window.app.repositories().unwrap(), []);
+    assert_eq!(window.app.run_row(run).unwrap().repo, None);
+    let refused = window.app.start_run(form(repo, sample::ISSUE)).await.unwrap_err();
+    assert_eq!(refused.code, "no_repository");
+    window.app.undo_remove_repository(repo).unwrap();
+    assert_eq!(window.app.repositories().unwrap(), before);
+    assert_eq!(window.app.run_row(run).unwrap().repo, Some(repo));
+
+    window.app.remove_repository(repo).unwrap();
+    assert_eq!(window.add(), repo, "adding it again is taking the removal back");
+    window.app.erase_removed(i64::MAX);
+    assert!(window.app.repositories().unwrap()[0].memory.unwrap().fresh >= 2);
+
+    window.app.remove_repository(repo).unwrap();
+    window.app.erase_removed(i64::MAX);
+    assert_eq!(
+        window.app.undo_remove_repository(repo).unwrap_err().code,
+        "no_repository"
+    );
+    let index = window.folder.path().join("data/index").join(repo.to_string());
+    assert!(!index.exists());
+    window.add();
+    assert_eq!(window.app.repositories().unwrap()[0].memory.unwrap().fresh, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_vanished_is_told_and_its_runs_still_open() {
     let window = Window::new(script());
     let (run, _) = window.solve(sample::TWO_TASK_ISSUE).await;

@@ -18,6 +18,7 @@ const drafts = new Map<T.RepoId, T.Draft>()
 const reviews = new Map<T.RunId, T.ReviewState>()
 const applied = new Map<T.RunId, T.AppliedView>()
 const deleted = new Map<number, T.RunRow>()
+const removed: T.RepositoryRow[] = []
 const asked: { name: string; given: unknown[] }[] = []
 const answers = new Map<string, unknown>()
 
@@ -129,7 +130,12 @@ const acts: Ipc = {
     return clone(row)
   },
   removeRepository: async (id) => {
+    removed.push(...held.repositories.filter((row) => row.id === id))
     held.repositories = held.repositories.filter((row) => row.id !== id)
+    emit({ kind: 'repositories_changed' })
+  },
+  undoRemoveRepository: async (id) => {
+    held.repositories.push(...removed.filter((row) => row.id === id))
     emit({ kind: 'repositories_changed' })
   },
   branches: async () => [{ name: 'main', current: true }, { name: 'fix/blueprint-names', current: false }, { name: 'release/2.4', current: false }],

@@ -30,6 +30,7 @@ pub fn all() -> Builder<tauri::Wry> {
             repositories::repositories,
             repositories::add_repository,
             repositories::remove_repository,
+            repositories::undo_remove_repository,
             repositories::branches,
             repositories::repository_files,
             repositories::add_sample,

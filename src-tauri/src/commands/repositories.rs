@@ -23,11 +23,18 @@ pub async fn add_repository(app: State<'_, App>, path: PathBuf) -> Result<Reposi
     app.work(move |app| app.add_repository(&path)).await
 }
 
-/// Lets a repository go.
+/// Takes a repository off the list.
 #[tauri::command]
 #[specta::specta]
 pub async fn remove_repository(app: State<'_, App>, id: RepoId) -> Result<(), Problem> {
     app.work(move |app| app.remove_repository(id)).await
+}
+
+/// Puts a repository back into the list.
+#[tauri::command]
+#[specta::specta]
+pub async fn undo_remove_repository(app: State<'_, App>, id: RepoId) -> Result<(), Problem> {
+    app.work(move |app| app.undo_remove_repository(id)).await
 }
 
 /// The local branches.

@@ -1,4 +1,4 @@
-//! Erasing: deleted runs once nobody can want them back, and all data at once.
+//! Erasing: deleted runs and removed repositories once nobody can want them back, and all data at once.
 
 use crate::driving::Halt;
 use crate::problem::Problem;
@@ -9,12 +9,21 @@ use std::path::Path;
 pub const ERASE_ALL: &str = "erase";
 
 impl App {
-    /// Erases the runs that were deleted at `before` or earlier. One that cannot be erased now is tried again at the next
-    /// start.
+    /// Erases the runs that were deleted and the memory of the repositories that were removed at `before` or earlier. What
+    /// cannot be erased now is tried again at the next start.
     pub fn erase_removed(&self, before: i64) {
         let Ok(magis) = self.magis() else { return };
         for run in magis.store().removed_runs(before).unwrap_or_default() {
             drop(magis.store().delete_run(run, now()));
+        }
+        for repo in magis.store().removed_repositories(before).unwrap_or_default() {
+            if magis.store().delete_repository(repo, now()).is_ok() {
+                // The index can be made anew from nothing, so what of it cannot be deleted now does no harm.
+                drop(std::fs::remove_dir_all(
+                    magis.data().root().join("index").join(repo.to_string()),
+                ));
+                self.head_files().remove(&repo);
+            }
         }
     }
 

@@ -27,8 +27,8 @@ impl App {
         self.row(&magis, magis.store().repository(repo)?)
     }
 
-    /// Lets a repository go: what memory holds of it and its search index are erased, its runs stay. The repository itself
-    /// is not touched.
+    /// Takes a repository off the list. What memory holds of it and its search index are erased when the window closes; until
+    /// then it can be had back. Its runs stay, and the repository itself is not touched.
     pub fn remove_repository(&self, repo: RepoId) -> Result<(), Problem> {
         let magis = self.magis()?;
         for run in self.driving().driven() {
@@ -41,11 +41,14 @@ impl App {
             }
         }
         magis.store().remove_repository(repo, now())?;
-        // The index can be made anew from nothing, so what of it cannot be deleted now does no harm.
-        drop(std::fs::remove_dir_all(
-            magis.data().root().join("index").join(repo.to_string()),
-        ));
-        self.head_files().remove(&repo);
+        self.ring(Change::Repositories);
+        self.ring(Change::Runs(None));
+        Ok(())
+    }
+
+    /// Puts a repository back into the list, with everything that memory holds of it.
+    pub fn undo_remove_repository(&self, repo: RepoId) -> Result<(), Problem> {
+        self.magis()?.store().restore_repository(repo)?;
         self.ring(Change::Repositories);
         self.ring(Change::Runs(None));
         Ok(())

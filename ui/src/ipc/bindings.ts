@@ -29,8 +29,10 @@ export const commands = {
 	repositories: () => typedError<RepositoryRow[], Problem>(__TAURI_INVOKE("repositories")),
 	/**  Takes a repository into the list. */
 	addRepository: (path: string) => typedError<RepositoryRow, Problem>(__TAURI_INVOKE("add_repository", { path })),
-	/**  Lets a repository go. */
+	/**  Takes a repository off the list. */
 	removeRepository: (id: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("remove_repository", { id })),
+	/**  Puts a repository back into the list. */
+	undoRemoveRepository: (id: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("undo_remove_repository", { id })),
 	/**  The local branches. */
 	branches: (id: RepoId) => typedError<BranchName[], Problem>(__TAURI_INVOKE("branches", { id })),
 	/**  The files a run with this base could read. */

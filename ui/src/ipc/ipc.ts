@@ -29,6 +29,7 @@ export interface Ipc {
   repositories(): Promise<T.RepositoryRow[]>
   addRepository(path: string): Promise<T.RepositoryRow>
   removeRepository(id: T.RepoId): Done
+  undoRemoveRepository(id: T.RepoId): Done
   branches(id: T.RepoId): Promise<T.BranchName[]>
   repositoryFiles(id: T.RepoId, base: T.BaseWish): Promise<string[]>
   addSample(): Promise<T.RepositoryRow>

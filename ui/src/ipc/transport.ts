@@ -22,6 +22,7 @@ export const ipc: Ipc = {
   repositories: () => call(commands.repositories()),
   addRepository: (path) => call(commands.addRepository(path)),
   removeRepository: (id) => call(commands.removeRepository(id)),
+  undoRemoveRepository: (id) => call(commands.undoRemoveRepository(id)),
   branches: (id) => call(commands.branches(id)),
   repositoryFiles: (id, base) => call(commands.repositoryFiles(id, base)),
   addSample: () => call(commands.addSample()),

@@ -3,7 +3,7 @@
 //! It does not look into them: root and identity are given by whoever did.
 
 use crate::error::Fault;
-use crate::{Erasure, Store, StoreError, erasure};
+use crate::{Erasure, Store, StoreError, erasure, lease, runs};
 use magis_core::RepoId;
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
@@ -45,9 +45,9 @@ pub struct NewRepository {
     pub identity: Option<String>,
 }
 
-/// What became of a removed repository.
+/// What became of a deleted repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RemovedRepository {
+pub struct DeletedRepository {
     /// Summaries erased with it.
     pub summaries: u32,
     /// Its runs, which stay and can still be read.
@@ -57,8 +57,8 @@ pub struct RemovedRepository {
 }
 
 impl Store {
-    /// Adds the repository at this root, or notes that it was used again. Runs of a repository that had been removed and
-    /// had the same root belong to it again.
+    /// Adds the repository at this root, or notes that it was used again; one that was removed is back in the list. Runs
+    /// of a repository that had been deleted and had the same root belong to it again.
     pub fn upsert_repository(&self, repository: &NewRepository, now: i64) -> Result<RepoId, StoreError> {
         self.write("adding a repository", |transaction| {
             let id: i64 = transaction.query_row(
@@ -78,11 +78,12 @@ impl Store {
                 "UPDATE runs SET repo = ?1 WHERE repo IS NULL AND repository_root = ?2",
                 (id, &repository.root),
             )?;
+            transaction.execute("DELETE FROM repository_removals WHERE repo = ?1", [id])?;
             Ok(RepoId(id))
         })
     }
 
-    /// One repository.
+    /// One repository of the list.
     pub fn repository(&self, id: RepoId) -> Result<Repository, StoreError> {
         self.read("reading a repository", |transaction| get(transaction, id))
     }
@@ -90,31 +91,30 @@ impl Store {
     /// All repositories, the last used first.
     pub fn repositories(&self) -> Result<Vec<Repository>, StoreError> {
         self.read("listing the repositories", |transaction| {
-            let mut statement =
-                transaction.prepare_cached("SELECT * FROM repositories ORDER BY last_used_at DESC, id DESC")?;
+            let mut statement = transaction.prepare_cached(
+                "SELECT * FROM repositories WHERE id NOT IN (SELECT repo FROM repository_removals)
+                 ORDER BY last_used_at DESC, id DESC",
+            )?;
             let rows = statement.query_map([], read_row)?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 
-    /// Forgets a repository and erases what memory holds of it. Its runs stay. Refused while one of them is worked on.
-    pub fn remove_repository(&self, id: RepoId, now: i64) -> Result<RemovedRepository, StoreError> {
-        let (summaries, runs_kept) = self.write("removing a repository", |transaction| {
-            get(transaction, id)?;
-            if let Some(lease) = crate::lease::live(transaction, now)? {
-                let run = crate::runs::get(transaction, lease.run)?;
-                if run.entry.repo == Some(id) {
-                    return Err(lease.into_active().into());
-                }
-            }
+    /// Forgets a repository of the list, or one that was removed from it, and erases what memory holds of it. Its runs stay.
+    /// Refused while one of them is worked on.
+    pub fn delete_repository(&self, id: RepoId, now: i64) -> Result<DeletedRepository, StoreError> {
+        let (summaries, runs_kept) = self.write("deleting a repository", |transaction| {
+            check_idle(transaction, id, now)?;
             let count = |query| transaction.query_row(query, [id.0], |row| row.get(0));
             let summaries = count("SELECT count(*) FROM summaries WHERE repo = ?1")?;
             let runs = count("SELECT count(*) FROM runs WHERE repo = ?1")?;
-            transaction.execute("DELETE FROM repositories WHERE id = ?1", [id.0])?;
+            if transaction.execute("DELETE FROM repositories WHERE id = ?1", [id.0])? == 0 {
+                return Err(StoreError::NoRepository(id).into());
+            }
             erasure::note(transaction)?;
             Ok((summaries, runs))
         })?;
-        Ok(RemovedRepository {
+        Ok(DeletedRepository {
             summaries,
             runs_kept,
             erasure: self.erase_deleted(),
@@ -122,10 +122,21 @@ impl Store {
     }
 }
 
+/// A repository of the list; one that was removed is not there.
 pub(crate) fn get(transaction: &Transaction<'_>, id: RepoId) -> Result<Repository, Fault> {
-    let mut statement = transaction.prepare_cached("SELECT * FROM repositories WHERE id = ?1")?;
+    let mut statement = transaction.prepare_cached(
+        "SELECT * FROM repositories WHERE id = ?1 AND id NOT IN (SELECT repo FROM repository_removals)",
+    )?;
     let found = statement.query_row([id.0], read_row).optional()?;
     found.ok_or_else(|| StoreError::NoRepository(id).into())
+}
+
+/// Refuses while a run of the repository is worked on.
+pub(crate) fn check_idle(transaction: &Transaction<'_>, id: RepoId, now: i64) -> Result<(), Fault> {
+    match lease::live(transaction, now)? {
+        Some(lease) if runs::get(transaction, lease.run)?.entry.repo == Some(id) => Err(lease.into_active().into()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<Repository> {

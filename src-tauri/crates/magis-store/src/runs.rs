@@ -325,10 +325,13 @@ impl Store {
     }
 }
 
+/// The repository of a run; none where it was taken off the list.
+const AT_HAND: &str = "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS at_hand";
+
 /// Only the conditions that hold, so that each has its index.
 fn list_query(filter: &RunFilter) -> String {
-    let mut query = String::from(
-        "SELECT id, repo, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
+    let mut query = format!(
+        "SELECT id, {AT_HAND}, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
                 outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
                 tokens, worked_ms
          FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR id < ?3)",
@@ -353,7 +356,7 @@ fn list_query(filter: &RunFilter) -> String {
 }
 
 pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<Run, Fault> {
-    let mut statement = transaction.prepare_cached("SELECT * FROM runs WHERE id = ?1")?;
+    let mut statement = transaction.prepare_cached(&format!("SELECT *, {AT_HAND} FROM runs WHERE id = ?1"))?;
     let found = statement
         .query_row([id.0], |row| {
             Ok(Run {
@@ -553,7 +556,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     let parent: Option<i64> = row.get("parent")?;
     Ok(RunEntry {
         id: RunId(row.get("id")?),
-        repo: row.get::<_, Option<i64>>("repo")?.map(RepoId),
+        repo: row.get::<_, Option<i64>>("at_hand")?.map(RepoId),
         repository: row.get("repository_name")?,
         origin: column::from_word(row, "origin")?,
         title: row.get("title")?,

@@ -4,8 +4,8 @@
 
 use crate::error::Fault;
 use crate::{
-    StoreError, calls, change_messages, drafts, erasure, events, lease, removals, repositories, reviews, run_tags,
-    run_texts, runs, settings, summaries,
+    StoreError, calls, change_messages, drafts, erasure, events, lease, removals, repositories, repository_removals,
+    reviews, run_tags, run_texts, runs, settings, summaries,
 };
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -35,6 +35,7 @@ const VERSIONS: &[&[&str]] = &[
         drafts::VERSION_2,
         removals::VERSION_2,
     ],
+    &[repository_removals::VERSION_3],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.

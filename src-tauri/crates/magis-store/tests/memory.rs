@@ -4,7 +4,7 @@
 
 mod support;
 
-use magis_store::{ChangeMessage, Coverage};
+use magis_store::{ChangeMessage, Coverage, RunFilter, StoreError};
 use support::{Data, blob, path, repository, summary};
 
 #[test]
@@ -102,13 +102,47 @@ fn a_message_of_a_change_is_kept_for_that_change_alone() {
 }
 
 #[test]
-fn a_removed_repository_takes_its_memory_along_and_leaves_its_runs() {
+fn a_removed_repository_comes_back_with_its_memory_until_it_is_deleted() {
     let data = Data::new();
     data.store
         .put_summary(&summary(data.repo, "a.py", "a1", "text", 10))
         .unwrap();
     let run = data.run("Port is lost");
-    let removed = data.store.remove_repository(data.repo, 100).unwrap();
+    let repo_of = || data.store.run(run).unwrap().entry.repo;
+    data.store.remove_repository(data.repo, 100).unwrap();
+    assert_eq!(data.store.repositories().unwrap(), []);
+    assert!(matches!(
+        data.store.repository(data.repo),
+        Err(StoreError::NoRepository(_))
+    ));
+    assert_eq!(repo_of(), None);
+    let listed = data.store.runs(&RunFilter::default()).unwrap();
+    assert_eq!((listed[0].id, listed[0].repo), (run, None));
+    assert_eq!(data.store.removed_repositories(99).unwrap(), []);
+    assert_eq!(data.store.removed_repositories(100).unwrap(), [data.repo]);
+
+    data.store.restore_repository(data.repo).unwrap();
+    assert_eq!(repo_of(), Some(data.repo));
+    data.store.remove_repository(data.repo, 200).unwrap();
+    let again = data.store.upsert_repository(&repository("/projects/url"), 300).unwrap();
+    assert_eq!((again, repo_of()), (data.repo, Some(data.repo)));
+    assert_eq!(data.store.summaries(data.repo).unwrap().len(), 1);
+
+    data.store.remove_repository(data.repo, 400).unwrap();
+    data.store.delete_repository(data.repo, 500).unwrap();
+    let gone = data.store.restore_repository(data.repo);
+    assert!(matches!(gone, Err(StoreError::NoRepository(_))));
+    assert_eq!(data.store.removed_repositories(i64::MAX).unwrap(), []);
+}
+
+#[test]
+fn a_deleted_repository_takes_its_memory_along_and_leaves_its_runs() {
+    let data = Data::new();
+    data.store
+        .put_summary(&summary(data.repo, "a.py", "a1", "text", 10))
+        .unwrap();
+    let run = data.run("Port is lost");
+    let removed = data.store.delete_repository(data.repo, 100).unwrap();
     assert_eq!((removed.summaries, removed.runs_kept), (1, 1));
     assert_eq!(data.store.repositories().unwrap(), []);
     let entry = data.store.run(run).unwrap().entry;

@@ -28,10 +28,7 @@ export const repositories = {
   'repositories.memory': 'See what is remembered',
   'repositories.remove': 'Take off the list',
   'repositories.remove.this': 'Take the selected repository off the list',
-  'repositories.removed': '{name} is off the list, and its memory is erased. Its folder and its runs stay.',
-  'repositories.again': 'Add it again',
+  'repositories.removed': '{name} is off the list. What is remembered of it is erased when Magis is closed; its folder and its runs stay.',
   'repositories.empty.title': 'No repository yet',
   'repositories.empty.text': 'Add the folder of a git repository. Magis reads it and writes nothing into it until you apply a patch.',
-  'repositories.remove.title': 'Take {name} off the list',
-  'repositories.remove.text': 'What is remembered of {files} is erased and would have to be made anew. The folder and the past runs stay.',
 } as const

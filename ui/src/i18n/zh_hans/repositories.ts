@@ -30,10 +30,7 @@ export const repositories: Record<keyof typeof english, string> = {
   'repositories.memory': '查看记忆',
   'repositories.remove': '移出列表',
   'repositories.remove.this': '将选中的仓库移出列表',
-  'repositories.removed': '{name} 已移出列表，其记忆已清除；文件夹与运行记录不受影响。',
-  'repositories.again': '重新添加',
+  'repositories.removed': '{name} 已移出列表。关闭 Magis 时会清除其记忆；文件夹与运行记录不受影响。',
   'repositories.empty.title': '还没有仓库',
   'repositories.empty.text': '请添加一个 git 仓库的文件夹。Magis 只读取其内容；在你应用补丁之前，不会写入任何文件。',
-  'repositories.remove.title': '将 {name} 移出列表',
-  'repositories.remove.text': '已记住的 {files}的摘要将被清除，以后需重新生成。文件夹与运行记录不受影响。',
 }
