@@ -1,5 +1,5 @@
 // Keeps what a reader is looking at where it is while the log around it grows, and follows the newest only for a reader who
-// stands at the end. It knows nothing of what the log holds.
+// stands at the end. It knows nothing of what the log holds, but that some parts are read from their beginning.
 
 export interface Place {
   /** Whether the reader stands at the end. */
@@ -11,7 +11,8 @@ export interface Place {
 const NEAR = 48
 
 /**
- * An attachment for a scrolling element whose parts carry `data-anchor`. `tell` hears whenever the reader reaches or leaves
+ * An attachment for a scrolling element whose parts carry `data-anchor`; a section whose anchor is `top` is read from its
+ * beginning, so following it stops at its head. `tell` hears whenever the reader reaches or leaves
  * the end; `follows` says whether the end is to be followed at all.
  */
 export function keepPlace(follows: () => boolean, tell: (place: Place) => void) {
@@ -27,6 +28,12 @@ export function keepPlace(follows: () => boolean, tell: (place: Place) => void) 
       top = element.scrollTop
       remember()
       report()
+    }
+    /** Where the newest section begins, where it is one that is read from its beginning. */
+    const headOfNewest = (): number => {
+      const newest = [...element.querySelectorAll<HTMLElement>('section[data-anchor]')].at(-1)
+      if (newest?.dataset.anchor !== 'top') return Infinity
+      return element.scrollTop + newest.getBoundingClientRect().top - element.getBoundingClientRect().top
     }
     const report = (): void => tell({ atEnd, toEnd })
     const remember = (): void => {
@@ -56,7 +63,7 @@ export function keepPlace(follows: () => boolean, tell: (place: Place) => void) 
     }
     const grown = (): void => {
       if (atEnd && follows()) {
-        element.scrollTop = element.scrollHeight
+        element.scrollTop = Math.max(element.scrollTop, Math.min(element.scrollHeight, headOfNewest()))
       } else if (anchor?.isConnected === true) {
         const moved = anchor.getBoundingClientRect().top - element.getBoundingClientRect().top - offset
         if (Math.abs(moved) > 0.5) element.scrollTop += moved
