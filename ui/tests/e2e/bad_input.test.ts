@@ -1,5 +1,6 @@
 // What comes from outside and is not as it should be: markup everywhere, a start that fails, a command that fails, many rows.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import models from '../fixtures/models.json'
 import { go, ground, open, openRun, screens, settled, type Ground } from '../window/open'
 
 let on: Ground
@@ -69,5 +70,23 @@ test('an issue of a megabyte with markup in it opens', async () => {
   await page.getByRole('tab', { name: 'Preview' }).click()
   await settled(page)
   expect(await page.evaluate(() => 'acted' in window)).toBe(false)
+  await page.context().close()
+})
+
+test('a model that went missing is named at the form and in the status bar, and nothing is started', async () => {
+  const { page } = await open(on, {})
+  page.setDefaultTimeout(10_000)
+  const left = models.map((one) => ({ ...one, installed: one.id === 'qwen2.5-coder-7b', is_default: one.id === 'qwen2.5-coder-1.5b' }))
+  await page.evaluate((models) => {
+    window.magis.answer('models', models)
+    window.magis.emit({ kind: 'models_changed' })
+  }, left)
+  await go(page, 'solve')
+  await page.getByRole('textbox', { name: 'Issue' }).fill('# Totals are wrong\nThe last line is counted twice.')
+  await page.getByText('Qwen2.5-Coder 1.5B Instruct is not on this machine yet (1.1 GB).').waitFor()
+  expect(await page.getByRole('main').getByRole('button', { name: /^Solve/ }).isDisabled()).toBe(true)
+  expect(await page.getByRole('region', { name: 'Status' }).innerText()).toContain('not fetched yet')
+  await page.getByRole('button', { name: 'Get a model' }).click()
+  await page.getByRole('heading', { name: 'Models' }).waitFor()
   await page.context().close()
 })

@@ -14,6 +14,7 @@ export const frame = {
   'frame.offline': 'Offline',
   'frame.offline.long': 'Nothing is sent or fetched. Open the privacy page.',
   'frame.local': 'on this machine',
+  'frame.not_local': 'not fetched yet',
   'frame.remembered': '{fresh} of {all} files remembered',
   'frame.speed': '{n} tokens/s',
   'frame.starting': 'Opening the data folder',

@@ -35,6 +35,7 @@ export const solve = {
   'solve.base.revision': 'Commit, tag or branch',
   'solve.model': 'Model',
   'solve.model.speed': '{n} tokens/s here',
+  'solve.model.absent': '{model} is not on this machine yet ({size}). Get it, or choose another one.',
   'solve.no_model': 'No model is installed, so nothing can be solved yet.',
   'solve.no_model.go': 'Get a model',
   'solve.effort': 'Effort',

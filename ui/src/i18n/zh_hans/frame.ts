@@ -16,6 +16,7 @@ export const frame: Record<keyof typeof english, string> = {
   'frame.offline': '离线',
   'frame.offline.long': '不发送也不获取任何数据。打开隐私页面。',
   'frame.local': '本机运行',
+  'frame.not_local': '尚未获取',
   'frame.remembered': '{all} 个文件中已记住 {fresh} 个',
   'frame.speed': '每秒 {n} 个词元',
   'frame.starting': '正在打开数据文件夹',

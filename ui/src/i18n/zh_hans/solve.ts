@@ -37,6 +37,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.base.revision': '提交、标签或分支',
   'solve.model': '模型',
   'solve.model.speed': '本机 {n} 词元/秒',
+  'solve.model.absent': '本机还没有 {model}（{size}）。请先获取，或选择其他模型。',
   'solve.no_model': '尚未安装模型，无法开始。',
   'solve.no_model.go': '获取模型',
   'solve.effort': '投入程度',
