@@ -17,10 +17,10 @@ export type Recorded = {
 const order: Stage[] = ['locate', 'team', 'meeting', 'plan', 'code', 'merge']
 
 export function stageOfStep(step: string): Stage {
-  if (/^P[123]/.test(step)) return 'locate'
-  if (/^P[45]/.test(step)) return 'team'
-  if (/^(P6|open|speak|sum up)/.test(step)) return 'meeting'
-  if (/^P7/.test(step)) return 'plan'
+  if (/^P[123]\b/.test(step)) return 'locate'
+  if (/^P[45]\b/.test(step)) return 'team'
+  if (/^(P6\b|open|speak|sum up)/.test(step)) return 'meeting'
+  if (/^P7\b/.test(step)) return 'plan'
   if (/^(commit|pull)/.test(step)) return 'merge'
   return 'code'
 }
