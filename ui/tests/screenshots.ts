@@ -1,5 +1,6 @@
 // Owns the pictures: every screen in both themes, both languages and two sizes, as PNG files in a folder.
 // Usage: npm run screenshots -- <folder> [part of a screen's name]. The folder is not committed.
+// The README shows two of them in English, light and large: readme-run and readme-review, in `screenshots` as run.png and review.png.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ground, open, screens, type Look } from './window/open'

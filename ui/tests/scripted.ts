@@ -90,7 +90,8 @@ function catchUp(id: T.RunId, handler: (one: T.RunNews) => void): void {
   if (!call) return
   handler({ kind: 'call_started', stage: 'code', agent: call.agent, step: call.step, task: call.task, path: call.path })
   handler({ kind: 'text', task: call.task, agent: call.agent, step: call.step, delta: call.reply.slice(0, Math.round(call.reply.length * 0.6)) })
-  handler({ kind: 'speed', tokens_per_second: 24.6, elapsed_ms: row.worked_ms, left_ms: 95_000 })
+  const left_ms = run(id).calls.filter((one) => one.id >= call.id).reduce((sum, one) => sum + one.ms, 0)
+  handler({ kind: 'speed', tokens_per_second: (1000 * call.generated_tokens) / call.ms, elapsed_ms: row.worked_ms, left_ms })
 }
 
 const acts: Ipc = {
@@ -124,7 +125,7 @@ const acts: Ipc = {
     if (!path.includes('/')) throw refuse('not_a_repository', `${path} is not a git repository.`, 'Choose the folder that holds the .git folder, or run git init in it.')
     const known = held.repositories.find((row) => row.root === path)
     if (known) return clone(known)
-    const row: T.RepositoryRow = { id: 50 + held.repositories.length, name: path.split('/').pop() ?? path, root: path, used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 40 }, runs: 0 }
+    const row: T.RepositoryRow = { id: 50 + held.repositories.length, name: path.split('/').pop() ?? path, root: path, used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 40 }, index: { kind: 'none' }, runs: 0 }
     held.repositories.push(row)
     emit({ kind: 'repositories_changed' })
     return clone(row)
@@ -138,10 +139,10 @@ const acts: Ipc = {
     held.repositories.push(...removed.filter((row) => row.id === id))
     emit({ kind: 'repositories_changed' })
   },
-  branches: async () => [{ name: 'main', current: true }, { name: 'fix/blueprint-names', current: false }, { name: 'release/2.4', current: false }],
+  branches: async () => [{ name: 'main', current: true }, { name: 'fix/berth-names', current: false }, { name: 'release/2.4', current: false }],
   repositoryFiles: async () => held.memory.files.map((file) => file.path),
   addSample: async () => {
-    const row: T.RepositoryRow = { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 14 }, runs: 0 }
+    const row: T.RepositoryRow = { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 14 }, index: { kind: 'none' }, runs: 0 }
     if (!held.repositories.some((one) => one.id === 3)) held.repositories.push(row)
     emit({ kind: 'repositories_changed' })
     return clone(row)
@@ -231,7 +232,7 @@ const acts: Ipc = {
   },
   conflicts: async () => [],
   apply: async (id, _, wish) => {
-    const view: T.AppliedView = { kind: wish.kind, name: wish.kind === 'branch' ? wish.name : wish.kind === 'patch_file' ? wish.path : '~/src/requests', at_ms: now, notes: [], undoable: wish.kind !== 'patch_file' }
+    const view: T.AppliedView = { kind: wish.kind, name: wish.kind === 'branch' ? wish.name : wish.kind === 'patch_file' ? wish.path : '~/src/tally', at_ms: now, notes: [], undoable: wish.kind !== 'patch_file' }
     applied.set(id, view)
     emit({ kind: 'runs_changed', run: id })
     return view
@@ -245,7 +246,7 @@ const acts: Ipc = {
   summary: async (_, path) => {
     const file = held.memory.files.find((one) => one.path === path)
     if (!file || file.state === 'none') return null
-    return clone(held.summaries.get(path) ?? { ...([...held.summaries.values()][0] as T.SummaryView), path, corrected: file.corrected, stale: file.state === 'stale', change_message: file.state === 'stale' ? 'Close the connection when reading fails' : null })
+    return clone(held.summaries.get(path) ?? { ...([...held.summaries.values()][0] as T.SummaryView), path, corrected: file.corrected, stale: file.state === 'stale', change_message: file.state === 'stale' ? 'Accounts are told apart by their numbers' : null })
   },
   correctSummary: async (_, path, text) => {
     const view: T.SummaryView = { path, blob: '', text, from_skeleton: false, corrected: true, model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now, made_in: null, change_message: null, stale: false }
@@ -360,6 +361,10 @@ const hooks = {
     news(id, { kind: 'view', view: viewOf(id) })
     if (view.outcome) news(id, { kind: 'ended' })
     emit({ kind: 'runs_changed', run: id })
+  },
+  /** From now on the recorded run behind an id ends in this patch, which has to fit its files. */
+  endIn: (id: T.RunId, patch: string): void => {
+    for (const { event } of run(id).events) if (event.event === 'merged') event.result.patch = patch
   },
   fetched: (id: string): void => {
     held.models = held.models.map((one) => (one.id === id ? { ...one, installed: true, partial_bytes: 0, is_default: !held.models.some((other) => other.is_default) } : one))

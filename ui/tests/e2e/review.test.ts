@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PatchView, ReviewState } from '../../src/ipc/types'
 import { bigPatch } from '../script/big_patch'
+import { twoPartPatch } from '../script/two_part_patch'
 import { go, ground, open, settled, type Ground, type Look } from '../window/open'
 
 let on: Ground
@@ -24,10 +25,12 @@ async function saved(page: Page): Promise<ReviewState> {
   return state
 }
 
-async function openReview(look: Look = {}, patch?: PatchView): Promise<{ page: Page; errors: string[] }> {
+/** Opens the recorded patch, or another: one that is only shown, or one in git's words, to which its files fit. */
+async function openReview(look: Look = {}, patch?: PatchView | string): Promise<{ page: Page; errors: string[] }> {
   const { page, errors } = await open(on, look)
   page.setDefaultTimeout(10_000)
-  if (patch) await page.evaluate((given) => window.magis.answer('patch', given), patch)
+  if (typeof patch === 'string') await page.evaluate((given) => window.magis.endIn(5, given), patch)
+  else if (patch) await page.evaluate((given) => window.magis.answer('patch', given), patch)
   await go(page, 'runs')
   await page.getByRole('grid').first().focus()
   await page.keyboard.press('Home')
@@ -40,7 +43,7 @@ async function openReview(look: Look = {}, patch?: PatchView): Promise<{ page: P
 const bar = (page: Page, text: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: text }).waitFor()
 
 test('parts of a split hunk are decided alone, and the review is as it was when one comes back', async () => {
-  const { page, errors } = await openReview()
+  const { page, errors } = await openReview({}, twoPartPatch)
   await page.keyboard.press('s')
   await page.keyboard.press('x')
   await page.keyboard.press('a')
@@ -48,10 +51,11 @@ test('parts of a split hunk are decided alone, and the review is as it was when 
   await bar(page, /^Apply 2 of 2 hunks in 2 files/)
   await page.keyboard.press('v')
   const state = await saved(page)
-  const models = state.files.find((file) => file.path === 'requests/models.py')
-  expect(models?.decisions).toEqual([{ hunk: expect.any(Number), decision: 'accepted' }])
-  expect(models?.edited).toContain('except socket.error as e:')
-  expect(models?.edited).not.toContain("# Use urllib3's read method to handle socket errors")
+  const budget = state.files.find((file) => file.path === 'tally/budget.py')
+  expect(budget?.decisions).toEqual([{ hunk: expect.any(Number), decision: 'accepted' }])
+  expect(budget?.edited).toContain('has a limit already')
+  expect(budget?.edited).not.toContain('limits[category.strip()] =')
+  expect(budget?.edited).not.toContain('category = category.strip().casefold()')
   await page.getByText('✓ partly accepted').waitFor()
   await bar(page, /^Apply 2 of 2 hunks in 2 files/)
   expect(errors).toEqual([])
@@ -59,14 +63,15 @@ test('parts of a split hunk are decided alone, and the review is as it was when 
 })
 
 test('lines chosen by arrow keys are decided alone', async () => {
-  const { page } = await openReview()
+  const { page } = await openReview({}, twoPartPatch)
   await page.getByRole('region', { name: 'Diff of the patch' }).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('a')
   await page.getByText('✓ partly accepted').waitFor()
-  const models = (await saved(page)).files[0]
-  expect(models?.edited).toContain("# Use urllib3's read method to handle socket errors")
-  expect(models?.edited).not.toContain('except socket.error as e:')
+  const budget = (await saved(page)).files[0]
+  expect(budget?.edited).toContain('category = category.strip().casefold()')
+  expect(budget?.edited).not.toContain('has a limit already')
+  expect(budget?.edited).toContain('limits[category.strip()] =')
   await page.context().close()
 })
 
@@ -84,7 +89,7 @@ test('deciding the same again takes it back, and nothing accepted means nothing 
 test('a file is edited in place, applied as written, and can go back to the proposal', async () => {
   const { page } = await openReview()
   await page.keyboard.press('e')
-  const text = page.getByRole('textbox', { name: 'Text of requests/models.py' })
+  const text = page.getByRole('textbox', { name: 'Text of tally/budget.py' })
   await text.waitFor()
   await page.keyboard.type('# by hand ')
   await page.keyboard.press('Control+Enter')
@@ -92,7 +97,7 @@ test('a file is edited in place, applied as written, and can go back to the prop
   await page.getByText('# by hand').first().waitFor()
   expect((await saved(page)).files[0]?.edited).toContain('# by hand ')
   await page.getByRole('button', { name: 'Back to the proposal' }).click()
-  await bar(page, /^Apply 1 of 2 hunks/)
+  await bar(page, /^Apply 1 of 3 hunks/)
   expect((await saved(page)).files[0]?.edited).toBeNull()
   await page.context().close()
 })
@@ -100,7 +105,7 @@ test('a file is edited in place, applied as written, and can go back to the prop
 test('leaving the editor changes nothing', async () => {
   const { page } = await openReview()
   await page.keyboard.press('e')
-  await page.getByRole('textbox', { name: 'Text of requests/models.py' }).waitFor()
+  await page.getByRole('textbox', { name: 'Text of tally/budget.py' }).waitFor()
   await page.keyboard.type('# lost ')
   await page.keyboard.press('Escape')
   await bar(page, 'Nothing is accepted yet.')
@@ -136,12 +141,12 @@ test('an apply that is refused says why beside the button, and asks for what it 
 test('a conflict stands at its lines, in the tree and in the bar', async () => {
   const { page } = await open(on)
   page.setDefaultTimeout(10_000)
-  await page.evaluate(() => window.magis.answer('conflicts', [{ path: 'requests/models.py', line: 703, reason: 'The line was changed since.' }]))
+  await page.evaluate(() => window.magis.answer('conflicts', [{ path: 'tally/filters.py', line: 17, reason: 'The line was changed since.' }]))
   await go(page, 'runs')
   await page.getByRole('grid').first().focus()
   await page.keyboard.press('Home')
   await page.keyboard.press('r')
-  await page.getByText('Does not fit at line 703:').waitFor()
+  await page.getByText('Does not fit at line 17:').waitFor()
   await page.getByText('1 conflict').waitFor()
   await page.context().close()
 })
@@ -160,9 +165,11 @@ test('a text is found in lines that are not drawn', async () => {
 })
 
 test('side by side shows the same lines', async () => {
-  const { page } = await openReview()
+  const { page } = await openReview({}, twoPartPatch)
+  const shown = (text: string): Promise<number> => page.getByText(text).count()
+  expect([await shown('def matching(entries, text):'), await shown('has a limit already')]).toEqual([1, 1])
   await page.keyboard.press('d')
   await page.getByRole('tab', { name: 'Side by side', selected: true }).waitFor()
-  expect(await page.getByText('except socket.error as e:').count()).toBe(2)
+  expect([await shown('def matching(entries, text):'), await shown('has a limit already')]).toEqual([2, 1])
   await page.context().close()
 })

@@ -46,7 +46,7 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
     name: 'the files of a form, being found',
     to: async (page) => {
       await go(page, 'solve')
-      await page.getByRole('combobox').and(page.locator('input')).fill('mod')
+      await page.getByRole('combobox').and(page.locator('input')).fill('rep')
       await page.getByRole('option').first().waitFor()
     },
   },
@@ -84,7 +84,7 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.keyboard.press('x')
       await page.keyboard.press('d')
       await page.keyboard.press('Control+f')
-      await page.keyboard.type('self')
+      await page.keyboard.type('category')
     },
   },
   { name: 'the editor', to: async (page) => { await review(page); await page.keyboard.press('e'); await page.locator('.cm-content').waitFor() } },

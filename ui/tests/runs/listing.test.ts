@@ -10,7 +10,7 @@ function hit(id: number, change: Partial<RunRow>): RunHitView {
   const run: RunRow = {
     id,
     repo: 1,
-    repository: 'requests',
+    repository: 'tally',
     title: `Run ${id}`,
     status: 'approved',
     model: 'm',
@@ -31,9 +31,9 @@ function hit(id: number, change: Partial<RunRow>): RunHitView {
 }
 
 const HITS = [
-  hit(4, { repository: 'flask', tokens: 5, title: 'Run 10' }),
+  hit(4, { repository: 'harbour', tokens: 5, title: 'Run 10' }),
   hit(3, { tokens: 9, title: 'Run 9' }),
-  hit(2, { repository: 'flask', tokens: 5 }),
+  hit(2, { repository: 'harbour', tokens: 5 }),
   hit(1, { tokens: 1 }),
 ]
 const ids = (hits: RunHitView[]): number[] => hits.map((one) => one.run.id)
@@ -49,7 +49,7 @@ test('numbers in titles sort as numbers', () => {
 
 test('groups stand in the order of their first run', () => {
   const rows = grouped(HITS, 'repository', String).map((row) => (row.kind === 'group' ? `${row.name} ${row.count}` : String(row.hit.run.id)))
-  expect(rows).toEqual(['flask 2', '4', '2', 'requests 2', '3', '1'])
+  expect(rows).toEqual(['harbour 2', '4', '2', 'tally 2', '3', '1'])
 })
 
 test('by day, the name of the day is the caller’s', () => {

@@ -1,10 +1,10 @@
 // Owns what the scripted Rust holds at the start of a test: by the scene named in the address (`?scene=running`).
-// Runs, files and models are recorded; numbers around them are made up so that every screen has something to show.
+// Runs and models are recorded; the files, other runs and numbers around them are made up so that every screen has something to show.
 import type * as T from '../../src/ipc/types'
 import files from '../fixtures/files.json'
 import models from '../fixtures/models.json'
-import requests from '../fixtures/run-5.json'
-import flask from '../fixtures/run-1.json'
+import categoryCase from '../fixtures/run-5.json'
+import emptyReport from '../fixtures/run-1.json'
 import { fold, type Recorded } from './recorded'
 
 export type SceneName = 'usual' | 'first' | 'running' | 'empty' | 'many' | 'problems' | 'hostile' | 'broken'
@@ -27,11 +27,13 @@ export type Scene = {
 export const now = Date.parse('2026-11-21T17:00:00Z')
 const minute = 60_000
 const day = 24 * 60 * minute
+/** The first task is closed, the second being written, the third waits. */
+const runningAt = 29
 
 // The recorded files are as serde wrote them; their types are checked by the fold that reads them.
 export const recorded = new Map<number, Recorded>([
-  [5, requests as unknown as Recorded],
-  [1, flask as unknown as Recorded],
+  [5, categoryCase as unknown as Recorded],
+  [1, emptyReport as unknown as Recorded],
 ])
 
 /** A text that would act if anything were made of it but text. */
@@ -56,7 +58,7 @@ export function scene(name: SceneName): Scene {
       first_start: first,
       opened: null,
     },
-    settings: { theme: 'light', density: 'compact', font_size: 13, language: 'en', default_model: none ? null : 'qwen2.5-coder-7b', threads: null, context: null, top_k: 20, max_rounds: 3, editor: null, notify: true },
+    settings: { theme: 'light', density: 'compact', font_size: 13, language: 'en', default_model: none ? null : 'qwen2.5-coder-1.5b', threads: null, context: null, top_k: 20, max_rounds: 3, editor: null, notify: true },
     fetched: none
       ? []
       : [
@@ -69,17 +71,17 @@ export function scene(name: SceneName): Scene {
     running: all.filter((row) => row.driven),
     memory: none ? { ...memory, files: [], counts: { fresh: 0, stale: 0, none: 0 } } : memory,
     summaries: summaries(name),
-    runningAt: 25,
+    runningAt,
   }
 }
 
 function repositories(name: SceneName, counts: T.MemoryCounts): T.RepositoryRow[] {
   const usual: T.RepositoryRow[] = [
-    { id: 1, name: 'requests', root: '~/src/requests', used_at_ms: now - 8 * minute, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: counts, runs: 9 },
-    { id: 2, name: 'flask', root: '~/src/flask', used_at_ms: now - 71 * minute, head: { kind: 'branch', name: 'fix/blueprint-names' }, changed_files: 3, notes: ['A shallow clone: renames before its first commit are not known.'], problem: null, memory: { fresh: 61, stale: 9, none: 154 }, runs: 5 },
-    { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now - 12 * day, head: { kind: 'detached', commit: '3c0b4c1d9d3f7c2f8a51' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 11, stale: 0, none: 3 }, runs: 2 },
+    { id: 1, name: 'tally', root: '~/src/tally', used_at_ms: now - 8 * minute, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: counts, index: { kind: 'fresh' }, runs: 9 },
+    { id: 2, name: 'harbour', root: '~/src/harbour', used_at_ms: now - 71 * minute, head: { kind: 'branch', name: 'fix/berth-names' }, changed_files: 3, notes: ['A shallow clone: renames before its first commit are not known.'], problem: null, memory: { fresh: 61, stale: 9, none: 154 }, index: { kind: 'older', commits: 3 }, runs: 5 },
+    { id: 3, name: 'almanac', root: '~/src/almanac', used_at_ms: now - 12 * day, head: { kind: 'detached', commit: '3c0b4c1d9d3f7c2f8a51' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 11, stale: 0, none: 3 }, index: { kind: 'elsewhere', commit: '91d40c7e05b2' }, runs: 2 },
   ]
-  const broken: T.RepositoryRow = { id: 4, name: 'billing', root: '/srv/work/billing', used_at_ms: now - 30 * day, head: null, changed_files: 0, notes: [], problem: { code: 'repository_gone', message: 'The folder /srv/work/billing is not there any more.', remedy: 'Bring it back or mount its disk, or take it off the list. Its past runs stay.' }, memory: null, runs: 4 }
+  const broken: T.RepositoryRow = { id: 4, name: 'billing', root: '/srv/work/billing', used_at_ms: now - 30 * day, head: null, changed_files: 0, notes: [], problem: { code: 'repository_gone', message: 'The folder /srv/work/billing is not there any more.', remedy: 'Bring it back or mount its disk, or take it off the list. Its past runs stay.' }, memory: null, index: null, runs: 4 }
   if (name === 'hostile') return [{ ...(usual[0] as T.RepositoryRow), name: hostile, root: `/tmp/${hostile}` }]
   if (name === 'problems') return [broken]
   return [...usual, broken]
@@ -89,8 +91,8 @@ function catalogue(name: SceneName): T.ModelRow[] {
   const list = models as unknown as T.ModelRow[]
   return list.map((row) => {
     if (name === 'first' || name === 'empty') return row
-    if (row.id === 'qwen2.5-coder-1.5b') return { ...row, installed: true, measured: { read_tokens_per_second: 212, write_tokens_per_second: 24.6, calls: 402 } }
-    if (row.id === 'qwen2.5-coder-7b') return { ...row, installed: true, is_default: true, measured: { read_tokens_per_second: 48, write_tokens_per_second: 6.4, calls: 217 } }
+    if (row.id === 'qwen2.5-coder-1.5b') return { ...row, installed: true, is_default: true, measured: { read_tokens_per_second: 212, write_tokens_per_second: 24.6, calls: 402 } }
+    if (row.id === 'qwen2.5-coder-7b') return { ...row, installed: true, measured: { read_tokens_per_second: 48, write_tokens_per_second: 6.4, calls: 217 } }
     if (row.id === 'qwen2.5-coder-14b') return { ...row, partial_bytes: 3_120_000_000 }
     if (row.id === 'qwen2.5-coder-32b') return { ...row, fits: { kind: 'no' as const, need: row.need_bytes, available: 21_800_000_000 } }
     if (row.id === 'smollm2-135m' && name === 'problems') return { ...row, installed: true, broken: 'The file has 12,582,912 bytes and should have 98,359,296.' }
@@ -102,24 +104,27 @@ function rows(name: SceneName): T.RunRow[] {
   const done = [...recorded.values()].map((one) => fold(one).row)
   const [real, other] = done as [T.RunRow, T.RunRow]
   const more: [string, string, T.RunStatus, number, number, number, number][] = [
-    ['urllib3 exceptions passing through requests API', 'requests', 'approved', 1, 19, 36, 228_000],
-    ['method = builtin_str(method) problem', 'requests', 'approved', 1, 0, 2, 164_000],
-    ['`Session.resolve_redirects` copies the original request for all subsequent requests, can cause incorrect method selection', 'requests', 'not_approved', 1, 20, 17, 347_000],
-    ['Flask routes to return domain/sub-domains information', 'flask', 'interrupted', 0, 0, 0, 747_000],
-    ['Add a file mode parameter to flask.Config.from_file()', 'flask', 'approved', 1, 1, 1, 136_000],
-    ['Uncertain about content/text vs iter_content(decode_unicode=True/False)', 'requests', 'no_change', 0, 0, 0, 263_000],
-    ['Allow lists in the dict values of the hooks argument', 'requests', 'approved', 1, 5, 2, 269_000],
-    ['A report without entries divides by zero', 'tally', 'approved', 1, 2, 1, 41_000],
+    ['A note with a comma is read back as two columns', 'tally', 'approved', 1, 19, 36, 228_000],
+    ['`tally list` prints the sign of a refund twice', 'tally', 'approved', 1, 0, 2, 164_000],
+    ['The page of a berth redirects to the harbour of its first booking when it is opened from a saved link, so that later bookings cannot be changed', 'harbour', 'not_approved', 1, 20, 17, 347_000],
+    ['Tide tables of two harbours are mixed when both are open', 'harbour', 'interrupted', 0, 0, 0, 747_000],
+    ['Print the time zone above each tide table', 'harbour', 'approved', 1, 1, 1, 136_000],
+    ['Unknown payer: an exception is printed instead of a sentence', 'tally', 'no_change', 0, 0, 0, 263_000],
+    ['Recurring expenses of the 31st are skipped in short months', 'tally', 'approved', 1, 5, 2, 269_000],
+    ['Weeks begin on Sunday in the printed almanac', 'almanac', 'approved', 1, 2, 1, 41_000],
     ['Amounts are shown with one decimal', 'tally', 'failed', 0, 0, 0, 12_000],
   ]
-  const ids: Record<string, number> = { requests: 1, flask: 2, tally: 3 }
+  const ids: Record<string, number> = { tally: 1, harbour: 2, almanac: 3 }
   const listed: T.RunRow[] = [
-    { ...real, id: 5, repo: 1, repository: 'requests', created_at_ms: now - 46 * minute, ended_at_ms: now - 38 * minute, tags: ['network'] },
-    { ...other, id: 1, repo: 2, repository: 'flask', created_at_ms: now - 70 * minute, ended_at_ms: now - 65 * minute },
+    { ...real, id: 5, repo: 1, repository: 'tally', created_at_ms: now - 46 * minute, ended_at_ms: now - 46 * minute + real.worked_ms, tags: ['money'] },
+    { ...other, id: 1, repo: 1, repository: 'tally', created_at_ms: now - 70 * minute, ended_at_ms: now - 70 * minute + other.worked_ms },
     ...more.map(([title, repository, status, files, added, deleted, ms], at): T.RunRow => ({ ...real, id: 20 + at, repo: ids[repository] ?? null, repository, title, status, model: at % 3 === 0 ? 'qwen2.5-coder-1.5b' : 'qwen2.5-coder-7b', created_at_ms: now - (3 + at * 9) * 3 * 60 * minute, ended_at_ms: now - (3 + at * 9) * 3 * 60 * minute + ms, worked_ms: ms, tokens: Math.round(ms / 9), files, added, deleted, tags: at === 4 ? ['docs', 'small'] : [], imported: at === 6, driven: false })),
   ]
   if (name === 'hostile') return listed.map((row) => ({ ...row, title: hostile, repository: hostile, tags: [hostile] }))
-  if (name === 'running') return [{ ...fold(recorded.get(5) as Recorded, 25).row, id: 6, repository: 'requests', created_at_ms: now - 4 * minute, worked_ms: 3.4 * minute }, ...listed]
+  if (name === 'running') {
+    const live = fold(recorded.get(5) as Recorded, runningAt).row
+    return [{ ...live, id: 6, repository: 'tally', created_at_ms: now - live.worked_ms - minute / 4 }, ...listed]
+  }
   if (name === 'many') {
     return Array.from({ length: 10_000 }, (_, at) => {
       const row = listed[at % listed.length] as T.RunRow
@@ -133,7 +138,7 @@ function report(): T.MemoryReport {
   const list = (files as [string, number][]).map(([path, bytes], at): T.MemoryFile => {
     const code = /\.(py|rst|md|txt|cfg|toml)$/.test(path)
     const state: T.MemoryState = !code || at % 7 === 3 ? 'none' : at % 11 === 5 ? 'stale' : 'fresh'
-    return { path, bytes, state, tokens: state === 'none' ? null : 44 + ((at * 13) % 60), made_at_ms: state === 'none' ? null : now - ((at * 5) % 20) * day, corrected: path === 'requests/models.py' }
+    return { path, bytes, state, tokens: state === 'none' ? null : 44 + ((at * 13) % 60), made_at_ms: state === 'none' ? null : now - ((at * 5) % 20) * day, corrected: path === 'tally/filters.py' }
   })
   const count = (state: T.MemoryState): number => list.filter((file) => file.state === state).length
   const by_day = Array.from({ length: 21 }, (_, at): T.MemoryDay => ({ day: new Date(now - (20 - at) * day).toISOString().slice(0, 10), spent: Math.round(58_000 / (1 + at * 0.55)) * (at % 6 === 4 ? 0 : 1), saved: at % 6 === 4 ? 0 : 2_600 * at + ((at * 7919) % 9000) }))
@@ -146,7 +151,7 @@ function summaries(name: SceneName): Map<string, T.SummaryView> {
     const { description } = candidate
     if (!description) continue
     const { path } = description
-    found.set(path, { path, blob: description.blob, text: name === 'hostile' ? hostile : description.summary, from_skeleton: description.from_skeleton, corrected: path === 'requests/models.py', model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now - 2 * day, made_in: 5, change_message: null, stale: false })
+    found.set(path, { path, blob: description.blob, text: name === 'hostile' ? hostile : description.summary, from_skeleton: description.from_skeleton, corrected: path === 'tally/filters.py', model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now - 2 * day, made_in: 5, change_message: null, stale: false })
   }
   return found
 }

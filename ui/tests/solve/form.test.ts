@@ -23,8 +23,8 @@ test('the slider stands at the step that fits the numbers', () => {
 })
 
 test('a file is found by parts of its path, its name first', () => {
-  const files = ['src/flask/app.py', 'tests/test_app.py', 'src/app/config.py', 'docs/index.md']
-  expect(matches(files, 'app', 8)).toEqual(['src/flask/app.py', 'tests/test_app.py', 'src/app/config.py'])
+  const files = ['src/tally/app.py', 'tests/test_app.py', 'src/app/config.py', 'docs/index.md']
+  expect(matches(files, 'app', 8)).toEqual(['src/tally/app.py', 'tests/test_app.py', 'src/app/config.py'])
   expect(matches(files, 'src config', 8)).toEqual(['src/app/config.py'])
   expect(matches(files, ' ', 8)).toEqual([])
 })

@@ -103,6 +103,16 @@ export async function openRun(page: Page): Promise<void> {
   await settled(page)
 }
 
+/** Presses a key at the second run of the list, the recorded one whose patch changes one file. */
+async function second(page: Page, key: string): Promise<void> {
+  await go(page, 'runs')
+  await page.getByRole('grid').first().focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press(key)
+  await settled(page)
+}
+
 /** Everything that can be shown, by name, with the way to it. */
 export const screens: { name: string; look?: Look; to: (page: Page) => Promise<void> }[] = [
   { name: 'start', look: { scene: 'first' }, to: settled },
@@ -152,13 +162,31 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
       await settled(page)
     },
   },
+  {
+    name: 'readme-run',
+    to: async (page) => {
+      await second(page, 'Enter')
+      for (const stage of ['locate', 'meeting']) await page.locator(`#stage-${stage} .fold`).click()
+      await page.evaluate(() => document.querySelector('.log')?.scrollTo(0, 0))
+      await page.mouse.move(0, 0)
+      await settled(page)
+    },
+  },
+  {
+    name: 'readme-review',
+    to: async (page) => {
+      await second(page, 'r')
+      await page.locator('[data-line]').first().waitFor()
+      await settled(page)
+    },
+  },
   { name: 'memory', to: (page) => go(page, 'memory') },
   {
     name: 'memory-summary',
     to: async (page) => {
       await go(page, 'memory')
       await page.getByRole('grid').first().focus()
-      await page.locator('input[type=search]').fill('response.py')
+      await page.locator('input[type=search]').fill('banks/statement.py')
       await page.getByRole('grid').first().focus()
       await page.keyboard.press('Home')
       await settled(page)
@@ -169,7 +197,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'memory-correct',
     to: async (page) => {
       await go(page, 'memory')
-      await page.locator('input[type=search]').fill('requests/models.py')
+      await page.locator('input[type=search]').fill('tally/filters.py')
       await page.getByRole('grid').first().focus()
       await page.keyboard.press('Home')
       await page.getByRole('button', { name: /^(Correct|更正)$/ }).click()
@@ -186,12 +214,13 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     },
   },
   {
-    name: 'remove-repository',
+    name: 'remove-model',
     to: async (page) => {
-      await go(page, 'repositories')
-      await page.getByRole('grid').focus()
-      await page.keyboard.press('Home')
-      await page.keyboard.press('Delete')
+      await go(page, 'models')
+      await page.getByRole('button', { name: /Qwen2\.5-Coder 1\.5B/ }).and(page.locator('[aria-haspopup=menu]')).press('Enter')
+      await page.getByRole('menu').waitFor()
+      await page.keyboard.press('End')
+      await page.keyboard.press('Enter')
       await page.getByRole('dialog').waitFor()
       await settled(page)
     },
