@@ -177,6 +177,8 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     to: async (page) => {
       await second(page, 'r')
       await page.locator('[data-line]').first().waitFor()
+      await page.keyboard.press('x')
+      await page.keyboard.press('a')
       await settled(page)
     },
   },
