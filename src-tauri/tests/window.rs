@@ -499,7 +499,12 @@ async fn an_imported_run_belongs_to_the_repository_it_was_made_in() {
         .app
         .export_run(imported, ExportFormat::Markdown, &markdown)
         .unwrap();
-    assert!(fs::read_to_string(&markdown).unwrap().contains("```diff\n"));
+    let told = fs::read_to_string(&markdown).unwrap();
+    assert!(told.contains("\n## Patch\n\n```diff\n"), "{told}");
+    assert!(
+        told.contains("approved by ") && told.contains("\n      +"),
+        "what was written and reviewed is told: {told}"
+    );
 }
 
 fn all_of(app: &App, run: RunId) -> ReviewState {

@@ -4,7 +4,6 @@
 
 mod app;
 mod erase;
-mod markdown;
 mod memory;
 mod models;
 mod open;

@@ -1,7 +1,6 @@
 //! Past runs: lists, one run with its calls, tags, deletion, carrying to and from files, what they cost.
 
 use super::app::write_new;
-use super::markdown::markdown;
 use crate::problem::Problem;
 use crate::state::{App, Change, now};
 use crate::view::{
@@ -106,7 +105,7 @@ impl App {
         let text = match format {
             ExportFormat::Json => magis.export(run)? + "\n",
             ExportFormat::Patch => magis.merged(run)?.patch,
-            ExportFormat::Markdown => markdown(&self.run_view(run)?),
+            ExportFormat::Markdown => magis.markdown(run)?,
         };
         write_new(path, text.as_bytes())
     }

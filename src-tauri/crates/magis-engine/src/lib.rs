@@ -3,7 +3,8 @@
 //! Start with [`Magis`]: open a data folder, [`Magis::prepare`] a run, [`Magis::drive`] it. `driver` is the loop (append
 //! an event, hand it to the flow, carry out the next effect); `roles` holds the steps of each kind of agent; `desk` is
 //! where every model call is rendered, budgeted, made once and recorded.
-//! This crate knows no terminal and no window: both follow a run through [`Progress`] and the store.
+//! This crate knows no terminal and no window: both follow a run through [`Progress`] and the store, and [`transcript`]
+//! tells it as text to either.
 
 mod apply;
 mod condense;
@@ -18,6 +19,7 @@ mod remembered;
 mod repositories;
 mod roles;
 mod steering;
+pub mod transcript;
 mod workspace;
 
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};

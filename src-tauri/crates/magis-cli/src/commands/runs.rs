@@ -1,14 +1,12 @@
 //! `magis runs`: past runs, listed, shown, found, carried elsewhere, gone on with, deleted.
 
 use super::follow::follow;
-use super::inspect::{base_text, inspect, known_repository};
+use super::inspect::known_repository;
 use super::{Place, now};
 use crate::args::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::render::{
-    RunView, Tone, calls_table, clean, count, markdown, shown_patch, shown_run, standing, table_of_runs,
-};
+use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
 use crate::screen::{ask, tell};
 use magis_core::RunId;
 use magis_engine::Magis;
@@ -113,7 +111,7 @@ fn show(place: &Place, magis: &Magis, args: &ShowArgs) -> Result<ExitStatus, Fai
         }
         return Ok(ExitStatus::Success);
     }
-    let seen = inspect(magis, run)?;
+    let seen = magis.whole_run(run)?;
     if args.json {
         let events = seen
             .events
@@ -123,12 +121,7 @@ fn show(place: &Place, magis: &Magis, args: &ShowArgs) -> Result<ExitStatus, Fai
         value["events"] = events.map(|stored| json!(stored)).collect();
         return print_json(place, &value);
     }
-    let view = RunView {
-        run: &seen.run,
-        events: &seen.events,
-        totals: &seen.totals,
-    };
-    let text = shown_run(&view, args.stage, base_text(magis, run)?, screen.paint, screen.width);
+    let text = shown_run(&seen, args.stage, magis.base_text(run)?, screen.paint, screen.width);
     screen.write(&text)?;
     Ok(ExitStatus::Success)
 }
@@ -175,15 +168,7 @@ fn export(
 ) -> Result<ExitStatus, Failure> {
     let text = match format {
         ExportFormat::Json => magis.export(run)? + "\n",
-        ExportFormat::Markdown => {
-            let seen = inspect(magis, run)?;
-            let view = RunView {
-                run: &seen.run,
-                events: &seen.events,
-                totals: &seen.totals,
-            };
-            markdown(&view, base_text(magis, run)?)
-        }
+        ExportFormat::Markdown => magis.markdown(run)?,
     };
     let Some(out) = out else {
         place.screen.write(&text)?;

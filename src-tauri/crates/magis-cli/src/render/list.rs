@@ -1,24 +1,8 @@
 //! Runs in a list.
 
-use super::{Paint, Table, Tone, day_and_minute, one_line, span};
-use magis_core::RunOutcome;
-use magis_engine::floors::store::{RunEntry, RunOrigin, RunStatus};
+use super::{Paint, Table, Tone, day_and_minute, one_line, span, standing};
+use magis_engine::floors::store::{RunEntry, RunOrigin};
 use std::time::Duration;
-
-/// How a run stands or ended, in a word or two.
-pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
-    match (entry.status, &entry.outcome) {
-        (RunStatus::Queued, _) => (Tone::Faint, "queued"),
-        (RunStatus::Running, _) => (Tone::Strong, "running"),
-        (RunStatus::Paused, _) => (Tone::Note, "paused"),
-        (RunStatus::Interrupted, _) => (Tone::Note, "interrupted"),
-        (RunStatus::Ended, Some(RunOutcome::Approved)) => (Tone::Good, "approved"),
-        (RunStatus::Ended, Some(RunOutcome::NotApproved)) => (Tone::Note, "not approved"),
-        (RunStatus::Ended, Some(RunOutcome::NoChange { .. })) => (Tone::Note, "no change"),
-        (RunStatus::Ended, Some(RunOutcome::Failed { .. })) => (Tone::Bad, "failed"),
-        (RunStatus::Ended, None) => (Tone::Faint, "ended"),
-    }
-}
 
 /// One line a run; the number of the run begins it.
 pub fn table_of_runs(runs: &[RunEntry], paint: Paint, width: usize) -> String {

@@ -105,19 +105,32 @@ fn an_exported_run_looks_the_same_where_it_is_imported() {
 
 #[test]
 fn a_run_can_be_read_as_markdown() {
-    let answer = program().run(["runs", "export", "1", "--format", "markdown"]);
+    let text = program().run(["runs", "export", "1", "--format", "markdown"]).out;
     assert!(
-        answer
-            .out
-            .starts_with("# list --until leaves out that day\n\n```text\n"),
-        "{}",
-        answer.out
+        text.starts_with("# list --until leaves out that day\n\n```text\nRun 1: "),
+        "{text}"
+    );
+    let titles: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    assert_eq!(
+        titles,
+        [
+            "Locate: which files does the issue touch?",
+            "Team: a task for each file, a Developer for each task",
+            "Meeting",
+            "Plan",
+            "Code and review",
+            "Merge",
+            "Outcome",
+            "Patch",
+            "Calls, tokens and time"
+        ]
     );
     assert!(
-        answer.out.contains("\n## Patch\n\n```diff\ndiff --git "),
-        "{}",
-        answer.out
+        text.contains("\n## Meeting\n\n```text\n  Manager, opening:\n    We have one task."),
+        "{text}"
     );
+    assert!(text.contains("\n## Patch\n\n```diff\ndiff --git "), "{text}");
+    assert!(!text.contains("magis runs"), "a file says no command: {text}");
 }
 
 #[test]

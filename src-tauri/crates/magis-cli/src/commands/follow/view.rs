@@ -1,6 +1,6 @@
 //! What a person, or a program, sees of a run while it is driven.
 
-use super::super::{Place, inspect};
+use super::super::Place;
 use crate::args::FollowArgs;
 use crate::failure::Failure;
 use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, span, thousands};
@@ -70,7 +70,7 @@ impl View {
         let (form, status) = if form.json {
             (Form::Json, StatusLine::none(screen))
         } else {
-            let text = inspect::base_text(magis, run)?;
+            let text = magis.base_text(run)?;
             let transcript = Transcript::new(screen.paint, screen.width, Detail::Live, text);
             (Form::Text(Box::new(transcript)), StatusLine::new(screen))
         };

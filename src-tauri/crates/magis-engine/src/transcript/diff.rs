@@ -2,7 +2,7 @@
 
 use super::{Page, Paint, Tone, clean};
 use magis_core::{Edit, FileChange};
-use magis_engine::floors::repo::{FilePatch, FilePatchKind, Patch, text_diff};
+use magis_repo::{FilePatch, FilePatchKind, Patch, text_diff};
 
 /// A patch with its hunks numbered, for a person's eyes.
 pub fn shown_patch(patch: &Patch, paint: Paint, width: usize) -> String {

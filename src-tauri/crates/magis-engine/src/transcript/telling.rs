@@ -9,8 +9,8 @@ use magis_core::{
     RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speaker, Speech, Stage, TaskId, TaskOutcome, Turn,
     Verdict,
 };
-use magis_engine::floors::repo::Patch;
-use magis_engine::floors::store::DiffSize;
+use magis_repo::Patch;
+use magis_store::DiffSize;
 use std::collections::BTreeMap;
 
 /// Finds the base version of a file, where it can be had.
@@ -38,6 +38,14 @@ pub struct Transcript {
     /// The evidence of each candidate; taken out once it is told.
     evidence: BTreeMap<RepoPath, String>,
     tasks: BTreeMap<TaskId, Known>,
+}
+
+/// An event as it is told.
+pub(super) struct Told {
+    /// The title of the stage that it begins.
+    pub title: Option<&'static str>,
+    /// The text; empty, or with a line break at its end.
+    pub text: String,
 }
 
 #[derive(Default)]
@@ -81,20 +89,33 @@ impl Transcript {
         }
     }
 
-    /// Tells an event; the text may be empty and ends with a line break otherwise.
+    /// Tells an event; the text may be empty and ends with a line break otherwise. The first event of a stage has the stage's
+    /// title above it.
     pub fn tell(&mut self, event: &RunEvent) -> String {
+        let told = self.tell_apart(event);
+        match told.title {
+            Some(title) => format!("\n{}\n{}", self.paint.tone(Tone::Heading, title), told.text),
+            None => told.text,
+        }
+    }
+
+    /// As [`Transcript::tell`], with the title apart.
+    pub(super) fn tell_apart(&mut self, event: &RunEvent) -> Told {
         let before = self.stage;
         self.take_in(event);
         let mut page = Page::new(self.paint, self.width);
-        if let Some(stage) = self.stage
-            && before != self.stage
-            && !matches!(event, RunEvent::RunEnded { .. })
-        {
-            let title = self.paint.tone(Tone::Heading, title(stage));
-            page.line(&format!("\n{title}"));
+        let begun = self.stage.filter(|stage| before != Some(*stage));
+        let title = begun.filter(|_| !matches!(event, RunEvent::RunEnded { .. })).map(title);
+        if title.is_some() {
+            // What follows a title right away needs no gap.
+            page.line("");
         }
         self.write(&mut page, event);
-        page.into_text()
+        let text = page.into_text();
+        Told {
+            title,
+            text: if title.is_some() { text[1..].to_owned() } else { text },
+        }
     }
 
     fn task(&mut self, task: TaskId) -> &mut Known {

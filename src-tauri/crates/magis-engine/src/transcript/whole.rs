@@ -1,0 +1,256 @@
+//! A whole run, looked at later: as text for a terminal, and as Markdown for a file.
+
+use super::telling::{BaseText, Detail, Transcript, outcome_sentence};
+use super::{Page, Paint, Tone, day_and_minute, local_time, span, totals_table};
+use crate::{EngineError, Magis};
+use magis_core::{RunEvent, RunId, RunOutcome, Stage, TaskId};
+use magis_store::{CallTotals, Run, RunEntry, RunOrigin, RunStatus, StoredEvent};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Columns of the Markdown's text.
+const COLUMNS: usize = 100;
+
+/// A run, its log and its costs.
+#[derive(Debug, Clone)]
+pub struct WholeRun {
+    /// What lists show, and the request.
+    pub run: Run,
+    /// Its log.
+    pub events: Vec<StoredEvent>,
+    /// What its calls came to.
+    pub totals: Vec<CallTotals>,
+}
+
+impl Magis {
+    /// All that is told of a run.
+    pub fn whole_run(&self, run: RunId) -> Result<WholeRun, EngineError> {
+        Ok(WholeRun {
+            run: self.store.run(run)?,
+            events: self.store.events(run)?,
+            totals: self.store.call_totals(run)?,
+        })
+    }
+
+    /// The files that a run is based on, from the copy that the data folder keeps. Nothing where that is not there: a run
+    /// that was carried out elsewhere has none.
+    pub fn base_text(&self, run: RunId) -> Result<BaseText, EngineError> {
+        let texts = self.texts(run)?;
+        Ok(Box::new(move |path| texts.before(path)))
+    }
+
+    /// A run as Markdown, with its patch.
+    pub fn markdown(&self, run: RunId) -> Result<String, EngineError> {
+        Ok(markdown(&self.whole_run(run)?, self.base_text(run)?))
+    }
+}
+
+/// The run as text; with `only`, one stage of it.
+pub fn shown_run(whole: &WholeRun, only: Option<Stage>, base_text: BaseText, paint: Paint, width: usize) -> String {
+    let mut page = Page::new(paint, width);
+    if only.is_none() {
+        head(&mut page, whole);
+    }
+    let mut transcript = Transcript::new(paint, width, Detail::Full, base_text);
+    let mut told = false;
+    for stored in by_task(&whole.events) {
+        if only.is_none_or(|stage| stored.stage == stage) {
+            let text = transcript.tell(&stored.event);
+            told |= !text.is_empty();
+            page.line_block(&text);
+        } else {
+            transcript.take_in(&stored.event);
+        }
+    }
+    let entry = &whole.run.entry;
+    if let Some(stage) = only {
+        if !told {
+            page.line(&format!("Run {} has nothing of the stage '{stage}'.", entry.id));
+        }
+        return page.into_text().trim_start_matches('\n').to_owned();
+    }
+    page.heading("Outcome");
+    if can_go_on(entry) {
+        page.line(&format!("  Not over yet. To go on: magis runs resume {}", entry.id));
+    } else {
+        outcome(&mut page, entry);
+    }
+    if entry.size.files > 0 {
+        page.line(&format!("  The patch: magis runs show {} --patch", entry.id));
+    }
+    if !whole.totals.is_empty() {
+        page.heading("Calls, tokens and time");
+        totals_table(&mut page, &whole.totals);
+    }
+    page.into_text()
+}
+
+/// The run as Markdown. All that came from outside stands in fences that its own text cannot close.
+fn markdown(whole: &WholeRun, base_text: BaseText) -> String {
+    let entry = &whole.run.entry;
+    let mut text = format!("# {}\n", in_a_line(&entry.title));
+    let page = || Page::new(Paint::Plain, COLUMNS);
+    let mut opening = page();
+    head(&mut opening, whole);
+    let (mut title, mut body) = (None, opening.into_text());
+    let mut transcript = Transcript::new(Paint::Plain, COLUMNS, Detail::Full, base_text);
+    for stored in by_task(&whole.events) {
+        let told = transcript.tell_apart(&stored.event);
+        if let Some(begun) = told.title {
+            add_part(&mut text, title.replace(begun), "text", &std::mem::take(&mut body));
+        }
+        body.push_str(&told.text);
+    }
+    add_part(&mut text, title, "text", &body);
+    let mut end = page();
+    outcome(&mut end, entry);
+    add_part(&mut text, Some("Outcome"), "text", &end.into_text());
+    let patch = whole.events.iter().rev().find_map(|stored| match &stored.event {
+        RunEvent::Merged { result } => Some(result.patch.as_str()),
+        _ => None,
+    });
+    add_part(&mut text, Some("Patch"), "diff", patch.unwrap_or_default());
+    if !whole.totals.is_empty() {
+        let mut costs = page();
+        totals_table(&mut costs, &whole.totals);
+        add_part(&mut text, Some("Calls, tokens and time"), "text", &costs.into_text());
+    }
+    text
+}
+
+/// A part with its title; nothing where it has no text.
+fn add_part(text: &mut String, title: Option<&str>, kind: &str, body: &str) {
+    if body.trim().is_empty() {
+        return;
+    }
+    if let Some(title) = title {
+        text.push_str(&format!("\n## {title}\n"));
+    }
+    text.push('\n');
+    text.push_str(&fenced(kind, body));
+}
+
+/// A code block whose fence is longer than any in the text.
+fn fenced(kind: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{kind}\n{}\n{fence}\n", text.trim_matches('\n').trim_end())
+}
+
+/// Words within a line: no line's end, and nothing that Markdown or HTML would take for markup.
+fn in_a_line(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('[', "\\[")
+}
+
+/// How a run stands or ended, in a word or two.
+pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
+    match (entry.status, &entry.outcome) {
+        (RunStatus::Queued, _) => (Tone::Faint, "queued"),
+        (RunStatus::Running, _) => (Tone::Strong, "running"),
+        (RunStatus::Paused, _) => (Tone::Note, "paused"),
+        (RunStatus::Interrupted, _) => (Tone::Note, "interrupted"),
+        (RunStatus::Ended, Some(RunOutcome::Approved)) => (Tone::Good, "approved"),
+        (RunStatus::Ended, Some(RunOutcome::NotApproved)) => (Tone::Note, "not approved"),
+        (RunStatus::Ended, Some(RunOutcome::NoChange { .. })) => (Tone::Note, "no change"),
+        (RunStatus::Ended, Some(RunOutcome::Failed { .. })) => (Tone::Bad, "failed"),
+        (RunStatus::Ended, None) => (Tone::Faint, "ended"),
+    }
+}
+
+fn head(page: &mut Page, whole: &WholeRun) {
+    let entry = &whole.run.entry;
+    let (tone, state) = standing(entry);
+    let title = page.paint.tone(
+        Tone::Strong,
+        &super::clean(&format!("Run {}: {}", entry.id, entry.title)),
+    );
+    page.line(&title);
+    let origin = match entry.origin {
+        RunOrigin::Local => "",
+        RunOrigin::Imported => ", imported",
+    };
+    page.line(&format!("  repository {}{origin}", super::clean(&entry.repository)));
+    let mut when = format!("  {}", page.paint.tone(tone, state));
+    match (entry.started_at, entry.ended_at) {
+        (Some(start), Some(end)) => {
+            let took = Duration::from_millis(end.saturating_sub(start).max(0).cast_unsigned());
+            when.push_str(&format!(
+                ", {} to {} ({})",
+                local_time(start),
+                local_time(end),
+                span(took)
+            ));
+        }
+        (Some(start), None) => when.push_str(&format!(", begun {}", local_time(start))),
+        (None, _) => when.push_str(&format!(", created {}", day_and_minute(entry.created_at))),
+    }
+    page.line(&when);
+    if let Some(parent) = entry.parent {
+        page.line(&format!(
+            "  shares its first {} events with run {}",
+            parent.shared_events, parent.run
+        ));
+    }
+}
+
+/// How the run ended, in a sentence.
+fn outcome(page: &mut Page, entry: &RunEntry) {
+    match &entry.outcome {
+        Some(outcome) => {
+            let (tone, sentence) = outcome_sentence(outcome);
+            page.toned_prose(2, Some(tone), &sentence);
+        }
+        None => page.line("  Not over yet."),
+    }
+}
+
+fn can_go_on(entry: &RunEntry) -> bool {
+    let halted = matches!(entry.status, RunStatus::Paused | RunStatus::Interrupted);
+    halted && entry.outcome.is_none() && entry.origin == RunOrigin::Local
+}
+
+/// The events with those of one task together: tasks of a parallel group were carried out in turn.
+fn by_task(events: &[StoredEvent]) -> Vec<&StoredEvent> {
+    let mut place: BTreeMap<TaskId, usize> = BTreeMap::new();
+    let mut current = 0;
+    let mut keyed: Vec<(usize, &StoredEvent)> = events
+        .iter()
+        .enumerate()
+        .map(|(index, stored)| {
+            current = match task_of(&stored.event) {
+                Some(task) => *place.entry(task).or_insert(index),
+                // What a person did, and notices, belong to what was under way.
+                None if stored.event.stage().is_none() && stored.stage == Stage::Code => current,
+                None => index,
+            };
+            (current, stored)
+        })
+        .collect();
+    keyed.sort_by_key(|(place, _)| *place);
+    keyed.into_iter().map(|(_, stored)| stored).collect()
+}
+
+/// The task whose coding an event belongs to.
+fn task_of(event: &RunEvent) -> Option<TaskId> {
+    match event {
+        RunEvent::ReviewerDefined { task, .. }
+        | RunEvent::LinesChosen { task, .. }
+        | RunEvent::CodeWritten { task, .. }
+        | RunEvent::CodeFailed { task, .. }
+        | RunEvent::Reviewed { task, .. }
+        | RunEvent::TaskClosed { task, .. } => Some(*task),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_cannot_leave_its_fence_or_its_line() {
+        assert_eq!(fenced("text", "a\n```\n<b>"), "````text\na\n```\n<b>\n````\n");
+        assert_eq!(in_a_line("<img onerror=x>\n# [y]"), "&lt;img onerror=x> # \\[y]");
+    }
+}
