@@ -51,8 +51,7 @@ function block(node: SyntaxNode, text: string): Block[] {
     case 'CodeBlock': {
       const info = node.getChild('CodeInfo')
       const parts = node.getChildren('CodeText').map((part) => text.slice(part.from, part.to))
-      const joined = node.name === 'CodeBlock' ? parts.join('\n') : parts.join('')
-      return [{ kind: 'code', language: info ? (text.slice(info.from, info.to).split(/\s/)[0] ?? '') : '', text: joined }]
+      return [{ kind: 'code', language: info ? (text.slice(info.from, info.to).split(/\s/)[0] ?? '') : '', text: parts.join('') }]
     }
     case 'Blockquote':
       return [{ kind: 'quote', inside: blocks(node, text) }]
