@@ -3,6 +3,7 @@
 //! A call whose reply the run has on record is not made again: that is what resuming rests on. A reply that cannot be
 //! read is asked for once more at temperature 0.8 with another seed. Nothing here decides what to ask.
 
+use crate::progress::begun_in_sight;
 use crate::{EngineError, Progress};
 use magis_core::{CandidateNumber, Notice, RepoPath, Round, RunId, Stage, TaskId};
 use magis_llm::{
@@ -311,7 +312,11 @@ impl Desk {
             return Ok(reply);
         }
         let progress = self.progress.clone();
-        let mut sink = move |text: &str| drop(progress.send(Progress::Text { delta: text.to_owned() }));
+        let mut begun = begun_in_sight(&request.answer_prefix);
+        let mut sink = move |text: &str| {
+            let delta = format!("{}{text}", std::mem::take(&mut begun));
+            drop(progress.send(Progress::Text { delta }));
+        };
         let reply = self.model.chat(request, &mut sink).await?;
         let finish = match reply.finish {
             FinishReason::Complete => "complete",

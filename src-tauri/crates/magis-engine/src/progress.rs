@@ -34,7 +34,7 @@ pub enum Progress {
     },
     /// Text comes from the model.
     Text {
-        /// What came.
+        /// What came; the first piece of a call has what was begun for the model before it.
         delta: String,
     },
     /// A model call ended.
@@ -52,4 +52,28 @@ pub enum Progress {
         /// Whether the reply came from this run's own record instead of the model.
         recorded: bool,
     },
+}
+
+/// Of the answer begun for the model, what a person should see before the rest comes: begun code without what leads to it.
+pub(crate) fn begun_in_sight(answer_prefix: &str) -> String {
+    let Some((_, fenced)) = answer_prefix.rsplit_once("```") else {
+        return answer_prefix.to_owned();
+    };
+    // The fence's own line ends with the language.
+    fenced.split_once('\n').map_or("", |(_, code)| code).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begun_in_sight;
+
+    #[test]
+    fn begun_code_is_shown_without_its_fence_and_prose_as_it_is() {
+        let code = "What is wrong: no limit.\n\nThe corrected function:\n```python\n@cached\ndef limit";
+        assert_eq!(begun_in_sight(code), "@cached\ndef limit");
+        assert_eq!(begun_in_sight("```rust\n"), "");
+        assert_eq!(begun_in_sight("```rust"), "");
+        assert_eq!(begun_in_sight("Review: With this change,"), "Review: With this change,");
+        assert_eq!(begun_in_sight(""), "");
+    }
 }
