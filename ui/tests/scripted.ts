@@ -39,7 +39,7 @@ function rowOf(id: T.RunId): T.RunRow {
 
 function viewOf(id: T.RunId): T.RunView {
   const row = rowOf(id)
-  const view = fold(run(id), row.driven || row.status === 'running' || row.status === 'paused' ? held.runningAt : Infinity)
+  const view = fold(run(id), row.status === 'waiting' ? 1 : row.driven || row.status === 'running' || row.status === 'paused' ? held.runningAt : Infinity)
   const shown: T.RunView = { ...view, row: clone(row), applied: applied.get(id) ?? null }
   return held.name === 'hostile' ? dirtied(shown) : shown
 }

@@ -7,7 +7,7 @@ import categoryCase from '../fixtures/run-5.json'
 import emptyReport from '../fixtures/run-1.json'
 import { fold, type Recorded } from './recorded'
 
-export type SceneName = 'usual' | 'first' | 'running' | 'empty' | 'many' | 'problems' | 'hostile' | 'broken'
+export type SceneName = 'usual' | 'first' | 'running' | 'empty' | 'many' | 'problems' | 'hostile' | 'broken' | 'waiting'
 export type Scene = {
   name: SceneName
   info: T.AppInfo
@@ -124,6 +124,10 @@ function rows(name: SceneName): T.RunRow[] {
   if (name === 'running') {
     const live = fold(recorded.get(5) as Recorded, runningAt).row
     return [{ ...live, id: 6, repository: 'tally', created_at_ms: now - live.worked_ms - minute / 4 }, ...listed]
+  }
+  if (name === 'waiting') {
+    const left = ['Dates before 1970 are refused', 'A budget of zero warns on every expense'].map((title, at): T.RunRow => ({ ...real, id: 32 - at, repo: 1, repository: 'tally', title, status: 'waiting', created_at_ms: now - (12 + at) * minute, ended_at_ms: null, worked_ms: 0, tokens: 0, files: 0, added: 0, deleted: 0, tags: [], driven: false }))
+    return [...left, ...listed]
   }
   if (name === 'many') {
     return Array.from({ length: 10_000 }, (_, at) => {

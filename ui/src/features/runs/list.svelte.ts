@@ -15,6 +15,9 @@ export interface Remembered {
   readonly filters: Filters
   readonly sort: Sort
   readonly grouping: Grouping
+  readonly folded: ReadonlySet<string>
+  /** The run that keys acted on. */
+  readonly run: RunId | null
 }
 
 export const NO_FILTERS: Filters = { text: '', repo: null, status: null, tag: null }
@@ -27,6 +30,8 @@ export class RunsList {
   filters = $state.raw<Filters>(NO_FILTERS)
   sort = $state.raw<Sort>(NEWEST_FIRST)
   grouping = $state<Grouping>('none')
+  /** The names of the groups of which only the head is shown. */
+  folded = $state.raw<ReadonlySet<string>>(new Set())
   hits = $state.raw<readonly RunHitView[]>([])
   total = $state(0)
   more = $state(false)
@@ -40,7 +45,7 @@ export class RunsList {
 
   readonly rows: readonly ListRow[] = $derived.by(() => {
     const order = sameSort(this.sort, NEWEST_FIRST) ? this.hits : sorted(this.hits, this.sort, this.#locale())
-    return grouped(order, this.grouping, this.#dayOf)
+    return grouped(order, this.grouping, this.#dayOf, this.folded)
   })
   /** Whether the order or the groups can only be right with all rows. */
   readonly needsAll: boolean = $derived(!sameSort(this.sort, NEWEST_FIRST) || this.grouping === 'repository')
@@ -52,6 +57,7 @@ export class RunsList {
       this.filters = remembered.filters
       this.sort = remembered.sort
       this.grouping = remembered.grouping
+      this.folded = remembered.folded
     }
   }
 
@@ -64,8 +70,8 @@ export class RunsList {
     return [...new Set(this.hits.flatMap((hit) => hit.run.tags))].sort()
   }
 
-  remember(): Remembered {
-    return { filters: this.filters, sort: this.sort, grouping: this.grouping }
+  remember(run: RunId | null): Remembered {
+    return { filters: this.filters, sort: this.sort, grouping: this.grouping, folded: this.folded, run }
   }
 
   setFilters(change: Partial<Filters>): void {
@@ -80,8 +86,22 @@ export class RunsList {
   }
 
   group(grouping: Grouping): void {
+    if (grouping !== this.grouping) this.folded = new Set()
     this.grouping = grouping
     if (this.needsAll) void this.readAll()
+  }
+
+  fold(name: string, folded: boolean): void {
+    const next = new Set(this.folded)
+    if (folded) next.add(name)
+    else next.delete(name)
+    this.folded = next
+  }
+
+  /** Folds all groups, or opens all where none is open. */
+  foldAll(): void {
+    const names = this.rows.flatMap((row) => (row.kind === 'group' ? [row.name] : []))
+    this.folded = names.every((name) => this.folded.has(name)) ? new Set() : new Set(names)
   }
 
   /** Reads the first page anew, as many rows as were shown; rows that come late for another question are dropped. */

@@ -6,7 +6,7 @@ export type Sort = { readonly key: SortKey; readonly down: boolean }
 export type Grouping = 'none' | 'repository' | 'day'
 
 export type ListRow =
-  | { readonly kind: 'group'; readonly name: string; readonly at_ms: number; readonly count: number }
+  | { readonly kind: 'group'; readonly name: string; readonly at_ms: number; readonly count: number; readonly folded: boolean }
   | { readonly kind: 'run'; readonly hit: RunHitView }
 
 /** The order the list comes in; sorting by it needs no more rows than are shown. */
@@ -24,11 +24,12 @@ export function sorted(hits: readonly RunHitView[], sort: Sort, locale: string):
   return [...hits].sort((a, b) => sign * compare(a.run, b.run, words) || b.run.created_at_ms - a.run.created_at_ms)
 }
 
-/** Rows with a head above each group. Groups stand in the order in which their first run stands. */
+/** Rows with a head above each group, and of a folded group the head alone. Groups stand in the order in which their first run stands. */
 export function grouped(
   hits: readonly RunHitView[],
   grouping: Grouping,
   dayOf: (at_ms: number) => string,
+  folded: ReadonlySet<string> = new Set(),
 ): ListRow[] {
   if (grouping === 'none') return hits.map((hit) => ({ kind: 'run', hit }))
   const groups = new Map<string, RunHitView[]>()
@@ -41,8 +42,8 @@ export function grouped(
   const rows: ListRow[] = []
   for (const [name, members] of groups) {
     const at_ms = members[0]?.run.created_at_ms ?? 0
-    rows.push({ kind: 'group', name, at_ms, count: members.length })
-    for (const hit of members) rows.push({ kind: 'run', hit })
+    rows.push({ kind: 'group', name, at_ms, count: members.length, folded: folded.has(name) })
+    if (!folded.has(name)) for (const hit of members) rows.push({ kind: 'run', hit })
   }
   return rows
 }

@@ -81,6 +81,7 @@ export const runs = {
   'runs.key.search': 'Search all runs',
   'runs.key.delete': 'Delete the run',
   'runs.key.sort': 'Sort by {column}',
+  'runs.key.fold': 'Fold or open all groups',
   'runs.key.charts': 'Show or hide the charts',
 
   'runs.compare.title': 'Compare runs',

@@ -83,6 +83,7 @@ export const runs: Record<keyof typeof english, string> = {
   'runs.key.search': '搜索全部运行',
   'runs.key.delete': '删除运行',
   'runs.key.sort': '按“{column}”排序',
+  'runs.key.fold': '折叠或展开全部分组',
   'runs.key.charts': '显示或隐藏图表',
 
   'runs.compare.title': '比较运行',
