@@ -13,7 +13,7 @@ mod ground;
 use ground::{git, hang_at, script};
 use magis_app::views::{
     AppliedKind, ApplyWish, BaseWish, CandidateState, ExportFormat, FileReview, HunkChoice, HunkDecision, Identity,
-    MemoryFileState, ReviewState, RunListFilter, RunNews, RunOrder, RunStatus, Settings, SolveForm, SteeringWish,
+    IndexView, MemoryFileState, ReviewState, RunListFilter, RunNews, RunOrder, RunStatus, Settings, SolveForm, SteeringWish,
     Theme,
 };
 use magis_app::{App, ERASE_ALL, Halt, ModelSource, Place};
@@ -577,6 +577,27 @@ async fn a_removed_repository_comes_back_with_its_memory_until_the_window_closes
     assert!(!index.exists());
     window.add();
     assert_eq!(window.app.repositories().unwrap()[0].memory.unwrap().fresh, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repository_says_for_which_commit_its_index_was_made() {
+    let window = Window::new(script());
+    window.add();
+    let index = || window.app.repositories().unwrap().remove(0).index.unwrap();
+    assert_eq!(index(), IndexView::None);
+    window.solve(sample::TWO_TASK_ISSUE).await;
+    assert_eq!(index(), IndexView::Fresh);
+
+    let commit = |message: &str| {
+        let who = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
+        window.git(&[who.as_slice(), &["commit", "-q", "--allow-empty", "-m", message]].concat());
+    };
+    let made_for = window.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    commit("one");
+    commit("two");
+    assert_eq!(index(), IndexView::Older { commits: 2 });
+    window.git(&["checkout", "-q", "HEAD~3"]);
+    assert_eq!(index(), IndexView::Elsewhere { commit: made_for });
 }
 
 #[tokio::test(flavor = "multi_thread")]

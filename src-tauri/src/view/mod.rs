@@ -18,7 +18,7 @@ pub use app::{
 };
 pub use memory::{MemoryDay, MemoryFile, MemoryFileState, MemoryReport, SummaryView};
 pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow};
-pub use repository::{BaseWish, BranchName, HeadView, MemoryCounts, RepositoryRow, SampleIssue};
+pub use repository::{BaseWish, BranchName, HeadView, IndexView, MemoryCounts, RepositoryRow, SampleIssue};
 pub use review::{
     AppliedKind, AppliedView, ApplyWish, ConflictView, DiffLine, DiffLineKind, FileDiff, FileDiffKind, FileReview,
     FileTexts, HunkChoice, HunkDecision, HunkView, Identity, PatchView, ReviewState,

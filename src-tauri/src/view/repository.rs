@@ -2,6 +2,7 @@
 
 use crate::problem::Problem;
 use magis_core::RepoId;
+use magis_engine::IndexState;
 use magis_engine::floors::repo::{BaseChoice, HeadState};
 use magis_engine::floors::store::Coverage;
 use serde::{Deserialize, Serialize};
@@ -28,8 +29,41 @@ pub struct RepositoryRow {
     pub problem: Option<Problem>,
     /// How many files are remembered; none where that cannot be read.
     pub memory: Option<MemoryCounts>,
+    /// How the search index stands to HEAD; none where that cannot be read.
+    pub index: Option<IndexView>,
     /// How many runs it has.
     pub runs: u32,
+}
+
+/// How the search index of a repository stands to its HEAD. Each run brings it up to date.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum IndexView {
+    /// There is none yet.
+    None,
+    /// It was made for HEAD.
+    Fresh,
+    /// It was made for a commit that HEAD goes on from.
+    Older {
+        /// By how many commits.
+        commits: u32,
+    },
+    /// It was made for a commit that HEAD does not go on from.
+    Elsewhere {
+        /// Which.
+        commit: String,
+    },
+}
+
+impl From<IndexState> for IndexView {
+    fn from(state: IndexState) -> Self {
+        match state {
+            IndexState::None => Self::None,
+            IndexState::Fresh => Self::Fresh,
+            IndexState::Older { commits } => Self::Older { commits },
+            IndexState::Elsewhere { commit } => Self::Elsewhere { commit: commit.0 },
+        }
+    }
 }
 
 /// Where HEAD is.

@@ -18,10 +18,7 @@ impl App {
         }
         for repo in magis.store().removed_repositories(before).unwrap_or_default() {
             if magis.store().delete_repository(repo, now()).is_ok() {
-                // The index can be made anew from nothing, so what of it cannot be deleted now does no harm.
-                drop(std::fs::remove_dir_all(
-                    magis.data().root().join("index").join(repo.to_string()),
-                ));
+                magis.delete_index(repo);
                 self.head_files().remove(&repo);
             }
         }

@@ -123,6 +123,7 @@ impl App {
             notes: Vec::new(),
             problem: None,
             memory: None,
+            index: None,
             runs: magis.store().run_count(repo)?,
         };
         let state = magis
@@ -132,6 +133,7 @@ impl App {
         match state {
             Ok(state) => {
                 row.memory = self.coverage(magis, repo, &state).ok();
+                row.index = magis.index_state(repo).ok().map(Into::into);
                 let counts = state.cleanliness;
                 row.changed_files = counts.staged + counts.changed + counts.untracked + counts.conflicted;
                 row.head = Some(state.head.into());

@@ -737,6 +737,21 @@ export type Identity = {
 	email: string,
 };
 
+/**  How the search index of a repository stands to its HEAD. Each run brings it up to date. */
+export type IndexView = 
+/**  There is none yet. */
+{ kind: "none" } | 
+/**  It was made for HEAD. */
+{ kind: "fresh" } | 
+/**  It was made for a commit that HEAD goes on from. */
+{ kind: "older"; 
+/**  By how many commits. */
+commits: number } | 
+/**  It was made for a commit that HEAD does not go on from. */
+{ kind: "elsewhere"; 
+/**  Which. */
+commit: string };
+
 /**  An issue: its text, and the title taken from its first line. */
 export type Issue = string;
 
@@ -1026,6 +1041,8 @@ export type RepositoryRow = {
 	problem: Problem | null,
 	/**  How many files are remembered; none where that cannot be read. */
 	memory: MemoryCounts | null,
+	/**  How the search index stands to HEAD; none where that cannot be read. */
+	index: IndexView | null,
 	/**  How many runs it has. */
 	runs: number,
 };

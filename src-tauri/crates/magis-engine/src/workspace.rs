@@ -2,7 +2,7 @@
 
 use crate::condense::condense;
 use crate::desk::{About, Desk};
-use crate::{EngineError, Progress};
+use crate::{EngineError, Progress, indexed};
 use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, SkippedFile, Speaker, TaskId};
 use magis_flow::{FlowError, Run, TaskState};
 use magis_llm::LlmError;
@@ -76,6 +76,7 @@ impl Workspace {
             None => {
                 let wanted = self.files()?.readable.clone();
                 let mut index = Index::open(&self.index_folder)?;
+                indexed::forget(&self.index_folder);
                 let (snapshot, progress, stop) = (&self.snapshot, &self.desk.progress, &self.stop);
                 let update = index.update_while(
                     &wanted,
@@ -92,6 +93,7 @@ impl Workspace {
                 if update.not_reached > 0 {
                     return Err(LlmError::Cancelled.into());
                 }
+                indexed::note(&self.index_folder, &self.snapshot.base().commit);
                 // What the agents read is what is searched for: thousands of repeated log lines would outweigh the rest.
                 let issue = Issue::new(run.issue_text())?;
                 (index, IssueQuery::of(&issue, run.hints()))

@@ -71,6 +71,22 @@ impl Repository {
             .is_ok_and(|commit| commit.tree_id().to_string() == base.tree.0))
     }
 
+    /// How many commits HEAD has beyond this one; none where HEAD does not go on from it, or it is not here.
+    pub fn commits_since(&self, commit: &magis_core::CommitId) -> Result<Option<u32>, RepoError> {
+        let handle = self.handle()?;
+        let head = self.head_commit(&handle)?.id();
+        let Ok(then) = git2::Oid::from_str(&commit.0) else {
+            return Ok(None);
+        };
+        if handle.find_commit(then).is_err() {
+            return Ok(None);
+        }
+        let (beyond, missing) = handle
+            .graph_ahead_behind(head, then)
+            .map_err(RepoError::git("counting commits"))?;
+        Ok((missing == 0).then_some(beyond as u32))
+    }
+
     /// The folder with what belongs to this work tree: `HEAD`, the index.
     pub fn git_dir(&self) -> &Path {
         &self.git_dir

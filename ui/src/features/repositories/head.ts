@@ -1,6 +1,6 @@
-// Owns how a repository's HEAD is written: a branch by its name, a commit by its first letters. It reads no repository.
-import type { HeadView } from '../../ipc'
-import { t } from '../../i18n/index.svelte'
+// Owns how a repository's HEAD is written (a branch by its name, a commit by its first letters) and how its index stands to it. It reads no repository.
+import type { HeadView, IndexView } from '../../ipc'
+import { t, tn } from '../../i18n/index.svelte'
 
 export function headText(head: HeadView | null): string {
   if (head === null) return ''
@@ -11,5 +11,18 @@ export function headText(head: HeadView | null): string {
       return t('repositories.detached', { commit: head.commit.slice(0, 7) })
     case 'unborn':
       return t('repositories.unborn', { name: head.name })
+  }
+}
+
+export function indexText(index: IndexView): string {
+  switch (index.kind) {
+    case 'none':
+      return t('repositories.index.none')
+    case 'fresh':
+      return t('repositories.index.fresh')
+    case 'older':
+      return tn('repositories.index.older', index.commits)
+    case 'elsewhere':
+      return t('repositories.index.elsewhere', { commit: index.commit.slice(0, 7) })
   }
 }

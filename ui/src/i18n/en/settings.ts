@@ -29,7 +29,7 @@ export const settings = {
   'settings.notify': 'Notify when a run ends',
   'settings.notify.note': 'Also when a run needs you and the window is not in front.',
   'settings.model': 'Default model',
-  'settings.model.note': 'Used where a run names no other.',
+  'settings.model.note': 'New runs take it for every agent and every step, unless another one is chosen for them.',
   'settings.model.none': 'Choose a model',
   'settings.threads': 'Threads',
   'settings.threads.note': 'Processors that compute; this machine has {n}.',

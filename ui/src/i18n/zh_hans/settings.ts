@@ -31,7 +31,7 @@ export const settings: Record<keyof typeof english, string> = {
   'settings.notify': '运行结束时通知',
   'settings.notify.note': '运行需要你处理而窗口不在前台时，也会通知。',
   'settings.model': '默认模型',
-  'settings.model.note': '运行未另行指定时使用。',
+  'settings.model.note': '新的运行默认采用，所有角色与步骤共用；也可为单次运行另选。',
   'settings.model.none': '选择模型',
   'settings.threads': '线程数',
   'settings.threads.note': '参与计算的处理器数；本机共有 {n} 个。',

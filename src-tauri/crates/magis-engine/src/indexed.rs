@@ -1,0 +1,65 @@
+//! For which commit the search index of a repository was made: a note beside the index, written once the index is whole.
+//!
+//! The index itself is `magis-search`'s; it brings itself up to date at the next run.
+
+use crate::{EngineError, Magis};
+use magis_core::{CommitId, RepoId};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How the search index of a repository stands to its HEAD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexState {
+    /// There is none yet, or making it was broken off.
+    None,
+    /// It was made for HEAD.
+    Fresh,
+    /// It was made for a commit that HEAD goes on from.
+    Older {
+        /// By how many commits.
+        commits: u32,
+    },
+    /// It was made for a commit that HEAD does not go on from.
+    Elsewhere {
+        /// Which.
+        commit: CommitId,
+    },
+}
+
+impl Magis {
+    /// How the search index of a repository stands to its HEAD.
+    pub fn index_state(&self, repo: RepoId) -> Result<IndexState, EngineError> {
+        let Ok(noted) = fs::read_to_string(note_of(&self.data.index(repo))) else {
+            return Ok(IndexState::None);
+        };
+        let commit = CommitId(noted.trim().to_owned());
+        Ok(match self.open_repository(repo)?.commits_since(&commit)? {
+            Some(0) => IndexState::Fresh,
+            Some(commits) => IndexState::Older { commits },
+            None => IndexState::Elsewhere { commit },
+        })
+    }
+
+    /// Deletes the search index of a repository. It can be made anew from nothing, so what cannot be deleted now does no
+    /// harm.
+    pub fn delete_index(&self, repo: RepoId) {
+        let folder = self.data.index(repo);
+        forget(&folder);
+        drop(fs::remove_dir_all(folder));
+    }
+}
+
+/// The index in `folder` is about to change: until it is whole it is of no commit.
+pub(crate) fn forget(folder: &Path) {
+    drop(fs::remove_file(note_of(folder)));
+}
+
+/// The index in `folder` is whole. A note that cannot be written only leaves it unsaid.
+pub(crate) fn note(folder: &Path, commit: &CommitId) {
+    drop(fs::write(note_of(folder), &commit.0));
+}
+
+/// Beside the folder, which belongs to the index alone.
+fn note_of(folder: &Path) -> PathBuf {
+    folder.with_extension("commit")
+}
