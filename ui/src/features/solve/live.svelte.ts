@@ -60,6 +60,12 @@ export class LiveRun {
     return this.following && this.view !== null && isUnderWay(this.view)
   }
 
+  /** Tokens written a second right now; none while the model reads. */
+  get writing(): number | null {
+    const speed = this.working ? (this.speed?.tokens_per_second ?? 0) : 0
+    return speed > 0 ? speed : null
+  }
+
   follow(): void {
     if (this.#stop !== null || this.#closed) return
     this.following = true
