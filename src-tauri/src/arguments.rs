@@ -2,8 +2,9 @@
 //!
 //! There are four options; that needs no parser of its own crate.
 
+use crate::view::Opening;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The word that makes this program the engine's process. It is no word of a person.
 pub const WORKER: &str = "worker";
@@ -53,6 +54,15 @@ impl Arguments {
         }
         Ok(arguments)
     }
+
+    /// What the window is to show first; paths are taken from `folder`, where the program was started.
+    pub fn opening(&self, folder: &Path) -> Option<Opening> {
+        let absolute = |path: &PathBuf| folder.join(path).display().to_string();
+        Some(Opening {
+            repo: absolute(self.repo.as_ref()?),
+            issue: self.issue.as_ref().map(absolute),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +88,18 @@ mod tests {
             &["--data-dir", "/a b", "--models-dir=/m"],
             Ok((Some("/a b"), Some("/m"))),
         );
+    }
+
+    #[test]
+    fn a_repository_and_its_issue_are_taken_from_where_the_program_was_started() {
+        let read = |words: &[&str]| Arguments::read(words.iter().map(OsString::from)).unwrap();
+        let opening = read(&["--repo", "src/app", "--issue", "/tmp/issue.md"]).opening(Path::new("/home/ada"));
+        let expected = Opening {
+            repo: "/home/ada/src/app".into(),
+            issue: Some("/tmp/issue.md".into()),
+        };
+        assert_eq!(opening, Some(expected));
+        assert_eq!(read(&[]).opening(Path::new("/home/ada")), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use magis_core::RunId;
 use magis_engine::DataFolder;
 use magis_engine::floors::llama::WorkerCommand;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use tauri::utils::config::Color;
 use tauri::webview::NewWindowResponse;
@@ -29,7 +29,6 @@ pub(crate) const MAIN: &str = "main";
 
 /// Opens the window and stays until it is closed. What keeps it from opening is told in a sentence.
 pub fn run(arguments: Arguments) -> Result<(), String> {
-    let (repo, issue) = (arguments.repo.clone(), arguments.issue.clone());
     let place = place(arguments)?;
     let commands = crate::commands::all();
     let invoked = commands.invoke_handler();
@@ -37,7 +36,7 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
     tauri::Builder::default()
         .plugin(
             tauri_plugin_single_instance::Builder::new()
-                .callback(|handle, _, _| close::come_back(handle))
+                .callback(|handle, words, folder| started_again(handle, &words, &folder))
                 .dbus_id(instance(&place))
                 .build(),
         )
@@ -55,13 +54,6 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
             let handle = tauri_app.handle().clone();
             let web = place.data.root().join("web");
             let app = App::open(place, ModelSource::Worker, bell(handle.clone()));
-            if let Some(repo) = repo {
-                // The window opens all the same, and there another repository can be chosen.
-                if let Err(problem) = app.begin_with(&repo, issue.as_deref()) {
-                    let remedy = problem.remedy.unwrap_or_default();
-                    drop(writeln!(std::io::stderr(), "error: {} {remedy}", problem.message));
-                }
-            }
             tauri_app.manage(app.clone());
             tauri_app.manage(Closing::new(handle));
             let page = WebviewUrl::App("index.html".into());
@@ -89,6 +81,8 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
 
 /// Where the data lies; and this very program, which serves the model as well.
 fn place(arguments: Arguments) -> Result<Place, String> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let opening = arguments.opening(&here);
     let data = DataFolder::locate(arguments.data).map_err(|error| error.to_string())?;
     let data = match arguments.models {
         Some(models) => data.with_models(std::path::absolute(&models).unwrap_or(models)),
@@ -100,7 +94,17 @@ fn place(arguments: Arguments) -> Result<Place, String> {
         program,
         args: vec![WORKER.into()],
     };
-    Ok(Place { data, worker })
+    Ok(Place { data, worker, opening })
+}
+
+/// The program was started while its window is open: the window comes to the front and shows what that start named.
+fn started_again(handle: &AppHandle, words: &[String], folder: &str) {
+    close::come_back(handle);
+    // That start has refused what cannot be read already.
+    let words = words.iter().skip(1).map(Into::into);
+    if let Ok(Some(opening)) = Arguments::read(words).map(|arguments| arguments.opening(Path::new(folder))) {
+        drop(opening.emit(handle));
+    }
 }
 
 /// One window a data folder: another one is another program.

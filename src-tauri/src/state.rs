@@ -5,13 +5,14 @@
 
 use crate::driving::{Driving, ModelSource};
 use crate::problem::Problem;
+use crate::view::Opening;
 use magis_core::{CommitId, RepoId, RunId};
 use magis_engine::floors::llama::WorkerCommand;
 use magis_engine::floors::repo::FileEntry;
 use magis_engine::{DataFolder, Magis};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Something the window should look at anew.
@@ -43,6 +44,8 @@ pub struct Place {
     pub data: DataFolder,
     /// The command of the worker: this very program, started again.
     pub worker: WorkerCommand,
+    /// What the program was started with.
+    pub opening: Option<Opening>,
 }
 
 /// The window's state. Cheap to clone; the clones are one.
@@ -58,7 +61,6 @@ struct Inner {
     bell: Bell,
     fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
-    opened: OnceLock<RepoId>,
 }
 
 /// The files of a repository's last commit, as they were listed once.
@@ -82,7 +84,6 @@ impl App {
                 bell,
                 fetches: Mutex::default(),
                 head_files: Mutex::default(),
-                opened: OnceLock::new(),
             }),
         }
     }
@@ -109,16 +110,6 @@ impl App {
     /// Where the data lies.
     pub fn place(&self) -> &Place {
         &self.inner.place
-    }
-
-    /// The repository the program was started with, if any.
-    pub fn opened(&self) -> Option<RepoId> {
-        self.inner.opened.get().copied()
-    }
-
-    /// Says which repository the program was started with; the first word holds.
-    pub(crate) fn open_with(&self, repo: RepoId) {
-        let _first = self.inner.opened.get_or_init(|| repo);
     }
 
     /// The runs that are worked on and those that wait.

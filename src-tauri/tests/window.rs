@@ -85,6 +85,7 @@ fn open(folder: &TempDir, model: ScriptedModel) -> App {
             program: "no-worker".into(),
             args: Vec::new(),
         },
+        opening: None,
     };
     App::open(place, ModelSource::Given(Arc::new(model)), Arc::new(|_| ()))
 }
@@ -693,25 +694,6 @@ async fn what_was_typed_and_set_is_there_again() {
     assert!(
         window.root().join(".git").exists(),
         "the repository is not ours to erase"
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_start_with_a_repository_and_an_issue_has_both_ready() {
-    let window = Window::new(script());
-    let issue = window.folder.path().join("issue.md");
-    fs::write(&issue, sample::UNTIL.text).unwrap();
-    let nowhere = window
-        .app
-        .begin_with(&window.folder.path().join("nowhere"), Some(&issue));
-    assert!(nowhere.unwrap_err().remedy.is_some());
-    assert_eq!(window.app.info().unwrap().opened, None);
-
-    window.app.begin_with(&window.root(), Some(&issue)).unwrap();
-    let opened = window.app.info().unwrap().opened.unwrap();
-    assert_eq!(
-        window.app.draft(opened).unwrap().unwrap().issue.trim(),
-        sample::UNTIL.text.trim()
     );
 }
 

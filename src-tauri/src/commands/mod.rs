@@ -10,7 +10,9 @@ mod review;
 mod runs;
 mod solve;
 
-use crate::view::{CloseAsked, MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged};
+use crate::view::{
+    CloseAsked, MemoryChanged, ModelsChanged, Opening, RepositoriesChanged, RunsChanged, SettingsChanged,
+};
 use tauri_specta::{Builder, collect_commands, collect_events};
 
 /// All commands and events. Numbers cross as JavaScript's: ids, bytes and milliseconds stay below 2^53.
@@ -82,6 +84,7 @@ pub fn all() -> Builder<tauri::Wry> {
             CloseAsked,
             MemoryChanged,
             ModelsChanged,
+            Opening,
             RepositoriesChanged,
             RunsChanged,
             SettingsChanged,

@@ -27,8 +27,17 @@ pub struct AppInfo {
     pub available_memory_bytes: u64,
     /// Whether there is no repository and no run yet.
     pub first_start: bool,
-    /// The repository the program was started with.
-    pub opened: Option<RepoId>,
+    /// What the program was started with.
+    pub opened: Option<Opening>,
+}
+
+/// What a start of the program names: a repository, and perhaps an issue of it. A start while the window is open sends it there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct Opening {
+    /// A folder of the repository.
+    pub repo: String,
+    /// A file with an issue.
+    pub issue: Option<String>,
 }
 
 /// Light or dark.

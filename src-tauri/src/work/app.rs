@@ -42,7 +42,7 @@ impl App {
             memory_bytes: memory_of_machine().unwrap_or(0),
             available_memory_bytes: available_memory().unwrap_or(0),
             first_start: first_page.rows.is_empty() && magis.store().repositories()?.is_empty(),
-            opened: self.opened(),
+            opened: self.place().opening.clone(),
         })
     }
 

@@ -4,12 +4,11 @@ use crate::driving::{Driving, Halt, ModelSource};
 use crate::follow::{Sink, standing};
 use crate::problem::Problem;
 use crate::state::{App, Change, now};
-use crate::view::{BaseWish, Estimate, RunNews, RunRow, SolveForm, SteeringWish};
-use crate::work::open::read_given;
+use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
 use magis_core::{QaMode, RepoId, RunId, Stage};
 use magis_engine::EngineError;
 use magis_engine::floors::store::{LeaseError, RunFilter, RunOrigin, RunStatus};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 impl App {
     /// What was typed for the next run of a repository.
@@ -21,29 +20,6 @@ impl App {
     /// Keeps what was typed.
     pub fn save_draft(&self, draft: &SolveForm) -> Result<(), Problem> {
         Ok(self.magis()?.store().put_draft(draft.repo, draft, now())?)
-    }
-
-    /// Adds the repository the program was started with, and takes the issue for what was typed for its next run.
-    pub fn begin_with(&self, repository: &Path, issue: Option<&Path>) -> Result<(), Problem> {
-        let row = self.add_repository(repository)?;
-        if let Some(issue) = issue {
-            let settings = self.settings()?;
-            self.save_draft(&SolveForm {
-                repo: row.id,
-                issue: read_given(issue)?,
-                comments: String::new(),
-                failing_log: String::new(),
-                base: BaseWish::Head,
-                model: None,
-                files: Vec::new(),
-                seed: 1,
-                top_k: settings.top_k,
-                max_rounds: settings.max_rounds,
-                qa: true,
-            })?;
-        }
-        self.open_with(row.id);
-        Ok(())
     }
 
     /// How long such a run takes, from runs that ended here with the same model and effort.

@@ -1,6 +1,6 @@
 // Owns what the whole window shares: the screen, the repository at hand, settings, what runs now, toasts.
 // It is a view of what Rust holds: it asks, keeps the answer for drawing, and asks again when Rust says something changed.
-import { ipc, problemOf, type AppInfo, type ModelRow, type Problem, type RepoId, type RepositoryRow, type RunId, type RunRow, type Settings } from '../ipc'
+import { ipc, problemOf, type AppInfo, type ModelRow, type Opening, type Problem, type RepoId, type RepositoryRow, type RunId, type RunRow, type Settings } from '../ipc'
 import { setLanguage, t, tn } from '../i18n/index.svelte'
 
 export type SettingsPage = 'appearance' | 'engine' | 'privacy' | 'data' | 'about'
@@ -27,6 +27,8 @@ class App {
   /** Runs that a window before this one left in its queue, the oldest first. */
   waiting = $state.raw<readonly RunRow[]>([])
   repo = $state<RepoId | null>(null)
+  /** The text of an issue file that the program was started with, until the form of its repository has it. */
+  given = $state.raw<{ repo: RepoId; issue: string } | null>(null)
   ready = $state(false)
   startProblem = $state<Problem | null>(null)
   toasts = $state<Toast[]>([])
@@ -130,6 +132,9 @@ class App {
         case 'settings_changed':
           void this.readSettings()
           break
+        case 'opening':
+          void this.begin(event.opening)
+          break
         case 'close_asked':
           this.closeAsked = event.running
           break
@@ -140,7 +145,7 @@ class App {
       const [info] = await Promise.all([ipc.appInfo(), this.readRepositories(), this.readModels(), this.readRunning()])
       this.info = info
       this.repo = remembered(this.repositories)
-      if (info.opened !== null) this.choose(info.opened)
+      if (info.opened !== null) await this.begin(info.opened)
       else if (info.first_start && this.repositories.length === 0) this.screen = { name: 'start' }
       this.startProblem = null
       this.ready = true
@@ -215,6 +220,20 @@ class App {
       this.fail(thrown)
       return null
     }
+  }
+
+  /** Shows what the program was started with: the repository, and its issue in the form. */
+  async begin(opening: Opening): Promise<void> {
+    const row = await this.addRepository(opening.repo)
+    if (row === null) return
+    if (opening.issue !== null) {
+      try {
+        this.given = { repo: row.id, issue: await ipc.readText(opening.issue) }
+      } catch (thrown) {
+        this.fail(thrown)
+      }
+    }
+    this.go({ name: 'solve', run: null })
   }
 
   async pickRepository(): Promise<RepositoryRow | null> {

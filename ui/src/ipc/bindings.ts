@@ -132,6 +132,7 @@ export const events = {
 	closeAsked: makeEvent<CloseAsked, CloseAsked>("close-asked"),
 	memoryChanged: makeEvent<MemoryChanged, MemoryChanged>("memory-changed"),
 	modelsChanged: makeEvent<ModelsChanged, ModelsChanged>("models-changed"),
+	opening: makeEvent<Opening, Opening>("opening"),
 	repositoriesChanged: makeEvent<RepositoriesChanged, RepositoriesChanged>("repositories-changed"),
 	runsChanged: makeEvent<RunsChanged, RunsChanged>("runs-changed"),
 	settingsChanged: makeEvent<SettingsChanged, SettingsChanged>("settings-changed"),
@@ -169,8 +170,8 @@ export type AppInfo = {
 	available_memory_bytes: number,
 	/**  Whether there is no repository and no run yet. */
 	first_start: boolean,
-	/**  The repository the program was started with. */
-	opened: RepoId | null,
+	/**  What the program was started with. */
+	opened: Opening | null,
 };
 
 /**  Where a patch went. */
@@ -956,6 +957,14 @@ instead: string } |
 { notice: "worker_restarted"; 
 /**  What it said last. */
 why: string };
+
+/**  What a start of the program names: a repository, and perhaps an issue of it. A start while the window is open sends it there. */
+export type Opening = {
+	/**  A folder of the repository. */
+	repo: string,
+	/**  A file with an issue. */
+	issue: string | null,
+};
 
 /**  The patch of a run. */
 export type PatchView = {

@@ -102,6 +102,7 @@ export const ipc: Ipc = {
       events.modelsChanged.listen(() => handler({ kind: 'models_changed' })),
       events.memoryChanged.listen((event) => handler({ kind: 'memory_changed', repo: event.payload.repo })),
       events.settingsChanged.listen(() => handler({ kind: 'settings_changed' })),
+      events.opening.listen((event) => handler({ kind: 'opening', opening: event.payload })),
       events.closeAsked.listen((event) => handler({ kind: 'close_asked', running: event.payload.running })),
     ]),
   onDrop: (handler) =>

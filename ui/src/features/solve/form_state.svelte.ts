@@ -89,9 +89,10 @@ export class FormState {
     if (effort !== undefined) this.set({ top_k: effort.top_k, max_rounds: effort.max_rounds, qa: effort.qa })
   }
 
-  /** Text that was dropped or opened; it goes behind what is there. */
+  /** Text that was dropped or opened; it goes behind what is there, unless it stands there already. */
   take(into: 'issue' | 'failing_log', text: string): void {
     const before = this.form[into]
+    if (before.includes(text.trim())) return
     this.set({ [into]: before.trim() === '' ? text : `${before.trimEnd()}\n\n${text}` })
   }
 
