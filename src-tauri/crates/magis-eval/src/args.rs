@@ -6,6 +6,7 @@
 )]
 
 use clap::{Args, Parser, Subcommand};
+use magis_testkit::sample;
 use std::path::PathBuf;
 
 /// Solves sets of issues with Magis and measures the recorded runs.
@@ -232,6 +233,9 @@ pub struct KillArgs {
     /// The program to be killed: 'magis'.
     #[arg(long, value_name = "FILE")]
     pub magis: PathBuf,
+    /// The issue of the sample. With several tasks a run is longer.
+    #[arg(long, value_name = "NAME", default_value = sample::CATEGORY_CASE.name, value_parser = sample::ISSUES.map(|issue| issue.name))]
+    pub issue: String,
     /// How many runs are killed; the points are spread evenly over the calls of a run that nothing disturbs.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub points: usize,

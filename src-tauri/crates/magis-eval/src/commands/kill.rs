@@ -1,7 +1,7 @@
 //! `magis-eval kill`: what `kill -9` of the program and its worker costs a run on the built-in sample, with a real model.
 //!
 //! A run that nothing disturbs comes first. Then the same run, each time from the beginning in a folder of its own, is
-//! killed after so many recorded calls and gone on with. It is the program `magis` that is killed, with its worker in one
+//! killed after so many recorded calls, every second time in the midst of the next one, and gone on with. It is the program `magis` that is killed, with its worker in one
 //! process group; this one only watches the data folder.
 
 use super::open;
@@ -65,7 +65,11 @@ impl Trial<'_> {
         }
         let trial = Trial { args, folder };
         sample::write_repository(&trial.repository()).context("writing the sample")?;
-        fs::write(trial.issue(), sample::TWO_TASK_ISSUE)?;
+        let issue = sample::ISSUES
+            .iter()
+            .find(|issue| issue.name == args.issue)
+            .with_context(|| format!("the sample has no issue {:?}", args.issue))?;
+        fs::write(trial.issue(), issue.text)?;
         Ok(trial)
     }
 
@@ -132,13 +136,14 @@ impl Trial<'_> {
         }
     }
 
-    /// Lets the program work until so many calls are recorded, and kills it and its worker.
-    fn killed_after(&self, calls: usize) -> Result<Magis> {
+    /// Lets the program work until so many calls are recorded and that much longer, and kills it and its worker.
+    fn killed_after(&self, calls: usize, longer: Duration) -> Result<Magis> {
         let mut program = self.solve()?;
         let magis = self.data(&mut program)?;
         while magis.store().calls(RUN)?.len() < calls && program.try_wait()?.is_none() {
             std::thread::sleep(LOOK);
         }
+        std::thread::sleep(longer);
         let group = rustix::process::Pid::from_child(&program);
         // Where it ended by itself in between there is no group left.
         let _ended_before = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
@@ -156,9 +161,15 @@ pub fn kill(args: &KillArgs) -> Result<ExitCode> {
     program.wait()?;
     let whole = record(&magis)?;
     println!("undisturbed: {} calls, {}", whole.calls.len(), whole.outcome());
+    if whole.calls.is_empty() {
+        bail!(
+            "the run made no call; {} says why",
+            undisturbed.folder.join("log").display()
+        );
+    }
     let mut points = Vec::new();
     for at in 0..args.points {
-        let point = one(args, at, at * whole.calls.len() / args.points, whole.patch())?;
+        let point = one(args, at, &whole)?;
         println!("[{}/{}] {}", at + 1, args.points, point.outcome);
         points.push(point);
     }
@@ -170,10 +181,13 @@ pub fn kill(args: &KillArgs) -> Result<ExitCode> {
     })
 }
 
-fn one(args: &KillArgs, at: usize, after: usize, patch: &str) -> Result<Point> {
+fn one(args: &KillArgs, at: usize, whole: &RunRecord) -> Result<Point> {
+    let after = at * whole.calls.len() / args.points;
+    let next = &whole.calls[after];
+    let longer = (next.prompt_ms + next.generate_ms) / 2 * u32::from(at % 2 == 1);
     let trial = Trial::new(args, &format!("point-{:02}", at + 1))?;
     let untouched = fingerprint(&trial.repository());
-    let magis = trial.killed_after(after)?;
+    let magis = trial.killed_after(after, Duration::from_millis(longer.into()))?;
     let known = magis.store().calls(RUN)?;
     trial.magis(&["runs", "resume", "1"])?.wait()?;
     let now = magis.store().calls(RUN)?;
@@ -188,7 +202,7 @@ fn one(args: &KillArgs, at: usize, after: usize, patch: &str) -> Result<Point> {
             .count(),
         ended: record.state.outcome().is_some(),
         outcome: record.outcome(),
-        same_patch: record.patch() == patch,
+        same_patch: record.patch() == whole.patch(),
         untouched: fingerprint(&trial.repository()) == untouched,
     })
 }
