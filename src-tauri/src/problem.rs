@@ -1,8 +1,12 @@
 //! What goes wrong, as the window tells it: a code for programs, one sentence, and one thing a person can do.
 //!
 //! Where an error arises is the engine's business; here only its words are chosen, because a remedy of the command line
-//! is none in the window.
+//! is none in the window. The words are English; the front end says them in another language by the code and by what the
+//! problem names, and where it has no such sentence the English stands.
 
+mod given;
+
+use given::Given;
 use magis_engine::EngineError;
 use magis_engine::floors::llm::LlmError;
 use magis_engine::floors::models::{FetchError, LibraryError, ModelIdError};
@@ -20,6 +24,10 @@ pub struct Problem {
     pub message: String,
     /// What can be done; none where the sentence says it all.
     pub remedy: Option<String>,
+    /// What the sentence names: a path, a run, a number. None where it names nothing that another language needs.
+    #[serde(default)]
+    #[specta(optional)]
+    pub given: Option<Given>,
 }
 
 impl Problem {
@@ -30,13 +38,22 @@ impl Problem {
             code: code.to_owned(),
             message: sentence(message.as_ref()),
             remedy: (!remedy.is_empty()).then_some(remedy),
+            given: None,
+        }
+    }
+
+    /// The same, with what it names.
+    fn naming(self, given: Given) -> Self {
+        Self {
+            given: (!given.is_empty()).then_some(given),
+            ..self
         }
     }
 }
 
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
-        Self::new(code(&error), error.to_string(), remedy(&error))
+        Self::new(code(&error), error.to_string(), remedy(&error)).naming(given::given(&error))
     }
 }
 
@@ -191,6 +208,8 @@ mod tests {
         let problem = Problem::from(EngineError::RunOver(magis_core::RunId(3)));
         assert_eq!(problem.message, "Run 3 is over.");
         assert_eq!(problem.remedy.as_deref(), Some("Run it again from a stage."));
+        let named = problem.given.and_then(|given| given.get("run").cloned());
+        assert_eq!(named.as_deref(), Some("3"), "another language can name the same run");
         assert_eq!(sentence("src/a.rs is gone"), "src/a.rs is gone.");
         assert_eq!(sentence(""), "");
     }

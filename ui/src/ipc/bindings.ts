@@ -1005,6 +1005,8 @@ export type Problem = {
 	message: string,
 	/**  What can be done; none where the sentence says it all. */
 	remedy: string | null,
+	/**  What the sentence names: a path, a run, a number. None where it names nothing that another language needs. */
+	given?: { [key in string]: string } | null,
 };
 
 /**  Whether QA Engineers review; the paper's "without QA" is [`QaMode::Skip`]. */

@@ -1,0 +1,111 @@
+//! Which things a problem's sentence names, so that another language can say it of the same things.
+//!
+//! Only what one sentence a code needs is told. Where a code has none, the English sentence stands.
+
+use magis_engine::EngineError;
+use magis_engine::floors::models::LibraryError;
+use magis_engine::floors::repo::RepoError;
+use magis_engine::floors::store::{LeaseError, StoreError};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+/// The things by their names in the sentence.
+pub type Given = BTreeMap<String, String>;
+
+/// The things an error names.
+pub fn given(error: &EngineError) -> Given {
+    match error {
+        EngineError::Issue(magis_core::IssueError::OnlyAddress(address)) => named([("address", address)]),
+        EngineError::NoSuchFile { path, .. } | EngineError::NothingRemembered { path } => named([("path", path)]),
+        EngineError::Repo(error) => of_repository(error),
+        EngineError::Store(error) | EngineError::Lease(LeaseError::Store(error)) => of_store(error),
+        EngineError::Lease(LeaseError::HeldBy(lease) | LeaseError::OtherRunActive(lease)) => {
+            named([("run", lease.run.to_string()), ("process", lease.pid.to_string())])
+        }
+        EngineError::Model(LibraryError::NotInstalled { id, .. }) => named([("model", id)]),
+        EngineError::Model(LibraryError::Unknown { name, .. }) => named([("model", name)]),
+        EngineError::TooLittleMemory {
+            model, need, available, ..
+        } => named([
+            ("model", model.clone()),
+            ("need", (need >> 20).to_string()),
+            ("available", (available >> 20).to_string()),
+        ]),
+        EngineError::RunOver(run)
+        | EngineError::NoPatch(run)
+        | EngineError::NotApplied(run)
+        | EngineError::NoRepository(run)
+        | EngineError::Log { run, .. } => named([("run", run)]),
+        EngineError::RepositoryGone { run, root } => named([("run", run.to_string()), ("path", root.clone())]),
+        EngineError::Issue(_)
+        | EngineError::Path(_)
+        | EngineError::Read(_)
+        | EngineError::Search(_)
+        | EngineError::Lease(_)
+        | EngineError::Archive(_)
+        | EngineError::Model(_)
+        | EngineError::Llm(_)
+        | EngineError::Prompt(_)
+        | EngineError::OverBudget { .. }
+        | EngineError::Steering { .. }
+        | EngineError::Step { .. }
+        | EngineError::Patch { .. }
+        | EngineError::Summary { .. }
+        | EngineError::NoHome
+        | EngineError::Io { .. } => Given::new(),
+    }
+}
+
+fn of_repository(error: &RepoError) -> Given {
+    match error {
+        RepoError::NoSuchFolder(path)
+        | RepoError::NotARepository(path)
+        | RepoError::Bare(path)
+        | RepoError::NoCommit(path)
+        | RepoError::PermissionDenied(path)
+        | RepoError::ForeignOwner(path)
+        | RepoError::Sha256(path)
+        | RepoError::Reftable(path)
+        | RepoError::PartialClone(path)
+        | RepoError::UnsupportedIndex(path) => named([("path", path.display())]),
+        RepoError::UnsupportedExtension { path, extension } => {
+            named([("path", path.display().to_string()), ("extension", extension.clone())])
+        }
+        RepoError::RevisionNotFound(revision)
+        | RepoError::RevisionAmbiguous(revision)
+        | RepoError::RevisionNotACommit(revision)
+        | RepoError::BaseGone(revision) => named([("revision", revision)]),
+        RepoError::BranchName(branch) | RepoError::BranchExists(branch) => named([("branch", branch)]),
+        RepoError::Conflicts(conflicts) | RepoError::NeedsUncommitted(conflicts) => {
+            named([("conflicts", conflicts.len())])
+        }
+        RepoError::ChangedSince(files) => named([("files", files.join(", "))]),
+        _ => Given::new(),
+    }
+}
+
+fn of_store(error: &StoreError) -> Given {
+    match error {
+        StoreError::Locked { path, .. }
+        | StoreError::Damaged { path, .. }
+        | StoreError::Full { path, .. }
+        | StoreError::NotOurs { path }
+        | StoreError::Denied { path, .. }
+        | StoreError::NoWriteAheadLog { path, .. } => named([("path", path.display())]),
+        StoreError::NewerSchema { path, found, known } => named([
+            ("path", path.display().to_string()),
+            ("found", found.to_string()),
+            ("known", known.to_string()),
+        ]),
+        StoreError::NoRun(run) => named([("run", run)]),
+        StoreError::RunActive { run, pid, .. } => named([("run", run.to_string()), ("process", pid.to_string())]),
+        _ => Given::new(),
+    }
+}
+
+fn named<T: Display, const N: usize>(things: [(&str, T); N]) -> Given {
+    things
+        .into_iter()
+        .map(|(name, thing)| (name.to_owned(), thing.to_string()))
+        .collect()
+}
