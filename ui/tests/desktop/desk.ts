@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { readFileSync, readdirSync } from 'node:fs'
 import { Builder, By, Key, error, type WebDriver, type WebElement } from 'selenium-webdriver'
 
-/** What takes longer than this does not come. */
-const PATIENCE = 60_000
+/** What takes longer than this does not come, also on a machine that does other things as well. */
+const PATIENCE = 240_000
 
 /** What the tests are given by whoever starts them. */
 export function given(name: 'MAGIS_APP' | 'MAGIS_MODELS_DIR'): string {
@@ -16,24 +16,24 @@ export function given(name: 'MAGIS_APP' | 'MAGIS_MODELS_DIR'): string {
 }
 
 export class Desk {
-  private constructor(
-    private readonly address: string,
-    private readonly helpers: ChildProcess[],
-  ) {}
+  private address = ''
+  private readonly started: ChildProcess[] = []
+  private readonly windows: Window[] = []
 
-  static async open(): Promise<Desk> {
-    const screen = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1080x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
+  async open(): Promise<void> {
+    const screen = this.begun(spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1080x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] }))
     const display = `:${await firstLine(screen.stdio[3] as NodeJS.ReadableStream)}`
     // Without a window manager a native click ends WebKit's automation connection.
-    const manager = spawn('openbox', [], { env: { ...process.env, DISPLAY: display }, stdio: 'ignore' })
+    this.begun(spawn('openbox', [], { env: { ...process.env, DISPLAY: display }, stdio: 'ignore' }))
     const port = await freePort()
-    const driver = spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], {
-      env: { ...process.env, DISPLAY: display, TAURI_WEBVIEW_AUTOMATION: 'true', TAURI_AUTOMATION: 'true', WEBKIT_DISABLE_DMABUF_RENDERER: '1', LANG: 'C.UTF-8', LANGUAGE: 'en' },
-      stdio: 'ignore',
-    })
-    const address = `http://127.0.0.1:${port}`
-    await answers(address)
-    return new Desk(address, [driver, manager, screen])
+    this.begun(
+      spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], {
+        env: { ...process.env, DISPLAY: display, TAURI_WEBVIEW_AUTOMATION: 'true', TAURI_AUTOMATION: 'true', WEBKIT_DISABLE_DMABUF_RENDERER: '1', LANG: 'C.UTF-8', LANGUAGE: 'en' },
+        stdio: 'ignore',
+      }),
+    )
+    this.address = `http://127.0.0.1:${port}`
+    await answers(this.address)
   }
 
   /** The program on this data folder, with its window open and its first screen there. */
@@ -44,15 +44,27 @@ export class Desk {
       .withCapabilities({ browserName: 'wry', 'webkitgtk:browserOptions': { binary, args: ['--data-dir', data, '--models-dir', given('MAGIS_MODELS_DIR')] } })
       .build()
     const window = new Window(driver, data)
+    this.windows.push(window)
     await window.see('//main')
     return window
   }
 
+  /** Ends whatever was started, however far that went. */
   async close(): Promise<void> {
-    for (const helper of this.helpers) {
-      helper.kill()
-      if (helper.exitCode === null && helper.signalCode === null) await new Promise((ended) => helper.once('exit', ended))
+    for (const window of this.windows) {
+      await window.close().catch(() => undefined)
+      window.kill()
     }
+    for (const process of this.started.reverse()) {
+      if (process.exitCode !== null || process.signalCode !== null) continue
+      process.kill()
+      await new Promise((ended) => process.once('exit', ended))
+    }
+  }
+
+  private begun(process: ChildProcess): ChildProcess {
+    this.started.push(process)
+    return process
   }
 }
 

@@ -9,16 +9,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Desk, type Window } from './desk'
 
 /** A run of the small model takes this long on a machine that does other things as well. */
-const A_RUN = 480_000
-const MODEL = 'smollm2-135m'
+const A_RUN = 1_200_000
+/** As little work as a run can be. One thread: two would wait for each other wherever something else takes a core from one of them. */
+const SMALL = { default_model: 'smollm2-135m', top_k: 2, max_rounds: 1, threads: 1 }
 const RECORDED = fileURLToPath(new URL('empty_report.run.json', import.meta.url))
 const ISSUE = 'list --until leaves out that day\n\n`tally list --until 2024-05-31` shows nothing of May 31st, only what was before.'
 
 type Row = { id: number; root: string; status: string; head: { kind: string; name?: string } }
 
-let desk: Desk
+const folder = mkdtempSync(join(tmpdir(), 'magis-window-'))
+const desk = new Desk()
 let window: Window
-let folder: string
 
 const data = (): string => join(folder, 'data')
 const sample = async (): Promise<Row> => {
@@ -30,12 +31,10 @@ const git = (root: string, ...words: string[]): string => execFileSync('git', ['
 const statusOf = async (run: number): Promise<string> => (await window.ask<{ row: Row }>('run_view', { run })).row.status
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'magis-window-'))
-  desk = await Desk.open()
+  await desk.open()
   window = await desk.start(data())
 })
 afterAll(async () => {
-  await window.close().catch(() => undefined)
   await desk.close()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -49,7 +48,7 @@ test('the first start leads to a repository in one step', async () => {
 
 test('an issue is pasted and solved; a run that is stopped goes on, also after the program was killed', async () => {
   const settings = await window.ask<Record<string, unknown>>('settings', {})
-  await window.ask('put_settings', { settings: { ...settings, default_model: MODEL } })
+  await window.ask('put_settings', { settings: { ...settings, ...SMALL } })
   await window.press('Control+1')
   await window.fill('Issue', ISSUE)
   await window.press('Control+Enter')

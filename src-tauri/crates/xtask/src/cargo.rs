@@ -54,15 +54,28 @@ pub fn build_magis(profile: Profile) -> Result<PathBuf> {
 pub fn build(package: &str, program: &str, profile: Profile) -> Result<PathBuf> {
     let mut command = cargo();
     command.args(["build", "--locked", "--package", package]);
-    command.args(["--message-format", "json-render-diagnostics"]);
     if profile == Profile::Release {
         command.arg("--release");
     }
+    built(&mut command, program)
+}
+
+/// The path of a program as the tests have it: features are those of the whole workspace with its tests, so a build for the tests is used again.
+///
+/// # Errors
+/// When it has to be built and the build fails; cargo has printed why.
+pub fn built_with_tests(program: &str) -> Result<PathBuf> {
+    built(cargo().args(["test", "--locked", "--workspace", "--no-run"]), program)
+}
+
+/// Carries out a build and looks for a program among what it made.
+fn built(command: &mut Command, program: &str) -> Result<PathBuf> {
     let output = command
+        .args(["--message-format", "json-render-diagnostics"])
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .context("starting cargo build")?;
+        .context("starting cargo")?;
     if !output.status.success() {
         bail!(
             "building {program} failed ({}); cargo's message is above",
@@ -70,8 +83,7 @@ pub fn build(package: &str, program: &str, profile: Profile) -> Result<PathBuf> 
         );
     }
     let messages = String::from_utf8_lossy(&output.stdout);
-    let path = executable(&messages, program)
-        .with_context(|| format!("cargo built no program named {program} from {package}"))?;
+    let path = executable(&messages, program).with_context(|| format!("cargo built no program named {program}"))?;
     Ok(PathBuf::from(path))
 }
 
@@ -99,12 +111,12 @@ pub fn metadata() -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("reading the JSON of cargo metadata")
 }
 
-/// The last path that cargo's messages give for a program of this name.
+/// The last path that cargo's messages give for a program of this name; its own tests are a program of that name too.
 fn executable(messages: &str, name: &str) -> Option<String> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["target"]["name"] == name)
+        .filter(|message| message["target"]["name"] == name && message["profile"]["test"] != true)
         .filter_map(|message| message["executable"].as_str().map(str::to_owned))
         .next_back()
 }
@@ -119,6 +131,8 @@ mod tests {
             r#"{"reason":"compiler-artifact","target":{"name":"magis_core"},"executable":null}"#,
             "\n",
             r#"{"reason":"compiler-artifact","target":{"name":"magis"},"executable":"/t/release/magis"}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"magis"},"profile":{"test":true},"executable":"/t/deps/magis-1"}"#,
             "\n",
             r#"{"reason":"build-finished","success":true}"#,
         );

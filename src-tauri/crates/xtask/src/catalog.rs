@@ -17,7 +17,7 @@ const CATALOG: &str = include_str!("../../../../models/catalog.toml");
 /// # Errors
 /// When the model is not in the catalogue, or `magis` cannot fetch it.
 pub fn fetch(magis: &Path, id: &str, folders: &ModelFolders) -> Result<PathBuf> {
-    let name = file_name(CATALOG, id).with_context(|| format!("models/catalog.toml has no model {id}"))?;
+    let name = file(id)?;
     let status = Command::new(magis)
         .args(["models", "fetch", id])
         .arg("--data-dir")
@@ -34,6 +34,14 @@ pub fn fetch(magis: &Path, id: &str, folders: &ModelFolders) -> Result<PathBuf> 
         bail!("{id} was fetched, but {} is not there", file.display());
     }
     Ok(file)
+}
+
+/// The name that the catalogue gives a model's file.
+///
+/// # Errors
+/// When the model is not in the catalogue.
+pub fn file(id: &str) -> Result<&'static str> {
+    file_name(CATALOG, id).with_context(|| format!("models/catalog.toml has no model {id}"))
 }
 
 /// A data folder of the program, and where its models are.

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::{self, Profile};
 use crate::catalog::{self, ModelFolders};
 use crate::step::{self, Finished};
-use crate::{floors, folders, tools, window};
+use crate::{desktop, floors, folders, tools, window};
 
 /// The model of the tests that use a real one.
 pub const TEST_MODEL: &str = "smollm2-135m";
@@ -79,6 +79,7 @@ pub fn run() -> ExitCode {
         }),
     ];
     steps.push(step::run("tests", || tests(model.as_ref(), &mut counts)));
+    steps.push(step::run("the real window", || desktop::test(model.as_deref())));
     steps.push(step::run("tests in documentation", || documentation_tests(&mut counts)));
 
     println!("\n=== summary after {}", step::time(start.elapsed()));

@@ -129,7 +129,7 @@ impl Need {
     }
 }
 
-const NEEDS: [Need; 19] = [
+const NEEDS: [Need; 20] = [
     need("git", Probe::Program("git"), ["git", "git", "git", "git"]),
     need(
         "python3",
@@ -201,6 +201,8 @@ const NEEDS: [Need; 19] = [
         Probe::Program("dbus-run-session"),
         ["dbus", "dbus-daemon", "dbus", ""],
     ),
+    // Brings loopback up in a name space of its own.
+    tests("ip", Probe::OnPath("ip"), ["iproute2", "iproute", "iproute2", ""]),
     tests(
         "a font for Chinese",
         Probe::Font("zh-cn"),

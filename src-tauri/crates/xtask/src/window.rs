@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::cargo::{self, Profile};
 use crate::folders;
+use crate::network::Network;
 
 /// Whether this session has a display to open a window on.
 pub fn has_display() -> bool {
@@ -69,10 +70,20 @@ pub fn packages() -> Result<()> {
 /// # Errors
 /// When it cannot be started or fails.
 pub fn npm(arguments: &[&str]) -> Result<()> {
+    npm_with(Network::Whole, arguments, &[])
+}
+
+/// Calls npm in the front end's folder, with as much of the network and with these variables, which hold paths.
+///
+/// # Errors
+/// When it cannot be started or fails.
+pub fn npm_with(network: Network, arguments: &[&str], variables: &[(&str, &Path)]) -> Result<()> {
     println!("$ npm {}", arguments.join(" "));
-    let status = Command::new("npm")
+    let status = network
+        .command("npm")
         .args(arguments)
         .current_dir(folder())
+        .envs(variables.iter().copied())
         .env("NPM_CONFIG_UPDATE_NOTIFIER", "false")
         .stdin(Stdio::null())
         .status()
