@@ -184,10 +184,13 @@ pub fn kill(args: &KillArgs) -> Result<ExitCode> {
 fn one(args: &KillArgs, at: usize, whole: &RunRecord) -> Result<Point> {
     let after = at * whole.calls.len() / args.points;
     let next = &whole.calls[after];
-    let longer = (next.prompt_ms + next.generate_ms) / 2 * u32::from(at % 2 == 1);
+    let longer = match at % 2 {
+        0 => Duration::ZERO,
+        _ => Duration::from_millis(u32::midpoint(next.prompt_ms, next.generate_ms).into()),
+    };
     let trial = Trial::new(args, &format!("point-{:02}", at + 1))?;
     let untouched = fingerprint(&trial.repository());
-    let magis = trial.killed_after(after, Duration::from_millis(longer.into()))?;
+    let magis = trial.killed_after(after, longer)?;
     let known = magis.store().calls(RUN)?;
     trial.magis(&["runs", "resume", "1"])?.wait()?;
     let now = magis.store().calls(RUN)?;
