@@ -87,6 +87,21 @@ fn built(command: &mut Command, program: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(path))
 }
 
+/// The folder that builds go to.
+///
+/// # Errors
+/// When cargo cannot be asked.
+pub fn target() -> Result<PathBuf> {
+    let output = cargo()
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("starting cargo metadata")?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("reading the JSON of cargo metadata")?;
+    let folder = metadata["target_directory"].as_str();
+    Ok(PathBuf::from(folder.context("cargo metadata names no target folder")?))
+}
+
 /// The systems the program is for; what a package takes along on others is not ours.
 const PLATFORMS: [&str; 3] = [
     "x86_64-unknown-linux-gnu",

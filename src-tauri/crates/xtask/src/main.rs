@@ -19,6 +19,7 @@ mod floors;
 mod folders;
 mod network;
 mod sandbox;
+mod screenshots;
 mod setup;
 mod step;
 mod tools;
@@ -41,6 +42,8 @@ enum Task {
     App(AppArguments),
     /// Run every check and test of the project, with the small test model.
     Test(SetupArguments),
+    /// Take pictures of every screen, in both themes, both languages and two sizes, into target/screenshots.
+    Screenshots(ScreenshotArguments),
     /// Hold the dependency rules between the crates against `cargo metadata`.
     Floors,
 }
@@ -79,6 +82,15 @@ struct AppArguments {
     arguments: Vec<OsString>,
 }
 
+#[derive(Debug, Args)]
+struct ScreenshotArguments {
+    #[command(flatten)]
+    setup: SetupArguments,
+    /// Only the screens that have this in their name.
+    #[arg(default_value = "", hide_default_value = true, value_name = "PART")]
+    part: String,
+}
+
 fn main() -> ExitCode {
     match perform(Arguments::parse().task) {
         Ok(code) => code,
@@ -99,6 +111,11 @@ fn perform(task: Task) -> Result<ExitCode> {
         Task::Test(arguments) => {
             setup::prepare(Purpose::WindowTests, consent(&arguments))?;
             Ok(checks::run())
+        }
+        Task::Screenshots(arguments) => {
+            setup::prepare(Purpose::WindowTests, consent(&arguments.setup))?;
+            screenshots::take(&arguments.part)?;
+            Ok(ExitCode::SUCCESS)
         }
         Task::Floors => floors::run(),
     }
