@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::{self, Profile};
 use crate::catalog::{self, ModelFolders};
 use crate::step::{self, Finished};
-use crate::{desktop, floors, folders, tools, window};
+use crate::{desktop, floors, folders, network, tools, window};
 
 /// The model of the tests that use a real one.
 pub const TEST_MODEL: &str = "smollm2-135m";
@@ -47,8 +47,9 @@ pub fn run() -> ExitCode {
             Ok("types, components, build, size".to_owned())
         }),
         step::run("front end in a browser", || {
-            window::npm(&["run", "--silent", "e2e"])?;
-            Ok(String::new())
+            let network = network::least();
+            window::npm_with(network, &["run", "--silent", "e2e"], &[])?;
+            Ok(network.remark().to_owned())
         }),
         step::run("formatting", || plain(cargo::cargo().args(["fmt", "--all", "--check"]))),
         step::run("licences, bans and sources", deny),
