@@ -102,21 +102,28 @@ pub fn target() -> Result<PathBuf> {
     Ok(PathBuf::from(folder.context("cargo metadata names no target folder")?))
 }
 
+/// The system that packages are made for here.
+pub const LINUX: &str = "x86_64-unknown-linux-gnu";
+
 /// The systems the program is for; what a package takes along on others is not ours.
-const PLATFORMS: [&str; 3] = [
-    "x86_64-unknown-linux-gnu",
-    "aarch64-apple-darwin",
-    "x86_64-pc-windows-msvc",
-];
+const PLATFORMS: [&str; 3] = [LINUX, "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 /// The metadata of the workspace with its whole dependency graph.
 ///
 /// # Errors
 /// When cargo fails or the lock file is out of date.
 pub fn metadata() -> Result<Value> {
+    metadata_for(&PLATFORMS)
+}
+
+/// As [`metadata`], for these systems.
+///
+/// # Errors
+/// When cargo fails or the lock file is out of date.
+pub fn metadata_for(platforms: &[&str]) -> Result<Value> {
     let output = cargo()
         .args(["metadata", "--format-version", "1", "--locked"])
-        .args(PLATFORMS.iter().flat_map(|platform| ["--filter-platform", platform]))
+        .args(platforms.iter().flat_map(|platform| ["--filter-platform", platform]))
         .stderr(Stdio::inherit())
         .output()
         .context("starting cargo metadata")?;

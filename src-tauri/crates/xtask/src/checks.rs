@@ -136,7 +136,11 @@ fn deny() -> Result<String> {
     plain(cargo::in_checkout(program).args(["--config", ".deny.toml", "check", "licenses", "bans", "sources"]))
 }
 
-fn test_model() -> Result<PathBuf> {
+/// The file of the model for tests, fetched where it is not there.
+///
+/// # Errors
+/// When it cannot be fetched, or the variable names no file.
+pub fn test_model() -> Result<PathBuf> {
     if let Some(given) = env::var_os(TEST_MODEL_VARIABLE).map(PathBuf::from) {
         if given.is_file() {
             return Ok(given);

@@ -105,16 +105,16 @@ impl Scene {
 
 fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
     let issue = &demo.issue;
-    let magis = kept(steps, "build magis", || {
+    let magis = step::kept(steps, "build magis", || {
         let path = cargo::build_magis(Profile::Release)?;
         Ok((path.display().to_string(), path))
     })?;
-    let models = kept(steps, "fetch the model", || {
+    let models = step::kept(steps, "fetch the model", || {
         let of_user = ModelFolders::of_user()?;
         let path = catalog::fetch(&magis, &demo.model, &of_user)?;
         Ok((path.display().to_string(), of_user.models))
     })?;
-    let tests = kept(steps, "write the sample repository", || {
+    let tests = step::kept(steps, "write the sample repository", || {
         write_scene(scene, issue)?;
         println!(
             "The repository: {}\nThe issue:\n\n{}",
@@ -123,7 +123,7 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
         );
         Ok((scene.repository.display().to_string(), Tests::announced(scene)?))
     })?;
-    kept(steps, "tests before the patch (they have to fail)", || {
+    step::kept(steps, "tests before the patch (they have to fail)", || {
         let run = tests.run()?;
         match run.ending {
             Ending::Failed => Ok((last_line(&run.output), ())),
@@ -131,10 +131,10 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
             Ending::TimedOut => bail!("the tests took longer than {}", step::time(TEST_LIMIT)),
         }
     })?;
-    kept(steps, "solve the issue", || {
+    step::kept(steps, "solve the issue", || {
         Ok((solve(&magis, &models, demo, scene)?, ()))
     })?;
-    kept(steps, "take the patch", || {
+    step::kept(steps, "take the patch", || {
         let run = newest_run(&magis, scene)?;
         magis_in(
             &magis,
@@ -151,7 +151,7 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
         )?;
         Ok((format!("run {run}, applied to the scratch copy"), ()))
     })?;
-    kept(steps, "tests after the patch (they have to pass)", || {
+    step::kept(steps, "tests after the patch (they have to pass)", || {
         let run = tests.run()?;
         match run.ending {
             Ending::Passed => Ok((last_line(&run.output), ())),
@@ -159,18 +159,6 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
             Ending::TimedOut => bail!("the tests took longer than {}", step::time(TEST_LIMIT)),
         }
     })
-}
-
-/// Carries out a step that the next ones need, and keeps its line for the summary.
-fn kept<T>(steps: &mut Vec<Finished>, name: &'static str, action: impl FnOnce() -> Result<(String, T)>) -> Result<T> {
-    let mut value = None;
-    let finished = step::run(name, || {
-        let (remark, made) = action()?;
-        value = Some(made);
-        Ok(remark)
-    });
-    steps.push(finished);
-    value.with_context(|| format!("the demo stopped at this step: {name}; it can be started again"))
 }
 
 fn write_scene(scene: &Scene, issue: &SampleIssue) -> Result<()> {

@@ -10,6 +10,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use setup::Purpose;
 
+mod bundle;
 mod cargo;
 mod catalog;
 mod checks;
@@ -44,6 +45,8 @@ enum Task {
     Test(SetupArguments),
     /// Take pictures of every screen, in both themes, both languages and two sizes, into target/screenshots.
     Screenshots(ScreenshotArguments),
+    /// Make the packages, .deb and .rpm, with the licences of everything inside, into target/bundle.
+    Bundle(BundleArguments),
     /// Hold the dependency rules between the crates against `cargo metadata`.
     Floors,
 }
@@ -91,6 +94,18 @@ struct ScreenshotArguments {
     part: String,
 }
 
+#[derive(Debug, Args)]
+struct BundleArguments {
+    #[command(flatten)]
+    setup: SetupArguments,
+    /// Package the programs as the tests build them: to look at the packaging, not to hand on.
+    #[arg(long, required = true)]
+    dev: bool,
+    /// Then install the .deb into an empty root and run the tests of the real window on it (on Debian, as root).
+    #[arg(long = "try")]
+    trial: bool,
+}
+
 fn main() -> ExitCode {
     match perform(Arguments::parse().task) {
         Ok(code) => code,
@@ -115,6 +130,19 @@ fn perform(task: Task) -> Result<ExitCode> {
         Task::Screenshots(arguments) => {
             setup::prepare(Purpose::WindowTests, consent(&arguments.setup))?;
             screenshots::take(&arguments.part)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Task::Bundle(arguments) => {
+            let purpose = if arguments.trial {
+                Purpose::PackageTests
+            } else {
+                Purpose::Window
+            };
+            setup::prepare(purpose, consent(&arguments.setup))?;
+            let packages = bundle::make()?;
+            if arguments.trial {
+                bundle::trial::run(&packages.deb)?;
+            }
             Ok(ExitCode::SUCCESS)
         }
         Task::Floors => floors::run(),

@@ -29,6 +29,8 @@ pub enum Purpose {
     Window,
     /// The window under test, in a browser and on a display of its own.
     WindowTests,
+    /// Packages under test, in a root of their own.
+    PackageTests,
 }
 
 /// Makes sure that the build can begin.
@@ -129,7 +131,7 @@ impl Need {
     }
 }
 
-const NEEDS: [Need; 20] = [
+const NEEDS: [Need; 21] = [
     need("git", Probe::Program("git"), ["git", "git", "git", "git"]),
     need(
         "python3",
@@ -208,6 +210,14 @@ const NEEDS: [Need; 20] = [
         Probe::Font("zh-cn"),
         ["fonts-noto-cjk", "google-noto-sans-cjk-fonts", "noto-fonts-cjk", ""],
     ),
+    Need {
+        purpose: Purpose::PackageTests,
+        ..need(
+            "debootstrap",
+            Probe::Program("debootstrap"),
+            ["debootstrap", "debootstrap", "debootstrap", ""],
+        )
+    },
 ];
 
 /// A need of every build; packages of Debian, Fedora, Arch and Homebrew.
@@ -435,7 +445,8 @@ fn apt_get(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn is_root() -> bool {
+/// Whether this is the superuser.
+pub fn is_root() -> bool {
     Command::new("id")
         .arg("-u")
         .output()

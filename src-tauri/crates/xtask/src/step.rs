@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 /// A step that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,25 @@ pub fn run(name: &'static str, action: impl FnOnce() -> Result<String>) -> Finis
     };
     println!("{}", line(&finished));
     finished
+}
+
+/// Carries out a step that the next ones need, and keeps its line for the summary.
+///
+/// # Errors
+/// When the step fails; it has printed why.
+pub fn kept<T>(
+    steps: &mut Vec<Finished>,
+    name: &'static str,
+    action: impl FnOnce() -> Result<(String, T)>,
+) -> Result<T> {
+    let mut value = None;
+    let finished = run(name, || {
+        let (remark, made) = action()?;
+        value = Some(made);
+        Ok(remark)
+    });
+    steps.push(finished);
+    value.with_context(|| format!("it stopped at this step: {name}; it can be started again"))
 }
 
 /// One line for a step: how it ended, its time, its name, its remark.
