@@ -1,8 +1,11 @@
 // The list of runs as it opens: what is chosen, what waits from before, and groups that fold.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { go, ground, open, settled, type Ground } from '../window/open'
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let on: Ground
 beforeAll(async () => {
   on = await ground()
@@ -80,4 +83,44 @@ test('runs that were left waiting can be removed, and come back', async () => {
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('2 runs were waiting for their turn when Magis was closed.').waitFor()
   await page.context().close()
+})
+
+test('a run that was left waiting says so on its own screen, and can be started or removed there', async () => {
+  const { page } = await open(on, { scene: 'waiting' })
+  await go(page, 'runs')
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Enter')
+  await page.getByText('It begins when you start it.').waitFor()
+  await page.getByText('The files were not ranked yet.').waitFor()
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByRole('row', { name: /Dates before 1970/ }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('row', { name: /Dates before 1970/ }).waitFor()
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Enter')
+  await page.getByText('It begins when you start it.').waitFor()
+  await page.keyboard.press('p')
+  await expect.poll(() => asked(page, 'resumeRun')).toEqual([[32]])
+  await page.context().close()
+})
+
+type Violation = { id: string; nodes: { html: string; failureSummary: string }[] }
+
+test.each(['light', 'dark'] as const)('folded groups and the line about waiting runs have no violation in the %s theme', async (theme) => {
+  const { page, errors } = await open(on, { scene: 'waiting', theme })
+  await go(page, 'runs')
+  await page.getByRole('combobox', { name: /^Group/ }).click()
+  await page.getByRole('option', { name: 'By repository' }).click()
+  await page.locator('[role=row][aria-expanded]').first().click()
+  await settled(page)
+  await page.evaluate(axe)
+  const violations = await page.evaluate(async () => {
+    const run = (window as unknown as { axe: { run: (context: Document, options: object) => Promise<{ violations: Violation[] }> } }).axe
+    return (await run.run(document, { resultTypes: ['violations'] })).violations
+  })
+  await page.context().close()
+  expect(violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`)).toEqual([])
+  expect(errors).toEqual([])
 })

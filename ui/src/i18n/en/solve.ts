@@ -116,6 +116,7 @@ export const solve = {
   'solve.skip.missing': 'not in this clone',
   'solve.skip.unsupported_path': 'its path has unusual characters',
   'solve.locate.none': 'The files are being ranked.',
+  'solve.locate.not_begun': 'The files were not ranked yet.',
   'solve.candidate.kept': 'Kept as a candidate',
   'solve.candidate.waiting': 'Not judged yet',
   'solve.candidate.judged_irrelevant': 'Set aside as not relevant',

@@ -118,6 +118,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.skip.missing': '不在此克隆中',
   'solve.skip.unsupported_path': '路径含有特殊字符',
   'solve.locate.none': '正在为文件排名。',
+  'solve.locate.not_begun': '尚未对文件排序。',
   'solve.candidate.kept': '保留为候选',
   'solve.candidate.waiting': '尚未评判',
   'solve.candidate.judged_irrelevant': '判断为不相关',
