@@ -43,6 +43,11 @@ pub struct Packages {
 /// # Errors
 /// When something cannot be built, a licence is not there, or Tauri cannot pack.
 pub fn make() -> Result<Packages> {
+    if !cfg!(target_os = "linux") {
+        bail!(
+            "a .deb and an .rpm are made on Linux; for this system Tauri packs by src-tauri/tauri.conf.json, with targets of its own"
+        );
+    }
     let mut steps = Vec::new();
     let made = steps_to_packages(&mut steps);
     println!();
