@@ -13,8 +13,8 @@ mod ground;
 use ground::{git, hang_at, script};
 use magis_app::views::{
     AppliedKind, ApplyWish, BaseWish, CandidateState, ExportFormat, FileReview, HunkChoice, HunkDecision, Identity,
-    IndexView, MemoryFileState, ReviewState, RunListFilter, RunNews, RunOrder, RunStatus, Settings, SolveForm, SteeringWish,
-    Theme,
+    IndexView, MemoryFileState, ReviewState, RunListFilter, RunNews, RunOrder, RunStatus, Settings, SolveForm,
+    SteeringWish, Theme,
 };
 use magis_app::{App, ERASE_ALL, Halt, ModelSource, Place};
 use magis_core::{RepoId, RunId, Stage};
