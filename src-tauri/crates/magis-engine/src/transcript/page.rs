@@ -1,8 +1,8 @@
 //! A page that grows line by line, and tables with columns.
 
-use super::text::{clean, wrapped};
+use super::text::{clean, shortened, wrapped};
 use super::{Paint, Tone};
-use console::measure_text_width;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Text under way.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Page {
             return;
         }
         // The lead is measured as if it were the first word of the text, so that the first line breaks where it has to.
-        let lead_width = measure_text_width(lead);
+        let lead_width = lead.width();
         let room = self.width.saturating_sub(indent + 2).max(20);
         let lines = wrapped(&format!("{} {text}", "x".repeat(lead_width)), room);
         for (index, line) in lines.iter().enumerate() {
@@ -155,7 +155,7 @@ impl Table {
         let columns = self.rows.first().map_or(0, Vec::len);
         let widest = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| measure_text_width(&cell.text)).max().unwrap_or(0)
+            cells.map(|cell| cell.text.width()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(widest).collect();
         let before_last: usize = widths
@@ -168,11 +168,11 @@ impl Table {
             for (column, cell) in row.iter().enumerate() {
                 let last = column + 1 == columns;
                 let text = if last {
-                    console::truncate_str(&cell.text, width.saturating_sub(before_last).max(20), "…").into_owned()
+                    shortened(&cell.text, width.saturating_sub(before_last).max(20))
                 } else {
                     cell.text.clone()
                 };
-                let fill = " ".repeat(widths[column].saturating_sub(measure_text_width(&text)));
+                let fill = " ".repeat(widths[column].saturating_sub(text.width()));
                 let painted = cell.tone.map_or_else(|| text.clone(), |tone| paint.tone(tone, &text));
                 match self.rows[0][column].side {
                     Side::Right => line.extend([fill.as_str(), painted.as_str()]),

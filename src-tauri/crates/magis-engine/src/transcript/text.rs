@@ -1,8 +1,8 @@
 //! Words, numbers and lengths of time as people read them, and text of others made safe for a terminal.
 
-use console::measure_text_width;
 use std::borrow::Cow;
 use std::time::Duration;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// `text` without what a terminal would obey or hide: control characters become their visible signs, and so do the characters that turn
 /// the direction of writing. Line breaks and tabs stay.
@@ -33,7 +33,21 @@ pub fn one_line(text: &str, width: usize) -> String {
         .find(|line| !line.is_empty())
         .unwrap_or_default()
         .replace('\t', " ");
-    console::truncate_str(&line, width.max(1), "…").into_owned()
+    shortened(&line, width.max(1))
+}
+
+/// The beginning of `text` that fits into `width` columns; what was longer ends with an ellipsis.
+pub fn shortened(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut room = width.saturating_sub(1);
+    let fits = |letter: &char| {
+        let rest = room.checked_sub(letter.width().unwrap_or(0));
+        room = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// Breaks `text` into lines of at most `width` columns, at spaces. Lines that are far indented, and those between code fences, are code and
@@ -48,7 +62,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         let indent = line.len() - line.trim_start().len();
         let listed = ["- ", "* "].iter().any(|mark| line.trim_start().starts_with(mark));
         let code = fenced || fence || line.contains('\t') || (indent >= 4 && !listed);
-        if code || measure_text_width(line) <= width {
+        if code || line.width() <= width {
             lines.push(line.to_owned());
         } else {
             // What follows the mark of a list stands under its first word.
@@ -64,7 +78,7 @@ fn wrap(line: &str, width: usize, indents: [usize; 2], lines: &mut Vec<String>) 
     let mut current = " ".repeat(indents[0]);
     let mut begun = false;
     for word in line.split_whitespace() {
-        if begun && measure_text_width(&current) + 1 + measure_text_width(word) > width {
+        if begun && current.width() + 1 + word.width() > width {
             lines.push(std::mem::replace(&mut current, " ".repeat(indents[1])));
             begun = false;
         }
@@ -124,6 +138,13 @@ mod tests {
         assert_eq!(clean("a\u{1b}[2Jb\tc\n"), "a␛[2Jb\tc\n");
         assert_eq!(clean("x = \"\u{202e}evil\""), "x = \"\u{fffd}evil\"");
         assert_eq!(clean("ünï 码"), "ünï 码");
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        assert_eq!(shortened("码码码码", 8), "码码码码");
+        assert_eq!(shortened("码码码码", 6), "码码…");
+        assert_eq!(shortened("abcd", 3), "ab…");
     }
 
     #[test]
