@@ -1,7 +1,7 @@
 //! `cargo xtask bundle`: the packages that are handed to others, with the licences of everything inside.
 //!
-//! Packing is Tauri's, by `tauri.conf.json`; what only this machine knows (paths, the C library's version) is added here. It downloads nothing but npm's
-//! packages. Whether a package works is shown by [`trial`].
+//! Packing is Tauri's, by `tauri.conf.json`; what only this machine knows (paths, the C library's version) is added here. It downloads nothing but
+//! packages of the registries. Whether a package works is shown by [`trial`].
 
 mod licences;
 pub mod trial;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::step::{self, Finished};
-use crate::{cargo, folders, window};
+use crate::{cargo, folders, tools, window};
 
 /// Where the package holds the licences.
 const DEBIAN_LICENCES: &str = "/usr/share/doc/magis/copyright";
@@ -93,7 +93,7 @@ fn pack(folder: &Path, programs: &Programs, licences: &Path) -> Result<Packages>
     let window = built.join("magis-app");
     fs::copy(&programs.window, &window).with_context(|| format!("copying {}", programs.window.display()))?;
     let configuration = configuration(programs, licences, needed_libc(&[&window, &programs.terminal])?);
-    let status = cargo::in_checkout(folders::workspace().join("ui/node_modules/.bin/tauri"))
+    let status = cargo::in_checkout(tools::obtain(&tools::TAURI)?)
         .args([
             "bundle",
             "--ci",

@@ -12,8 +12,10 @@ use crate::{cargo, folders, setup};
 /// A program from the registry, pinned.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
-    /// The package, and the program it has.
-    pub name: &'static str,
+    /// The package.
+    pub package: &'static str,
+    /// The program it has.
+    pub program: &'static str,
     /// The version that is built when none is installed.
     pub version: &'static str,
     /// Arguments that print a version, to see whether it works.
@@ -22,16 +24,26 @@ pub struct Tool {
 
 /// Licences, bans and sources of the dependencies.
 pub const DENY: Tool = Tool {
-    name: "cargo-deny",
+    package: "cargo-deny",
+    program: "cargo-deny",
     version: "0.20.2",
     probe: &["--version"],
 };
 
 /// The test runner.
 pub const NEXTEST: Tool = Tool {
-    name: "cargo-nextest",
+    package: "cargo-nextest",
+    program: "cargo-nextest",
     version: "0.9.143",
     probe: &["nextest", "--version"],
+};
+
+/// The packer.
+pub const TAURI: Tool = Tool {
+    package: "tauri-cli",
+    program: "cargo-tauri",
+    version: "2.12.4",
+    probe: &["--version"],
 };
 
 /// The path of a tool that works: installed by the user, or in the cache, or built there now.
@@ -40,15 +52,15 @@ pub const NEXTEST: Tool = Tool {
 /// When it has to be built and the build fails.
 pub fn obtain(tool: &Tool) -> Result<PathBuf> {
     let ours = folders::cache()?.join("tools");
-    let built = ours.join("bin").join(tool.name);
-    for candidate in [PathBuf::from(tool.name), built.clone()] {
+    let built = ours.join("bin").join(tool.program);
+    for candidate in [PathBuf::from(tool.program), built.clone()] {
         if setup::answers(&candidate, tool.probe) {
             return Ok(candidate);
         }
     }
     println!(
         "{} is not installed: building {} into {}",
-        tool.name,
+        tool.package,
         tool.version,
         ours.display()
     );
@@ -58,14 +70,14 @@ pub fn obtain(tool: &Tool) -> Result<PathBuf> {
         // A place of its own that stays, so that an interrupted build goes on.
         .arg("--target-dir")
         .arg(ours.join("build"))
-        .arg(tool.name)
+        .arg(tool.package)
         .stdin(Stdio::null())
         .status()
-        .with_context(|| format!("starting cargo install for {}", tool.name))?;
+        .with_context(|| format!("starting cargo install for {}", tool.package))?;
     if !status.success() {
         bail!(
             "building {} {} failed ({status}); cargo's message is above",
-            tool.name,
+            tool.package,
             tool.version
         );
     }
