@@ -16,22 +16,29 @@ for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
 const only = process.env['LOOKS']?.split(',')
 
 const on = await ground()
+
+/** The picture is taken as far as one comes; a fault of the page is thrown behind it. */
+async function take(screen: (typeof screens)[number], look: Look, path: string): Promise<void> {
+  const { page, errors } = await open(on, { ...screen.look, ...look })
+  try {
+    await screen.to(page).finally(() => page.screenshot({ path }))
+    if (errors.length > 0) throw new Error(errors.join('; '))
+  } finally {
+    await page.context().close()
+  }
+}
+
 let failed = 0
 for (const screen of screens.filter((one) => one.name.includes(part))) {
   for (const look of looks) {
     const label = `${look.width}-${look.theme}-${look.language}`
     if (only && !only.some((one) => label.includes(one))) continue
-    const { page, errors } = await open(on, { ...screen.look, ...look })
     try {
-      await screen.to(page)
-      await page.screenshot({ path: join(folder, `${screen.name}-${label}.png`) })
-      if (errors.length > 0) throw new Error(errors.join('; '))
+      await take(screen, look, join(folder, `${screen.name}-${label}.png`))
     } catch (thrown) {
       failed += 1
       console.error(`${screen.name} ${label}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
-      await page.screenshot({ path: join(folder, `${screen.name}-${label}.png`) }).catch(() => undefined)
     }
-    await page.context().close()
   }
 }
 await on.close()

@@ -1,6 +1,7 @@
 //! `cargo xtask screenshots`: pictures of every screen, in both themes, both languages and two sizes, into a folder that is not committed.
 //!
-//! Which screens there are, and how one comes to them, stands in `ui/tests/window`. The pictures that the README shows are none of these.
+//! Which screens there are, and how one comes to them, stands in `ui/tests/window`. The README shows two of them,
+//! `readme-run` and `readme-review`; whoever changes those screens copies them to `ui/screenshots`.
 
 use anyhow::{Context, Result};
 
