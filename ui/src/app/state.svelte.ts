@@ -131,6 +131,8 @@ class App {
           break
         case 'settings_changed':
           void this.readSettings()
+          // Which model is taken by default is one of them.
+          void this.readModels()
           break
         case 'opening':
           void this.begin(event.opening)

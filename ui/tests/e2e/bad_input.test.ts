@@ -86,6 +86,16 @@ test('a model that went missing is named at the form and in the status bar, and 
   await page.getByText('Qwen2.5-Coder 1.5B Instruct is not on this machine yet (1.1 GB).').waitFor()
   expect(await page.getByRole('main').getByRole('button', { name: /^Solve/ }).isDisabled()).toBe(true)
   expect(await page.getByRole('region', { name: 'Status' }).innerText()).toContain('not fetched yet')
+  // Another default makes the form ready, whoever chose it.
+  await page.evaluate((models) => {
+    window.magis.answer('models', models)
+    window.magis.emit({ kind: 'settings_changed' })
+  }, left.map((one) => ({ ...one, is_default: one.installed })))
+  await expect.poll(() => page.getByRole('main').getByRole('button', { name: /^Solve/ }).isDisabled()).toBe(false)
+  await page.evaluate((models) => {
+    window.magis.answer('models', models)
+    window.magis.emit({ kind: 'models_changed' })
+  }, left)
   await page.getByRole('button', { name: 'Get a model' }).click()
   await page.getByRole('heading', { name: 'Models' }).waitFor()
   await page.context().close()
