@@ -1,0 +1,16 @@
+//! What the window can do, without a window: on a real data folder, a real repository and a model that follows a script.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../crates/magis-engine/tests/ground/mod.rs"]
+mod ground;
+mod own_data;
+mod repositories;
+mod review;
+mod runs;
+mod support;

@@ -1,0 +1,72 @@
+//! What the program keeps for itself: settings, drafts, a database of another version.
+
+use crate::ground::script;
+use crate::support::{Window, filter, form, open};
+use magis_app::ERASE_ALL;
+use magis_app::views::{Settings, SolveForm, Theme};
+use std::fs;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_typed_and_set_is_there_again() {
+    let window = Window::new(script());
+    let repo = window.add();
+    let typed = SolveForm {
+        comments: "see the log".to_owned(),
+        ..form(repo, "half an iss")
+    };
+    window.app.save_draft(&typed).unwrap();
+    let settings = Settings {
+        theme: Theme::Dark,
+        font_size: 99,
+        ..Settings::default()
+    };
+    window.app.put_settings(settings).unwrap();
+
+    let window = window.reopened(script());
+    assert_eq!(window.app.draft(repo).unwrap(), Some(typed));
+    let read = window.app.settings().unwrap();
+    assert_eq!((read.theme, read.font_size), (Theme::Dark, 24));
+    let refused = window
+        .app
+        .start_run(form(repo, "https://example.org/issues/1"))
+        .await
+        .unwrap_err();
+    assert_eq!(refused.code, "issue_address");
+    assert!(
+        window.app.draft(repo).unwrap().is_some(),
+        "a refused run leaves the draft"
+    );
+
+    let report = window.folder.path().join("report.txt");
+    window.app.diagnostics(&report).unwrap();
+    let report = fs::read_to_string(report).unwrap();
+    assert!(!report.contains("tally") && !report.contains("half an iss"), "{report}");
+
+    assert_eq!(window.app.erase_all("yes").await.unwrap_err().code, "not_confirmed");
+    window.app.erase_all(ERASE_ALL).await.unwrap();
+    let info = window.app.info().unwrap();
+    assert!(info.first_start && info.opened.is_none());
+    assert!(
+        window.root().join(".git").exists(),
+        "the repository is not ours to erase"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_a_newer_version_is_told_by_every_command() {
+    let window = Window::new(script());
+    window.add();
+    let database = window.app.magis().unwrap().store().path().to_owned();
+    let Window { app, folder } = window;
+    drop(app);
+    // SQLite keeps the version at byte 60 of the file, the greatest byte first.
+    let mut bytes = fs::read(&database).unwrap();
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(&database, bytes).unwrap();
+
+    let app = open(&folder, script());
+    let problem = app.repositories().unwrap_err();
+    assert_eq!(problem.code, "newer_schema");
+    assert!(problem.message.contains("99") && problem.remedy.unwrap().contains("pdate this program"));
+    assert_eq!(app.runs_page(filter()).unwrap_err().code, "newer_schema");
+}

@@ -1,0 +1,163 @@
+//! Repositories, and what is remembered of them.
+
+use crate::ground::script;
+use crate::support::{Window, all_of, filter, form, listed};
+use magis_app::views::{ApplyWish, IndexView, MemoryFileState};
+use magis_testkit::sample;
+use std::fs;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removed_repository_comes_back_with_its_memory_until_the_window_closes() {
+    let window = Window::new(script());
+    let (run, _) = window.solve(sample::TWO_TASK_ISSUE).await;
+    let repo = window.app.run_row(run).unwrap().repo.unwrap();
+    let before = window.app.repositories().unwrap();
+    assert!(before[0].memory.unwrap().fresh >= 2);
+
+    window.app.remove_repository(repo).unwrap();
+    assert_eq!(window.app.repositories().unwrap(), []);
+    assert_eq!(window.app.run_row(run).unwrap().repo, None);
+    let refused = window.app.start_run(form(repo, sample::ISSUE)).await.unwrap_err();
+    assert_eq!(refused.code, "no_repository");
+    window.app.undo_remove_repository(repo).unwrap();
+    assert_eq!(window.app.repositories().unwrap(), before);
+    assert_eq!(window.app.run_row(run).unwrap().repo, Some(repo));
+
+    window.app.remove_repository(repo).unwrap();
+    assert_eq!(window.add(), repo, "adding it again is taking the removal back");
+    window.app.erase_removed(i64::MAX);
+    assert!(window.app.repositories().unwrap()[0].memory.unwrap().fresh >= 2);
+
+    window.app.remove_repository(repo).unwrap();
+    window.app.erase_removed(i64::MAX);
+    assert_eq!(
+        window.app.undo_remove_repository(repo).unwrap_err().code,
+        "no_repository"
+    );
+    let index = window.folder.path().join("data/index").join(repo.to_string());
+    assert!(!index.exists());
+    window.add();
+    assert_eq!(window.app.repositories().unwrap()[0].memory.unwrap().fresh, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repository_says_for_which_commit_its_index_was_made() {
+    let window = Window::new(script());
+    window.add();
+    let index = || window.app.repositories().unwrap().remove(0).index.unwrap();
+    assert_eq!(index(), IndexView::None);
+    window.solve(sample::TWO_TASK_ISSUE).await;
+    assert_eq!(index(), IndexView::Fresh);
+
+    let commit = |message: &str| {
+        let who = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
+        window.git(&[who.as_slice(), &["commit", "-q", "--allow-empty", "-m", message]].concat());
+    };
+    let made_for = window.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    commit("one");
+    commit("two");
+    assert_eq!(index(), IndexView::Older { commits: 2 });
+    window.git(&["checkout", "-q", "HEAD~3"]);
+    assert_eq!(index(), IndexView::Elsewhere { commit: made_for });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_vanished_is_told_and_its_runs_still_open() {
+    let window = Window::new(script());
+    let (run, _) = window.solve(sample::TWO_TASK_ISSUE).await;
+    fs::rename(window.root(), window.folder.path().join("elsewhere")).unwrap();
+
+    let rows = window.app.repositories().unwrap();
+    let problem = rows[0].problem.as_ref().unwrap();
+    assert_eq!((problem.code.as_str(), rows[0].runs), ("no_such_folder", 1));
+    assert!(problem.remedy.as_ref().unwrap().contains("remove the repository"));
+    assert_eq!(window.app.run_view(run).unwrap().tasks.len(), 2);
+    assert!(window.app.base_file(run, "tally/filters.py").unwrap().contains("def "));
+    let applied = window
+        .app
+        .apply(run, all_of(&window.app, run), ApplyWish::Worktree)
+        .unwrap_err();
+    assert_eq!(applied.code, "repository_gone");
+    let begun = window.app.start_run(form(rows[0].id, sample::ISSUE)).await.unwrap_err();
+    assert_eq!(begun.code, "no_such_folder");
+
+    let file = window.folder.path().join("all.patch");
+    let wish = ApplyWish::PatchFile {
+        path: file.display().to_string(),
+    };
+    window.app.apply(run, all_of(&window.app, run), wish).unwrap();
+    assert!(fs::read_to_string(file).unwrap().contains("casefold"));
+    window.app.remove_repository(rows[0].id).unwrap();
+    assert!(window.app.repositories().unwrap().is_empty());
+    assert_eq!(listed(&window.app, filter()), [run], "runs stay");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_shows_what_is_known_and_keeps_what_a_person_wrote() {
+    let window = Window::new(script());
+    let (run, _) = window.solve(sample::TWO_TASK_ISSUE).await;
+    let repo = window.app.run_row(run).unwrap().repo.unwrap();
+    let report = window.app.memory_report(repo).unwrap();
+    assert!(
+        report.counts.fresh >= 2 && report.counts.none > 0,
+        "{:?}",
+        report.counts
+    );
+    assert!(report.tokens_spent > 0);
+
+    let path = "tally/filters.py";
+    let corrected = window
+        .app
+        .correct_summary(repo, path, "This file chooses entries. Mine.")
+        .unwrap();
+    assert!(corrected.corrected && !corrected.stale);
+    window.solve(sample::TWO_TASK_ISSUE).await;
+    assert_eq!(
+        window.app.summary(repo, path).unwrap().unwrap().text,
+        "This file chooses entries. Mine."
+    );
+    let saved = window.app.memory_report(repo).unwrap();
+    assert!(saved.tokens_saved > 0, "the second run used what the first one made");
+    assert!(saved.files.iter().any(|file| file.path == path && file.corrected));
+
+    let renewed = window.app.renew_summary(repo, path).await.unwrap();
+    assert!(!renewed.corrected && renewed.text.contains("chooses entries"));
+    fs::write(window.root().join(path), "# another\n").unwrap();
+    window.git(&[
+        "-c",
+        "user.name=T",
+        "-c",
+        "user.email=t@example.org",
+        "commit",
+        "-qam",
+        "change",
+    ]);
+    assert!(window.app.summary(repo, path).unwrap().unwrap().stale);
+    let report = window.app.memory_report(repo).unwrap();
+    let file = report.files.iter().find(|file| file.path == path).unwrap();
+    assert_eq!(file.state, MemoryFileState::Stale);
+    window.app.drop_summary(repo, path).unwrap();
+    assert_eq!(window.app.summary(repo, path).unwrap(), None);
+    let nothing = window.app.correct_summary(repo, path, "x").unwrap_err();
+    assert_eq!(nothing.code, "nothing_remembered");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sample_is_written_once_and_has_issues() {
+    let window = Window::new(script());
+    let row = window.app.add_sample().unwrap();
+    assert_eq!(window.app.add_sample().unwrap().id, row.id);
+    assert!(row.problem.is_none() && row.memory.unwrap().none > 5);
+    assert!(
+        window
+            .app
+            .branches(row.id)
+            .unwrap()
+            .iter()
+            .any(|branch| branch.name == "main" && branch.current)
+    );
+    let issue = &window.app.sample_issues()[0];
+    let run = window.app.start_run(form(row.id, &issue.text)).await.unwrap();
+    window.app.until_idle().await;
+    assert!(window.app.run_view(run).unwrap().outcome.is_some());
+}

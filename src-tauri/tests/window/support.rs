@@ -1,0 +1,168 @@
+//! A window's program on a folder of its own, and the short forms of what the tests ask of it.
+
+use crate::ground::git;
+use magis_app::views::{
+    ApplyWish, BaseWish, FileReview, HunkChoice, HunkDecision, Identity, ReviewState, RunListFilter, RunNews, RunOrder,
+    SolveForm,
+};
+use magis_app::{App, ModelSource, Place};
+use magis_core::{RepoId, RunId};
+use magis_engine::DataFolder;
+use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::llm::ScriptedModel;
+use magis_testkit::sample;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+pub struct Window {
+    pub app: App,
+    pub folder: TempDir,
+}
+
+impl Window {
+    pub fn new(model: ScriptedModel) -> Self {
+        let folder = TempDir::new().unwrap();
+        sample::write_repository(&folder.path().join("tally")).unwrap();
+        let app = open(&folder, model);
+        Self { app, folder }
+    }
+
+    /// Closes the window and opens another one on the same data folder.
+    pub fn reopened(self, model: ScriptedModel) -> Self {
+        let app = open(&self.folder, model);
+        Self {
+            app,
+            folder: self.folder,
+        }
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("tally")
+    }
+
+    pub fn add(&self) -> RepoId {
+        self.app.add_repository(&self.root()).unwrap().id
+    }
+
+    pub fn git(&self, arguments: &[&str]) -> String {
+        git(&self.root(), arguments)
+    }
+
+    pub fn follow(&self, run: RunId) -> UnboundedReceiver<RunNews> {
+        let (sender, receiver) = unbounded_channel();
+        self.app
+            .follow_run(run, Box::new(move |news| sender.send(news).is_ok()));
+        receiver
+    }
+
+    /// Begins a run and follows it to its end.
+    pub async fn solve(&self, issue: &str) -> (RunId, Vec<RunNews>) {
+        let run = self.app.start_run(form(self.add(), issue)).await.unwrap();
+        let news = until_the_end(self.follow(run)).await;
+        self.app.until_idle().await;
+        (run, news)
+    }
+}
+
+pub fn open(folder: &TempDir, model: ScriptedModel) -> App {
+    let place = Place {
+        data: DataFolder::locate(Some(folder.path().join("data"))).unwrap(),
+        worker: WorkerCommand {
+            program: "no-worker".into(),
+            args: Vec::new(),
+        },
+        opening: None,
+    };
+    App::open(place, ModelSource::Given(Arc::new(model)), Arc::new(|_| ()))
+}
+
+pub fn form(repo: RepoId, issue: &str) -> SolveForm {
+    SolveForm {
+        repo,
+        issue: issue.to_owned(),
+        comments: String::new(),
+        failing_log: String::new(),
+        base: BaseWish::Head,
+        model: None,
+        files: Vec::new(),
+        seed: 1,
+        top_k: 10,
+        max_rounds: 3,
+        qa: true,
+    }
+}
+
+pub async fn until_the_end(mut news: UnboundedReceiver<RunNews>) -> Vec<RunNews> {
+    let mut all = Vec::new();
+    // The channel closes when the run halts.
+    while let Some(one) = news.recv().await {
+        all.push(one);
+    }
+    all
+}
+
+/// Waits until a call of this step begins.
+pub async fn until_step(news: &mut UnboundedReceiver<RunNews>, wanted: &str) {
+    while let Some(one) = news.recv().await {
+        if matches!(&one, RunNews::CallStarted { step, .. } if step == wanted) {
+            return;
+        }
+    }
+    panic!("{wanted} never began");
+}
+
+pub fn filter() -> RunListFilter {
+    RunListFilter {
+        repo: None,
+        status: None,
+        tag: None,
+        text: String::new(),
+        after: None,
+        limit: 50,
+        order: RunOrder::NewestFirst,
+    }
+}
+
+pub fn listed(app: &App, filter: RunListFilter) -> Vec<RunId> {
+    let page = app.runs_page(filter).unwrap();
+    page.rows.iter().map(|row| row.run.id).collect()
+}
+
+pub fn accepted(path: &str, hunks: &[u32]) -> FileReview {
+    let decisions = hunks.iter().map(|hunk| HunkChoice {
+        hunk: *hunk,
+        decision: HunkDecision::Accepted,
+    });
+    FileReview {
+        path: path.to_owned(),
+        seen: true,
+        decisions: decisions.collect(),
+        edited: None,
+    }
+}
+
+pub fn review(files: Vec<FileReview>) -> ReviewState {
+    ReviewState {
+        files,
+        commit_message: Some("Compare categories whatever their case".to_owned()),
+        pull_request: None,
+    }
+}
+
+pub fn onto(name: &str) -> ApplyWish {
+    ApplyWish::Branch {
+        name: name.to_owned(),
+        identity: Some(Identity {
+            name: "Ana".to_owned(),
+            email: "ana@example.org".to_owned(),
+        }),
+    }
+}
+
+pub fn all_of(app: &App, run: RunId) -> ReviewState {
+    let files = app.patch(run).unwrap().files;
+    let hunks = |file: &magis_app::views::FileDiff| file.hunks.iter().map(|hunk| hunk.number).collect::<Vec<_>>();
+    review(files.iter().map(|file| accepted(&file.path, &hunks(file))).collect())
+}
