@@ -12,7 +12,7 @@ use magis_core::RunId;
 use magis_engine::floors::llama::WorkerModel;
 use magis_engine::floors::llm::LanguageModel;
 use magis_engine::floors::store::RunStatus;
-use magis_engine::{DriveEnd, Magis};
+use magis_engine::{DriveEnd, EngineLimits, Magis};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -76,8 +76,7 @@ struct Loaded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wanted {
     name: String,
-    context: Option<u32>,
-    threads: Option<u32>,
+    limits: EngineLimits,
 }
 
 impl Driving {
@@ -214,18 +213,16 @@ impl Driving {
         if let ModelSource::Given(model) = &self.models {
             return Ok(Arc::clone(model));
         }
-        let settings = app.settings()?;
         let wanted = Wanted {
             name: name.to_owned(),
-            context: settings.context,
-            threads: settings.threads,
+            limits: app.settings()?.limits(),
         };
         let mut slot = self.loading.lock().await;
         if let Some(loaded) = slot.as_ref().filter(|loaded| loaded.wanted == wanted) {
             return Ok(Arc::clone(&loaded.model));
         }
         release(slot.take()).await;
-        let worker = magis.load_named(name, wanted.context, wanted.threads).await?;
+        let worker = magis.load_named(name, &wanted.limits).await?;
         let worker = Arc::new(worker);
         let model: Arc<dyn LanguageModel> = Arc::<WorkerModel>::clone(&worker);
         *slot = Some(Loaded {

@@ -6,7 +6,7 @@
 
 mod given;
 
-use given::Given;
+pub use given::{Given, named};
 use magis_engine::EngineError;
 use magis_engine::floors::llm::LlmError;
 use magis_engine::floors::models::{FetchError, LibraryError, ModelIdError};
@@ -43,7 +43,8 @@ impl Problem {
     }
 
     /// The same, with what it names.
-    fn naming(self, given: Given) -> Self {
+    #[must_use]
+    pub fn naming(self, given: Given) -> Self {
         Self {
             given: (!given.is_empty()).then_some(given),
             ..self
@@ -149,7 +150,8 @@ fn remedy(error: &EngineError) -> String {
         }
         EngineError::Llm(_) => "Resume the run; if it happens again, choose another model.".to_owned(),
         EngineError::TooLittleMemory { .. } => {
-            "Close other programs, take a smaller model, or set a smaller context under Settings.".to_owned()
+            "Close other programs, raise the limit under Settings where there is one, or take a smaller model."
+                .to_owned()
         }
         EngineError::RunOver(_) => "Run it again from a stage.".to_owned(),
         EngineError::NoPatch(_) => "See on the run's page how it ended.".to_owned(),

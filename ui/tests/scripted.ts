@@ -103,19 +103,19 @@ const acts: Ipc = {
   putSettings: async (settings) => {
     held.settings = clone(settings)
   },
-  privacy: async () => ({ statements: [], fetched: clone(held.fetched) }),
+  fetched: async () => clone(held.fetched),
   diagnostics: async () => undefined,
   eraseAllData: async (confirmation) => {
     if (confirmation !== 'erase') throw refuse('not_confirmed', 'Nothing was erased: the word was another one.')
     Object.assign(held, scene('first'))
   },
   openInEditor: async () => undefined,
-  doctor: async () => [
-    { ok: true, what: 'Magis 0.1.0, Linux x86_64', remedy: null },
-    { ok: true, what: '8 processors to compute with', remedy: null },
-    { ok: true, what: '21.8 GB of memory are available', remedy: null },
-    { ok: true, what: 'Database is sound, 11 runs, 2.2 MB', remedy: null },
-    { ok: held.name !== 'problems', what: held.name === 'problems' ? 'The model qwen2.5-coder-7b is damaged' : 'Model qwen2.5-coder-7b answers', remedy: held.name === 'problems' ? 'Delete the file and fetch it again.' : null },
+  doctor: async (): Promise<T.DoctorLine[]> => [
+    { ok: true, said: { code: 'database_fine', message: 'The database is sound.', remedy: null } },
+    { ok: true, said: { code: 'memory_available', message: '21800 MiB of memory are available.', remedy: null, given: { available: '21800' } } },
+    held.name === 'problems'
+      ? { ok: false, said: { code: 'model', message: 'The model qwen2.5-coder-7b is damaged', remedy: 'Delete the file and fetch it again.' } }
+      : { ok: true, said: { code: 'model_fine', message: 'The model qwen2.5-coder-7b is whole and fits.', remedy: null, given: { model: 'qwen2.5-coder-7b' } } },
   ],
   answerClose: async () => undefined,
   readText: async () => '# Dropped issue\n\nIt fails when the list is empty.',

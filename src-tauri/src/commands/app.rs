@@ -5,7 +5,7 @@
 use crate::problem::Problem;
 use crate::shell::Closing;
 use crate::state::App;
-use crate::view::{AppInfo, CloseAnswer, DoctorLine, PrivacyReport, Settings};
+use crate::view::{AppInfo, CloseAnswer, DoctorLine, FetchRecord, Settings};
 use crate::work::read_given;
 use magis_core::RepoId;
 use std::path::PathBuf;
@@ -35,8 +35,8 @@ pub async fn put_settings(app: State<'_, App>, settings: Settings) -> Result<(),
 /// What touches a network, and what ever did.
 #[tauri::command]
 #[specta::specta]
-pub async fn privacy(app: State<'_, App>) -> Result<PrivacyReport, Problem> {
-    app.work(App::privacy).await
+pub async fn fetched(app: State<'_, App>) -> Result<Vec<FetchRecord>, Problem> {
+    app.work(App::fetched).await
 }
 
 /// Writes a report without code, issues, paths and names.

@@ -22,7 +22,7 @@ pub fn all() -> Builder<tauri::Wry> {
             app::app_info,
             app::settings,
             app::put_settings,
-            app::privacy,
+            app::fetched,
             app::diagnostics,
             app::erase_all_data,
             app::open_in_editor,

@@ -103,7 +103,8 @@ fn of_store(error: &StoreError) -> Given {
     }
 }
 
-fn named<T: Display, const N: usize>(things: [(&str, T); N]) -> Given {
+/// Things by the names that a sentence has for them.
+pub fn named<T: Display, const N: usize>(things: [(&str, T); N]) -> Given {
     things
         .into_iter()
         .map(|(name, thing)| (name.to_owned(), thing.to_string()))

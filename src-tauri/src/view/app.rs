@@ -1,6 +1,8 @@
 //! The program itself: what it is, its settings, what it fetched, and the news it sends on its own.
 
+use crate::problem::Problem;
 use magis_core::{RepoId, RunId};
+use magis_engine::EngineLimits;
 use magis_engine::floors::models::FetchedModel;
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -94,6 +96,8 @@ pub struct Settings {
     pub threads: Option<u32>,
     /// The context a model is loaded with, in tokens; none: what a run needs.
     pub context: Option<u32>,
+    /// Bytes of memory a model with its context may take; none: what is available.
+    pub memory_limit: Option<u64>,
     /// How many files of the ranking are judged.
     pub top_k: u32,
     /// Rounds a task gets.
@@ -102,6 +106,17 @@ pub struct Settings {
     pub editor: Option<String>,
     /// Whether the end of a run is told while another window is in front.
     pub notify: bool,
+}
+
+impl Settings {
+    /// What a model may take, in the engine's words.
+    pub fn limits(&self) -> EngineLimits {
+        EngineLimits {
+            context: self.context,
+            threads: self.threads,
+            memory: self.memory_limit,
+        }
+    }
 }
 
 impl Default for Settings {
@@ -114,6 +129,7 @@ impl Default for Settings {
             default_model: None,
             threads: None,
             context: None,
+            memory_limit: None,
             top_k: 20,
             max_rounds: 3,
             editor: None,
@@ -146,24 +162,13 @@ impl From<FetchedModel> for FetchRecord {
     }
 }
 
-/// What touches a network, and what ever did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
-pub struct PrivacyReport {
-    /// What holds, a sentence each.
-    pub statements: Vec<String>,
-    /// Everything that was ever fetched, the last first.
-    pub fetched: Vec<FetchRecord>,
-}
-
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct DoctorLine {
     /// Whether it is as it should be.
     pub ok: bool,
-    /// What was found.
-    pub what: String,
-    /// What can be done.
-    pub remedy: Option<String>,
+    /// What was found, told as a problem is also where it is none.
+    pub said: Problem,
 }
 
 /// What happens with runs when the window is closed.

@@ -14,7 +14,7 @@ mod solve;
 
 pub use app::{
     AppInfo, CloseAnswer, CloseAsked, Density, DoctorLine, FetchRecord, Language, MemoryChanged, ModelsChanged,
-    Opening, PrivacyReport, RepositoriesChanged, RunsChanged, Settings, SettingsChanged, Theme,
+    Opening, RepositoriesChanged, RunsChanged, Settings, SettingsChanged, Theme,
 };
 pub use memory::{MemoryDay, MemoryFile, MemoryFileState, MemoryReport, SummaryView};
 pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow};

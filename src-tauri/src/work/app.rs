@@ -1,27 +1,20 @@
-//! The program itself: what it is, its settings, its privacy, whether all is well, and what to send with a report.
+//! The program itself: what it is, its settings, what it fetched, whether all is well, and what to send with a report.
 
-use crate::problem::Problem;
+use crate::problem::{Problem, named};
 use crate::state::{App, Change, now};
-use crate::view::{AppInfo, DoctorLine, FetchRecord, PrivacyReport, Settings};
+use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings};
 use magis_engine::Magis;
-use magis_engine::floors::models::{Fit, LibraryError, MINIMUM_CONTEXT, available_memory, fits};
+use magis_engine::floors::models::{MINIMUM_CONTEXT, available_memory};
 use magis_engine::floors::store::{RunFilter, RunQuery, RunStatus};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// The key of the window's settings in the store.
 const SETTINGS: &str = "window/settings";
-/// The context a run is given where nothing else is set, in tokens.
-pub(super) const USUAL_CONTEXT: u32 = 16_384;
-
-/// What holds of the network, whatever is set.
-const STATEMENTS: [&str; 4] = [
-    "Magis sends nothing: no code, no issue, no statistics, no crash report.",
-    "The only network access is fetching a model, and only when you ask for one by name.",
-    "Models run in a process of their own on this machine and have no network code.",
-    "All data lies in one folder that only your user can read. A deleted run is erased from its files.",
-];
+/// Less memory holds no model worth loading, in bytes.
+const SMALLEST_MEMORY_LIMIT: u64 = 256 << 20;
 
 impl App {
     /// The program and the machine.
@@ -46,11 +39,14 @@ impl App {
         })
     }
 
-    /// What a person set; the usual values where nothing was set or an older version wrote it.
+    /// What a person set, and the usual values for what nobody set: an older version knew fewer settings.
     pub fn settings(&self) -> Result<Settings, Problem> {
-        let kept: Option<serde_json::Value> = self.magis()?.store().setting(SETTINGS)?;
-        let read = kept.and_then(|value| serde_json::from_value(value).ok());
-        Ok(read.unwrap_or_default())
+        let kept: Option<serde_json::Map<String, Value>> = self.magis()?.store().setting(SETTINGS)?;
+        let mut all = serde_json::to_value(Settings::default()).unwrap_or_default();
+        if let (Some(all), Some(kept)) = (all.as_object_mut(), kept) {
+            all.extend(kept);
+        }
+        Ok(serde_json::from_value(all).unwrap_or_default())
     }
 
     /// Keeps what a person set, within what makes sense.
@@ -61,6 +57,7 @@ impl App {
             max_rounds: settings.max_rounds.clamp(1, 20),
             threads: settings.threads.map(|threads| threads.clamp(1, 512)),
             context: settings.context.map(|context| context.max(MINIMUM_CONTEXT)),
+            memory_limit: settings.memory_limit.map(|limit| limit.max(SMALLEST_MEMORY_LIMIT)),
             editor: settings.editor.filter(|editor| !editor.trim().is_empty()),
             ..settings
         };
@@ -79,30 +76,26 @@ impl App {
             .unwrap_or_else(|| catalog.default_entry().id.to_string()))
     }
 
-    /// What touches a network, and what ever did.
-    pub fn privacy(&self) -> Result<PrivacyReport, Problem> {
-        let mut fetched: Vec<FetchRecord> = self.magis()?.library().fetched()?.into_iter().map(Into::into).collect();
-        fetched.reverse();
-        Ok(PrivacyReport {
-            statements: STATEMENTS.map(ToOwned::to_owned).to_vec(),
-            fetched,
-        })
+    /// Everything that was ever fetched from a network, the last first.
+    pub fn fetched(&self) -> Result<Vec<FetchRecord>, Problem> {
+        let fetched = self.magis()?.library().fetched()?;
+        Ok(fetched.into_iter().rev().map(Into::into).collect())
     }
 
     /// Looks at what a run needs.
     pub fn doctor(&self) -> Result<Vec<DoctorLine>, Problem> {
         let magis = self.magis()?;
         let mut lines = vec![database(&magis)];
-        match available_memory() {
-            Some(bytes) => lines.push(fine(format!("{} MiB of memory are available.", bytes >> 20))),
-            None => lines.push(fine("The system does not say how much memory is available.".to_owned())),
-        }
+        lines.push(memory());
         lines.push(self.model_line(&magis)?);
         for known in magis.store().repositories()? {
             let found = magis.open_repository(known.id).map_err(Problem::from);
             let state = found.and_then(|repository| Ok(repository.state()?));
             lines.push(match state {
-                Ok(_) => fine(format!("The repository {} can be read.", known.name)),
+                Ok(_) => {
+                    let sentence = format!("The repository {} can be read.", known.name);
+                    fine(Problem::new("repository_fine", sentence, "").naming(named([("name", known.name)])))
+                }
                 Err(problem) => wrong(problem),
             });
         }
@@ -111,31 +104,20 @@ impl App {
 
     fn model_line(&self, magis: &Magis) -> Result<DoctorLine, Problem> {
         let name = self.default_model()?;
-        Ok(match magis.library().resolve(&name) {
-            Ok(file) => {
-                let wanted = USUAL_CONTEXT.min(file.header.context_length);
-                match available_memory().map(|available| fits(&file.header, wanted, available)) {
-                    Some(Fit::No { need, available }) => wrong(Problem::new(
-                        "too_little_memory",
-                        format!(
-                            "the model {name} needs {} MiB of memory, and {} MiB are available",
-                            need >> 20,
-                            available >> 20
-                        ),
-                        "Close other programs, or choose a smaller model.",
-                    )),
-                    Some(Fit::Smaller { context }) => fine(format!(
-                        "The model {name} fits with a context of {context} tokens only."
-                    )),
-                    Some(Fit::Fits { .. }) | None => fine(format!("The model {name} is whole and fits.")),
-                }
+        let limits = self.settings()?.limits();
+        let found = magis.library().resolve(&name).map_err(Problem::from);
+        let fit = found.and_then(|file| Ok(limits.context_of(&file)?));
+        Ok(match fit {
+            Ok((_, notes)) if notes.is_empty() => {
+                let sentence = format!("The model {name} is whole and fits.");
+                fine(Problem::new("model_fine", sentence, "").naming(named([("model", name)])))
             }
-            Err(LibraryError::NotInstalled { id, bytes }) => wrong(Problem::new(
-                "model_missing",
-                format!("the model {id} is not on this machine ({} MB)", bytes / 1_000_000),
-                "Fetch it under Models.",
-            )),
-            Err(error) => wrong(error.into()),
+            Ok((context, _)) => {
+                let sentence = format!("The model {name} fits with a context of {context} tokens only.");
+                let given = named([("model", name), ("context", context.to_string())]);
+                fine(Problem::new("model_smaller", sentence, "").naming(given))
+            }
+            Err(problem) => wrong(problem),
         })
     }
 
@@ -157,8 +139,8 @@ impl App {
         );
         let _ = writeln!(
             text,
-            "threads {:?}, context {:?}, top k {}, rounds {}",
-            settings.threads, settings.context, settings.top_k, settings.max_rounds
+            "threads {:?}, context {:?}, memory limit {:?}, top k {}, rounds {}",
+            settings.threads, settings.context, settings.memory_limit, settings.top_k, settings.max_rounds
         );
         let catalog = magis.library().catalog();
         for model in magis.library().list()? {
@@ -207,7 +189,7 @@ impl App {
         }
         for line in self.doctor()?.into_iter().filter(|line| !line.ok).take(1) {
             // The words of a problem can name a folder, so only that there is one is told.
-            let _ = writeln!(text, "not well: {}", line.remedy.unwrap_or_default());
+            let _ = writeln!(text, "not well: {}", line.said.remedy.unwrap_or_default());
         }
         let _ = writeln!(text, "written {} (milliseconds since 1970)", now());
         write_new(path, text.as_bytes())
@@ -238,25 +220,29 @@ fn stands(status: RunStatus, outcome: Option<&magis_core::RunOutcome>) -> String
 
 fn database(magis: &Magis) -> DoctorLine {
     match magis.store().check() {
-        Ok(()) => fine("The database is sound.".to_owned()),
+        Ok(()) => fine(Problem::new("database_fine", "The database is sound.", "")),
         Err(error) => wrong(error.into()),
     }
 }
 
-fn fine(what: String) -> DoctorLine {
-    DoctorLine {
-        ok: true,
-        what,
-        remedy: None,
-    }
+fn memory() -> DoctorLine {
+    fine(match available_memory().map(|bytes| bytes >> 20) {
+        Some(mib) => Problem::new("memory_available", format!("{mib} MiB of memory are available."), "")
+            .naming(named([("available", mib)])),
+        None => Problem::new(
+            "memory_unknown",
+            "The system does not say how much memory is available.",
+            "",
+        ),
+    })
 }
 
-fn wrong(problem: Problem) -> DoctorLine {
-    DoctorLine {
-        ok: false,
-        what: problem.message,
-        remedy: problem.remedy,
-    }
+fn fine(said: Problem) -> DoctorLine {
+    DoctorLine { ok: true, said }
+}
+
+fn wrong(said: Problem) -> DoctorLine {
+    DoctorLine { ok: false, said }
 }
 
 /// The bytes of all files below a folder; what cannot be read counts nothing.

@@ -1,14 +1,13 @@
 //! Models: what is here and what can be had, fetching one, adding a file, checking one, choosing the default.
 
-use super::app::USUAL_CONTEXT;
 use crate::problem::Problem;
 use crate::state::{App, Change};
 use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Settings};
-use magis_engine::Magis;
 use magis_engine::floors::models::{
     CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
-    ModelId, Verification, available_memory, fits,
+    ModelId, Verification, fits,
 };
+use magis_engine::{EngineLimits, Magis, USUAL_CONTEXT};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,15 +22,15 @@ impl App {
         let magis = self.magis()?;
         let library = magis.library();
         let default = self.default_model()?;
-        let context = self.settings()?.context.unwrap_or(USUAL_CONTEXT);
+        let limits = self.settings()?.limits();
         let here = library
             .list()?
             .into_iter()
-            .map(|model| installed_row(&magis, &model, context));
+            .map(|model| installed_row(&magis, &model, &limits));
         let others = library
             .not_installed()
             .into_iter()
-            .map(|entry| entry_row(&magis, entry, context));
+            .map(|entry| entry_row(&magis, entry, &limits));
         let mut rows = here.chain(others).collect::<Result<Vec<_>, Problem>>()?;
         for row in &mut rows {
             row.is_default = row.id == default;
@@ -188,8 +187,8 @@ impl Meter {
     }
 }
 
-fn installed_row(magis: &Magis, model: &InstalledModel, context: u32) -> Result<ModelRow, Problem> {
-    let available = available_memory().unwrap_or(u64::MAX);
+fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -> Result<ModelRow, Problem> {
+    let available = limits.memory_now();
     let is_own = model.entry.is_none();
     let sha256 = match (&model.entry, &model.header) {
         (Some(entry), _) => entry.file.sha256.to_string(),
@@ -198,7 +197,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, context: u32) -> Result<
         (None, Err(_)) => String::new(),
     };
     let mut row = match &model.entry {
-        Some(entry) => entry_row(magis, entry, context)?,
+        Some(entry) => entry_row(magis, entry, limits)?,
         None => ModelRow {
             id: model.id.to_string(),
             name: model.id.to_string(),
@@ -223,7 +222,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, context: u32) -> Result<
     row.bytes = model.bytes;
     match &model.header {
         Ok(header) => {
-            let wanted = context.min(header.context_length);
+            let wanted = context(limits).min(header.context_length);
             row.context_length = header.context_length;
             row.need_bytes = MemoryNeed::of(header, wanted).bytes();
             row.fits = fits(header, wanted, available).into();
@@ -233,10 +232,10 @@ fn installed_row(magis: &Magis, model: &InstalledModel, context: u32) -> Result<
     Ok(row)
 }
 
-fn entry_row(magis: &Magis, entry: &CatalogEntry, context: u32) -> Result<ModelRow, Problem> {
-    let wanted = context.min(entry.context);
+fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Result<ModelRow, Problem> {
+    let wanted = context(limits).min(entry.context);
     let sha256 = entry.file.sha256.to_string();
-    let fit: Fit = entry.fits(wanted, available_memory().unwrap_or(u64::MAX));
+    let fit: Fit = entry.fits(wanted, limits.memory_now());
     Ok(ModelRow {
         id: entry.id.to_string(),
         name: entry.name.clone(),
@@ -255,6 +254,10 @@ fn entry_row(magis: &Magis, entry: &CatalogEntry, context: u32) -> Result<ModelR
         is_default: false,
         from: entry.file.url.clone(),
     })
+}
+
+fn context(limits: &EngineLimits) -> u32 {
+    limits.context.unwrap_or(USUAL_CONTEXT)
 }
 
 fn measured(magis: &Magis, sha256: &str) -> Result<Option<MeasuredSpeed>, Problem> {

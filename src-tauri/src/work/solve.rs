@@ -61,7 +61,7 @@ impl App {
         let default = self.default_model()?;
         let wish = form.wish(root, Some(default));
         let prepared = match self.driving().models() {
-            ModelSource::Worker => magis.prepare(wish)?,
+            ModelSource::Worker => magis.prepare(wish, &self.settings()?.limits())?,
             ModelSource::Given(model) => magis.prepare_for(wish, model.as_ref())?,
         };
         magis.store().set_run_status(prepared.run, RunStatus::Queued)?;
@@ -131,7 +131,10 @@ impl App {
         seed: Option<u64>,
     ) -> Result<RunId, Problem> {
         let created = self
-            .work(move |app| Ok(app.magis()?.rerun(run, from, model, seed)?))
+            .work(move |app| {
+                let limits = app.settings()?.limits();
+                Ok(app.magis()?.rerun(run, from, model, seed, &limits)?)
+            })
             .await?;
         Driving::enqueue(self, created);
         Ok(created)

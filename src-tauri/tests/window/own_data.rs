@@ -18,6 +18,7 @@ async fn what_was_typed_and_set_is_there_again() {
     let settings = Settings {
         theme: Theme::Dark,
         font_size: 99,
+        memory_limit: Some(1),
         ..Settings::default()
     };
     window.app.put_settings(settings).unwrap();
@@ -26,6 +27,7 @@ async fn what_was_typed_and_set_is_there_again() {
     assert_eq!(window.app.draft(repo).unwrap(), Some(typed));
     let read = window.app.settings().unwrap();
     assert_eq!((read.theme, read.font_size), (Theme::Dark, 24));
+    assert_eq!(read.limits().memory, Some(256 << 20), "no model is smaller");
     let refused = window
         .app
         .start_run(form(repo, "https://example.org/issues/1"))
@@ -50,6 +52,20 @@ async fn what_was_typed_and_set_is_there_again() {
         window.root().join(".git").exists(),
         "the repository is not ours to erase"
     );
+}
+
+#[test]
+fn what_an_older_version_set_stays_set() {
+    let window = Window::new(script());
+    let magis = window.app.magis().unwrap();
+    let older = serde_json::json!({ "theme": "dark", "top_k": 7, "gone": true });
+    magis.store().put_setting("window/settings", &older).unwrap();
+    let expected = Settings {
+        theme: Theme::Dark,
+        top_k: 7,
+        ..Settings::default()
+    };
+    assert_eq!(window.app.settings().unwrap(), expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

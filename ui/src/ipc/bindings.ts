@@ -12,7 +12,7 @@ export const commands = {
 	/**  Keeps what a person set. */
 	putSettings: (settings: Settings) => typedError<null, Problem>(__TAURI_INVOKE("put_settings", { settings })),
 	/**  What touches a network, and what ever did. */
-	privacy: () => typedError<PrivacyReport, Problem>(__TAURI_INVOKE("privacy")),
+	fetched: () => typedError<FetchRecord[], Problem>(__TAURI_INVOKE("fetched")),
 	/**  Writes a report without code, issues, paths and names. */
 	diagnostics: (path: string) => typedError<null, Problem>(__TAURI_INVOKE("diagnostics", { path })),
 	/**  Erases everything in the data folder; `confirmation` is the word that a person typed. */
@@ -453,10 +453,8 @@ export type DiffLineKind =
 export type DoctorLine = {
 	/**  Whether it is as it should be. */
 	ok: boolean,
-	/**  What was found. */
-	what: string,
-	/**  What can be done. */
-	remedy: string | null,
+	/**  What was found, told as a problem is also where it is none. */
+	said: Problem,
 };
 
 /**  New text for an interval of lines of the base version. */
@@ -989,14 +987,6 @@ export type PlanStep = {
 	after: TaskId[],
 };
 
-/**  What touches a network, and what ever did. */
-export type PrivacyReport = {
-	/**  What holds, a sentence each. */
-	statements: string[],
-	/**  Everything that was ever fetched, the last first. */
-	fetched: FetchRecord[],
-};
-
 /**  Something that went wrong. */
 export type Problem = {
 	/**  A stable word for programs. */
@@ -1380,6 +1370,8 @@ export type Settings = {
 	threads: number | null,
 	/**  The context a model is loaded with, in tokens; none: what a run needs. */
 	context: number | null,
+	/**  Bytes of memory a model with its context may take; none: what is available. */
+	memory_limit: number | null,
 	/**  How many files of the ranking are judged. */
 	top_k: number,
 	/**  Rounds a task gets. */

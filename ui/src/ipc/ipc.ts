@@ -17,7 +17,7 @@ export interface Ipc {
   appInfo(): Promise<T.AppInfo>
   settings(): Promise<T.Settings>
   putSettings(settings: T.Settings): Done
-  privacy(): Promise<T.PrivacyReport>
+  fetched(): Promise<T.FetchRecord[]>
   diagnostics(path: string): Done
   eraseAllData(confirmation: string): Done
   openInEditor(repo: T.RepoId, path: string, line: number | null): Done

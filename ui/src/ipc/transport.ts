@@ -1,17 +1,17 @@
 // Owns the calls to Tauri: each unwraps Rust's result and throws its problem as a Fault.
 // It keeps no state and knows no screen. Names and arguments are the contract's.
 import { Channel } from '@tauri-apps/api/core'
-import { getCurrentWebview } from '@tauri-apps/api/webview'
+import { listen, TauriEvent } from '@tauri-apps/api/event'
 import { open, save } from '@tauri-apps/plugin-dialog'
 import { commands, events } from './bindings'
-import { Fault, type DropNews, type Ipc, type Stop } from './ipc'
+import { Fault, type Ipc, type Stop } from './ipc'
 import type * as T from './types'
 
 export const ipc: Ipc = {
   appInfo: () => call(commands.appInfo()),
   settings: () => call(commands.settings()),
   putSettings: (settings) => call(commands.putSettings(settings)),
-  privacy: () => call(commands.privacy()),
+  fetched: () => call(commands.fetched()),
   diagnostics: (path) => call(commands.diagnostics(path)),
   eraseAllData: (confirmation) => call(commands.eraseAllData(confirmation)),
   openInEditor: (repo, path, line) => call(commands.openInEditor(repo, path, line)),
@@ -105,13 +105,15 @@ export const ipc: Ipc = {
       events.opening.listen((event) => handler({ kind: 'opening', opening: event.payload })),
       events.closeAsked.listen((event) => handler({ kind: 'close_asked', running: event.payload.running })),
     ]),
-  onDrop: (handler) =>
-    all([
-      getCurrentWebview().onDragDropEvent((event) => {
-        const news = dropNews(event.payload)
-        if (news) handler(news)
-      }),
-    ]),
+  onDrop: (handler) => {
+    const over = ({ payload }: { payload: Dragged }): void => handler({ kind: 'over', ...place(payload) })
+    return all([
+      listen<Dragged>(TauriEvent.DRAG_ENTER, over),
+      listen<Dragged>(TauriEvent.DRAG_OVER, over),
+      listen<Dragged>(TauriEvent.DRAG_DROP, ({ payload }) => handler({ kind: 'dropped', paths: payload.paths ?? [], ...place(payload) })),
+      listen(TauriEvent.DRAG_LEAVE, () => handler({ kind: 'left' })),
+    ])
+  },
 
   pickFolder: (title) => open({ title, directory: true }),
   pickFile: (title, extensions) =>
@@ -147,21 +149,9 @@ function all(pending: Promise<() => void>[]): Stop {
   }
 }
 
-type Payload = { type: string; paths?: string[]; position?: { x: number; y: number } }
+type Dragged = { paths?: string[]; position: { x: number; y: number } }
 
-function dropNews(payload: Payload): DropNews | null {
-  // Tauri gives device pixels; the page counts in its own.
-  const x = (payload.position?.x ?? 0) / window.devicePixelRatio
-  const y = (payload.position?.y ?? 0) / window.devicePixelRatio
-  switch (payload.type) {
-    case 'enter':
-    case 'over':
-      return { kind: 'over', x, y }
-    case 'leave':
-      return { kind: 'left' }
-    case 'drop':
-      return { kind: 'dropped', paths: payload.paths ?? [], x, y }
-    default:
-      return null
-  }
+/** Tauri gives device pixels; the page counts in its own. */
+function place({ position }: Dragged): { x: number; y: number } {
+  return { x: position.x / window.devicePixelRatio, y: position.y / window.devicePixelRatio }
 }

@@ -2,14 +2,19 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { Fault, problemOf } from '../../src/ipc/ipc'
 
-const tauri = vi.hoisted(() => ({ asked: [] as [string, unknown][], answer: (): Promise<unknown> => Promise.resolve(null) }))
+const tauri = vi.hoisted(() => ({ asked: [] as [string, unknown][], listeners: new Map<string, (event: unknown) => void>(), answer: (): Promise<unknown> => Promise.resolve(null) }))
 const invoke = (name: string, given: unknown): Promise<unknown> => {
   tauri.asked.push([name, given])
   return tauri.answer()
 }
 vi.mock('@tauri-apps/api/core', () => ({ invoke: (name: string, given: unknown) => invoke(name, given), Channel: class { onmessage: ((news: unknown) => void) | null = null } }))
-vi.mock('@tauri-apps/api/event', () => ({ listen: vi.fn(async () => () => undefined) }))
-vi.mock('@tauri-apps/api/webview', () => ({ getCurrentWebview: () => ({ onDragDropEvent: async () => () => undefined }) }))
+vi.mock('@tauri-apps/api/event', () => ({
+  listen: async (name: string, handler: (event: unknown) => void) => {
+    tauri.listeners.set(name, handler)
+    return () => tauri.listeners.delete(name)
+  },
+  TauriEvent: { DRAG_ENTER: 'enter', DRAG_OVER: 'over', DRAG_DROP: 'drop', DRAG_LEAVE: 'leave' },
+}))
 vi.mock('@tauri-apps/plugin-dialog', () => ({ open: vi.fn(), save: vi.fn() }))
 
 const { ipc } = await import('../../src/ipc/transport')
@@ -52,4 +57,17 @@ test('a run that cannot be followed says so as news', async () => {
   tauri.answer = () => Promise.reject({ code: 'no_run', message: 'There is no run 9.', remedy: null })
   const news = await new Promise((heard) => ipc.followRun(9, heard))
   expect(news).toEqual({ kind: 'problem', problem: { code: 'no_run', message: 'There is no run 9.', remedy: null } })
+})
+
+test('what is dragged is told in the page\'s own pixels, until nobody listens', async () => {
+  vi.stubGlobal('devicePixelRatio', 2)
+  const told: unknown[] = []
+  const stop = ipc.onDrop((news) => told.push(news))
+  tauri.listeners.get('enter')?.({ payload: { paths: ['/a'], position: { x: 10, y: 20 } } })
+  tauri.listeners.get('drop')?.({ payload: { paths: ['/a'], position: { x: 30, y: 40 } } })
+  tauri.listeners.get('leave')?.({ payload: null })
+  expect(told).toEqual([{ kind: 'over', x: 5, y: 10 }, { kind: 'dropped', paths: ['/a'], x: 15, y: 20 }, { kind: 'left' }])
+  stop()
+  await vi.waitFor(() => expect(tauri.listeners.size).toBe(0))
+  vi.unstubAllGlobals()
 })

@@ -64,7 +64,7 @@ pub enum EngineError {
     #[error(transparent)]
     Prompt(#[from] PromptError),
     /// Too little memory for the model.
-    #[error("the model {model} needs {} MiB of memory with a context of {context} tokens, and {} MiB are available", .need >> 20, .available >> 20)]
+    #[error("the model {model} needs {} MiB of memory with a context of {context} tokens, and {} MiB may be taken", .need >> 20, .available >> 20)]
     TooLittleMemory {
         /// The model.
         model: String,
@@ -72,7 +72,7 @@ pub enum EngineError {
         context: u32,
         /// Bytes needed.
         need: u64,
-        /// Bytes available.
+        /// Bytes that are available, within the limit that was set.
         available: u64,
     },
     /// The model's context is too small for a step, also at its shortest.
@@ -186,7 +186,7 @@ impl EngineError {
             Self::Llm(_) => "see 'magis doctor'; the run can be resumed".to_owned(),
             Self::Log { .. } => "export the run and report it; other runs are not affected".to_owned(),
             Self::TooLittleMemory { .. } => {
-                "close other programs, take a smaller model, or a smaller context with --context".to_owned()
+                "close other programs, allow more with --memory where it was given, or take a smaller model".to_owned()
             }
             Self::RunOver(run) => format!("run it again with 'magis rerun {run} --from STAGE'"),
             Self::NoPatch(run) => format!("see 'magis runs show {run}' for how it ended"),

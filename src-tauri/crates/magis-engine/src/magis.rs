@@ -2,14 +2,14 @@
 
 use crate::desk::now;
 use crate::driver::interrupt_abandoned;
-use crate::{DataFolder, EngineError, Steering};
+use crate::{DataFolder, EngineError, EngineLimits, Steering};
 use magis_core::{
     Hint, HintsMode, Issue, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Speaker, Speech, Stage, Turn,
 };
 use magis_flow::Run;
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_llm::LanguageModel;
-use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, ModelLibrary, available_memory, fits};
+use magis_models::ModelLibrary;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_store::{NewRun, RunArchive, Store, StoreError};
 use std::path::PathBuf;
@@ -62,10 +62,6 @@ pub struct Prepared {
     pub notes: Vec<String>,
 }
 
-/// The context asked for where nothing else is said, in tokens: room for every prompt of a run, and a cache of some
-/// hundred MiB on a small model.
-const CONTEXT: u32 = 16_384;
-
 impl Magis {
     /// Opens the data folder, with the command that starts the engine's worker.
     pub fn open(data: DataFolder, worker: WorkerCommand) -> Result<Self, EngineError> {
@@ -102,13 +98,13 @@ impl Magis {
     }
 
     /// Checks everything a run needs and creates it with its first event. Nothing is written into the repository.
-    pub fn prepare(&self, wish: SolveWish) -> Result<Prepared, EngineError> {
+    pub fn prepare(&self, wish: SolveWish, limits: &EngineLimits) -> Result<Prepared, EngineError> {
         let model = wish
             .model
             .clone()
             .unwrap_or_else(|| self.library.catalog().default_entry().id.to_string());
         let file = self.library.resolve(&model)?;
-        let (_, mut notes) = context_of(&file, None)?;
+        let (_, mut notes) = limits.context_of(&file)?;
         self.prepare_unloaded(wish, model, &mut notes)
             .map(|run| Prepared { run, notes })
     }
@@ -171,31 +167,21 @@ impl Magis {
     }
 
     /// Starts the engine's worker with the model of a run. The context is chosen by what the memory at hand holds.
-    pub async fn load_model(
-        &self,
-        run: RunId,
-        context: Option<u32>,
-        threads: Option<u32>,
-    ) -> Result<WorkerModel, EngineError> {
+    pub async fn load_model(&self, run: RunId, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
         let name = self.state(run)?.request().model.clone();
-        self.load_named(&name, context, threads).await
+        self.load_named(&name, limits).await
     }
 
     /// Starts the engine's worker with the model of this name, or this file.
-    pub async fn load_named(
-        &self,
-        name: &str,
-        context: Option<u32>,
-        threads: Option<u32>,
-    ) -> Result<WorkerModel, EngineError> {
+    pub async fn load_named(&self, name: &str, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
         let file = self.library.resolve(name)?;
-        let (context, _) = context_of(&file, context)?;
+        let (context, _) = limits.context_of(&file)?;
         let sha256 = file.sha256.to_string();
         let load = LoadRequest {
             file: file.path,
             sha256,
             context: Some(context),
-            threads,
+            threads: limits.threads,
         };
         Ok(WorkerModel::start(self.worker.clone(), load).await?)
     }
@@ -280,11 +266,12 @@ impl Magis {
         from: Stage,
         model: Option<String>,
         seed: Option<u64>,
+        limits: &EngineLimits,
     ) -> Result<RunId, EngineError> {
         let old = self.store.run(run)?;
         let repo = old.entry.repo.ok_or(EngineError::NoRepository(run))?;
         if let Some(name) = &model {
-            context_of(&self.library.resolve(name)?, None)?;
+            limits.context_of(&self.library.resolve(name)?)?;
         }
         let events: Vec<RunEvent> = self.store.events(run)?.into_iter().map(|stored| stored.event).collect();
         let shared = magis_flow::events_before(&events, from);
@@ -332,30 +319,5 @@ impl Magis {
             }
         }
         Ok(run)
-    }
-}
-
-/// The context a model is loaded with here, and what a person should know of it.
-fn context_of(file: &ModelFile, wanted: Option<u32>) -> Result<(u32, Vec<String>), EngineError> {
-    let trained = file.header.context_length;
-    let wanted = wanted.unwrap_or(CONTEXT).min(trained);
-    let available = available_memory().unwrap_or(u64::MAX);
-    match fits(&file.header, wanted, available) {
-        Fit::Fits { context } => Ok((context, Vec::new())),
-        Fit::Smaller { context } => Ok((
-            context,
-            vec![format!(
-                "the memory at hand holds a context of {context} tokens instead of {wanted}"
-            )],
-        )),
-        Fit::No { need, available } => {
-            let model = file.id.to_string();
-            Err(EngineError::TooLittleMemory {
-                model,
-                context: MINIMUM_CONTEXT,
-                need,
-                available,
-            })
-        }
     }
 }

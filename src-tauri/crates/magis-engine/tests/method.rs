@@ -13,7 +13,7 @@ use magis_core::{
     Decision, DescriptionSource, Hint, RelevanceMode, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome,
 };
 use magis_engine::floors::llm::ScriptedModel;
-use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, Steering};
+use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits, Steering};
 use magis_testkit::{fingerprint, sample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -311,7 +311,10 @@ async fn steering_takes_effect_before_the_next_step() {
 async fn a_run_again_from_a_stage_repeats_nothing_before_it() {
     let ground = Ground::new();
     let (run, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
-    let again = ground.magis.rerun(run, magis_core::Stage::Code, None, None).unwrap();
+    let again = ground
+        .magis
+        .rerun(run, magis_core::Stage::Code, None, None, &EngineLimits::default())
+        .unwrap();
     let model = Arc::new(script());
     let end = ground.drive(again, model.clone()).await.unwrap();
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));

@@ -6,6 +6,7 @@
 )]
 
 use clap::{Args, Parser, Subcommand};
+use magis_engine::EngineLimits;
 use magis_testkit::sample;
 use std::path::PathBuf;
 
@@ -92,6 +93,17 @@ pub struct EngineArgs {
     /// Threads to compute with. Default: the physical cores.
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
+}
+
+impl EngineArgs {
+    /// In the engine's words.
+    pub fn limits(&self) -> EngineLimits {
+        EngineLimits {
+            context: self.context,
+            threads: self.threads,
+            memory: None,
+        }
+    }
 }
 
 /// A set to be worked through.

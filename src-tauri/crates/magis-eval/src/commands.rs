@@ -10,8 +10,7 @@ mod solve;
 
 use crate::args::{Command, EngineArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
-use magis_engine::floors::llama::{LoadRequest, WorkerCommand, WorkerModel, worker};
-use magis_engine::floors::models::{Fit, available_memory, fits};
+use magis_engine::floors::llama::{WorkerCommand, worker};
 use magis_engine::{DataFolder, Magis};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
 use std::path::{Path, PathBuf};
@@ -21,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 /// The exit code of a set that was stopped.
 const STOPPED: u8 = 130;
-/// The context asked for where nothing else is said; the engine's own.
-const CONTEXT: u32 = 16_384;
 
 /// Carries out a command.
 pub fn run(command: Command) -> Result<ExitCode> {
@@ -70,29 +67,6 @@ fn model_of(magis: &Magis, engine: &EngineArgs) -> String {
         .model
         .clone()
         .unwrap_or_else(|| magis.library().catalog().default_entry().id.to_string())
-}
-
-/// Loads a model that belongs to no run of the engine.
-async fn load(magis: &Magis, model: &str, context: Option<u32>, threads: Option<u32>) -> Result<WorkerModel> {
-    let file = magis.library().resolve(model)?;
-    let wanted = context.unwrap_or(CONTEXT).min(file.header.context_length);
-    let context = match fits(&file.header, wanted, available_memory().unwrap_or(u64::MAX)) {
-        Fit::Fits { context } => context,
-        Fit::Smaller { context } => {
-            eprintln!("the memory at hand holds a context of {context} tokens instead of {wanted}");
-            context
-        }
-        Fit::No { need, available } => {
-            bail!("{model} needs {need} bytes of memory and {available} are available; take a smaller model")
-        }
-    };
-    let load = LoadRequest {
-        file: file.path,
-        sha256: file.sha256.to_string(),
-        context: Some(context),
-        threads,
-    };
-    Ok(WorkerModel::start(worker_command()?, load).await?)
 }
 
 fn worker_command() -> Result<WorkerCommand> {

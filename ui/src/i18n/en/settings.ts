@@ -35,6 +35,8 @@ export const settings = {
   'settings.threads.note': 'Processors that compute; this machine has {n}.',
   'settings.context': 'Context',
   'settings.context.note': 'How much a model reads at once. More needs more memory; automatic takes what fits.',
+  'settings.memory': 'Memory limit',
+  'settings.memory.note': 'What a model may take with its context. Automatic: what is free when it is loaded.',
   'settings.top_k': 'Files considered',
   'settings.top_k.note': 'How many candidates the Custodian looks at.',
   'settings.rounds': 'Rounds of review',

@@ -37,6 +37,8 @@ export const settings: Record<keyof typeof english, string> = {
   'settings.threads.note': '参与计算的处理器数；本机共有 {n} 个。',
   'settings.context': '上下文',
   'settings.context.note': '模型一次能读的长度。越长越占内存；自动则取可容纳的长度。',
+  'settings.memory': '内存上限',
+  'settings.memory.note': '模型连同上下文可占用的内存。自动：加载时的空闲内存。',
   'settings.top_k': '候选文件数',
   'settings.top_k.note': '仓库管理员考察多少个候选文件。',
   'settings.rounds': '评审轮数',

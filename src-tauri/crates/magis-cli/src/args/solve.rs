@@ -1,6 +1,7 @@
 //! `magis solve`, and what it shares with the other commands that drive a run.
 
 use clap::Args;
+use magis_engine::EngineLimits;
 use std::path::PathBuf;
 
 /// `magis solve`.
@@ -75,6 +76,20 @@ pub struct EngineArgs {
     /// Threads to compute with [default: the physical cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How")]
     pub threads: Option<u32>,
+    /// MiB of memory the model may take with its context [default: what is available]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How")]
+    pub memory: Option<u32>,
+}
+
+impl EngineArgs {
+    /// In the engine's words.
+    pub fn limits(&self) -> EngineLimits {
+        EngineLimits {
+            context: self.context,
+            threads: self.threads,
+            memory: self.memory.map(|mib| u64::from(mib) << 20),
+        }
+    }
 }
 
 /// How a run is followed.

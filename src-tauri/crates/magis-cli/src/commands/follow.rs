@@ -128,7 +128,7 @@ async fn load(
     let start = Instant::now();
     let mut loading = {
         let magis = magis.clone();
-        tokio::spawn(async move { magis.load_model(run, engine.context, engine.threads).await })
+        tokio::spawn(async move { magis.load_model(run, &engine.limits()).await })
     };
     let mut beat = tokio::time::interval(BEAT);
     loop {

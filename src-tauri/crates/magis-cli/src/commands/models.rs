@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::render::{Page, Tone, bytes, clean};
 use crate::screen::tell;
 use crate::status::StatusLine;
+use magis_engine::USUAL_CONTEXT;
 use magis_engine::floors::models::{
     CatalogEntry, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, LibraryError,
     ModelId, ModelLibrary, Purpose, Verification, available_memory, fits,
@@ -16,9 +17,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
-
-/// The context whose fit is shown: room for every prompt of a run.
-const USUAL_CONTEXT: u32 = 16_384;
 
 /// `magis models`.
 pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure> {

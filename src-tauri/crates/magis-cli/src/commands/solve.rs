@@ -48,14 +48,14 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
         relevance: RelevanceMode::Code,
     };
     let magis = place.open()?;
-    let prepared = magis.prepare(wish)?;
+    let prepared = magis.prepare(wish, &args.engine.limits())?;
     follow(place, &magis, prepared.run, &prepared.notes, args.engine, args.follow)
 }
 
 /// `magis rerun`.
 pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
-    let run = magis.rerun(args.run, args.from, args.model, args.seed)?;
+    let run = magis.rerun(args.run, args.from, args.model, args.seed, &args.engine.limits())?;
     let note = format!(
         "run {run} does run {} again from the stage '{}' on",
         args.run, args.from

@@ -71,6 +71,19 @@ fn smollm2_brings_a_run_to_its_end_and_the_repository_stays_untouched() {
 }
 
 #[test]
+fn a_model_above_the_memory_limit_is_refused_before_a_run_is_made() {
+    let (program, repository) = (Program::new(), repository());
+    let output = solve(&program, &repository).args(["--memory", "100"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("and 100 MiB may be taken") && said.contains("--memory"),
+        "{said}"
+    );
+    assert_eq!(program.run(["runs", "list", "--json"]).out.trim(), "[]");
+}
+
+#[test]
 fn smollm2_stopped_by_ctrl_c_is_resumed_to_its_end() {
     let (program, repository) = (Program::new(), repository());
     let mut run = solve(&program, &repository)

@@ -4,13 +4,14 @@
 //! because nothing keeps the objects of a change that no run made; the patch is what counts.
 
 use super::set::{Job, Plan, Set};
-use super::{STOPPED, load, now, runtime, stop_on_interrupt};
+use super::{STOPPED, now, runtime, stop_on_interrupt};
 use crate::args::SetArgs;
 use anyhow::{Context as _, Result};
 use magis_core::{
     Agent, Base, BlobId, Candidate, Evidence, Hint, HintsMode, Issue, Judgement, MergeResult, QaMode, RelevanceMode,
     RepoPath, RunEvent, RunId, RunOutcome, RunRequest, TreeId,
 };
+use magis_engine::EngineLimits;
 use magis_engine::floors::llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, Message, MessageRole, Sampling,
 };
@@ -43,10 +44,10 @@ pub fn baseline(args: &SetArgs) -> Result<ExitCode> {
         max_rounds: 1,
         seed: args.seed,
     })?;
-    runtime()?.block_on(ask_all(&set, args.engine.threads))
+    runtime()?.block_on(ask_all(&set, &args.engine.limits()))
 }
 
-async fn ask_all(set: &Set, threads: Option<u32>) -> Result<ExitCode> {
+async fn ask_all(set: &Set, limits: &EngineLimits) -> Result<ExitCode> {
     let stop = stop_on_interrupt();
     let mut model = None;
     let done = set.results.runs()?;
@@ -62,7 +63,7 @@ async fn ask_all(set: &Set, threads: Option<u32>) -> Result<ExitCode> {
         }
         let loaded = match &model {
             Some(model) => model,
-            None => model.insert(load(&set.magis, &set.setting.model, set.setting.context, threads).await?),
+            None => model.insert(set.magis.load_named(&set.setting.model, limits).await?),
         };
         let asked = tokio::select! {
             biased;

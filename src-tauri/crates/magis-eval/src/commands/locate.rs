@@ -105,7 +105,7 @@ fn by_model(args: &LocateArgs, references: &BTreeMap<InstanceId, Reference>, row
         max_rounds: 1,
         seed: args.seed,
     })?;
-    let code = runtime()?.block_on(drive_all(&set, Until::Judged, args.engine.threads))?;
+    let code = runtime()?.block_on(drive_all(&set, Until::Judged, &args.engine.limits()))?;
     if code != ExitCode::SUCCESS {
         return Ok(code);
     }

@@ -1,9 +1,10 @@
 //! `magis-eval score-tasks`: a named model scores task descriptions against the reference changes (appendix G of the
 //! paper), as a scored choice among 1 to 5.
 
-use super::{load, open, runtime, stop_on_interrupt};
+use super::{open, runtime, stop_on_interrupt};
 use crate::args::ScoreTasksArgs;
 use anyhow::{Result, bail};
+use magis_engine::EngineLimits;
 use magis_engine::floors::llama::WorkerModel;
 use magis_engine::floors::llm::{LanguageModel, Message, MessageRole, ScoreRequest};
 use magis_eval::instances::{InstanceId, rows};
@@ -33,7 +34,11 @@ pub fn score_tasks(args: &ScoreTasksArgs) -> Result<ExitCode> {
     let magis = open(&args.out.join(&setting.data_dir), args.models_dir.as_ref())?;
     runtime()?.block_on(async {
         let stop = stop_on_interrupt();
-        let judge = load(&magis, &args.judge, args.context, None).await?;
+        let limits = EngineLimits {
+            context: args.context,
+            ..EngineLimits::default()
+        };
+        let judge = magis.load_named(&args.judge, &limits).await?;
         let name = judge.card().name.clone();
         let done = results.task_scores()?;
         let mut scored = 0;

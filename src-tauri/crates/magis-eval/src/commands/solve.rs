@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
 use magis_engine::floors::llama::WorkerModel;
 use magis_engine::floors::repo::BaseChoice;
-use magis_engine::{DriveEnd, Progress, SolveWish};
+use magis_engine::{DriveEnd, EngineLimits, Progress, SolveWish};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -53,11 +53,11 @@ pub fn solve(args: &SolveArgs) -> Result<ExitCode> {
         max_rounds: args.max_rounds,
         seed: args.set.seed,
     })?;
-    runtime()?.block_on(drive_all(&set, Until::End, args.set.engine.threads))
+    runtime()?.block_on(drive_all(&set, Until::End, &args.set.engine.limits()))
 }
 
 /// Drives the runs of a set, one after the other; the model stays loaded.
-pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<ExitCode> {
+pub async fn drive_all(set: &Set, until: Until, limits: &EngineLimits) -> Result<ExitCode> {
     let stop = stop_on_interrupt();
     let mut model: Option<Arc<WorkerModel>> = None;
     let mut stuck = 0;
@@ -74,7 +74,7 @@ pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<
                 continue;
             }
             Some(RunLine { run, .. }) => run,
-            None => match prepare(set, job) {
+            None => match prepare(set, job, limits) {
                 Ok(run) => run,
                 Err(error) => {
                     set.say(at, id, &format!("cannot begin: {error:#}"));
@@ -86,7 +86,7 @@ pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<
         let loaded = match &model {
             Some(model) => Arc::clone(model),
             None => {
-                let loaded = Arc::new(set.magis.load_model(run, set.setting.context, threads).await?);
+                let loaded = Arc::new(set.magis.load_model(run, limits).await?);
                 Arc::clone(model.insert(loaded))
             }
         };
@@ -130,7 +130,7 @@ pub async fn drive_all(set: &Set, until: Until, threads: Option<u32>) -> Result<
     })
 }
 
-fn prepare(set: &Set, job: &Job) -> Result<RunId> {
+fn prepare(set: &Set, job: &Job, limits: &EngineLimits) -> Result<RunId> {
     let instance = &job.instance;
     let place = match set.setting.memory {
         Memory::Empty => instance.id.0.clone(),
@@ -143,7 +143,7 @@ fn prepare(set: &Set, job: &Job) -> Result<RunId> {
         Hints::Given if !instance.hints_text.trim().is_empty() => vec![Hint::Comments(instance.hints_text.clone())],
         Hints::Given | Hints::Withheld => Vec::new(),
     };
-    let prepared = set.magis.prepare(SolveWish {
+    let wish = SolveWish {
         repository: clone,
         base: BaseChoice::Revision {
             name: instance.base_commit.0.clone(),
@@ -161,7 +161,8 @@ fn prepare(set: &Set, job: &Job) -> Result<RunId> {
             Qa::Absent => QaMode::Skip,
         },
         relevance: set.setting.relevance,
-    })?;
+    };
+    let prepared = set.magis.prepare(wish, limits)?;
     let run = prepared.run;
     set.results.note_run(&RunLine {
         instance_id: instance.id.clone(),

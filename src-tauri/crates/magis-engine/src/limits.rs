@@ -1,0 +1,50 @@
+//! What the engine may take of the machine, and the context that comes of it.
+
+use crate::EngineError;
+use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, available_memory, fits};
+
+/// The context asked for where nothing else is said, in tokens: room for every prompt of a run, and a cache of some
+/// hundred MiB on a small model.
+pub const USUAL_CONTEXT: u32 = 16_384;
+
+/// What a model may take. What is not said follows from the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EngineLimits {
+    /// The context in tokens; none: [`USUAL_CONTEXT`], as far as model and memory hold it.
+    pub context: Option<u32>,
+    /// Threads to compute with; none: the physical cores.
+    pub threads: Option<u32>,
+    /// Bytes of memory for the model with its context; none: what is available when it is loaded.
+    pub memory: Option<u64>,
+}
+
+impl EngineLimits {
+    /// Bytes of memory that a model with its context may take now.
+    pub fn memory_now(&self) -> u64 {
+        let available = available_memory().unwrap_or(u64::MAX);
+        self.memory.map_or(available, |limit| limit.min(available))
+    }
+
+    /// The context a model is loaded with here, and what a person should know of it.
+    ///
+    /// # Errors
+    /// When not even the smallest useful context fits.
+    pub fn context_of(&self, file: &ModelFile) -> Result<(u32, Vec<String>), EngineError> {
+        let wanted = self.context.unwrap_or(USUAL_CONTEXT).min(file.header.context_length);
+        match fits(&file.header, wanted, self.memory_now()) {
+            Fit::Fits { context } => Ok((context, Vec::new())),
+            Fit::Smaller { context } => Ok((
+                context,
+                vec![format!(
+                    "the memory at hand holds a context of {context} tokens instead of {wanted}"
+                )],
+            )),
+            Fit::No { need, available } => Err(EngineError::TooLittleMemory {
+                model: file.id.to_string(),
+                context: MINIMUM_CONTEXT,
+                need,
+                available,
+            }),
+        }
+    }
+}
