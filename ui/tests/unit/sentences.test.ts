@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { en } from '../../src/i18n/en'
 import { zh_hans } from '../../src/i18n/zh_hans'
+import { zh_hans as chineseCatalog } from '../../src/i18n/zh_hans/catalog'
 
 const english: Record<string, string> = en
 const chinese: Record<string, string> = zh_hans
@@ -53,4 +54,10 @@ test('nothing is shouted, sparkled or called AI', () => {
 test('Chinese is written with its own marks', () => {
   const western = Object.entries(chinese).filter(([, sentence]) => /[\u4e00-\u9fff][,;:?]/.test(sentence))
   expect(western).toEqual([])
+})
+
+test('every model of the catalogue has a Chinese sentence, and no other model has one', () => {
+  const catalog = readFileSync(fileURLToPath(new URL('../../../models/catalog.toml', import.meta.url)), 'utf8')
+  const ids = [...catalog.matchAll(/^id = "(.+)"$/gm)].map((found) => found[1] ?? '')
+  expect(Object.keys(chineseCatalog).sort()).toEqual(ids.sort())
 })

@@ -1,6 +1,7 @@
-// Owns the short sentences about a model that several places show: whether it fits, and how fast it is here.
+// Owns the short sentences about a model that several places show: what it is good for, whether it fits, and how fast it is here.
 import { bytes, number } from '../../i18n/format'
-import { t } from '../../i18n/index.svelte'
+import { language, t } from '../../i18n/index.svelte'
+import { zh_hans } from '../../i18n/zh_hans/catalog'
 import type { ModelFit, ModelRow } from '../../ipc'
 
 export function fitText(fit: ModelFit): string {
@@ -12,6 +13,11 @@ export function fitText(fit: ModelFit): string {
     case 'no':
       return t('models.fits.no', { need: bytes(fit.need), available: bytes(fit.available) })
   }
+}
+
+/** What a model is good for, in the language in force where it has a sentence. */
+export function goodFor(model: ModelRow): string {
+  return (language() === 'zh_hans' ? zh_hans[model.id] : undefined) ?? model.good_for
 }
 
 export function speedText(model: ModelRow): string {
