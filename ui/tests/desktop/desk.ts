@@ -141,6 +141,24 @@ export class Window {
     )
   }
 
+  /** When the first screen was drawn, in milliseconds since 1970. */
+  async usable(): Promise<number> {
+    const drawn = (): Promise<number | null> =>
+      this.driver.executeScript("const [mark] = performance.getEntriesByName('usable'); return mark ? performance.timeOrigin + mark.startTime : null")
+    return Number(await this.driver.wait(drawn, PATIENCE, 'the first screen is never drawn'))
+  }
+
+  /** Memory that each process of the window has to itself, with its share of what several have: PSS in bytes, by program. */
+  memory(): Map<string, number> {
+    const parents = new Map(processes().map((pid) => [pid, parent(pid)]))
+    const mine = new Set(this.programs())
+    for (let grown = -1; grown !== mine.size; ) {
+      grown = mine.size
+      for (const [pid, its] of parents) if (mine.has(its)) mine.add(pid)
+    }
+    return new Map([...mine].map((pid) => [`${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()} ${pid}`, share(pid)]))
+  }
+
   title(): Promise<string> {
     return this.driver.getTitle()
   }
@@ -163,8 +181,25 @@ export class Window {
         return false
       }
     }
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && mine(name)).map(Number)
+    return processes().filter((pid) => mine(String(pid)))
   }
+}
+
+function processes(): number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)
+}
+
+/** The parent of a process; 0 where it has just ended. */
+function parent(pid: number): number {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+function share(pid: number): number {
+  return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024
 }
 
 function quoted(text: string): string {
