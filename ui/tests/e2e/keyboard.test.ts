@@ -1,5 +1,5 @@
 // The window without a mouse: every section, the palette, the switcher, and each screen's own actions.
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ground, open, settled, type Ground } from '../window/open'
 
@@ -11,6 +11,11 @@ afterAll(() => on.close())
 
 const asked = (page: Page, name: string): Promise<unknown[][]> => page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
 const title = (page: Page): Promise<string> => page.title()
+
+/** Waits until the focus is on this or inside it: keys that come before go elsewhere. */
+async function focusWithin(place: Locator): Promise<void> {
+  await expect.poll(() => place.evaluateAll((found) => found.some((one) => one.contains(document.activeElement)))).toBe(true)
+}
 
 /** Presses Tab until the focus is on a thing with this name. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -127,18 +132,20 @@ test('a repository is added by its path, taken off the list, and brought back', 
 test('what cannot be taken back is asked about first, and the safe answer has the focus', async () => {
   const { page } = await open(on)
   await page.keyboard.press('Control+4')
+  const button = page.getByRole('button', { name: /^What can be done with Qwen2\.5-Coder 1\.5B/ })
   const wishRemoval = async (): Promise<void> => {
-    await tabTo(page, /^What can be done with Qwen2\.5-Coder 1\.5B/)
     await page.keyboard.press('Enter')
-    await page.getByRole('menu').waitFor()
+    await focusWithin(page.getByRole('menu'))
     await page.keyboard.press('End')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog').waitFor()
+    await focusWithin(page.getByRole('dialog'))
   }
+  await tabTo(page, /^What can be done with Qwen2\.5-Coder 1\.5B/)
   await wishRemoval()
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await asked(page, 'removeModel')).toEqual([])
+  await focusWithin(button)
   await wishRemoval()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
