@@ -11,15 +11,6 @@ use serde_json::Value;
 
 use crate::folders;
 
-/// Which way to build a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// As the tests are built, so that they share the work.
-    Dev,
-    /// As it is used.
-    Release,
-}
-
 /// A call of cargo in the checkout.
 pub fn cargo() -> Command {
     in_checkout(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
@@ -39,25 +30,15 @@ pub fn in_checkout(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// Builds the program `magis` and returns its path.
+/// Builds a program of a package as it is used, and returns its path.
 ///
 /// # Errors
 /// When the build fails; cargo has printed why.
-pub fn build_magis(profile: Profile) -> Result<PathBuf> {
-    build("magis-cli", "magis", profile)
-}
-
-/// Builds a program of a package and returns its path.
-///
-/// # Errors
-/// When the build fails; cargo has printed why.
-pub fn build(package: &str, program: &str, profile: Profile) -> Result<PathBuf> {
-    let mut command = cargo();
-    command.args(["build", "--locked", "--package", package]);
-    if profile == Profile::Release {
-        command.arg("--release");
-    }
-    built(&mut command, program)
+pub fn build(package: &str, program: &str) -> Result<PathBuf> {
+    built(
+        cargo().args(["build", "--locked", "--release", "--package", package]),
+        program,
+    )
 }
 
 /// The path of a program as the tests have it: features are those of the whole workspace with its tests, so a build for the tests is used again.
@@ -134,7 +115,7 @@ pub fn metadata_for(platforms: &[&str]) -> Result<Value> {
 }
 
 /// The last path that cargo's messages give for a program of this name; its own tests are a program of that name too.
-fn executable(messages: &str, name: &str) -> Option<String> {
+pub fn executable(messages: &str, name: &str) -> Option<String> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo::{self, Profile};
+use crate::cargo;
 use crate::catalog::{self, ModelFolders};
 use crate::step::{self, Finished};
 use crate::{desktop, floors, folders, network, tools, window};
@@ -72,7 +72,7 @@ pub fn run() -> ExitCode {
                     .env("RUSTDOCFLAGS", "--deny warnings"),
             )
         }),
-        step::run("test model", || {
+        step::run("programs and test model", || {
             let path = test_model()?;
             let remark = path.display().to_string();
             model = Some(path);
@@ -147,7 +147,8 @@ pub fn test_model() -> Result<PathBuf> {
         }
         bail!("{TEST_MODEL_VARIABLE} names {}, which is no file", given.display());
     }
-    let magis = cargo::build_magis(Profile::Dev)?;
+    // Built as the tests are: a build of its own would compile half of the dependencies twice.
+    let magis = cargo::built_with_tests("magis")?;
     catalog::fetch(
         &magis,
         TEST_MODEL,

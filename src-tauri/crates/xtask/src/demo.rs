@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use magis_sample::SampleIssue;
 
-use crate::cargo::{self, Profile};
+use crate::cargo;
 use crate::catalog::{self, ModelFolders};
 use crate::folders;
 use crate::sandbox::{self, Ending, Network};
@@ -61,7 +61,7 @@ pub fn run(demo: &Demo) -> Result<ExitCode> {
 /// When one of these cannot be done; the demo can be started again.
 pub fn window_arguments(demo: &Demo) -> Result<Vec<OsString>> {
     let scene = Scene::new(&folders::cache()?.join("demo"));
-    let magis = cargo::build_magis(Profile::Release)?;
+    let magis = cargo::build("magis-cli", "magis")?;
     let of_user = ModelFolders::of_user()?;
     catalog::fetch(&magis, &demo.model, &of_user)?;
     write_scene(&scene, &demo.issue)?;
@@ -106,7 +106,7 @@ impl Scene {
 fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
     let issue = &demo.issue;
     let magis = step::kept(steps, "build magis", || {
-        let path = cargo::build_magis(Profile::Release)?;
+        let path = cargo::build("magis-cli", "magis")?;
         Ok((path.display().to_string(), path))
     })?;
     let models = step::kept(steps, "fetch the model", || {

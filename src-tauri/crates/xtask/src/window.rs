@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo::{self, Profile};
+use crate::cargo;
 use crate::folders;
 use crate::network::Network;
 
@@ -28,7 +28,7 @@ pub fn has_display() -> bool {
 /// When a part of it cannot be built or started.
 pub fn open(arguments: &[OsString]) -> Result<ExitCode> {
     front_end()?;
-    let program = cargo::build("magis-app", "magis-app", Profile::Release)?;
+    let program = cargo::build("magis-app", "magis-app")?;
     println!("Opening the window; this command ends when it is closed.");
     let status = Command::new(&program)
         .args(arguments)
