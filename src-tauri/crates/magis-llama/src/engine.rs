@@ -14,6 +14,8 @@ mod sampler;
 mod score;
 mod template;
 mod text;
+#[cfg(feature = "dynamic-backends")]
+mod variants;
 
 use cache::{Cache, Forgets};
 use constraint::{ConstraintError, Constraints};
@@ -364,7 +366,11 @@ fn mib(bytes: u64) -> String {
 
 fn backend() -> Result<&'static LlamaBackend, String> {
     static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
-    let backend = BACKEND.get_or_init(|| LlamaBackend::init().map_err(|error| error.to_string()));
+    let backend = BACKEND.get_or_init(|| {
+        #[cfg(feature = "dynamic-backends")]
+        variants::load()?;
+        LlamaBackend::init().map_err(|error| error.to_string())
+    });
     backend.as_ref().map_err(Clone::clone)
 }
 

@@ -4,6 +4,7 @@
 //! packages of the registries. Whether a package works is shown by [`trial`].
 
 mod licences;
+mod portable;
 pub mod trial;
 
 use std::fs;
@@ -20,6 +21,15 @@ use crate::{cargo, folders, tools, window};
 const DEBIAN_LICENCES: &str = "/usr/share/doc/magis/copyright";
 const FEDORA_LICENCES: &str = "/usr/share/licenses/magis/LICENSE";
 
+/// How the programs are built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    /// To be handed on: for any x86-64 machine.
+    Portable,
+    /// As the tests build them, for this machine alone.
+    Dev,
+}
+
 /// What the packages are made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Programs {
@@ -27,6 +37,8 @@ struct Programs {
     window: PathBuf,
     /// The program in the terminal.
     terminal: PathBuf,
+    /// A folder of libraries that both load; none where everything is inside them.
+    libraries: Option<PathBuf>,
 }
 
 /// The packages.
@@ -38,18 +50,18 @@ pub struct Packages {
     pub rpm: PathBuf,
 }
 
-/// Makes the packages of the programs as the tests build them, for this machine.
+/// Makes the packages.
 ///
 /// # Errors
 /// When something cannot be built, a licence is not there, or Tauri cannot pack.
-pub fn make() -> Result<Packages> {
+pub fn make(build: Build) -> Result<Packages> {
     if !cfg!(target_os = "linux") {
         bail!(
             "a .deb and an .rpm are made on Linux; for this system Tauri packs by src-tauri/tauri.conf.json, with targets of its own"
         );
     }
     let mut steps = Vec::new();
-    let made = steps_to_packages(&mut steps);
+    let made = steps_to_packages(build, &mut steps);
     println!();
     for finished in &steps {
         println!("{}", step::line(finished));
@@ -57,15 +69,24 @@ pub fn make() -> Result<Packages> {
     made
 }
 
-fn steps_to_packages(steps: &mut Vec<Finished>) -> Result<Packages> {
+fn steps_to_packages(build: Build, steps: &mut Vec<Finished>) -> Result<Packages> {
     let folder = cargo::target()?.join("bundle");
     step::kept(steps, "front end", || Ok((String::new(), window::front_end()?)))?;
     let programs = step::kept(steps, "programs", || {
-        let programs = Programs {
-            window: cargo::built_with_tests("magis-app")?,
-            terminal: cargo::built_with_tests("magis")?,
-        };
-        Ok(("for this machine alone".to_owned(), programs))
+        Ok(match build {
+            Build::Portable => (
+                "for any x86-64 machine".to_owned(),
+                portable::build(&folder.join("libraries"))?,
+            ),
+            Build::Dev => (
+                "for this machine alone".to_owned(),
+                Programs {
+                    window: cargo::built_with_tests("magis-app")?,
+                    terminal: cargo::built_with_tests("magis")?,
+                    libraries: None,
+                },
+            ),
+        })
     })?;
     let licences = step::kept(steps, "licences of everything inside", || {
         let found = licences::collect(&["magis-app", "magis-cli"])?;
@@ -92,7 +113,7 @@ fn pack(folder: &Path, programs: &Programs, licences: &Path) -> Result<Packages>
     fs::create_dir_all(&built).with_context(|| format!("creating {}", built.display()))?;
     let window = built.join("magis-app");
     fs::copy(&programs.window, &window).with_context(|| format!("copying {}", programs.window.display()))?;
-    let configuration = configuration(programs, licences, needed_libc(&[&window, &programs.terminal])?);
+    let configuration = configuration(programs, licences, needed_libc(&with_libraries(programs)?)?);
     let status = cargo::in_checkout(tools::obtain(&tools::TAURI)?)
         .args([
             "bundle",
@@ -122,11 +143,15 @@ fn pack(folder: &Path, programs: &Programs, licences: &Path) -> Result<Packages>
 fn configuration(programs: &Programs, licences: &Path, libc: Version) -> Value {
     let icon = folders::workspace().join("icons/icon.svg");
     let files = |of_licences: &str| {
-        json!({
+        let mut files = json!({
             "/usr/bin/magis": programs.terminal,
             "/usr/share/icons/hicolor/scalable/apps/magis-app.svg": icon,
             of_licences: licences,
-        })
+        });
+        if let Some(libraries) = &programs.libraries {
+            files["/usr/lib/magis"] = json!(libraries);
+        }
+        files
     };
     let Version(major, minor) = libc;
     json!({ "bundle": { "linux": {
@@ -145,8 +170,18 @@ fn configuration(programs: &Programs, licences: &Path, libc: Version) -> Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Version(u32, u32);
 
+fn with_libraries(programs: &Programs) -> Result<Vec<PathBuf>> {
+    let mut files = vec![programs.window.clone(), programs.terminal.clone()];
+    if let Some(folder) = &programs.libraries {
+        for entry in fs::read_dir(folder).with_context(|| format!("listing {}", folder.display()))? {
+            files.push(entry.with_context(|| format!("listing {}", folder.display()))?.path());
+        }
+    }
+    Ok(files)
+}
+
 /// The oldest C library that has everything the programs ask it for.
-fn needed_libc(programs: &[&Path]) -> Result<Version> {
+fn needed_libc(programs: &[PathBuf]) -> Result<Version> {
     let mut newest = None;
     for program in programs {
         let output = Command::new("objdump")

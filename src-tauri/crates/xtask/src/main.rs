@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use bundle::Build;
 use clap::{Args, Parser, Subcommand};
 use setup::Purpose;
 
@@ -99,7 +100,7 @@ struct BundleArguments {
     #[command(flatten)]
     setup: SetupArguments,
     /// Package the programs as the tests build them: to look at the packaging, not to hand on.
-    #[arg(long, required = true)]
+    #[arg(long)]
     dev: bool,
     /// Then install the .deb into an empty root and run the tests of the real window on it (on Debian, as root).
     #[arg(long = "try")]
@@ -139,7 +140,8 @@ fn perform(task: Task) -> Result<ExitCode> {
                 Purpose::Window
             };
             setup::prepare(purpose, consent(&arguments.setup))?;
-            let packages = bundle::make()?;
+            let build = if arguments.dev { Build::Dev } else { Build::Portable };
+            let packages = bundle::make(build)?;
             if arguments.trial {
                 bundle::trial::run(&packages.deb)?;
             }
