@@ -102,6 +102,7 @@ const acts: Ipc = {
   },
   putSettings: async (settings) => {
     held.settings = clone(settings)
+    emit({ kind: 'settings_changed' })
   },
   fetched: async () => clone(held.fetched),
   diagnostics: async () => undefined,

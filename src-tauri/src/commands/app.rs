@@ -32,7 +32,7 @@ pub async fn put_settings(app: State<'_, App>, settings: Settings) -> Result<(),
     app.work(move |app| app.put_settings(settings)).await
 }
 
-/// What touches a network, and what ever did.
+/// Everything that was ever fetched from a network, the last first.
 #[tauri::command]
 #[specta::specta]
 pub async fn fetched(app: State<'_, App>) -> Result<Vec<FetchRecord>, Problem> {

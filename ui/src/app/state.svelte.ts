@@ -131,7 +131,7 @@ class App {
           break
         case 'settings_changed':
           void this.readSettings()
-          // Which model is taken by default is one of them.
+          // Which model is the default, and what fits, follow from them.
           void this.readModels()
           break
         case 'opening':

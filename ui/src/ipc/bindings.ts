@@ -11,7 +11,7 @@ export const commands = {
 	settings: () => typedError<Settings, Problem>(__TAURI_INVOKE("settings")),
 	/**  Keeps what a person set. */
 	putSettings: (settings: Settings) => typedError<null, Problem>(__TAURI_INVOKE("put_settings", { settings })),
-	/**  What touches a network, and what ever did. */
+	/**  Everything that was ever fetched from a network, the last first. */
 	fetched: () => typedError<FetchRecord[], Problem>(__TAURI_INVOKE("fetched")),
 	/**  Writes a report without code, issues, paths and names. */
 	diagnostics: (path: string) => typedError<null, Problem>(__TAURI_INVOKE("diagnostics", { path })),

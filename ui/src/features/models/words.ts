@@ -17,7 +17,8 @@ export function fitText(fit: ModelFit): string {
 
 /** What a model is good for, in the language in force where it has a sentence. */
 export function goodFor(model: ModelRow): string {
-  return (language() === 'zh_hans' ? zh_hans[model.id] : undefined) ?? model.good_for
+  // A person's own file may have any name, such as that of a property that every object has.
+  return (language() === 'zh_hans' && Object.hasOwn(zh_hans, model.id) ? zh_hans[model.id] : undefined) ?? model.good_for
 }
 
 export function speedText(model: ModelRow): string {
