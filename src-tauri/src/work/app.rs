@@ -85,9 +85,7 @@ impl App {
     /// Looks at what a run needs.
     pub fn doctor(&self) -> Result<Vec<DoctorLine>, Problem> {
         let magis = self.magis()?;
-        let mut lines = vec![database(&magis)];
-        lines.push(memory());
-        lines.push(self.model_line(&magis)?);
+        let mut lines = vec![database(&magis), memory(), self.model_line(&magis)?];
         for known in magis.store().repositories()? {
             let found = magis.open_repository(known.id).map_err(Problem::from);
             let state = found.and_then(|repository| Ok(repository.state()?));

@@ -7,7 +7,7 @@ use magis_engine::floors::models::{
     CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
     ModelId, Verification, fits,
 };
-use magis_engine::{EngineLimits, Magis, USUAL_CONTEXT};
+use magis_engine::{EngineLimits, Magis};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -222,7 +222,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
     row.bytes = model.bytes;
     match &model.header {
         Ok(header) => {
-            let wanted = context(limits).min(header.context_length);
+            let wanted = limits.context_wanted(header.context_length);
             row.context_length = header.context_length;
             row.need_bytes = MemoryNeed::of(header, wanted).bytes();
             row.fits = fits(header, wanted, available).into();
@@ -233,7 +233,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
 }
 
 fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Result<ModelRow, Problem> {
-    let wanted = context(limits).min(entry.context);
+    let wanted = limits.context_wanted(entry.context);
     let sha256 = entry.file.sha256.to_string();
     let fit: Fit = entry.fits(wanted, limits.memory_now());
     Ok(ModelRow {
@@ -254,10 +254,6 @@ fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Resu
         is_default: false,
         from: entry.file.url.clone(),
     })
-}
-
-fn context(limits: &EngineLimits) -> u32 {
-    limits.context.unwrap_or(USUAL_CONTEXT)
 }
 
 fn measured(magis: &Magis, sha256: &str) -> Result<Option<MeasuredSpeed>, Problem> {

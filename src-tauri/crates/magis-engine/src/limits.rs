@@ -25,12 +25,17 @@ impl EngineLimits {
         self.memory.map_or(available, |limit| limit.min(available))
     }
 
+    /// The context asked for of a model that was trained on so many tokens.
+    pub fn context_wanted(&self, trained: u32) -> u32 {
+        self.context.unwrap_or(USUAL_CONTEXT).min(trained)
+    }
+
     /// The context a model is loaded with here, and what a person should know of it.
     ///
     /// # Errors
     /// When not even the smallest useful context fits.
     pub fn context_of(&self, file: &ModelFile) -> Result<(u32, Vec<String>), EngineError> {
-        let wanted = self.context.unwrap_or(USUAL_CONTEXT).min(file.header.context_length);
+        let wanted = self.context_wanted(file.header.context_length);
         match fits(&file.header, wanted, self.memory_now()) {
             Fit::Fits { context } => Ok((context, Vec::new())),
             Fit::Smaller { context } => Ok((

@@ -10,8 +10,9 @@ mod solve;
 
 use crate::args::{Command, EngineArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
-use magis_engine::floors::llama::{WorkerCommand, worker};
-use magis_engine::{DataFolder, Magis};
+use magis_engine::floors::llama::{WorkerCommand, WorkerModel, worker};
+use magis_engine::floors::llm::LanguageModel as _;
+use magis_engine::{DataFolder, EngineLimits, Magis};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -67,6 +68,13 @@ fn model_of(magis: &Magis, engine: &EngineArgs) -> String {
         .model
         .clone()
         .unwrap_or_else(|| magis.library().catalog().default_entry().id.to_string())
+}
+
+/// Loads a model that belongs to no run of the engine, and says with which context: the memory at hand may hold less than was asked for.
+async fn load(magis: &Magis, model: &str, limits: &EngineLimits) -> Result<WorkerModel> {
+    let loaded = magis.load_named(model, limits).await?;
+    eprintln!("{model} is loaded with a context of {} tokens", loaded.card().context);
+    Ok(loaded)
 }
 
 fn worker_command() -> Result<WorkerCommand> {

@@ -4,7 +4,7 @@
 //! because nothing keeps the objects of a change that no run made; the patch is what counts.
 
 use super::set::{Job, Plan, Set};
-use super::{STOPPED, now, runtime, stop_on_interrupt};
+use super::{STOPPED, load, now, runtime, stop_on_interrupt};
 use crate::args::SetArgs;
 use anyhow::{Context as _, Result};
 use magis_core::{
@@ -63,7 +63,7 @@ async fn ask_all(set: &Set, limits: &EngineLimits) -> Result<ExitCode> {
         }
         let loaded = match &model {
             Some(model) => model,
-            None => model.insert(set.magis.load_named(&set.setting.model, limits).await?),
+            None => model.insert(load(&set.magis, &set.setting.model, limits).await?),
         };
         let asked = tokio::select! {
             biased;

@@ -1,7 +1,7 @@
 //! `magis-eval score-tasks`: a named model scores task descriptions against the reference changes (appendix G of the
 //! paper), as a scored choice among 1 to 5.
 
-use super::{open, runtime, stop_on_interrupt};
+use super::{load, open, runtime, stop_on_interrupt};
 use crate::args::ScoreTasksArgs;
 use anyhow::{Result, bail};
 use magis_engine::EngineLimits;
@@ -38,7 +38,7 @@ pub fn score_tasks(args: &ScoreTasksArgs) -> Result<ExitCode> {
             context: args.context,
             ..EngineLimits::default()
         };
-        let judge = magis.load_named(&args.judge, &limits).await?;
+        let judge = load(&magis, &args.judge, &limits).await?;
         let name = judge.card().name.clone();
         let done = results.task_scores()?;
         let mut scored = 0;
