@@ -5,39 +5,25 @@
 use llama_cpp_2::list_llama_ggml_backend_devices;
 use llama_cpp_2::llama_backend::load_backends_from_path;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Loads what is there, or says where it was looked for.
+/// Loads them from where the program has its other libraries too.
 pub fn load() -> Result<(), String> {
     let program = env::current_exe().map_err(|error| format!("this program cannot find its own file: {error}"))?;
-    let beside = program.parent().unwrap_or(Path::new("/"));
-    // As a package has it, and as a folder that was unpacked somewhere.
-    let folders: [PathBuf; 2] = [beside.join("../lib/magis"), beside.to_path_buf()];
-    let Some(folder) = folders.iter().find(|folder| has_variants(folder)) else {
-        let looked = folders.map(|folder| folder.display().to_string()).join(" and ");
-        return Err(format!(
-            "the engine's libraries (libggml-cpu-*) are missing from {looked}; install the package again"
-        ));
-    };
+    let folder = program.parent().unwrap_or(Path::new("/")).join("../lib/magis");
+    // The binding ends the process for a path that it cannot hand on.
     if folder.to_str().is_none_or(|path| path.contains('\0')) {
         return Err(format!(
             "the engine cannot load libraries from {}: the path is not UTF-8",
             folder.display()
         ));
     }
-    load_backends_from_path(folder);
+    load_backends_from_path(&folder);
     if list_llama_ggml_backend_devices().is_empty() {
         return Err(format!(
-            "none of the engine's libraries in {} can run on this processor; install the package again",
+            "none of the engine's libraries in {} can be loaded on this processor; install the package again",
             folder.display()
         ));
     }
     Ok(())
-}
-
-fn has_variants(folder: &Path) -> bool {
-    let entries = folder.read_dir().into_iter().flatten().flatten();
-    entries
-        .into_iter()
-        .any(|entry| entry.file_name().to_string_lossy().contains("ggml-cpu-"))
 }
