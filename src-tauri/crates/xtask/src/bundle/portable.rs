@@ -21,6 +21,10 @@ const FLAGS: &str = "-Clink-arg=-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib/ma
 /// # Errors
 /// When the build fails, or a library is not where llama.cpp's build leaves it.
 pub fn build(libraries: &Path) -> Result<Programs> {
+    let built_before = cargo::target()?.join(cargo::LINUX).join("release");
+    for folder in ["", "deps", "examples"] {
+        remove_dead_links(&built_before.join(folder))?;
+    }
     let output = cargo::cargo()
         .args(["build", "--locked", "--release", "--target", cargo::LINUX])
         .args([
@@ -36,6 +40,8 @@ pub fn build(libraries: &Path) -> Result<Programs> {
         .args(["--message-format", "json-render-diagnostics"])
         .env_remove("RUSTFLAGS")
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS)
+        // The libraries find each other by the programs' word, never in the folder they were built in.
+        .env("CMAKE_SKIP_RPATH", "ON")
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -57,6 +63,20 @@ pub fn build(libraries: &Path) -> Result<Programs> {
     let built = out_folder(&messages).context("cargo names no folder in which llama.cpp was built")?;
     gather(&built, &[&programs.window, &programs.terminal], libraries)?;
     Ok(programs)
+}
+
+/// The build script of llama.cpp links its libraries into these folders, and fails in the next build on its own links of the one before.
+fn remove_dead_links(folder: &Path) -> Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(());
+    };
+    for entry in entries {
+        let path = entry.with_context(|| format!("listing {}", folder.display()))?.path();
+        if path.is_symlink() && !path.exists() {
+            fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// The folder of llama.cpp's build, by cargo's messages.

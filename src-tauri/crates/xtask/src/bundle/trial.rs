@@ -128,24 +128,12 @@ fn installed(package: &Path, root: &Path) -> Result<String> {
         }
     }
     inside(root, &["magis", "--version"])?;
-    let libraries = Command::new("chroot")
-        .arg(root)
-        .args(["ldd", "/usr/bin/magis-app", "/usr/bin/magis"])
-        .output()
-        .context("starting chroot")?;
-    let libraries = String::from_utf8_lossy(&libraries.stdout).into_owned();
+    let libraries = answer(entered(root).args(["ldd", "/usr/bin/magis-app", "/usr/bin/magis"]))?;
     if let Some(missing) = libraries.lines().find(|line| line.contains("not found")) {
         bail!("the package does not ask for {}", missing.trim());
     }
-    let size = Command::new("chroot")
-        .arg(root)
-        .args(["dpkg-query", "--show", "--showformat=${Installed-Size}", "magis"])
-        .output()
-        .context("starting chroot")?;
-    Ok(format!(
-        "{} kB of its own",
-        String::from_utf8_lossy(&size.stdout).trim()
-    ))
+    let size = answer(entered(root).args(["dpkg-query", "--show", "--showformat=${Installed-Size}", "magis"]))?;
+    Ok(format!("{} kB of its own", size.trim()))
 }
 
 /// Runs the tests on the window inside the root. What they share with it is bound in a name space of mounts that ends with them.
@@ -156,9 +144,9 @@ fn window(root: &Path, folder: &Path) -> Result<()> {
     fs::copy(&model, models.join(catalog::file(checks::TEST_MODEL)?)).context("copying the test model")?;
     let tests = folders::workspace().join("ui/tests");
     fs::create_dir_all(root.join(relative(&tests))).context("making room for the tests' files in the root")?;
-    let entered = folder.join("magis-app");
+    let program = folder.join("magis-app");
     write_program(
-        &entered,
+        &program,
         &format!("exec chroot {} /usr/bin/magis-app \"$@\"", quoted(root)),
     )?;
     let mut binds = String::from("set -e\n");
@@ -180,7 +168,7 @@ fn window(root: &Path, folder: &Path) -> Result<()> {
             .arg(&bound)
             .args(["npm", "run", "--silent", "desktop"])
             .current_dir(folders::workspace().join("ui"))
-            .env("MAGIS_APP", &entered)
+            .env("MAGIS_APP", &program)
             .env("MAGIS_MODELS_DIR", MODELS),
     )
 }
@@ -200,12 +188,30 @@ fn write_program(path: &Path, lines: &str) -> Result<()> {
 
 fn inside(root: &Path, words: &[&str]) -> Result<()> {
     succeed(
-        Command::new("chroot")
-            .arg(root)
+        entered(root)
             .args(words)
             .env("DEBIAN_FRONTEND", "noninteractive")
             .env("LC_ALL", "C.UTF-8"),
     )
+}
+
+/// The root as a system of its own: programs find their libraries by their own place, which /proc tells them.
+fn entered(root: &Path) -> Command {
+    let mut command = Command::new("unshare");
+    command
+        .args([
+            "--mount",
+            "sh",
+            "-c",
+            "mount -t proc proc \"$0/proc\" && exec chroot \"$0\" \"$@\"",
+        ])
+        .arg(root);
+    command
+}
+
+fn answer(command: &mut Command) -> Result<String> {
+    let output = command.output().context("starting unshare")?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn succeed(command: &mut Command) -> Result<()> {
