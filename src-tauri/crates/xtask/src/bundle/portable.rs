@@ -16,17 +16,20 @@ use crate::cargo;
 /// Where the programs look for their libraries, also for those that these libraries ask for in turn (which a newer kind of entry would not do).
 const FLAGS: &str = "-Clink-arg=-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib/magis";
 
+/// The profile of what is handed on.
+const PROFILE: &str = "bundle";
+
 /// Builds both programs, and gathers the libraries of llama.cpp in a folder.
 ///
 /// # Errors
 /// When the build fails, or a library is not where llama.cpp's build leaves it.
 pub fn build(libraries: &Path) -> Result<Programs> {
-    let built_before = cargo::target()?.join(cargo::LINUX).join("release");
+    let built_before = cargo::target()?.join(cargo::LINUX).join(PROFILE);
     for folder in ["", "deps", "examples"] {
         remove_dead_links(&built_before.join(folder))?;
     }
     let output = cargo::cargo()
-        .args(["build", "--locked", "--release", "--target", cargo::LINUX])
+        .args(["build", "--locked", "--profile", PROFILE, "--target", cargo::LINUX])
         .args([
             "--package",
             "magis-app",
