@@ -25,19 +25,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// `WebKitGTK` shows a white window on some drivers unless this is set before it is loaded. A program cannot safely set its
-/// own variables, so it starts itself again with the variable, in the same process; the user's own word is left alone.
+/// What GTK and `WebKitGTK` have to be told before they are loaded. A program cannot safely set its own variables, so it
+/// starts itself again with them, in the same process; the user's own words are left alone.
 #[cfg(target_os = "linux")]
 fn with_a_drawable_window() -> Result<(), String> {
     use std::os::unix::process::CommandExt as _;
-    const VARIABLE: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
-    if std::env::var_os(VARIABLE).is_some() {
+    const VARIABLES: [(&str, &str); 2] = [
+        // A white window on some drivers.
+        ("WEBKIT_DISABLE_DMABUF_RENDERER", "1"),
+        // GTK would load the system's OpenGL for what this window never draws with it.
+        ("GDK_GL", "disable"),
+    ];
+    let missing: Vec<_> = VARIABLES
+        .into_iter()
+        .filter(|(name, _)| std::env::var_os(name).is_none())
+        .collect();
+    if missing.is_empty() {
         return Ok(());
     }
     let program = std::env::current_exe().map_err(|error| format!("this program cannot find its own file: {error}"))?;
     let failed = std::process::Command::new(program)
         .args(std::env::args_os().skip(1))
-        .env(VARIABLE, "1")
+        .envs(missing)
         .exec();
     Err(format!("this program cannot start itself again: {failed}"))
 }

@@ -17,18 +17,19 @@ export function given(name: 'MAGIS_APP' | 'MAGIS_MODELS_DIR'): string {
 
 export class Desk {
   private address = ''
+  private display = ''
   private readonly started: ChildProcess[] = []
   private readonly windows: Window[] = []
 
   async open(): Promise<void> {
     const screen = this.begun(spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1080x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] }))
-    const display = `:${await firstLine(screen.stdio[3] as NodeJS.ReadableStream)}`
+    this.display = `:${await firstLine(screen.stdio[3] as NodeJS.ReadableStream)}`
     // Without a window manager a native click ends WebKit's automation connection.
-    this.begun(spawn('openbox', [], { env: { ...process.env, DISPLAY: display }, stdio: 'ignore' }))
+    this.begun(spawn('openbox', [], { env: { ...process.env, DISPLAY: this.display }, stdio: 'ignore' }))
     const port = await freePort()
     this.begun(
       spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], {
-        env: { ...process.env, DISPLAY: display, TAURI_WEBVIEW_AUTOMATION: 'true', TAURI_AUTOMATION: 'true', WEBKIT_DISABLE_DMABUF_RENDERER: '1', LANG: 'C.UTF-8', LANGUAGE: 'en' },
+        env: { ...process.env, DISPLAY: this.display, TAURI_WEBVIEW_AUTOMATION: 'true', TAURI_AUTOMATION: 'true', WEBKIT_DISABLE_DMABUF_RENDERER: '1', LANG: 'C.UTF-8', LANGUAGE: 'en' },
         stdio: 'ignore',
       }),
     )
@@ -47,6 +48,16 @@ export class Desk {
     this.windows.push(window)
     await window.see('//main')
     return window
+  }
+
+  /** The program on this data folder as a person starts it, with nothing that drives it; ends it with the function it gives. */
+  alone(data: string): () => void {
+    const program = spawn(given('MAGIS_APP'), ['--data-dir', data, '--models-dir', given('MAGIS_MODELS_DIR')], {
+      env: { ...process.env, DISPLAY: this.display, LANG: 'C.UTF-8', LANGUAGE: 'en' },
+      stdio: 'ignore',
+    })
+    this.begun(program)
+    return () => program.kill()
   }
 
   /** Ends whatever was started, however far that went. */
@@ -148,17 +159,6 @@ export class Window {
     return Number(await this.driver.wait(drawn, PATIENCE, 'the first screen is never drawn'))
   }
 
-  /** Memory that each process of the window has to itself, with its share of what several have: PSS in bytes, by program. */
-  memory(): Map<string, number> {
-    const parents = new Map(processes().map((pid) => [pid, parent(pid)]))
-    const mine = new Set(this.programs())
-    for (let grown = -1; grown !== mine.size; ) {
-      grown = mine.size
-      for (const [pid, its] of parents) if (mine.has(its)) mine.add(pid)
-    }
-    return new Map([...mine].map((pid) => [`${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()} ${pid}`, share(pid)]))
-  }
-
   title(): Promise<string> {
     return this.driver.getTitle()
   }
@@ -169,20 +169,31 @@ export class Window {
 
   /** `kill -9` of the program, and of nothing else: its worker has to end by itself. */
   kill(): void {
-    for (const pid of this.programs()) process.kill(pid, 'SIGKILL')
+    for (const pid of programs(this.data)) process.kill(pid, 'SIGKILL')
   }
+}
 
-  /** Processes that have this data folder in their command line. */
-  private programs(): number[] {
-    const mine = (pid: string): boolean => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(this.data)
-      } catch {
-        return false
-      }
-    }
-    return processes().filter((pid) => mine(String(pid)))
+/** Memory that each process of the window on this data folder has to itself, with its share of what several have: PSS in bytes, by program. */
+export function memory(data: string): Map<string, number> {
+  const parents = new Map(processes().map((pid) => [pid, parent(pid)]))
+  const its = new Set(programs(data))
+  for (let grown = -1; grown !== its.size; ) {
+    grown = its.size
+    for (const [pid, above] of parents) if (its.has(above)) its.add(pid)
   }
+  return new Map([...its].map((pid) => [`${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()} ${pid}`, share(pid)]))
+}
+
+/** Processes that have this data folder in their command line. */
+function programs(data: string): number[] {
+  const mine = (pid: string): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(data)
+    } catch {
+      return false
+    }
+  }
+  return processes().filter((pid) => mine(String(pid)))
 }
 
 function processes(): number[] {
