@@ -16,6 +16,7 @@ export const shapes = {
   up: 'm4 10 4-4 4 4',
   right: 'm6 4 4 4-4 4',
   left: 'm10 4-4 4 4 4',
+  enter: 'M12.5 4v5h-9M6.5 6l-3 3 3 3',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
   pause: 'M5.5 3.5v9M10.5 3.5v9',
   play: 'M5 3.2v9.6L12.5 8z',
