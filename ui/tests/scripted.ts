@@ -281,18 +281,18 @@ const acts: Ipc = {
     emit({ kind: 'models_changed' })
   },
   removeModel: async (id) => {
-    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: false, partial_bytes: 0, is_default: false, measured: null } : one))
+    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: false, partial_bytes: 0, default_for: [], measured: null } : one))
     emit({ kind: 'models_changed' })
   },
   addModel: async (path) => {
-    const row: T.ModelRow = { ...(held.models[0] as T.ModelRow), id: 'own', name: path.split('/').pop() ?? path, own_file: true, installed: true, is_default: false, partial_bytes: 0, from: path, measured: null }
+    const row: T.ModelRow = { ...(held.models[0] as T.ModelRow), id: 'own', name: path.split('/').pop() ?? path, own_file: true, installed: true, default_for: [], partial_bytes: 0, from: path, measured: null }
     held.models.push(row)
     return clone(row)
   },
   verifyModel: async () => null,
-  setDefaultModel: async (id) => {
-    held.models = held.models.map((one) => ({ ...one, is_default: one.id === id }))
-    held.settings.default_model = id
+  setDefaultModel: async (id, purpose) => {
+    held.models = held.models.map((one) => ({ ...one, default_for: [...one.default_for.filter((its) => its !== purpose), ...(one.id === id ? [purpose] : [])] }))
+    held.settings[purpose === 'runs' ? 'default_model' : 'quick_model'] = id
     emit({ kind: 'models_changed' })
   },
 
@@ -368,7 +368,7 @@ const hooks = {
     for (const { event } of run(id).events) if (event.event === 'merged') event.result.patch = patch
   },
   fetched: (id: string): void => {
-    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: true, partial_bytes: 0, is_default: !held.models.some((other) => other.is_default) } : one))
+    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: true, partial_bytes: 0, default_for: held.models.some((other) => other.default_for.includes('runs')) ? [] : ['runs'] } : one))
     fetchers.get(id)?.say({ kind: 'done' })
     fetchers.get(id)?.end()
     emit({ kind: 'models_changed' })

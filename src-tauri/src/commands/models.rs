@@ -4,7 +4,7 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{FetchNews, ModelRow};
+use crate::view::{FetchNews, ModelRow, Purpose};
 use std::path::PathBuf;
 use tauri::State;
 use tauri::ipc::Channel;
@@ -53,9 +53,9 @@ pub async fn verify_model(app: State<'_, App>, id: String) -> Result<Option<Stri
     app.work(move |app| app.verify_model(&id)).await
 }
 
-/// Takes this model where none is chosen.
+/// Takes this model where none is chosen, for one purpose.
 #[tauri::command]
 #[specta::specta]
-pub async fn set_default_model(app: State<'_, App>, id: String) -> Result<(), Problem> {
-    app.work(move |app| app.set_default_model(&id)).await
+pub async fn set_default_model(app: State<'_, App>, id: String, purpose: Purpose) -> Result<(), Problem> {
+    app.work(move |app| app.set_default_model(&id, purpose)).await
 }

@@ -92,6 +92,8 @@ pub struct Settings {
     pub language: Language,
     /// The model that is taken where none is chosen; none: the catalogue's.
     pub default_model: Option<String>,
+    /// The model of runs whose tasks get one round, where none is chosen; none: that of the other runs.
+    pub quick_model: Option<String>,
     /// Threads to compute with; none: the physical cores.
     pub threads: Option<u32>,
     /// The context a model is loaded with, in tokens; none: what a run needs.
@@ -127,6 +129,7 @@ impl Default for Settings {
             font_size: 13,
             language: Language::default(),
             default_model: None,
+            quick_model: None,
             threads: None,
             context: None,
             memory_limit: None,

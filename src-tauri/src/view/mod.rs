@@ -17,7 +17,7 @@ pub use app::{
     Opening, RepositoriesChanged, RunsChanged, Settings, SettingsChanged, Theme,
 };
 pub use memory::{MemoryDay, MemoryFile, MemoryFileState, MemoryReport, SummaryView};
-pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow};
+pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
 pub use repository::{BaseWish, BranchName, HeadView, IndexView, MemoryCounts, RepositoryRow, SampleIssue};
 pub use review::{
     AppliedKind, AppliedView, ApplyWish, ConflictView, DiffLine, DiffLineKind, FileDiff, FileDiffKind, FileReview,

@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use magis_engine::floors::models::Fit;
 use magis_engine::floors::store::Speed;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use specta::Type;
 
 /// A model of the list.
@@ -37,10 +37,20 @@ pub struct ModelRow {
     pub partial_bytes: u64,
     /// How fast it was on this machine.
     pub measured: Option<MeasuredSpeed>,
-    /// Whether it is taken where none is chosen.
-    pub is_default: bool,
+    /// For what it is taken where none is chosen.
+    pub default_for: Vec<Purpose>,
     /// Where it can be had.
     pub from: String,
+}
+
+/// What a model can be the default of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Of all runs that have no default of their own.
+    Runs,
+    /// Of quick runs, whose tasks get one round.
+    QuickRuns,
 }
 
 /// Whether a model fits into the memory at hand.

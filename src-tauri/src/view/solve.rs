@@ -37,6 +37,11 @@ pub struct SolveForm {
 }
 
 impl SolveForm {
+    /// Whether its tasks get one round only.
+    pub fn is_quick(&self) -> bool {
+        self.max_rounds == 1
+    }
+
     /// The same for the engine, in the repository at `root` and with `model` where none is chosen.
     pub fn wish(self, root: PathBuf, model: Option<String>) -> SolveWish {
         let said = |text: String, hint: fn(String) -> Hint| (!text.trim().is_empty()).then(|| hint(text));

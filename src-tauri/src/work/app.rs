@@ -2,7 +2,7 @@
 
 use crate::problem::{Problem, named};
 use crate::state::{App, Change, now};
-use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings};
+use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
 use magis_engine::Magis;
 use magis_engine::floors::models::{MINIMUM_CONTEXT, available_memory};
 use magis_engine::floors::store::{RunFilter, RunQuery, RunStatus};
@@ -74,6 +74,16 @@ impl App {
             .settings()?
             .default_model
             .unwrap_or_else(|| catalog.default_entry().id.to_string()))
+    }
+
+    /// The model of a run: the chosen one, else the one for such runs.
+    pub fn model_of(&self, form: &SolveForm) -> Result<String, Problem> {
+        let settings = self.settings()?;
+        let usual = form.model.clone();
+        match usual.or_else(|| settings.quick_model.filter(|_| form.is_quick())) {
+            Some(model) => Ok(model),
+            None => self.default_model(),
+        }
     }
 
     /// Everything that was ever fetched from a network, the last first.

@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use crate::state::{App, Change};
-use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Settings};
+use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
 use magis_engine::floors::models::{
     CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
     ModelId, Verification, fits,
@@ -22,6 +22,7 @@ impl App {
         let magis = self.magis()?;
         let library = magis.library();
         let default = self.default_model()?;
+        let quick = self.settings()?.quick_model;
         let limits = self.settings()?.limits();
         let here = library
             .list()?
@@ -33,7 +34,9 @@ impl App {
             .map(|entry| entry_row(&magis, entry, &limits));
         let mut rows = here.chain(others).collect::<Result<Vec<_>, Problem>>()?;
         for row in &mut rows {
-            row.is_default = row.id == default;
+            let purposes = [(Purpose::Runs, Some(&default)), (Purpose::QuickRuns, quick.as_ref())];
+            let its = purposes.into_iter().filter(|(_, model)| *model == Some(&row.id));
+            row.default_for = its.map(|(purpose, _)| purpose).collect();
         }
         Ok(rows)
     }
@@ -125,12 +128,14 @@ impl App {
         })
     }
 
-    /// Takes this model where none is chosen.
-    pub fn set_default_model(&self, id: &str) -> Result<(), Problem> {
-        let settings = Settings {
-            default_model: Some(ModelId::new(id)?.to_string()),
-            ..self.settings()?
-        };
+    /// Takes this model where none is chosen, for one purpose.
+    pub fn set_default_model(&self, id: &str, purpose: Purpose) -> Result<(), Problem> {
+        let model = Some(ModelId::new(id)?.to_string());
+        let mut settings = self.settings()?;
+        match purpose {
+            Purpose::Runs => settings.default_model = model,
+            Purpose::QuickRuns => settings.quick_model = model,
+        }
         self.put_settings(settings)?;
         self.ring(Change::Models);
         Ok(())
@@ -213,7 +218,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
             fits: ModelFit::No { need: 0, available },
             partial_bytes: 0,
             measured: measured(magis, &sha256)?,
-            is_default: false,
+            default_for: Vec::new(),
             from: model.path.display().to_string(),
         },
     };
@@ -251,7 +256,7 @@ fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Resu
         need_bytes: MemoryNeed::of_entry(entry, wanted).bytes(),
         fits: fit.into(),
         partial_bytes: magis.library().partial_bytes(entry),
-        is_default: false,
+        default_for: Vec::new(),
         from: entry.file.url.clone(),
     })
 }

@@ -25,10 +25,7 @@ impl App {
     /// How long such a run takes, from runs that ended here with the same model and effort.
     pub fn estimate(&self, form: &SolveForm) -> Result<Estimate, Problem> {
         let magis = self.magis()?;
-        let model = match &form.model {
-            Some(model) => model.clone(),
-            None => self.default_model()?,
-        };
+        let model = self.model_of(form)?;
         let qa = if form.qa { QaMode::Review } else { QaMode::Skip };
         let ended = magis.store().runs(&RunFilter {
             status: Some(RunStatus::Ended),
@@ -58,8 +55,8 @@ impl App {
         let magis = self.magis()?;
         let repo = form.repo;
         let root = PathBuf::from(magis.store().repository(repo)?.root);
-        let default = self.default_model()?;
-        let wish = form.wish(root, Some(default));
+        let model = self.model_of(&form)?;
+        let wish = form.wish(root, Some(model));
         let prepared = match self.driving().models() {
             ModelSource::Worker => magis.prepare(wish, &self.settings()?.limits())?,
             ModelSource::Given(model) => magis.prepare_for(wish, model.as_ref())?,

@@ -3,7 +3,7 @@
 use crate::ground::script;
 use crate::support::{Window, filter, form, open};
 use magis_app::ERASE_ALL;
-use magis_app::views::{Settings, SolveForm, Theme};
+use magis_app::views::{Purpose, Settings, SolveForm, Theme};
 use std::fs;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,6 +52,30 @@ async fn what_was_typed_and_set_is_there_again() {
         window.root().join(".git").exists(),
         "the repository is not ours to erase"
     );
+}
+
+#[test]
+fn quick_runs_may_have_a_default_model_of_their_own() {
+    let window = Window::new(script());
+    let repo = window.add();
+    let quick = SolveForm {
+        max_rounds: 1,
+        ..form(repo, "half an iss")
+    };
+    let usual = SolveForm {
+        max_rounds: 3,
+        ..quick.clone()
+    };
+    let chosen = SolveForm {
+        model: Some("chosen".to_owned()),
+        ..quick.clone()
+    };
+    let models = || [&quick, &usual, &chosen].map(|form| window.app.model_of(form).unwrap());
+
+    window.app.set_default_model("large", Purpose::Runs).unwrap();
+    assert_eq!(models(), ["large", "large", "chosen"]);
+    window.app.set_default_model("small", Purpose::QuickRuns).unwrap();
+    assert_eq!(models(), ["small", "large", "chosen"]);
 }
 
 #[test]

@@ -50,7 +50,12 @@ class App {
   }
 
   get defaultModel(): ModelRow | null {
-    return this.models.find((row) => row.is_default) ?? null
+    return this.models.find((row) => row.default_for.includes('runs')) ?? null
+  }
+
+  /** The model of a run for which none is chosen; quick ones, of one round, may have their own. */
+  modelFor({ max_rounds }: { max_rounds: number }): ModelRow | null {
+    return this.models.find((row) => row.default_for.includes('quick_runs') && max_rounds === 1) ?? this.defaultModel
   }
 
   /** Shows another screen and remembers this one. */

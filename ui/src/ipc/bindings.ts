@@ -123,8 +123,8 @@ export const commands = {
 	addModel: (path: string) => typedError<ModelRow, Problem>(__TAURI_INVOKE("add_model", { path })),
 	/**  Reads every byte of a model; says what is wrong with it. */
 	verifyModel: (id: string) => typedError<string | null, Problem>(__TAURI_INVOKE("verify_model", { id })),
-	/**  Takes this model where none is chosen. */
-	setDefaultModel: (id: string) => typedError<null, Problem>(__TAURI_INVOKE("set_default_model", { id })),
+	/**  Takes this model where none is chosen, for one purpose. */
+	setDefaultModel: (id: string, purpose: Purpose) => typedError<null, Problem>(__TAURI_INVOKE("set_default_model", { id, purpose })),
 };
 
 /** Events */
@@ -916,8 +916,8 @@ export type ModelRow = {
 	partial_bytes: number,
 	/**  How fast it was on this machine. */
 	measured: MeasuredSpeed | null,
-	/**  Whether it is taken where none is chosen. */
-	is_default: boolean,
+	/**  For what it is taken where none is chosen. */
+	default_for: Purpose[],
 	/**  Where it can be had. */
 	from: string,
 };
@@ -998,6 +998,13 @@ export type Problem = {
 	/**  What the sentence names: a path, a run, a number. None where it names nothing that another language needs. */
 	given?: { [key in string]: string } | null,
 };
+
+/**  What a model can be the default of. */
+export type Purpose = 
+/**  Of all runs that have no default of their own. */
+"runs" | 
+/**  Of quick runs, whose tasks get one round. */
+"quick_runs";
 
 /**  Whether QA Engineers review; the paper's "without QA" is [`QaMode::Skip`]. */
 export type QaMode = 
@@ -1366,6 +1373,8 @@ export type Settings = {
 	language: Language,
 	/**  The model that is taken where none is chosen; none: the catalogue's. */
 	default_model: string | null,
+	/**  The model of runs whose tasks get one round, where none is chosen; none: that of the other runs. */
+	quick_model: string | null,
 	/**  Threads to compute with; none: the physical cores. */
 	threads: number | null,
 	/**  The context a model is loaded with, in tokens; none: what a run needs. */

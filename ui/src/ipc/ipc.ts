@@ -85,7 +85,7 @@ export interface Ipc {
   removeModel(id: string): Done
   addModel(path: string): Promise<T.ModelRow>
   verifyModel(id: string): Promise<string | null>
-  setDefaultModel(id: string): Done
+  setDefaultModel(id: string, purpose: T.Purpose): Done
 
   // what comes unasked
   onEvent(handler: (event: T.AppEvent) => void): Stop

@@ -93,7 +93,7 @@ export const ipc: Ipc = {
   removeModel: (id) => call(commands.removeModel(id)),
   addModel: (path) => call(commands.addModel(path)),
   verifyModel: (id) => call(commands.verifyModel(id)),
-  setDefaultModel: (id) => call(commands.setDefaultModel(id)),
+  setDefaultModel: (id, purpose) => call(commands.setDefaultModel(id, purpose)),
 
   onEvent: (handler) =>
     all([

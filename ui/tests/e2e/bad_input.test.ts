@@ -76,7 +76,7 @@ test('an issue of a megabyte with markup in it opens', async () => {
 test('a model that went missing is named at the form and in the status bar, and nothing is started', async () => {
   const { page } = await open(on, {})
   page.setDefaultTimeout(10_000)
-  const left = models.map((one) => ({ ...one, installed: one.id === 'qwen2.5-coder-7b', is_default: one.id === 'qwen2.5-coder-1.5b' }))
+  const left = models.map((one) => ({ ...one, installed: one.id === 'qwen2.5-coder-7b', default_for: one.id === 'qwen2.5-coder-1.5b' ? ['runs'] : [] }))
   await page.evaluate((models) => {
     window.magis.answer('models', models)
     window.magis.emit({ kind: 'models_changed' })
@@ -90,7 +90,7 @@ test('a model that went missing is named at the form and in the status bar, and 
   await page.evaluate((models) => {
     window.magis.answer('models', models)
     window.magis.emit({ kind: 'settings_changed' })
-  }, left.map((one) => ({ ...one, is_default: one.installed })))
+  }, left.map((one) => ({ ...one, default_for: one.installed ? ['runs'] : [] })))
   await expect.poll(() => page.getByRole('main').getByRole('button', { name: /^Solve/ }).isDisabled()).toBe(false)
   await page.evaluate((models) => {
     window.magis.answer('models', models)

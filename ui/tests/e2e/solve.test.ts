@@ -234,6 +234,20 @@ test('the draft of each repository is kept while one goes elsewhere', async () =
   await page.context().close()
 })
 
+test('quick runs take the model that is their default, and the others theirs', async () => {
+  const { page } = await open(on)
+  await go(page, 'models')
+  await page.getByRole('button', { name: 'What can be done with Qwen2.5-Coder 7B Instruct' }).click()
+  await page.getByRole('menuitem', { name: 'Use for quick runs' }).click()
+  await page.getByText('Quick runs', { exact: true }).waitFor()
+  await go(page, 'solve')
+  const model = page.getByRole('combobox', { name: /^Model/ })
+  expect(await model.innerText()).toContain('1.5B')
+  await page.getByRole('slider').press('Home')
+  await expect.poll(() => model.innerText()).toContain('7B')
+  await page.context().close()
+})
+
 test('a repository that is not there starts nothing and says so at the form', async () => {
   const { page } = await open(on, { scene: 'problems' })
   page.setDefaultTimeout(10_000)

@@ -58,7 +58,7 @@ export function scene(name: SceneName): Scene {
       first_start: first,
       opened: null,
     },
-    settings: { theme: 'light', density: 'compact', font_size: 13, language: 'en', default_model: none ? null : 'qwen2.5-coder-1.5b', threads: null, context: null, memory_limit: null, top_k: 20, max_rounds: 3, editor: null, notify: true },
+    settings: { theme: 'light', density: 'compact', font_size: 13, language: 'en', default_model: none ? null : 'qwen2.5-coder-1.5b', quick_model: null, threads: null, context: null, memory_limit: null, top_k: 20, max_rounds: 3, editor: null, notify: true },
     fetched: none
       ? []
       : [
@@ -91,7 +91,7 @@ function catalogue(name: SceneName): T.ModelRow[] {
   const list = models as unknown as T.ModelRow[]
   return list.map((row) => {
     if (name === 'first' || name === 'empty') return row
-    if (row.id === 'qwen2.5-coder-1.5b') return { ...row, installed: true, is_default: true, measured: { read_tokens_per_second: 212, write_tokens_per_second: 24.6, calls: 402 } }
+    if (row.id === 'qwen2.5-coder-1.5b') return { ...row, installed: true, default_for: ['runs'], measured: { read_tokens_per_second: 212, write_tokens_per_second: 24.6, calls: 402 } }
     if (row.id === 'qwen2.5-coder-7b') return { ...row, installed: true, measured: { read_tokens_per_second: 48, write_tokens_per_second: 6.4, calls: 217 } }
     if (row.id === 'qwen2.5-coder-14b') return { ...row, partial_bytes: 3_120_000_000 }
     if (row.id === 'qwen2.5-coder-32b') return { ...row, fits: { kind: 'no' as const, need: row.need_bytes, available: 21_800_000_000 } }

@@ -11,6 +11,8 @@ export const models = {
   'models.menu': 'What can be done with {name}',
   'models.default': 'Default',
   'models.default.make': 'Use as default',
+  'models.quick': 'Quick runs',
+  'models.quick.make': 'Use for quick runs',
   'models.own': 'Own file',
   'models.verify': 'Verify the file',
   'models.verifying': 'Reading every byte to compare its hash',

@@ -13,6 +13,8 @@ export const models: Record<keyof typeof english, string> = {
   'models.menu': '对 {name} 的操作',
   'models.default': '默认',
   'models.default.make': '设为默认',
+  'models.quick': '快速运行',
+  'models.quick.make': '用于快速运行',
   'models.own': '自有文件',
   'models.verify': '校验文件',
   'models.verifying': '正在逐字节读取并比对校验值',
