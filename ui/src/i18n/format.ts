@@ -1,9 +1,10 @@
 // Owns how numbers, times and sizes are written, in the person's own format. No sentences.
+import { dateFormat, numberFormat } from './formatters'
 import { language, localeTag } from './index.svelte'
 
 /** A whole or decimal number with the locale's marks. */
 export function number(n: number, digits = 0): string {
-  return new Intl.NumberFormat(localeTag(), { maximumFractionDigits: digits }).format(n)
+  return numberFormat(localeTag(), { maximumFractionDigits: digits }).format(n)
 }
 
 /** Tokens and the like, short: 950, 12.4k, 3.1M. */
@@ -14,7 +15,7 @@ export function short(n: number): string {
 }
 
 export function percent(share: number): string {
-  return new Intl.NumberFormat(localeTag(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
+  return numberFormat(localeTag(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
 /** Decimal units, as disks are sold and file managers count. */
@@ -58,14 +59,14 @@ export function when(ms: number, now: number = Date.now()): string {
     : then.getFullYear() === today.getFullYear()
       ? { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }
       : { year: 'numeric', month: 'short', day: 'numeric' }
-  return new Intl.DateTimeFormat(localeTag(), options).format(then)
+  return dateFormat(localeTag(), options).format(then)
 }
 
 /** A moment in full, for tooltips. */
 export function moment(ms: number): string {
-  return new Intl.DateTimeFormat(localeTag(), { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms))
+  return dateFormat(localeTag(), { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms))
 }
 
 export function day(iso: string): string {
-  return new Intl.DateTimeFormat(localeTag(), { month: 'short', day: 'numeric' }).format(new Date(`${iso}T00:00:00`))
+  return dateFormat(localeTag(), { month: 'short', day: 'numeric' }).format(new Date(`${iso}T00:00:00`))
 }

@@ -1,5 +1,6 @@
 // Owns the language of the window: which one is in force, and the lookup of every sentence by its key.
 // The sentences are in en/ and zh_hans/, one file per feature; numbers and times are in format.ts.
+import { numberFormat, pluralRules } from './formatters'
 import { en } from './en'
 import { zh_hans } from './zh_hans'
 
@@ -32,8 +33,8 @@ export type Counted = { [K in Key]: K extends `${infer Stem}.one` ? Stem : never
 
 /** A sentence with a number in it, `{n}`, written by the language's own rule for numbers. */
 export function tn(stem: Counted, n: number): string {
-  const rule = new Intl.PluralRules(localeTag()).select(n) === 'one' ? 'one' : 'other'
-  return fill(tables[tongue][`${stem}.${rule}`], { n: new Intl.NumberFormat(localeTag()).format(n) })
+  const rule = pluralRules(localeTag(), {}).select(n) === 'one' ? 'one' : 'other'
+  return fill(tables[tongue][`${stem}.${rule}`], { n: numberFormat(localeTag(), {}).format(n) })
 }
 
 export function language(): Tongue {
