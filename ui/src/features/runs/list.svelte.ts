@@ -18,6 +18,10 @@ export interface Remembered {
   readonly folded: ReadonlySet<string>
   /** The run that keys acted on. */
   readonly run: RunId | null
+  /** The first page as it was; it is shown at once, and read anew. */
+  readonly hits: readonly RunHitView[]
+  readonly total: number
+  readonly more: boolean
 }
 
 export const NO_FILTERS: Filters = { text: '', repo: null, status: null, tag: null }
@@ -58,6 +62,9 @@ export class RunsList {
       this.sort = remembered.sort
       this.grouping = remembered.grouping
       this.folded = remembered.folded
+      this.hits = remembered.hits
+      this.total = remembered.total
+      this.more = remembered.more
     }
   }
 
@@ -71,7 +78,9 @@ export class RunsList {
   }
 
   remember(run: RunId | null): Remembered {
-    return { filters: this.filters, sort: this.sort, grouping: this.grouping, folded: this.folded, run }
+    // A list that needs all rows is not shown in part.
+    const hits = this.needsAll ? [] : this.hits.slice(0, FIRST_PAGE)
+    return { filters: this.filters, sort: this.sort, grouping: this.grouping, folded: this.folded, run, hits, total: this.total, more: hits.length < this.total }
   }
 
   setFilters(change: Partial<Filters>): void {
