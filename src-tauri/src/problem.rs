@@ -132,6 +132,8 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::Patch { .. } => "patch",
         EngineError::NotApplied(_) => "not_applied",
         EngineError::NothingRemembered { .. } => "nothing_remembered",
+        EngineError::EmptySummary { .. } => "summary_empty",
+        EngineError::MemoryFile(_) => "memory_file",
         EngineError::Summary { .. } => "summary",
         EngineError::NoHome => "no_home",
         EngineError::Io { .. } => "io",
@@ -179,6 +181,8 @@ fn remedy(error: &EngineError) -> String {
         | EngineError::Log { .. }
         | EngineError::Prompt(_)
         | EngineError::NothingRemembered { .. }
+        | EngineError::EmptySummary { .. }
+        | EngineError::MemoryFile(_)
         | EngineError::Summary { .. }
         | EngineError::Io { .. } => error.remedy(),
     }

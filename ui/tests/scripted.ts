@@ -259,6 +259,8 @@ const acts: Ipc = {
     held.summaries.delete(path)
     mark(path, 'none')
   },
+  exportMemory: async () => ({ summaries: 3, corrected: 1, messages: 2 }),
+  importMemory: async () => ({ added: 2, replaced: 1, kept: 3, corrected: 1, unknown_versions: 0 }),
   renewSummary: async (_, path) => {
     const view: T.SummaryView = { path, blob: '', text: `What ${path} does, said anew.`, from_skeleton: false, corrected: false, model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now, made_in: null, change_message: null, stale: false }
     held.summaries.set(path, view)

@@ -4,8 +4,9 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{MemoryReport, SummaryView};
+use crate::view::{MemoryExportView, MemoryImportView, MemoryReport, SummaryView};
 use magis_core::RepoId;
+use std::path::PathBuf;
 use tauri::State;
 
 /// What is remembered of a repository.
@@ -46,4 +47,18 @@ pub async fn drop_summary(app: State<'_, App>, repo: RepoId, path: String) -> Re
 #[specta::specta]
 pub async fn renew_summary(app: State<'_, App>, repo: RepoId, path: String) -> Result<SummaryView, Problem> {
     app.renew_summary(repo, &path).await
+}
+
+/// Writes the memory of a repository into a file.
+#[tauri::command]
+#[specta::specta]
+pub async fn export_memory(app: State<'_, App>, repo: RepoId, file: PathBuf) -> Result<MemoryExportView, Problem> {
+    app.work(move |app| app.export_memory(repo, &file)).await
+}
+
+/// Takes a memory file into the memory of a repository.
+#[tauri::command]
+#[specta::specta]
+pub async fn import_memory(app: State<'_, App>, repo: RepoId, file: PathBuf) -> Result<MemoryImportView, Problem> {
+    app.work(move |app| app.import_memory(repo, &file)).await
 }

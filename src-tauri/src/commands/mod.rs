@@ -71,6 +71,8 @@ pub fn all() -> Builder<tauri::Wry> {
             memory::summary,
             memory::correct_summary,
             memory::drop_summary,
+            memory::export_memory,
+            memory::import_memory,
             memory::renew_summary,
             models::models,
             models::fetch_model,

@@ -50,6 +50,8 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::Steering { .. }
         | EngineError::Step { .. }
         | EngineError::Patch { .. }
+        | EngineError::EmptySummary { .. }
+        | EngineError::MemoryFile(_)
         | EngineError::Summary { .. }
         | EngineError::NoHome
         | EngineError::Io { .. } => Given::new(),

@@ -2,7 +2,8 @@
 
 use super::repository::MemoryCounts;
 use magis_core::{RepoId, RunId};
-use magis_engine::{FileMemory, MemoryDay as Day, MemoryState, Remembered};
+use magis_engine::floors::store::Summary;
+use magis_engine::{ExportedMemory, FileMemory, ImportedMemory, MemoryDay as Day, MemoryState, Remembered};
 use serde::Serialize;
 use specta::Type;
 
@@ -54,7 +55,7 @@ impl From<FileMemory> for MemoryFile {
             state: memory.state.into(),
             tokens: summary.map(|summary| summary.kept.tokens),
             made_at_ms: summary.map(|summary| summary.kept.made_at),
-            corrected: summary.is_some_and(|summary| summary.corrected_by_person),
+            corrected: summary.is_some_and(Summary::is_corrected),
         }
     }
 }
@@ -138,18 +139,68 @@ pub struct SummaryView {
 
 impl From<Remembered> for SummaryView {
     fn from(remembered: Remembered) -> Self {
+        let corrected = remembered.summary.is_corrected();
         let kept = remembered.summary.kept;
         Self {
             path: kept.path.to_string(),
             blob: kept.blob.0,
             text: kept.text,
             from_skeleton: kept.from_skeleton,
-            corrected: remembered.summary.corrected_by_person,
+            corrected,
             model: kept.model,
             made_at_ms: kept.made_at,
             made_in: kept.made_in,
             change_message: remembered.change_message,
             stale: remembered.state != MemoryState::Fresh,
+        }
+    }
+}
+
+/// What a memory file that was written holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+pub struct MemoryExportView {
+    /// Summaries.
+    pub summaries: u32,
+    /// Those of them that a person wrote.
+    pub corrected: u32,
+    /// Messages about changes.
+    pub messages: u32,
+}
+
+impl From<ExportedMemory> for MemoryExportView {
+    fn from(written: ExportedMemory) -> Self {
+        Self {
+            summaries: written.summaries,
+            corrected: written.corrected,
+            messages: written.messages,
+        }
+    }
+}
+
+/// What a memory file brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+pub struct MemoryImportView {
+    /// Entries that were not here.
+    pub added: u32,
+    /// Entries that were here in older words.
+    pub replaced: u32,
+    /// Entries that stay as they are here.
+    pub kept: u32,
+    /// Entries added or replaced that a person wrote.
+    pub corrected: u32,
+    /// Versions it is about that are not in the repository here.
+    pub unknown_versions: u32,
+}
+
+impl From<ImportedMemory> for MemoryImportView {
+    fn from(taken: ImportedMemory) -> Self {
+        let entries = taken.entries;
+        Self {
+            added: entries.added,
+            replaced: entries.replaced,
+            kept: entries.kept,
+            corrected: entries.corrected,
+            unknown_versions: taken.unknown_versions,
         }
     }
 }

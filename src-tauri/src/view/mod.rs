@@ -16,7 +16,9 @@ pub use app::{
     AppInfo, CloseAnswer, CloseAsked, Density, DoctorLine, FetchRecord, Language, MemoryChanged, ModelsChanged,
     Opening, RepositoriesChanged, RunsChanged, Settings, SettingsChanged, Theme,
 };
-pub use memory::{MemoryDay, MemoryFile, MemoryFileState, MemoryReport, SummaryView};
+pub use memory::{
+    MemoryDay, MemoryExportView, MemoryFile, MemoryFileState, MemoryImportView, MemoryReport, SummaryView,
+};
 pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
 pub use repository::{BaseWish, BranchName, HeadView, IndexView, MemoryCounts, RepositoryRow, SampleIssue};
 pub use review::{

@@ -3,8 +3,10 @@
 use crate::driving::Driving;
 use crate::problem::Problem;
 use crate::state::{App, Change};
-use crate::view::{MemoryReport, SummaryView};
+use crate::view::{MemoryExportView, MemoryImportView, MemoryReport, SummaryView};
 use magis_core::{RepoId, RepoPath};
+use magis_engine::WithCode;
+use std::path::Path;
 
 impl App {
     /// What is remembered of a repository's last commit, and what that cost and saved.
@@ -24,13 +26,6 @@ impl App {
 
     /// Puts a person's words in place of a model's.
     pub fn correct_summary(&self, repo: RepoId, path: &str, text: &str) -> Result<SummaryView, Problem> {
-        if text.trim().is_empty() {
-            return Err(Problem::new(
-                "summary_empty",
-                "a summary cannot be empty",
-                "Write what the file is for, or drop the summary.",
-            ));
-        }
         let corrected = self.magis()?.correct_summary(repo, &RepoPath::new(path)?, text)?;
         self.ring(Change::Memory(repo));
         Ok(corrected.into())
@@ -38,9 +33,21 @@ impl App {
 
     /// Drops every summary of a file.
     pub fn drop_summary(&self, repo: RepoId, path: &str) -> Result<(), Problem> {
-        self.magis()?.store().drop_summaries_of(repo, &RepoPath::new(path)?)?;
+        self.magis()?.drop_summary(repo, &RepoPath::new(path)?)?;
         self.ring(Change::Memory(repo));
         Ok(())
+    }
+
+    /// Writes the memory of a repository into a file, without code.
+    pub fn export_memory(&self, repo: RepoId, file: &Path) -> Result<MemoryExportView, Problem> {
+        Ok(self.magis()?.export_memory(repo, file, WithCode::No)?.into())
+    }
+
+    /// Takes a memory file into the memory of a repository.
+    pub fn import_memory(&self, repo: RepoId, file: &Path) -> Result<MemoryImportView, Problem> {
+        let taken = self.magis()?.import_memory(repo, file)?;
+        self.ring(Change::Memory(repo));
+        Ok(taken.into())
     }
 
     /// Makes the summary of a file anew, with the model that is loaded, or else the default one.

@@ -109,6 +109,10 @@ export const commands = {
 	correctSummary: (repo: RepoId, path: string, text: string) => typedError<SummaryView, Problem>(__TAURI_INVOKE("correct_summary", { repo, path, text })),
 	/**  Drops every summary of a file. */
 	dropSummary: (repo: RepoId, path: string) => typedError<null, Problem>(__TAURI_INVOKE("drop_summary", { repo, path })),
+	/**  Writes the memory of a repository into a file. */
+	exportMemory: (repo: RepoId, file: string) => typedError<MemoryExportView, Problem>(__TAURI_INVOKE("export_memory", { repo, file })),
+	/**  Takes a memory file into the memory of a repository. */
+	importMemory: (repo: RepoId, file: string) => typedError<MemoryImportView, Problem>(__TAURI_INVOKE("import_memory", { repo, file })),
 	/**  Makes the summary of a file anew. */
 	renewSummary: (repo: RepoId, path: string) => typedError<SummaryView, Problem>(__TAURI_INVOKE("renew_summary", { repo, path })),
 	/**  All models. */
@@ -426,7 +430,9 @@ from: BlobId;
 /**  P1's "commit message" of the difference. */
 message: string } | 
 /**  P2 wrote it in this run. */
-{ kind: "fresh" };
+{ kind: "fresh" } | 
+/**  It is the file's own text, which is shorter than a summary would be. */
+{ kind: "itself" };
 
 /**  A line of a hunk. */
 export type DiffLine = {
@@ -816,6 +822,16 @@ export type MemoryDay = {
 	saved: number,
 };
 
+/**  What a memory file that was written holds. */
+export type MemoryExportView = {
+	/**  Summaries. */
+	summaries: number,
+	/**  Those of them that a person wrote. */
+	corrected: number,
+	/**  Messages about changes. */
+	messages: number,
+};
+
 /**  A file of HEAD, and what is remembered of it. */
 export type MemoryFile = {
 	/**  The file. */
@@ -840,6 +856,20 @@ export type MemoryFileState =
 "stale" | 
 /**  Not at all. */
 "none";
+
+/**  What a memory file brought. */
+export type MemoryImportView = {
+	/**  Entries that were not here. */
+	added: number,
+	/**  Entries that were here in older words. */
+	replaced: number,
+	/**  Entries that stay as they are here. */
+	kept: number,
+	/**  Entries added or replaced that a person wrote. */
+	corrected: number,
+	/**  Versions it is about that are not in the repository here. */
+	unknown_versions: number,
+};
 
 /**  The memory of a repository. */
 export type MemoryReport = {

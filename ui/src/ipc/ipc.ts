@@ -76,6 +76,8 @@ export interface Ipc {
   summary(repo: T.RepoId, path: string): Promise<T.SummaryView | null>
   correctSummary(repo: T.RepoId, path: string, text: string): Promise<T.SummaryView>
   dropSummary(repo: T.RepoId, path: string): Done
+  exportMemory(repo: T.RepoId, file: string): Promise<T.MemoryExportView>
+  importMemory(repo: T.RepoId, file: string): Promise<T.MemoryImportView>
   renewSummary(repo: T.RepoId, path: string): Promise<T.SummaryView>
 
   // models

@@ -81,6 +81,8 @@ export const ipc: Ipc = {
   summary: (repo, path) => call(commands.summary(repo, path)),
   correctSummary: (repo, path, text) => call(commands.correctSummary(repo, path, text)),
   dropSummary: (repo, path) => call(commands.dropSummary(repo, path)),
+  exportMemory: (repo, file) => call(commands.exportMemory(repo, file)),
+  importMemory: (repo, file) => call(commands.importMemory(repo, file)),
   renewSummary: (repo, path) => call(commands.renewSummary(repo, path)),
 
   models: () => call(commands.models()),

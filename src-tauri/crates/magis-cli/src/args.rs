@@ -222,20 +222,73 @@ pub struct ApplyArgs {
 /// `magis memory`.
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
-    /// How much of each repository is remembered
+    /// How much of each repository is remembered, and what that cost and saved
     Status {
-        /// Only this repository, and how much of its last commit is covered
+        /// Only this repository: how much of its last commit is covered, tokens spent and saved by day
         #[arg(long, value_name = "PATH")]
         repo: Option<PathBuf>,
+        /// As JSON, with every file
+        #[arg(long, requires = "repo")]
+        json: bool,
     },
     /// Show what is remembered of a file
-    Show {
-        /// The file, relative to the repository's root
-        path: String,
+    Show(MemoryFileArgs),
+    /// Put your own words in place of a summary
+    ///
+    /// They are marked as yours, read with every model, and stale once the file changes.
+    Correct {
+        /// Which file
+        #[command(flatten)]
+        file: MemoryFileArgs,
+        /// The words [default: standard input]
+        #[arg(long)]
+        text: Option<String>,
+    },
+    /// Drop what is remembered of a file, in all its versions
+    Drop(MemoryFileArgs),
+    /// Make the summary of a file anew, with a model; what you wrote in its place goes
+    Renew {
+        /// Which file
+        #[command(flatten)]
+        file: MemoryFileArgs,
+        /// The model: an id or a GGUF file [default: the default model]
+        #[arg(long, value_name = "ID|FILE")]
+        model: Option<String>,
+    },
+    /// Write the memory of a repository into a file, for another machine
+    ///
+    /// The file holds what was written about the code, with the hashes of the versions, and no code unless asked.
+    Export {
+        /// The file to write
+        file: PathBuf,
+        /// The repository [default: the one around the current folder]
+        #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+        repo: PathBuf,
+        /// Put the text of the described versions into the file, too
+        #[arg(long)]
+        with_code: bool,
+    },
+    /// Take a memory file of another machine into the memory of a repository
+    ///
+    /// All of it or nothing. What is here already is replaced by newer words only, and a person's words by newer words of
+    /// a person only.
+    Import {
+        /// The file
+        file: PathBuf,
         /// The repository [default: the one around the current folder]
         #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
         repo: PathBuf,
     },
+}
+
+/// A file of a repository.
+#[derive(Debug, Args)]
+pub struct MemoryFileArgs {
+    /// The file, relative to the repository's root
+    pub path: String,
+    /// The repository [default: the one around the current folder]
+    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    pub repo: PathBuf,
 }
 
 /// `magis models`.

@@ -120,6 +120,7 @@ impl Description {
         match &self.source {
             DescriptionSource::Updated { message, .. } => format!("{}\nChanged since: {message}", self.summary),
             DescriptionSource::Stored | DescriptionSource::Fresh => self.summary.clone(),
+            DescriptionSource::Itself => format!("The whole file:\n{}", self.summary),
         }
     }
 }
@@ -140,6 +141,8 @@ pub enum DescriptionSource {
     },
     /// P2 wrote it in this run.
     Fresh,
+    /// It is the file's own text, which is shorter than a summary would be.
+    Itself,
 }
 
 /// A file the run leaves out, and why.

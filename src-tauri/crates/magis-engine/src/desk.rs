@@ -3,14 +3,16 @@
 //! A call whose reply the run has on record is not made again: that is what resuming rests on. A reply that cannot be
 //! read is asked for once more at temperature 0.8 with another seed. Nothing here decides what to ask.
 
+use crate::describing::Asking;
 use crate::progress::begun_in_sight;
 use crate::{EngineError, Progress};
+use async_trait::async_trait;
 use magis_core::{CandidateNumber, Notice, RepoPath, Round, RunId, Stage, TaskId};
 use magis_llm::{
-    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, Sampling,
-    ScoreReply, ScoreRequest, Usage,
+    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
+    Sampling, ScoreReply, ScoreRequest, Usage,
 };
-use magis_prompts::{Prompt, Rendered, Shape, Template, render};
+use magis_prompts::{ChangeMessage, FileSummary, Prompt, Rendered, Shape, Template, render};
 use magis_store::{CallKind, CallRecord, Store};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -433,6 +435,31 @@ impl Desk {
     }
 }
 
+#[async_trait]
+impl Asking for Desk {
+    fn card(&self) -> ModelCard {
+        self.model.card().clone()
+    }
+
+    fn run(&self) -> Option<RunId> {
+        Some(self.run)
+    }
+
+    async fn tokens(&self, text: &str) -> Result<u32, LlmError> {
+        let counted = self.count(&[text.to_owned()]).await?;
+        Ok(counted.first().copied().unwrap_or(0))
+    }
+
+    async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError> {
+        self.ask(&About::path(path), Draw::Greedy, [Fitted::whole(prompt)])
+            .await
+    }
+
+    async fn summary(&mut self, path: &RepoPath, sizes: Vec<Fitted<FileSummary>>) -> Result<String, AskError> {
+        self.ask(&About::path(path), Draw::Greedy, sizes).await
+    }
+}
+
 struct Recording<'a> {
     about: &'a About,
     template: Template,
@@ -441,7 +468,7 @@ struct Recording<'a> {
     retries: u32,
 }
 
-fn messages(rendered: &Rendered) -> Vec<Message> {
+pub(crate) fn messages(rendered: &Rendered) -> Vec<Message> {
     vec![
         Message {
             role: MessageRole::System,

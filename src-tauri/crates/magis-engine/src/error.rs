@@ -7,7 +7,7 @@ use magis_models::LibraryError;
 use magis_prompts::PromptError;
 use magis_repo::{ReadError, RepoError};
 use magis_search::SearchError;
-use magis_store::{ArchiveError, LeaseError, StoreError};
+use magis_store::{ArchiveError, LeaseError, MemoryFileError, StoreError};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -139,6 +139,15 @@ pub enum EngineError {
         /// The file.
         path: RepoPath,
     },
+    /// A correction without words.
+    #[error("a summary cannot be empty")]
+    EmptySummary {
+        /// The file.
+        path: RepoPath,
+    },
+    /// A memory file that is not taken in.
+    #[error(transparent)]
+    MemoryFile(#[from] MemoryFileError),
     /// The model gave no usable summary.
     #[error("the model gave no usable summary of {path}: {why}")]
     Summary {
@@ -198,6 +207,8 @@ impl EngineError {
             Self::Patch { run, .. } => format!("see its hunks with 'magis runs show {run} --patch'"),
             Self::NotApplied(_) => "see 'magis runs list' for runs with an applied patch".to_owned(),
             Self::NothingRemembered { .. } => "a run that reads the file summarises it".to_owned(),
+            Self::EmptySummary { .. } => "write what the file is for, or drop the summary".to_owned(),
+            Self::MemoryFile(error) => error.remedy().to_owned(),
             Self::Summary { .. } => "try again, or with another model".to_owned(),
             Self::NoHome => "set HOME, or give --data-dir".to_owned(),
             Self::Io { .. } => "check the path, its permissions and the free space of its disk".to_owned(),

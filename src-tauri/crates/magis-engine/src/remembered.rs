@@ -3,20 +3,16 @@
 //!
 //! How a run uses the memory is the Custodian's business.
 
-use crate::condense::condense;
+use crate::describing::{self, FileVersion};
 use crate::desk::now;
-use crate::workspace::CHARS_PER_TOKEN;
+use crate::recall;
 use crate::{EngineError, Magis};
 use magis_core::{BlobId, RepoId, RepoPath};
-use magis_llm::{ChatRequest, Constraint, LanguageModel, Message, MessageRole, Sampling};
-use magis_prompts::{FileSummary, Prompt, Template, render};
+use magis_llm::LanguageModel;
+use magis_prompts::Template;
 use magis_repo::{BaseChoice, FileEntry, ObjectStore, Snapshot};
-use magis_store::{NewSummary, Summary};
-use magis_syntax::skeleton_within;
+use magis_store::{Maker, Summary};
 use std::collections::BTreeMap;
-
-/// Characters of a file that a summary is made from at the most; a longer file gives its skeleton.
-const WHOLE_FILE: usize = 1_200 * CHARS_PER_TOKEN;
 
 /// What memory holds of one file of the last commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,24 +63,30 @@ pub struct MemoryDay {
 impl Magis {
     /// What memory holds of each of `files`, in their order.
     pub fn memory_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Vec<FileMemory>, EngineError> {
-        let latest = self.store.summaries(repo)?;
-        let latest: BTreeMap<&RepoPath, &Summary> = latest.iter().map(|one| (&one.kept.path, one)).collect();
+        let all = self.store.all_summaries(repo)?;
+        let mut by_path: BTreeMap<&RepoPath, Vec<&Summary>> = BTreeMap::new();
+        let mut by_content: BTreeMap<&BlobId, &Summary> = BTreeMap::new();
+        for summary in &all {
+            by_path.entry(&summary.kept.path).or_default().push(summary);
+            by_content.entry(&summary.kept.blob).or_insert(summary);
+        }
         let memory = |file: &FileEntry| {
-            let known = match latest.get(&file.path) {
-                Some(summary) if summary.kept.blob != file.blob => {
-                    let exact = self.store.summary_of(repo, &file.path, &file.blob)?;
-                    Some(exact.unwrap_or_else(|| (*summary).clone()))
-                }
-                found => found.map(|summary| (*summary).clone()),
-            };
-            Ok(FileMemory {
+            let versions = by_path.get(&file.path).map(Vec::as_slice).unwrap_or_default();
+            let exact = || versions.iter().filter(|one| one.kept.blob == file.blob);
+            let known = exact()
+                .find(|one| one.is_corrected())
+                .or_else(|| exact().next())
+                .or_else(|| by_content.get(&file.blob))
+                .or_else(|| versions.first())
+                .map(|summary| (*summary).clone());
+            FileMemory {
                 path: file.path.clone(),
                 bytes: file.bytes,
                 state: state_of(known.as_ref(), &file.blob),
                 summary: known,
-            })
+            }
         };
-        files.iter().map(memory).collect()
+        Ok(files.iter().map(memory).collect())
     }
 
     /// What the memory of a repository cost and saved by day, the last day first.
@@ -96,6 +98,9 @@ impl Magis {
                 let day = days.entry(total.day.clone()).or_default();
                 day.spent += total.prompt_tokens + total.generated_tokens;
             }
+        }
+        for outside in self.store.memory_work_by_day(repo)? {
+            days.entry(outside.day).or_default().spent += outside.tokens;
         }
         let costs: BTreeMap<RepoPath, u64> = self.store.summary_costs(repo)?.into_iter().collect();
         for reuse in self.store.reuses(repo)? {
@@ -117,23 +122,27 @@ impl Magis {
             return Ok(None);
         };
         let change_message = match &now_there {
-            Some(blob) => self.store.change_message(repo, path, &summary.kept.blob, blob)?,
+            Some(blob) => self.messages_between(repo, &summary, blob)?,
             None => None,
         };
         let state = now_there.map_or(MemoryState::Stale, |blob| state_of(Some(&summary), &blob));
         Ok(Some(Remembered {
             summary,
             state,
-            change_message: change_message.map(|message| message.message),
+            change_message,
         }))
     }
 
     /// Puts a person's words in place of a model's; runs read them from now on.
     pub fn correct_summary(&self, repo: RepoId, path: &RepoPath, text: &str) -> Result<Remembered, EngineError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(EngineError::EmptySummary { path: path.clone() });
+        }
         let missing = || EngineError::NothingRemembered { path: path.clone() };
         let known = self.remembered(repo, path)?.ok_or_else(missing)?;
         self.store
-            .correct_summary(repo, path, &known.summary.kept.blob, text.trim())?
+            .correct_summary(repo, path, &known.summary.kept.blob, text, now())?
             .ok_or_else(missing)?;
         self.remembered(repo, path)?.ok_or_else(missing)
     }
@@ -146,59 +155,40 @@ impl Magis {
         model: &dyn LanguageModel,
     ) -> Result<Remembered, EngineError> {
         let (text, blob) = self.head_file(repo, path)?;
-        let (shown, skeleton) = if text.len() <= WHOLE_FILE {
-            (text.clone(), false)
-        } else if let Some(skeleton) = skeleton_within(path, &text, WHOLE_FILE) {
-            (skeleton.text, true)
-        } else {
-            (condense(&text, WHOLE_FILE).unwrap_or_else(|| text.clone()), false)
-        };
-        let prompt = FileSummary {
-            path: path.to_string(),
-            text: shown,
-            skeleton,
-        };
-        let rendered = render(&prompt)?;
-        let message = |role, content: &str| Message {
-            role,
-            content: content.to_owned(),
-        };
-        let request = ChatRequest {
-            messages: vec![
-                message(MessageRole::System, &rendered.system),
-                message(MessageRole::User, &rendered.user),
-            ],
-            answer_prefix: rendered.answer,
-            constraint: Constraint::None,
-            sampling: Sampling::Greedy,
-            max_tokens: prompt.max_tokens(),
-            stop: prompt.stop(),
-        };
-        let reply = model.chat(&request, &mut |_| ()).await?;
-        let unusable = |error: magis_prompts::ReplyError| EngineError::Summary {
-            path: path.clone(),
-            why: error.to_string(),
-        };
-        let summary = prompt.read(&reply.text).map_err(unusable)?;
-        let tokens = model.count_tokens(std::slice::from_ref(&summary)).await?;
-        let card = model.card().clone();
-        self.store.drop_summaries_of(repo, path)?;
-        self.store.put_summary(&NewSummary {
+        let file = FileVersion {
             repo,
-            path: path.clone(),
-            blob,
-            text: summary,
-            from_skeleton: skeleton,
-            file_bytes: u32::try_from(text.len()).unwrap_or(u32::MAX),
-            tokens: tokens.first().copied().unwrap_or(0),
-            model: card.name,
-            model_sha: card.sha256,
-            template_hash: Template::FileSummary.hash(),
-            made_at: now(),
-            made_in: None,
-        })?;
+            path,
+            blob: &blob,
+            text: &text,
+        };
+        let mut asking = self.outside(repo, model);
+        let described = describing::ask_summary(&mut asking, file)
+            .await
+            .map_err(|error| describing::no_summary(path, error))?;
+        // Nothing is dropped before its replacement is there.
+        self.store.drop_summaries_of(repo, path)?;
+        self.store.put_summary(&described)?;
         let missing = || EngineError::NothingRemembered { path: path.clone() };
         self.remembered(repo, path)?.ok_or_else(missing)
+    }
+
+    /// Drops what is remembered of a file, in all versions; returns how many summaries there were.
+    pub fn drop_summary(&self, repo: RepoId, path: &RepoPath) -> Result<u32, EngineError> {
+        Ok(self.store.drop_summaries_of(repo, path)?)
+    }
+
+    /// What is on record of the changes from a summary's version to this one, in their order.
+    fn messages_between(&self, repo: RepoId, summary: &Summary, to: &BlobId) -> Result<Option<String>, EngineError> {
+        let template_hash = Template::ChangeMessage.hash();
+        let maker = Maker {
+            model_sha: &summary.kept.model_sha,
+            template_hash: &template_hash,
+        };
+        let chains = recall::chains(&self.store, repo, maker, vec![summary.clone()])?;
+        let found = chains
+            .into_iter()
+            .find(|chain| chain.end == *to && !chain.messages.is_empty());
+        Ok(found.map(|chain| chain.messages.join(" Then: ")))
     }
 
     /// The text and the blob of a file of the last commit.

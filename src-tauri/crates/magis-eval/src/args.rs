@@ -46,6 +46,11 @@ pub enum Command {
     /// Without --model the ranking alone. With it the agents' own steps are run up to the judgement (naming and yes/no on
     /// code) and recorded into --out, and both orders are shown.
     Locate(Box<LocateArgs>),
+    /// Replay a history commit by commit and count what the model reads to keep the summaries of changed files right.
+    ///
+    /// With memory, against summarising each changed file anew, and against reading whole files. Without --model tokens are
+    /// taken to be 3.3 characters long; with it the model's own tokenizer counts, and with --ask it answers as well.
+    Memory(Box<MemoryArgs>),
     /// Let a named model score how well the task descriptions of recorded runs match the reference changes, 1 to 5.
     ScoreTasks(ScoreTasksArgs),
     /// Kill runs on the built-in sample at points spread over them, go on, and say what was lost.
@@ -214,6 +219,32 @@ pub struct LocateArgs {
     /// decides.
     #[arg(long)]
     pub by_description: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `memory`.
+#[derive(Debug, Args)]
+pub struct MemoryArgs {
+    /// The repository, bare or not; nothing is written into it.
+    #[arg(long, value_name = "DIR")]
+    pub repo: PathBuf,
+    /// The commit whose state is known when the replay begins.
+    #[arg(long, value_name = "COMMIT")]
+    pub from: String,
+    /// How many commits after it are replayed, along the first parents towards HEAD.
+    #[arg(long, value_name = "N")]
+    pub commits: usize,
+    /// Begin with an empty memory instead of one that holds the files as they are at --from.
+    #[arg(long)]
+    pub cold: bool,
+    /// Let the model answer, instead of taking answers of typical length.
+    #[arg(long)]
+    pub ask: bool,
+    /// The engine; without --model nothing is loaded.
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -3,6 +3,7 @@
 mod baseline;
 mod kill;
 mod locate;
+mod memory;
 mod report;
 mod score_tasks;
 mod set;
@@ -29,6 +30,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Baseline(args) => baseline::baseline(&args),
         Command::Report(args) => report::report(&args),
         Command::Locate(args) => locate::locate(&args),
+        Command::Memory(args) => memory::memory(&args),
         Command::ScoreTasks(args) => score_tasks::score_tasks(&args),
         Command::Kill(args) => kill::kill(&args),
         Command::Worker => serve_as_worker(),

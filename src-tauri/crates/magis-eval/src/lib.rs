@@ -10,6 +10,7 @@ pub mod instances;
 pub mod measures;
 pub mod record;
 pub mod repair;
+pub mod replay;
 pub mod report;
 pub mod repositories;
 pub mod results;

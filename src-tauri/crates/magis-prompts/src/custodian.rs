@@ -5,13 +5,12 @@ use crate::reply::{prose, whole_sentences};
 use crate::{Prompt, ReplyError, Shape, Template};
 use serde::Serialize;
 
-/// P1: the difference of two versions becomes a "commit message".
+/// P1: the difference of two versions becomes a "commit message". As in the paper it is made from the difference alone:
+/// what the file is about stands in the summary that the message follows.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangeMessage {
     /// The file.
     pub path: String,
-    /// The summary of its older version.
-    pub summary: String,
     /// The difference, as unified hunks.
     pub diff: String,
 }

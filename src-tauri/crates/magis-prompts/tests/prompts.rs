@@ -78,7 +78,6 @@ fn every_prompt_is_as_recorded() {
     let task = "total() has to include the last day".to_owned();
     check(&ChangeMessage {
         path: path.clone(),
-        summary: description.clone(),
         diff: "-a\n+b".to_owned(),
     });
     check(&FileSummary {

@@ -35,5 +35,5 @@ pub use repository::Repository;
 pub use snapshot::{BaseChoice, FileEntry, FileMode, Snapshot};
 pub use source::{LineEnding, MAX_FILE_BYTES, SourceText};
 pub use state::{Cleanliness, HeadState, Operation, RepositoryState};
-pub use store::ObjectStore;
+pub use store::{ObjectStore, blob_of};
 pub use undo::{Applied, AppliedFile, FileContent, FileState, can_undo, undo};

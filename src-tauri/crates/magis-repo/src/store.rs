@@ -5,12 +5,20 @@
 
 use crate::{RepoError, Repository};
 use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
+use magis_core::BlobId;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
 
 /// Names the file that says where the repository's objects lie.
 const SOURCE: &str = "magis-source";
+
+/// The id that git gives to a file of this text, without a database.
+pub fn blob_of(text: &str) -> BlobId {
+    let id =
+        Oid::hash_object(ObjectType::Blob, text.as_bytes()).expect("SHA-1 of bytes in memory can always be computed");
+    BlobId(id.to_string())
+}
 
 /// Objects of our own, with those of one repository behind them. Cheap to clone, safe to share.
 #[derive(Clone)]
@@ -107,6 +115,19 @@ impl ObjectStore {
                 source,
             }),
         }
+    }
+
+    /// Whether this version of a file is here, in the repository or in our own database.
+    pub fn has_blob(&self, blob: &BlobId) -> Result<bool, RepoError> {
+        match Oid::from_str(&blob.0) {
+            Ok(id) => Ok(self.blob_size(id)?.is_some()),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Keeps a version of a file in our own database.
+    pub fn keep_text(&self, text: &str) -> Result<BlobId, RepoError> {
+        Ok(BlobId(self.write(ObjectType::Blob, text.as_bytes())?.to_string()))
     }
 
     /// Writes an object into our own database.

@@ -4,8 +4,8 @@
 
 use crate::error::Fault;
 use crate::{
-    StoreError, calls, change_messages, drafts, erasure, events, lease, removals, repositories, repository_removals,
-    reviews, run_tags, run_texts, runs, settings, summaries,
+    StoreError, calls, change_messages, drafts, erasure, events, lease, memory_work, removals, repositories,
+    repository_removals, reviews, run_tags, run_texts, runs, settings, summaries,
 };
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -36,13 +36,17 @@ const VERSIONS: &[&[&str]] = &[
         removals::VERSION_2,
     ],
     &[repository_removals::VERSION_3],
+    &[summaries::VERSION_4, change_messages::VERSION_4, memory_work::VERSION_4],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
-    if version(connection, path)? as usize == VERSIONS.len() {
+    // In a transaction, so that all of it is read as of one moment, also while another program makes the tables.
+    let reading = connection.transaction()?;
+    if version(&reading, path)? as usize == VERSIONS.len() {
         return Ok(());
     }
+    drop(reading);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read again under the lock: another program may have been faster.
     let found = version(&transaction, path)?;
@@ -122,6 +126,41 @@ VALUES (1, 'own', 'a', 1, 'manager', 'P4', 'h', 'm', 's', 1, 'chat', 'complete',
             .query_row("SELECT worked_ms FROM runs WHERE title = 'Crash'", [], |row| row.get(0))
             .unwrap();
         assert_eq!(worked, 42, "its own calls, not those it took over");
+    }
+
+    #[test]
+    fn a_database_of_version_3_keeps_its_summaries_corrections_and_messages() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for statement in VERSIONS[..3].iter().flat_map(|version| version.iter()) {
+            connection.execute_batch(statement).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 3).unwrap();
+        connection
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        let rows = "\
+INSERT INTO repositories (id, root, name, added_at, last_used_at) VALUES (1, '/url', 'url', 1, 1);
+INSERT INTO summaries (repo, path, blob, summary, from_skeleton, file_bytes, tokens, model, model_sha, template_hash,
+                       made_at, corrected_by_person)
+VALUES (1, 'a.py', 'b1', 'mine', 0, 1, 1, 'm', 's', 't', 7, 1), (1, 'a.py', 'b2', 'its', 0, 1, 1, 'm', 's', 't', 8, 0);
+INSERT INTO change_messages VALUES (1, 'a.py', 'b1', 'b2', 'said', 'm', 's', 't', 9, NULL);";
+        connection.execute_batch(rows).unwrap();
+
+        migrate(&mut connection, Path::new("memory")).unwrap();
+
+        let mut read = connection
+            .prepare("SELECT summary, corrected_at FROM summaries ORDER BY id")
+            .unwrap();
+        let summaries: Vec<(String, Option<i64>)> = read
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(summaries, [("mine".to_owned(), Some(7)), ("its".to_owned(), None)]);
+        let said: String = connection
+            .query_row("SELECT message FROM change_messages", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(said, "said");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{StoreError, folder, schema};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The database of one data folder. Cheap to clone; the clones share one connection.
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ fn connect(path: &Path, options: OpenOptions) -> Result<Connection, Fault> {
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    let mode = write_ahead(&connection, options.busy_timeout)?;
     if mode != "wal" {
         return Err(StoreError::NoWriteAheadLog {
             path: path.to_owned(),
@@ -140,6 +140,22 @@ fn connect(path: &Path, options: OpenOptions) -> Result<Connection, Fault> {
     connection.set_prepared_statement_cache_capacity(64);
     schema::migrate(&mut connection, path)?;
     Ok(connection)
+}
+
+/// Asks for the write-ahead log. SQLite does not wait for others here: of many that open a new file at once, one may change it.
+fn write_ahead(connection: &Connection, patience: Duration) -> Result<String, Fault> {
+    let until = Instant::now() + patience;
+    loop {
+        let asked = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        match asked {
+            Err(rusqlite::Error::SqliteFailure(failure, _))
+                if failure.code == rusqlite::ErrorCode::DatabaseBusy && Instant::now() < until =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            answered => return Ok(answered?),
+        }
+    }
 }
 
 /// What is wrong with a file that did not open; none where not even that can be found out.

@@ -5,7 +5,7 @@
 use crate::error::Fault;
 use crate::{Store, StoreError, column};
 use magis_core::{BlobId, RepoId, RepoPath, RunId};
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
 pub(crate) const VERSION_1: &str = "\
 CREATE TABLE summaries (
@@ -27,6 +27,46 @@ CREATE TABLE summaries (
 ) STRICT;
 CREATE INDEX summaries_by_age ON summaries (repo, path, made_at);
 CREATE INDEX summaries_of_run ON summaries (made_in);";
+
+/// The key is what was described and what described it: another model or prompt is another summary of the same blob.
+pub(crate) const VERSION_4: &str = "\
+CREATE TABLE summaries_by_content (
+    id                  INTEGER PRIMARY KEY,
+    repo                INTEGER NOT NULL REFERENCES repositories (id) ON DELETE CASCADE,
+    path                TEXT NOT NULL,
+    blob                TEXT NOT NULL,
+    summary             TEXT NOT NULL,
+    from_skeleton       INTEGER NOT NULL CHECK (from_skeleton IN (0, 1)),
+    file_bytes          INTEGER NOT NULL,
+    tokens              INTEGER NOT NULL,
+    model               TEXT NOT NULL,
+    model_sha           TEXT NOT NULL,
+    template_hash       TEXT NOT NULL,
+    made_at             INTEGER NOT NULL,
+    made_in             INTEGER REFERENCES runs (id) ON DELETE SET NULL,
+    corrected_at        INTEGER,
+    UNIQUE (repo, path, blob, model_sha, template_hash)
+) STRICT;
+INSERT INTO summaries_by_content
+    SELECT id, repo, path, blob, summary, from_skeleton, file_bytes, tokens, model, model_sha, template_hash, made_at,
+           made_in, CASE corrected_by_person WHEN 1 THEN made_at END
+    FROM summaries;
+DROP TABLE summaries;
+ALTER TABLE summaries_by_content RENAME TO summaries;
+CREATE INDEX summaries_by_blob ON summaries (repo, blob);
+CREATE INDEX summaries_of_run ON summaries (made_in);";
+
+/// The newest words come first; of one moment, the row that was written last.
+const NEWEST: &str = "coalesce(corrected_at, made_at) DESC, id DESC";
+
+/// What made a text: part of the key it is remembered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Maker<'a> {
+    /// The SHA-256 of the model's file.
+    pub model_sha: &'a str,
+    /// The hash of the prompt's template.
+    pub template_hash: &'a str,
+}
 
 /// A summary to keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +102,20 @@ pub struct NewSummary {
 pub struct Summary {
     /// What was kept.
     pub kept: NewSummary,
-    /// Whether a person rewrote it.
-    pub corrected_by_person: bool,
+    /// When a person rewrote it, in milliseconds since the epoch; none for a model's own words.
+    pub corrected_at: Option<i64>,
+}
+
+impl Summary {
+    /// Whether the words are a person's.
+    pub fn is_corrected(&self) -> bool {
+        self.corrected_at.is_some()
+    }
+
+    /// When the words were written, by a model or a person.
+    pub fn written_at(&self) -> i64 {
+        self.corrected_at.unwrap_or(self.kept.made_at)
+    }
 }
 
 /// How much of a list of files memory knows.
@@ -77,23 +129,57 @@ pub struct Coverage {
     pub none: u32,
 }
 
-/// One use of a summary that was there already.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reuse {
-    /// The day, where this machine is.
-    pub day: String,
-    /// The file.
-    pub path: RepoPath,
-}
-
 impl Store {
-    /// The summary of exactly this blob.
+    /// What a run may read as the summary of exactly this blob: a person's words before all, else what this very model
+    /// and prompt wrote. The content counts and not the name, so a file that was moved has its summary.
+    pub fn known_summary(
+        &self,
+        repo: RepoId,
+        path: &RepoPath,
+        blob: &BlobId,
+        maker: Maker<'_>,
+    ) -> Result<Option<Summary>, StoreError> {
+        self.read("reading a summary", |transaction| {
+            let mut statement = transaction.prepare_cached(&format!(
+                "SELECT * FROM summaries WHERE repo = ?1 AND blob = ?2
+                     AND (corrected_at IS NOT NULL OR (model_sha = ?3 AND template_hash = ?4))
+                 ORDER BY corrected_at IS NULL, path <> ?5, {NEWEST} LIMIT 1"
+            ))?;
+            let key = (repo.0, &blob.0, maker.model_sha, maker.template_hash, path.as_str());
+            Ok(statement.query_row(key, read_row).optional()?)
+        })
+    }
+
+    /// The summaries of older versions of a file that a run may build upon, newest first, at most `most`.
+    pub fn versions_of(
+        &self,
+        repo: RepoId,
+        path: &RepoPath,
+        maker: Maker<'_>,
+        most: u32,
+    ) -> Result<Vec<Summary>, StoreError> {
+        self.read("reading older summaries", |transaction| {
+            let mut statement = transaction.prepare_cached(&format!(
+                "SELECT * FROM summaries WHERE repo = ?1 AND path = ?2
+                     AND (corrected_at IS NOT NULL OR (model_sha = ?3 AND template_hash = ?4))
+                 ORDER BY {NEWEST} LIMIT ?5"
+            ))?;
+            let key = (repo.0, path.as_str(), maker.model_sha, maker.template_hash, most);
+            let rows = statement.query_map(key, read_row)?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The summary of exactly this blob as a person is shown it, whichever model made it: a person's words, else the
+    /// newest; under another name only where this one has none.
     pub fn summary_of(&self, repo: RepoId, path: &RepoPath, blob: &BlobId) -> Result<Option<Summary>, StoreError> {
         self.read("reading a summary", |transaction| {
-            let mut statement =
-                transaction.prepare_cached("SELECT * FROM summaries WHERE repo = ?1 AND path = ?2 AND blob = ?3")?;
+            let mut statement = transaction.prepare_cached(&format!(
+                "SELECT * FROM summaries WHERE repo = ?1 AND blob = ?2
+                 ORDER BY corrected_at IS NULL, path <> ?3, {NEWEST} LIMIT 1"
+            ))?;
             Ok(statement
-                .query_row((repo.0, path.as_str(), &blob.0), read_row)
+                .query_row((repo.0, &blob.0, path.as_str()), read_row)
                 .optional()?)
         })
     }
@@ -101,27 +187,18 @@ impl Store {
     /// The last summary made of this file, whichever its blob.
     pub fn latest_summary(&self, repo: RepoId, path: &RepoPath) -> Result<Option<Summary>, StoreError> {
         self.read("reading a summary", |transaction| {
-            let mut statement = transaction.prepare_cached(
-                "SELECT * FROM summaries WHERE repo = ?1 AND path = ?2 ORDER BY made_at DESC, id DESC LIMIT 1",
-            )?;
+            let mut statement = transaction.prepare_cached(&format!(
+                "SELECT * FROM summaries WHERE repo = ?1 AND path = ?2 ORDER BY {NEWEST} LIMIT 1"
+            ))?;
             Ok(statement.query_row((repo.0, path.as_str()), read_row).optional()?)
         })
     }
 
-    /// Keeps a summary; one of the same blob is replaced unless a person corrected it.
+    /// Keeps a summary; one of the same blob, model and prompt is replaced unless a person corrected it.
     pub fn put_summary(&self, summary: &NewSummary) -> Result<(), StoreError> {
         self.write("keeping a summary", |transaction| {
             transaction.execute(
-                "INSERT INTO summaries (repo, path, blob, summary, from_skeleton, file_bytes, tokens, model, model_sha,
-                                        template_hash, made_at, made_in)
-                 VALUES (:repo, :path, :blob, :summary, :from_skeleton, :file_bytes, :tokens, :model, :model_sha,
-                         :template_hash, :made_at, :made_in)
-                 ON CONFLICT (repo, path, blob) DO UPDATE SET
-                     summary = excluded.summary, from_skeleton = excluded.from_skeleton,
-                     file_bytes = excluded.file_bytes, tokens = excluded.tokens, model = excluded.model,
-                     model_sha = excluded.model_sha, template_hash = excluded.template_hash,
-                     made_at = excluded.made_at, made_in = excluded.made_in
-                 WHERE corrected_by_person = 0",
+                &format!("{KEEP} WHERE corrected_at IS NULL"),
                 named_params! {
                     ":repo": summary.repo.0,
                     ":path": summary.path.as_str(),
@@ -135,74 +212,41 @@ impl Store {
                     ":template_hash": summary.template_hash,
                     ":made_at": summary.made_at,
                     ":made_in": summary.made_in.map(|run| run.0),
+                    ":corrected_at": None::<i64>,
                 },
             )?;
             Ok(())
         })
     }
 
-    /// Puts a person's words in place of the summary of exactly this blob; runs read them from now on.
+    /// Puts a person's words in place of the summary of exactly this blob, at this moment; runs read them from now on,
+    /// whichever model they use. None where this blob has no summary.
     pub fn correct_summary(
         &self,
         repo: RepoId,
         path: &RepoPath,
         blob: &BlobId,
         text: &str,
+        at: i64,
     ) -> Result<Option<Summary>, StoreError> {
         self.write("correcting a summary", |transaction| {
-            let mut statement = transaction.prepare_cached(
-                "UPDATE summaries SET summary = ?4, corrected_by_person = 1
-                 WHERE repo = ?1 AND path = ?2 AND blob = ?3 RETURNING *",
-            )?;
+            let mut statement = transaction.prepare_cached(&format!(
+                "UPDATE summaries SET summary = ?4, corrected_at = ?5
+                 WHERE id = (SELECT id FROM summaries WHERE repo = ?1 AND blob = ?3
+                             ORDER BY corrected_at IS NULL, path <> ?2, {NEWEST} LIMIT 1)
+                 RETURNING *"
+            ))?;
             Ok(statement
-                .query_row((repo.0, path.as_str(), &blob.0, text), read_row)
+                .query_row((repo.0, path.as_str(), &blob.0, text, at), read_row)
                 .optional()?)
         })
     }
 
-    /// When summaries of this repository were used instead of being made anew, and of which file, in the order of time.
-    pub fn reuses(&self, repo: RepoId) -> Result<Vec<Reuse>, StoreError> {
-        self.read("looking for used summaries", |transaction| {
-            let mut statement = transaction.prepare_cached(
-                "SELECT date(events.at_ms / 1000, 'unixepoch', 'localtime') AS day,
-                        json_extract(event, '$.description.path') AS path
-                 FROM runs JOIN events ON events.run = runs.id
-                 WHERE runs.repo = ?1 AND events.seq > runs.shared_events AND events.stage = 'locate'
-                   AND json_extract(event, '$.event') = 'file_described'
-                   AND json_extract(event, '$.description.source.kind') = 'stored'
-                 ORDER BY events.at_ms",
-            )?;
-            let rows = statement.query_map([repo.0], |row| {
-                Ok(Reuse {
-                    day: row.get("day")?,
-                    path: column::parsed(row, "path")?,
-                })
-            })?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
-        })
-    }
-
-    /// What making the summary of each file cost the last time, in tokens.
-    pub fn summary_costs(&self, repo: RepoId) -> Result<Vec<(RepoPath, u64)>, StoreError> {
-        self.read("adding up what summaries cost", |transaction| {
-            let mut statement = transaction.prepare_cached(
-                "SELECT path, prompt_tokens + reused_tokens + generated_tokens AS tokens, max(calls.id)
-                 FROM runs JOIN calls ON calls.run = runs.id
-                 WHERE runs.repo = ?1 AND calls.step = 'P2' AND calls.path IS NOT NULL GROUP BY path",
-            )?;
-            let rows = statement.query_map([repo.0], |row| {
-                let tokens: i64 = row.get("tokens")?;
-                Ok((column::parsed(row, "path")?, tokens.max(0).cast_unsigned()))
-            })?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
-        })
-    }
-
-    /// How many of `files` have a summary of that very blob, of another blob, or none.
+    /// How many of `files` have a summary of that very blob, whatever it was called, of another blob, or none.
     pub fn coverage(&self, repo: RepoId, files: &[(RepoPath, BlobId)]) -> Result<Coverage, StoreError> {
         self.read("counting what memory covers", |transaction| {
-            let mut statement =
-                transaction.prepare_cached("SELECT max(blob = ?3) FROM summaries WHERE repo = ?1 AND path = ?2")?;
+            let mut statement = transaction
+                .prepare_cached("SELECT max(blob = ?3) FROM summaries WHERE repo = ?1 AND (path = ?2 OR blob = ?3)")?;
             let mut coverage = Coverage::default();
             for (path, blob) in files {
                 match statement.query_row((repo.0, path.as_str(), &blob.0), |row| row.get::<_, Option<bool>>(0))? {
@@ -215,25 +259,29 @@ impl Store {
         })
     }
 
-    /// The last summary of every file of the repository, by path.
-    pub fn summaries(&self, repo: RepoId) -> Result<Vec<Summary>, StoreError> {
-        self.read("listing the summaries", |transaction| {
-            let mut statement = transaction.prepare_cached(
-                "SELECT * FROM summaries AS one WHERE repo = ?1 AND id = (
-                     SELECT id FROM summaries WHERE repo = one.repo AND path = one.path
-                     ORDER BY made_at DESC, id DESC LIMIT 1)
-                 ORDER BY path",
-            )?;
-            let rows = statement.query_map([repo.0], read_row)?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
-        })
+    /// Every summary of every version of the repository's files, by path, a file's newest first.
+    pub fn all_summaries(&self, repo: RepoId) -> Result<Vec<Summary>, StoreError> {
+        self.read("listing the summaries", |transaction| all(transaction, repo))
     }
 
-    /// Drops every summary of one file; returns how many there were.
+    /// The last summary of every file of the repository, by path.
+    pub fn summaries(&self, repo: RepoId) -> Result<Vec<Summary>, StoreError> {
+        let mut summaries = self.all_summaries(repo)?;
+        summaries.dedup_by(|later, kept| later.kept.path == kept.kept.path);
+        Ok(summaries)
+    }
+
+    /// Drops every summary of one file, and what is remembered of the same contents under other names, which would come
+    /// back in its place; messages of changes included. Returns how many summaries there were.
     pub fn drop_summaries_of(&self, repo: RepoId, path: &RepoPath) -> Result<u32, StoreError> {
         self.write("dropping summaries", |transaction| {
+            let of_file = "SELECT blob FROM summaries WHERE repo = ?1 AND path = ?2";
+            transaction.execute(
+                &format!("DELETE FROM change_messages WHERE repo = ?1 AND (path = ?2 OR from_blob IN ({of_file}))"),
+                (repo.0, path.as_str()),
+            )?;
             let dropped = transaction.execute(
-                "DELETE FROM summaries WHERE repo = ?1 AND path = ?2",
+                &format!("DELETE FROM summaries WHERE repo = ?1 AND blob IN ({of_file})"),
                 (repo.0, path.as_str()),
             )?;
             Ok(dropped as u32)
@@ -247,6 +295,26 @@ impl Store {
             Ok(transaction.execute("DELETE FROM summaries WHERE repo = ?1", [repo.0])? as u32)
         })
     }
+}
+
+/// Writes a row, or the words of the row with its key; what may be replaced is said behind it.
+pub(crate) const KEEP: &str = "\
+INSERT INTO summaries (repo, path, blob, summary, from_skeleton, file_bytes, tokens, model, model_sha, template_hash,
+                       made_at, made_in, corrected_at)
+VALUES (:repo, :path, :blob, :summary, :from_skeleton, :file_bytes, :tokens, :model, :model_sha, :template_hash,
+        :made_at, :made_in, :corrected_at)
+ON CONFLICT (repo, path, blob, model_sha, template_hash) DO UPDATE SET
+    summary = excluded.summary, from_skeleton = excluded.from_skeleton, file_bytes = excluded.file_bytes,
+    tokens = excluded.tokens, model = excluded.model, made_at = excluded.made_at, made_in = excluded.made_in,
+    corrected_at = excluded.corrected_at";
+
+/// Every summary of a repository, by path, a file's newest first.
+pub(crate) fn all(transaction: &Transaction<'_>, repo: RepoId) -> Result<Vec<Summary>, Fault> {
+    let mut statement = transaction.prepare_cached(&format!(
+        "SELECT * FROM summaries WHERE repo = ?1 ORDER BY path, {NEWEST}"
+    ))?;
+    let rows = statement.query_map([repo.0], read_row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<Summary> {
@@ -266,6 +334,6 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<Summary> {
     };
     Ok(Summary {
         kept,
-        corrected_by_person: row.get("corrected_by_person")?,
+        corrected_at: row.get("corrected_at")?,
     })
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use magis_store::{ChangeMessage, Coverage, RunFilter, StoreError};
+use magis_store::{ChangeMessage, Coverage, Maker, RunFilter, StoreError};
 use support::{Data, blob, path, repository, summary};
 
 #[test]
@@ -52,6 +52,116 @@ fn a_blob_has_one_summary() {
     assert_eq!(data.store.drop_summaries_of(data.repo, &path("a.py")).unwrap(), 1);
 }
 
+const MAKER: Maker<'static> = Maker {
+    model_sha: "s1",
+    template_hash: "t1",
+};
+
+#[test]
+fn a_summary_is_known_to_the_model_and_the_prompt_that_made_it() {
+    let data = Data::new();
+    data.store
+        .put_summary(&summary(data.repo, "a.py", "b1", "Adds numbers.", 10))
+        .unwrap();
+    let known = |model_sha, template_hash| {
+        let maker = Maker {
+            model_sha,
+            template_hash,
+        };
+        let found = data.store.known_summary(data.repo, &path("a.py"), &blob("b1"), maker);
+        found.unwrap().map(|summary| summary.kept.text)
+    };
+    assert_eq!(known("s1", "t1").as_deref(), Some("Adds numbers."));
+    assert_eq!(known("s2", "t1"), None);
+    assert_eq!(known("s1", "t2"), None);
+}
+
+#[test]
+fn a_moved_file_keeps_its_summary() {
+    let data = Data::new();
+    data.store
+        .put_summary(&summary(data.repo, "old.py", "b1", "Adds numbers.", 10))
+        .unwrap();
+    let moved = path("new.py");
+    let known = data.store.known_summary(data.repo, &moved, &blob("b1"), MAKER).unwrap();
+    assert_eq!(known.unwrap().kept.text, "Adds numbers.");
+    let coverage = data.store.coverage(data.repo, &[(moved, blob("b1"))]).unwrap();
+    assert_eq!((coverage.fresh, coverage.none), (1, 0));
+}
+
+#[test]
+fn a_correction_is_read_whatever_the_model_and_the_prompt_until_the_file_changes() {
+    let data = Data::new();
+    data.store
+        .put_summary(&summary(data.repo, "a.py", "b1", "Adds numbers.", 10))
+        .unwrap();
+    let corrected = data
+        .store
+        .correct_summary(data.repo, &path("a.py"), &blob("b1"), "Adds money.", 20)
+        .unwrap()
+        .unwrap();
+    assert_eq!((corrected.corrected_at, corrected.kept.made_at), (Some(20), 10));
+    // Another model's summary of the same blob is kept beside it, and a new one of the same model does not replace it.
+    for (model_sha, text) in [("s2", "Sums."), ("s1", "Sums up.")] {
+        let again = magis_store::NewSummary {
+            model_sha: model_sha.to_owned(),
+            ..summary(data.repo, "a.py", "b1", text, 30)
+        };
+        data.store.put_summary(&again).unwrap();
+    }
+    for model_sha in ["s1", "s2", "s3"] {
+        let maker = Maker {
+            model_sha,
+            template_hash: "t9",
+        };
+        let known = |id| {
+            data.store
+                .known_summary(data.repo, &path("a.py"), &blob(id), maker)
+                .unwrap()
+        };
+        assert_eq!(known("b1"), Some(corrected.clone()));
+        assert_eq!(known("b2"), None);
+        let versions = data.store.versions_of(data.repo, &path("a.py"), maker, 8).unwrap();
+        assert!(versions.contains(&corrected), "an older version to build upon");
+    }
+    let shown = data.store.summary_of(data.repo, &path("a.py"), &blob("b1")).unwrap();
+    assert_eq!(shown, Some(corrected));
+}
+
+#[test]
+fn a_dropped_file_does_not_come_back_under_another_name() {
+    let data = Data::new();
+    for (name, id) in [("old.py", "b1"), ("new.py", "b1"), ("new.py", "b2"), ("other.py", "c1")] {
+        data.store
+            .put_summary(&summary(data.repo, name, id, "Text.", 10))
+            .unwrap();
+    }
+    assert_eq!(data.store.drop_summaries_of(data.repo, &path("new.py")).unwrap(), 3);
+    let left = data.store.all_summaries(data.repo).unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].kept.path, path("other.py"));
+}
+
+#[test]
+fn work_outside_of_runs_counts_among_the_costs() {
+    let data = Data::new();
+    for (at_ms, prompt_tokens) in [(1_000, 900), (2_000, 700)] {
+        let work = magis_store::MemoryWork {
+            repo: data.repo,
+            path: path("a.py"),
+            step: "P2".to_owned(),
+            prompt_tokens,
+            reused_tokens: 40,
+            generated_tokens: 60,
+            at_ms,
+        };
+        data.store.record_memory_work(&work).unwrap();
+    }
+    let days = data.store.memory_work_by_day(data.repo).unwrap();
+    assert_eq!(days.iter().map(|day| day.tokens).collect::<Vec<_>>(), [1_720]);
+    assert_eq!(data.store.summary_costs(data.repo).unwrap(), [(path("a.py"), 800)]);
+}
+
 #[test]
 fn coverage_counts_fresh_stale_and_none() {
     let data = Data::new();
@@ -92,13 +202,17 @@ fn a_message_of_a_change_is_kept_for_that_change_alone() {
         made_in: None,
     };
     data.store.put_change_message(&message).unwrap();
-    let found = |from: &str, to: &str| {
-        data.store
-            .change_message(data.repo, &path("a.py"), &blob(from), &blob(to))
-            .unwrap()
+    let found = |from: &str, model_sha: &str| {
+        let maker = Maker {
+            model_sha,
+            template_hash: "t1",
+        };
+        data.store.changes_from(data.repo, &blob(from), maker).unwrap()
     };
-    assert_eq!(found("a1", "a2"), Some(message));
-    assert_eq!(found("a2", "a1"), None);
+    assert_eq!(found("a1", "s1"), std::slice::from_ref(&message));
+    assert_eq!(found("a2", "s1"), []);
+    assert_eq!(found("a1", "s2"), [], "another model would have said something else");
+    assert_eq!(data.store.all_change_messages(data.repo).unwrap(), [message]);
 }
 
 #[test]

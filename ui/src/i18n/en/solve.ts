@@ -140,6 +140,7 @@ export const solve = {
   'solve.described.stored': 'Summary from memory',
   'solve.described.updated': 'Summary from memory, with the change since',
   'solve.described.fresh': 'Summary made in this run',
+  'solve.described.itself': 'The file itself, which is shorter than a summary',
   'solve.described.skeleton': 'Made from its outline because the file is long.',
   'solve.open_in_editor': 'Open in editor',
 

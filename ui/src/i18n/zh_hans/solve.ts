@@ -142,6 +142,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.described.stored': '来自记忆的摘要',
   'solve.described.updated': '来自记忆的摘要与此后的变化',
   'solve.described.fresh': '本次运行中写成的摘要',
+  'solve.described.itself': '文件原文（比摘要更短）',
   'solve.described.skeleton': '文件较长，摘要依据其大纲写成。',
   'solve.open_in_editor': '在编辑器中打开',
 

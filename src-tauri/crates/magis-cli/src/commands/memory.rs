@@ -2,23 +2,32 @@
 
 use super::Place;
 use super::inspect::known_repository;
-use crate::args::MemoryCommand;
+use crate::args::{MemoryCommand, MemoryFileArgs};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{Page, Table, Tone, bytes, clean, count, local_time, thousands};
 use magis_core::RepoPath;
-use magis_engine::floors::repo::{self as git, BaseChoice, ObjectStore, Snapshot};
-use magis_engine::floors::store::{Coverage, Repository};
-use magis_engine::{EngineError, Magis};
+use magis_engine::floors::repo::BaseChoice;
+use magis_engine::floors::store::{Repository, Summary};
+use magis_engine::{EngineError, EngineLimits, FileMemory, Magis, MemoryDay, MemoryState, WithCode};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// `magis memory`.
 pub fn run(place: &Place, command: MemoryCommand) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
     match command {
-        MemoryCommand::Status { repo: None } => overview(place, &magis),
-        MemoryCommand::Status { repo: Some(path) } => status(place, &magis, &path),
-        MemoryCommand::Show { path, repo } => show(place, &magis, &path, &repo),
+        MemoryCommand::Status { repo: None, .. } => overview(place, &magis),
+        MemoryCommand::Status { repo: Some(path), json } => status(place, &magis, &path, json),
+        MemoryCommand::Show(file) => show(place, &magis, &file),
+        MemoryCommand::Correct { file, text } => correct(place, &magis, &file, text),
+        MemoryCommand::Drop(file) => forget(place, &magis, &file),
+        MemoryCommand::Renew { file, model } => renew(place, &magis, &file, model),
+        MemoryCommand::Export { file, repo, with_code } => {
+            let code = if with_code { WithCode::Yes } else { WithCode::No };
+            export(place, &magis, &file, &repo, code)
+        }
+        MemoryCommand::Import { file, repo } => import(place, &magis, &file, &repo),
     }
 }
 
@@ -46,56 +55,196 @@ fn overview(place: &Place, magis: &Magis) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-fn status(place: &Place, magis: &Magis, path: &Path) -> Result<ExitStatus, Failure> {
+fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<ExitStatus, Failure> {
     let screen = place.screen;
     let known = known(magis, path)?;
-    let coverage = coverage(magis, &known, path)?;
-    let files = coverage.fresh + coverage.stale + coverage.none;
+    let files = magis.memory_of(known.id, &magis.files_of(known.id, &BaseChoice::Head)?)?;
+    let days = magis.memory_days(known.id)?;
+    if as_json {
+        let report = report_json(&known, &files, &days);
+        // A value made of strings and numbers can always be written.
+        let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+        screen.write(&(text + "\n"))?;
+        return Ok(ExitStatus::Success);
+    }
+    let counted = |state| files.iter().filter(|file| file.state == state).count();
     let mut page = Page::new(screen.paint, screen.width);
     let title = page
         .paint
         .tone(Tone::Strong, &clean(&format!("{} ({})", known.name, known.root)));
     page.line(&title);
-    page.line(&format!(
-        "  {} at its last commit",
-        count(files as usize, "readable file")
-    ));
-    page.line(&format!("  {:>6}  remembered as they are", coverage.fresh));
+    page.line(&format!("  {} at its last commit", count(files.len(), "readable file")));
+    page.line(&format!("  {:>6}  remembered as they are", counted(MemoryState::Fresh)));
     page.line(&format!(
         "  {:>6}  remembered in an older version; the difference is told when a run needs it",
-        coverage.stale
+        counted(MemoryState::Stale)
     ));
     page.line(&format!(
         "  {:>6}  not remembered; summarised when a run needs them",
-        coverage.none
+        counted(MemoryState::None)
     ));
+    let corrected = files.iter().filter(|file| is_corrected(file)).count();
+    if corrected > 0 {
+        page.line(&format!("  {corrected:>6}  of those remembered in your own words"));
+    }
     screen.write(&page.into_text())?;
+    if !days.is_empty() {
+        let mut table = Table::new(&["DAY", ">TOKENS SPENT", ">TOKENS SAVED"]);
+        for day in &days {
+            table
+                .row()
+                .cell(&day.day)
+                .cell(thousands(day.spent))
+                .last(thousands(day.saved));
+        }
+        let sum = |part: fn(&MemoryDay) -> u64| days.iter().map(part).sum::<u64>();
+        table
+            .row()
+            .toned(Tone::Strong, "all")
+            .cell(thousands(sum(|day| day.spent)))
+            .last(thousands(sum(|day| day.saved)));
+        screen.write(&(table.lines(screen.paint, screen.width).join("\n") + "\n"))?;
+    }
     Ok(ExitStatus::Success)
 }
 
-fn coverage(magis: &Magis, known: &Repository, path: &Path) -> Result<Coverage, Failure> {
-    let repository = git::Repository::open(path)?;
-    let store = ObjectStore::open(magis.data().objects(known.id), &repository)?;
-    let (files, _) = Snapshot::take(&repository, &store, &BaseChoice::Head)?.files()?;
-    let files: Vec<_> = files.into_iter().map(|file| (file.path, file.blob)).collect();
-    Ok(magis.store().coverage(known.id, &files)?)
+fn is_corrected(file: &FileMemory) -> bool {
+    file.summary.as_ref().is_some_and(Summary::is_corrected)
 }
 
-fn show(place: &Place, magis: &Magis, path: &str, repo: &Path) -> Result<ExitStatus, Failure> {
-    let path = RepoPath::new(path).map_err(EngineError::from)?;
-    let known = known(magis, repo)?;
-    let Some(summary) = magis.store().latest_summary(known.id, &path)? else {
-        return Err(Failure::error(
-            format!("nothing is remembered of {path} in {}", known.name),
-            "a run that reads the file summarises it; see 'magis memory status'",
-        ));
+fn report_json(known: &Repository, files: &[FileMemory], days: &[MemoryDay]) -> Value {
+    let word = |state| match state {
+        MemoryState::Fresh => "fresh",
+        MemoryState::Stale => "stale",
+        MemoryState::None => "none",
     };
+    let counted = |state| files.iter().filter(|file| file.state == state).count();
+    let file = |file: &FileMemory| {
+        let kept = file.summary.as_ref().map(|summary| &summary.kept);
+        json!({
+            "path": file.path,
+            "bytes": file.bytes,
+            "state": word(file.state),
+            "corrected": is_corrected(file),
+            "tokens": kept.map(|kept| kept.tokens),
+            "model": kept.map(|kept| &kept.model),
+            "made_at_ms": kept.map(|kept| kept.made_at),
+        })
+    };
+    let day = |day: &MemoryDay| json!({ "day": day.day, "tokens_spent": day.spent, "tokens_saved": day.saved });
+    json!({
+        "repository": known.name,
+        "root": known.root,
+        "fresh": counted(MemoryState::Fresh),
+        "stale": counted(MemoryState::Stale),
+        "none": counted(MemoryState::None),
+        "summarised": counted(MemoryState::Fresh) + counted(MemoryState::Stale),
+        "corrected": files.iter().filter(|file| is_corrected(file)).count(),
+        "tokens_spent": days.iter().map(|day| day.spent).sum::<u64>(),
+        "tokens_saved": days.iter().map(|day| day.saved).sum::<u64>(),
+        "days": days.iter().map(day).collect::<Vec<_>>(),
+        "files": files.iter().map(file).collect::<Vec<_>>(),
+    })
+}
+
+fn correct(place: &Place, magis: &Magis, file: &MemoryFileArgs, text: Option<String>) -> Result<ExitStatus, Failure> {
+    let (known, path) = named(magis, file)?;
+    let text = match text {
+        Some(text) => text,
+        None => std::io::read_to_string(std::io::stdin()).map_err(|error| {
+            Failure::error(
+                format!("cannot read the words from standard input: {error}"),
+                "give them with --text",
+            )
+        })?,
+    };
+    let corrected = magis.correct_summary(known.id, &path, &text)?;
+    let stale = if corrected.state == MemoryState::Fresh {
+        ""
+    } else {
+        "; the file has changed since the version they are about"
+    };
+    place
+        .screen
+        .line(&format!("{path} is remembered in your words now{stale}."))?;
+    Ok(ExitStatus::Success)
+}
+
+fn forget(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitStatus, Failure> {
+    let (known, path) = named(magis, file)?;
+    let dropped = magis.drop_summary(known.id, &path)?;
+    if dropped == 0 {
+        return Err(nothing_of(&path, &known));
+    }
+    place
+        .screen
+        .line(&format!("{} of {path} dropped.", summaries(dropped)))?;
+    Ok(ExitStatus::Success)
+}
+
+fn renew(place: &Place, magis: &Magis, file: &MemoryFileArgs, model: Option<String>) -> Result<ExitStatus, Failure> {
+    let (known, path) = named(magis, file)?;
+    let model = model.unwrap_or_else(|| magis.library().catalog().default_entry().id.to_string());
+    super::runtime()?.block_on(async {
+        let loaded = magis.load_named(&model, &EngineLimits::default()).await?;
+        magis.renew_summary(known.id, &path, &loaded).await
+    })?;
+    show(place, magis, file)
+}
+
+fn export(place: &Place, magis: &Magis, file: &Path, repo: &Path, code: WithCode) -> Result<ExitStatus, Failure> {
+    let known = known(magis, repo)?;
+    let written = magis.export_memory(known.id, file, code)?;
+    let corrected = match written.corrected {
+        0 => String::new(),
+        some => format!(" ({some} in a person's words)"),
+    };
+    let with = match code {
+        WithCode::No => "no code".to_owned(),
+        WithCode::Yes => format!("the text of {}", count(written.code as usize, "version")),
+    };
+    place.screen.line(&format!(
+        "{}{corrected}, {} of changes and {with} written to {}.",
+        summaries(written.summaries),
+        count(written.messages as usize, "message"),
+        clean(&file.display().to_string())
+    ))?;
+    Ok(ExitStatus::Success)
+}
+
+fn import(place: &Place, magis: &Magis, file: &Path, repo: &Path) -> Result<ExitStatus, Failure> {
+    let screen = place.screen;
+    let id = magis.add_repository(repo)?;
+    let taken = magis.import_memory(id, file)?;
+    let entries = taken.entries;
+    screen.line(&format!(
+        "{} added, {} replaced by newer words, {} left as here; {} in a person's words.",
+        entries.added, entries.replaced, entries.kept, entries.corrected
+    ))?;
+    if taken.unknown_versions > 0 {
+        screen.line(&format!(
+            "{} described in it is not in this repository; what is said of it waits until it is.",
+            count(taken.unknown_versions as usize, "version")
+        ))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn show(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitStatus, Failure> {
+    let (known, path) = named(magis, file)?;
+    let Some(remembered) = magis.remembered(known.id, &path)? else {
+        return Err(nothing_of(&path, &known));
+    };
+    let summary = &remembered.summary;
     let screen = place.screen;
     let mut page = Page::new(screen.paint, screen.width);
     let kept = &summary.kept;
     let title = page.paint.tone(Tone::Strong, &clean(path.as_str()));
     page.line(&title);
     page.prose(2, &kept.text);
+    if let Some(message) = &remembered.change_message {
+        page.prose(2, &format!("Changed since: {message}"));
+    }
     page.gap();
     let outline = if kept.from_skeleton {
         ", from its outline because it is long"
@@ -107,22 +256,42 @@ fn show(place: &Place, magis: &Magis, path: &str, repo: &Path) -> Result<ExitSta
         bytes(kept.file_bytes.into()),
         kept.tokens
     ));
-    let corrected = if summary.corrected_by_person {
-        ", corrected by you"
-    } else {
-        ""
-    };
     page.line(&format!(
-        "  made {} by {}{corrected}",
+        "  made {} by {}",
         local_time(kept.made_at),
         clean(&kept.model)
     ));
+    if let Some(at) = summary.corrected_at {
+        page.line(&format!("  put into a person's words {}", local_time(at)));
+    }
+    if remembered.state != MemoryState::Fresh {
+        page.line("  stale: the file is another one at the last commit");
+    }
     if let Some(run) = kept.made_in {
         page.line(&format!("  in run {run}"));
     }
     page.line(&format!("  of blob {}", kept.blob));
     screen.write(&page.into_text())?;
     Ok(ExitStatus::Success)
+}
+
+fn summaries(number: u32) -> String {
+    match number {
+        1 => "1 summary".to_owned(),
+        many => format!("{many} summaries"),
+    }
+}
+
+fn named(magis: &Magis, file: &MemoryFileArgs) -> Result<(Repository, RepoPath), Failure> {
+    let path = RepoPath::new(&file.path).map_err(EngineError::from)?;
+    Ok((known(magis, &file.repo)?, path))
+}
+
+fn nothing_of(path: &RepoPath, known: &Repository) -> Failure {
+    Failure::error(
+        format!("nothing is remembered of {path} in {}", known.name),
+        "a run that reads the file summarises it; see 'magis memory status'",
+    )
 }
 
 fn known(magis: &Magis, path: &Path) -> Result<Repository, Failure> {

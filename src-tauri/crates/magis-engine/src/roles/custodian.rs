@@ -4,30 +4,22 @@
 use super::Step;
 use crate::EngineError;
 use crate::condense::condense;
-use crate::desk::{About, AskError, Draw, Fitted, now};
+use crate::describing::{self, FileVersion};
+use crate::desk::{About, AskError, Fitted};
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
-    BlobId, Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RelevanceMode, RepoPath,
-    RunEvent,
+    Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RelevanceMode, RepoPath, RunEvent,
 };
 use magis_flow::Run;
-use magis_prompts::{
-    ChangeMessage, FileSummary, Head, Prompt, RelevanceByCode, RelevanceByDescription, RelevanceByName, Template,
-};
-use magis_repo::{diff_stat, text_diff};
+use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, RelevanceByName, Template};
 use magis_search::{KeepRule, fuse, keep};
-use magis_store::NewSummary;
-use magis_syntax::{outline, skeleton_within};
+use magis_syntax::outline;
 
 /// How many candidates the yes/no question is put to, after naming: it costs a reading of some 300 tokens each.
 const ASKED_ON_CODE: usize = 5;
 /// A file may lie this far below the best in fused z-scores, and so many files stay at the most: each costs a minute, and
 /// every additional file lowers the odds (the paper's table of complexity). Set by hand; P4 drops more of them.
 const KEEP: KeepRule = KeepRule { margin: 2.5, most: 3 };
-/// P1 instead of a new P2 up to so many changed lines.
-const SMALL_DIFF: u32 = 60;
-/// A file above so many tokens is summarised from its skeleton: a reading of ten seconds on two cores.
-const WHOLE_FILE: u32 = 1_200;
 
 /// Measures the issue; where it is longer than a quarter of the context, or 4000 tokens, a shorter form is read.
 pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> Step {
@@ -250,8 +242,8 @@ pub(crate) fn best_code(
     })
 }
 
-/// How a kept file is described: from memory where it knows this blob, from memory and P1 where it knows an older one
-/// and little changed, else anew by P2 (algorithm 1).
+/// How a kept file is described: from memory where it knows this version or one that little separates from it, else anew
+/// (algorithm 1). Where the model has nothing usable to say, the names that the file defines stand in.
 pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -> Step {
     let known = run
         .candidates()
@@ -264,180 +256,47 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
     };
     let blob = known.ok_or_else(missing)?;
     let source = work.read(path)?;
-    let store = work.desk.store.clone();
-    if let Some(summary) = store.summary_of(work.repo, path, &blob)? {
-        let kept = summary.kept;
-        return Ok(described(
-            path,
-            blob,
-            DescriptionSource::Stored,
-            kept.text,
-            kept.from_skeleton,
-        ));
-    }
-    if let Some(older) = store.latest_summary(work.repo, path)? {
-        let old_text = work.snapshot.read_blob(&older.kept.blob).ok().map(|source| source.text);
-        let small = old_text.as_ref().filter(|old| {
-            let change = diff_stat(old, &source.text);
-            change.added + change.deleted <= SMALL_DIFF && older.kept.text.len() < source.text.len()
-        });
-        if let Some(old) = small
-            && let Some(message) =
-                change_message(work, path, &older.kept.text, &older.kept.blob, &blob, old, &source.text).await?
-        {
-            let origin = DescriptionSource::Updated {
-                from: older.kept.blob,
-                message,
-            };
-            return Ok(described(path, blob, origin, older.kept.text, older.kept.from_skeleton));
-        }
-    }
-    summarise(work, path, blob, &source.text).await
-}
-
-fn described(
-    path: &RepoPath,
-    blob: BlobId,
-    source: DescriptionSource,
-    summary: String,
-    from_skeleton: bool,
-) -> RunEvent {
-    RunEvent::FileDescribed {
-        description: Description {
-            path: path.clone(),
-            blob,
-            source,
-            summary,
-            from_skeleton,
-        },
-    }
-}
-
-/// P1, once for each pair of blobs; none where the model gave nothing usable.
-async fn change_message(
-    work: &mut Workspace,
-    path: &RepoPath,
-    summary: &str,
-    from: &BlobId,
-    to: &BlobId,
-    old: &str,
-    new: &str,
-) -> Result<Option<String>, AskError> {
-    let store = work.desk.store.clone();
-    if let Some(known) = store.change_message(work.repo, path, from, to)? {
-        return Ok(Some(known.message));
-    }
-    let prompt = ChangeMessage {
-        path: path.to_string(),
-        summary: summary.to_owned(),
-        diff: text_diff(old, new, 2),
-    };
-    let message = match work
-        .desk
-        .ask(&About::path(path), Draw::Greedy, [Fitted::whole(prompt)])
-        .await
-    {
-        Ok(message) => message,
-        Err(AskError::Unusable(_)) => return Ok(None),
-        Err(fatal) => return Err(fatal),
-    };
-    let card = work.desk.model.card().clone();
-    store.put_change_message(&magis_store::ChangeMessage {
+    let file = FileVersion {
         repo: work.repo,
-        path: path.clone(),
-        from: from.clone(),
-        to: to.clone(),
-        message: message.clone(),
-        model: card.name,
-        model_sha: card.sha256,
-        template_hash: Template::ChangeMessage.hash(),
-        made_at: now(),
-        made_in: Some(work.desk.run),
-    })?;
-    Ok(Some(message))
-}
-
-/// P2: the whole file where it is short, its skeleton where it is long.
-async fn summarise(work: &mut Workspace, path: &RepoPath, blob: BlobId, text: &str) -> Step {
-    let tokens = work.desk.count(&[text.to_owned()]).await?.pop().unwrap_or(0);
-    let whole = (tokens <= WHOLE_FILE).then(|| Fitted::whole(summary_of(path, text.to_owned(), false)));
-    let budget = WHOLE_FILE as usize * CHARS_PER_TOKEN;
-    let shorter =
-        [budget, budget / 2, budget / 4]
-            .into_iter()
-            .map(|characters| match skeleton_within(path, text, characters) {
-                Some(skeleton) => {
-                    let left_out = format!(
-                        "{} of {} lines, as a skeleton",
-                        skeleton.kept_lines, skeleton.total_lines
-                    );
-                    Fitted::less(summary_of(path, skeleton.text, true), vec![left_out])
-                }
-                None => {
-                    let shorter = condense(text, characters).unwrap_or_else(|| text.to_owned());
-                    let left_out = format!("{} of {} characters", shorter.chars().count(), text.chars().count());
-                    Fitted::less(summary_of(path, shorter, false), vec![left_out])
-                }
-            });
-    let sizes: Vec<Fitted<FileSummary>> = whole.into_iter().chain(shorter).collect();
-    let from_skeleton = sizes.first().is_some_and(|size| size.prompt.skeleton);
-    let summary = match work.desk.ask(&About::path(path), Draw::Greedy, sizes).await {
-        Ok(summary) => summary,
+        path,
+        blob: &blob,
+        text: &source.text,
+    };
+    let store = work.desk.store.clone();
+    let snapshot = work.snapshot.clone();
+    let description = match describing::describe(&mut work.desk, &store, &snapshot, file).await {
+        Ok(description) => description,
         Err(AskError::Unusable(why)) => {
-            let instead = "the names the file defines".to_owned();
             work.desk.notices.push(Notice::Replaced {
                 step: Template::FileSummary.to_string(),
                 why,
-                instead,
+                instead: "the names the file defines".to_owned(),
             });
-            let outline = outline(path, text);
-            let names: Vec<&str> = outline
-                .symbols
-                .iter()
-                .take(40)
-                .map(|symbol| symbol.qualified_name.as_str())
-                .collect();
-            let summary = format!(
-                "This file defines {}.",
-                if names.is_empty() {
-                    "nothing".to_owned()
-                } else {
-                    names.join(", ")
-                }
-            );
-            return Ok(described(path, blob, DescriptionSource::Fresh, summary, from_skeleton));
+            Description {
+                path: path.clone(),
+                blob: blob.clone(),
+                source: DescriptionSource::Fresh,
+                summary: names_defined(path, &source.text),
+                from_skeleton: false,
+            }
         }
         Err(fatal) => return Err(fatal),
     };
-    let card = work.desk.model.card().clone();
-    let summary_tokens = work
-        .desk
-        .count(std::slice::from_ref(&summary))
-        .await?
-        .pop()
-        .unwrap_or(0);
-    work.desk.store.put_summary(&NewSummary {
-        repo: work.repo,
-        path: path.clone(),
-        blob: blob.clone(),
-        text: summary.clone(),
-        from_skeleton,
-        file_bytes: u32::try_from(text.len()).unwrap_or(u32::MAX),
-        tokens: summary_tokens,
-        model: card.name,
-        model_sha: card.sha256,
-        template_hash: Template::FileSummary.hash(),
-        made_at: now(),
-        made_in: Some(work.desk.run),
-    })?;
-    Ok(described(path, blob, DescriptionSource::Fresh, summary, from_skeleton))
+    Ok(RunEvent::FileDescribed { description })
 }
 
-fn summary_of(path: &RepoPath, text: String, skeleton: bool) -> FileSummary {
-    FileSummary {
-        path: path.to_string(),
-        text,
-        skeleton,
+fn names_defined(path: &RepoPath, text: &str) -> String {
+    let outline = outline(path, text);
+    let names: Vec<&str> = outline
+        .symbols
+        .iter()
+        .take(40)
+        .map(|symbol| symbol.qualified_name.as_str())
+        .collect();
+    if names.is_empty() {
+        "This file defines nothing.".to_owned()
+    } else {
+        format!("This file defines {}.", names.join(", "))
     }
 }
 

@@ -426,6 +426,7 @@ fn described(page: &mut Page, description: &Description) {
         DescriptionSource::Updated { .. } => "remembered, with the change since",
         DescriptionSource::Fresh if description.from_skeleton => "summarised now, from its outline because it is long",
         DescriptionSource::Fresh => "summarised now",
+        DescriptionSource::Itself => "the file itself, which is shorter than a summary",
     };
     let title = page.paint.tone(Tone::Strong, &super::clean(description.path.as_str()));
     page.line(&format!("  {title} ({from})"));

@@ -1,0 +1,109 @@
+//! `magis memory` on a memory that was filled by hand.
+
+use crate::support::Program;
+use magis_core::RepoPath;
+use magis_engine::floors::repo::blob_of;
+use magis_engine::floors::store::{NewRepository, NewSummary, Store};
+use magis_testkit::FixtureRepo;
+use serde_json::Value;
+
+const TEXT: &str = "def total(entries):\n    return sum(entries)\n";
+
+/// A program whose memory holds a summary of `sums.py`, and the repository.
+fn filled() -> (Program, FixtureRepo) {
+    let (program, fixture) = (Program::new(), FixtureRepo::new());
+    fixture
+        .write("sums.py", TEXT)
+        .write("other.py", "x = 1\n")
+        .commit("first");
+    let store = Store::open(&program.data()).unwrap();
+    let root = std::fs::canonicalize(fixture.root()).unwrap();
+    let repo = store
+        .upsert_repository(
+            &NewRepository {
+                root: format!("{}/", root.display()),
+                name: "sums".to_owned(),
+                identity: None,
+            },
+            1,
+        )
+        .unwrap();
+    store
+        .put_summary(&NewSummary {
+            repo,
+            path: RepoPath::new("sums.py").unwrap(),
+            blob: blob_of(TEXT),
+            text: "This file adds numbers.".to_owned(),
+            from_skeleton: false,
+            file_bytes: 42,
+            tokens: 5,
+            model: "small".to_owned(),
+            model_sha: "a".repeat(64),
+            template_hash: "b".repeat(64),
+            made_at: 1_767_323_045_000,
+            made_in: None,
+        })
+        .unwrap();
+    (program, fixture)
+}
+
+fn said(program: &Program, words: &[&str]) -> String {
+    let answer = program.run(["memory"].iter().chain(words));
+    assert_eq!(answer.code, Some(0), "{words:?}: {}", answer.err);
+    answer.out
+}
+
+#[test]
+fn a_summary_is_counted_corrected_shown_as_stale_and_dropped() {
+    let (program, fixture) = filled();
+    let repo = fixture.root().to_str().unwrap();
+    let status = || -> Value {
+        serde_json::from_str(&said(&program, &["status", "--repo", repo, "--json"])).expect("it prints JSON")
+    };
+    let counts = |status: &Value| ["fresh", "stale", "none", "corrected"].map(|key| status[key].as_u64().unwrap());
+    assert_eq!(counts(&status()), [1, 0, 1, 0]);
+    let corrected = said(
+        &program,
+        &["correct", "sums.py", "--repo", repo, "--text", "Adds money."],
+    );
+    assert!(corrected.contains("in your words now"), "{corrected}");
+    assert_eq!(counts(&status()), [1, 0, 1, 1]);
+    fixture.write("sums.py", "else = 2\n").commit("second");
+    assert_eq!(counts(&status()), [0, 1, 1, 1]);
+    let shown = said(&program, &["show", "sums.py", "--repo", repo]);
+    for part in ["Adds money.", "a person's words", "stale"] {
+        assert!(shown.contains(part), "{part:?} is missing in {shown}");
+    }
+    let plain = said(&program, &["status", "--repo", repo]);
+    assert!(plain.contains("remembered in an older version"), "{plain}");
+    assert!(said(&program, &["drop", "sums.py", "--repo", repo]).contains("1 summary of sums.py dropped"));
+    let again = program.run(["memory", "drop", "sums.py", "--repo", repo]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.err.contains("nothing is remembered of sums.py"), "{}", again.err);
+}
+
+#[test]
+fn memory_goes_from_one_data_folder_to_another_and_a_damaged_file_does_not() {
+    let (here, fixture) = filled();
+    let there = Program::new();
+    let repo = fixture.root().to_str().unwrap();
+    let file = here.beside("team.magis-memory");
+    let file = file.to_str().unwrap();
+    let written = said(&here, &["export", file, "--repo", repo]);
+    assert!(
+        written.contains("1 summary, 0 messages of changes and no code written"),
+        "{written}"
+    );
+    let text = std::fs::read_to_string(file).unwrap();
+    let damaged = here.file("damaged", text.replace("adds", "eats"));
+    let refused = there.run(["memory", "import", &damaged, "--repo", repo]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.err.contains("damaged") && refused.err.contains("nothing was taken in"),
+        "{}",
+        refused.err
+    );
+    let taken = said(&there, &["import", file, "--repo", repo]);
+    assert!(taken.contains("1 added, 0 replaced"), "{taken}");
+    assert!(said(&there, &["show", "sums.py", "--repo", repo]).contains("This file adds numbers."));
+}
