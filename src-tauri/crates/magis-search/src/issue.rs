@@ -2,7 +2,7 @@
 //!
 //! Reading it is linear in its length. It does not look at the repository: what a name or path means there is `rank`'s.
 
-use crate::tokens;
+use crate::{literals, tokens};
 use crate::trace::{self, is_file, normal_path, place};
 use magis_core::{Hint, Issue};
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +20,8 @@ pub struct IssueQuery {
     pub modules: Vec<Mention>,
     /// Stack frames, innermost first.
     pub frames: Vec<Frame>,
+    /// Runs of three words in the order the issue has them, with their weights: what a message may say.
+    pub runs: Vec<(String, f64)>,
     /// What was left out and why, in sentences for a person.
     pub notes: Vec<String>,
 }
@@ -94,6 +96,7 @@ struct Reading {
     paths: HashMap<String, f64>,
     modules: HashMap<String, f64>,
     frames: Vec<Frame>,
+    runs: BTreeMap<String, f64>,
     notes: Vec<String>,
 }
 
@@ -109,14 +112,23 @@ impl Reading {
         }
         for (index, end) in ends.into_iter().enumerate() {
             let title = if index == 0 { title } else { 1.0 };
-            self.prose_and_blocks(&without_comments(end), weight, title);
+            let said = without_comments(end);
+            self.messages(&said);
+            self.prose_and_blocks(&said, weight, title);
         }
     }
 
     fn log(&mut self, text: &str) {
         for end in ends(text) {
+            self.messages(end);
             self.block(&end.lines().collect::<Vec<_>>(), 1.0);
             self.frames.extend(trace::frames(end));
+        }
+    }
+
+    fn messages(&mut self, text: &str) {
+        for run in literals::of_issue(text) {
+            self.runs.insert(run, 1.0);
         }
     }
 
@@ -280,6 +292,7 @@ impl Reading {
             paths: mentions(self.paths),
             modules: mentions(self.modules),
             frames: self.frames,
+            runs: self.runs.into_iter().collect(),
             notes: self.notes,
         }
     }

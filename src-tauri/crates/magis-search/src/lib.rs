@@ -7,17 +7,27 @@
 mod bm25;
 mod facts;
 mod fuse;
+mod history;
 mod index;
 mod issue;
 mod kind;
+mod literals;
 mod matching;
 mod neighbours;
 mod rank;
+mod signal;
+mod signals;
 mod store;
+mod symbols;
 mod tokens;
 mod trace;
+mod view;
+mod words;
 
 pub use fuse::{KeepRule, fuse, fuse_weighted, keep};
+pub use history::History;
 pub use index::{Index, IndexPlace, OpenState, SearchError, SourceFile, Update};
 pub use issue::{Frame, IssueQuery, Mention, Term};
-pub use rank::{Ranking, ScoredSymbol};
+pub use rank::{Ranking, Sources};
+pub use signal::{Signal, Signals};
+pub use symbols::ScoredSymbol;

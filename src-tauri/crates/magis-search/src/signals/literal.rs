@@ -1,0 +1,38 @@
+//! Runs of words of the issue that stand in string literals: messages, options, labels.
+
+use super::{Found, Reading, rarity};
+use crate::{SearchError, literals};
+use magis_core::Evidence;
+use std::collections::BTreeMap;
+
+/// A run that stands in more files than this says nothing of where.
+const MOST_FILES: usize = 20;
+
+pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> {
+    let files = &reading.view.files;
+    let mut by_content = vec![0.0; reading.view.pieces.len()];
+    let mut said: BTreeMap<u32, (f64, &'a str)> = BTreeMap::new();
+    for (run, weight) in &reading.query.runs {
+        let holders = reading.index.holders(run)?;
+        if holders.is_empty() || holders.len() > MOST_FILES {
+            continue;
+        }
+        let strength = rarity(files.len(), holders.len()) * weight;
+        for holder in holders {
+            by_content[holder as usize] += strength;
+            let entry = said.entry(holder).or_insert((strength, run));
+            if strength > entry.0 {
+                *entry = (strength, run);
+            }
+        }
+    }
+    // Two runs are a message; a hundred are a copy of the file.
+    let strengths = files.iter().map(|file| by_content[file.content].min(3.0)).collect();
+    Ok(Found::relative(strengths, move |file| {
+        let run = said.get(&(files[file].content as u32)).into_iter();
+        run.map(|(_, run)| Evidence::Literal {
+            text: literals::spelled(run),
+        })
+        .collect()
+    }))
+}
