@@ -16,6 +16,7 @@ mod indexed;
 mod limits;
 mod magis;
 mod pace;
+mod past;
 mod progress;
 mod remembered;
 mod repositories;

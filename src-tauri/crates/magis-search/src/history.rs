@@ -1,6 +1,6 @@
 //! The past of the repository as plain data: what each commit said and what it changed. Reading git is the caller's.
 
-use crate::tokens;
+use crate::{signals, tokens};
 use magis_core::PastCommit;
 use std::collections::HashMap;
 
@@ -10,12 +10,17 @@ pub struct History {
     pub(crate) commits: Vec<PastCommit>,
     /// By term: the commits that say it and how often, in their order.
     terms: HashMap<String, Vec<(u32, u32)>>,
-    lengths: Vec<u32>,
-    average: f64,
+    /// By commit: the rarities of its words, together.
+    whole: Vec<f64>,
 }
 
 /// Of a message so much is read: a merge can carry a whole discussion.
 const MESSAGE_CHARACTERS: usize = 2_000;
+
+/// A message whose words together are no rarer than this says nothing certain: some three words.
+const LEAST_SAID: f64 = 2.0;
+/// Of a long message so much is enough: some eight rare words.
+const MOST_SAID: f64 = 6.0;
 
 impl History {
     /// The history of `commits`, newest first.
@@ -27,7 +32,6 @@ impl History {
         for (number, commit) in (0..).zip(&history.commits) {
             let end = commit.message.floor_char_boundary(MESSAGE_CHARACTERS);
             let said = tokens::terms(&commit.message[..end]);
-            history.lengths.push(said.len() as u32);
             for term in said {
                 let entries = history.terms.entry(term).or_default();
                 match entries.last_mut() {
@@ -36,8 +40,15 @@ impl History {
                 }
             }
         }
-        let words: f64 = history.lengths.iter().map(|length| f64::from(*length)).sum();
-        history.average = (words / history.lengths.len().max(1) as f64).max(1.0);
+        history.whole = vec![0.0; history.commits.len()];
+        let mut terms: Vec<&String> = history.terms.keys().collect();
+        terms.sort_unstable();
+        for entries in terms.into_iter().map(|term| &history.terms[term]) {
+            let rarity = history.rarity(entries.len());
+            for (commit, _) in entries {
+                history.whole[*commit as usize] += rarity;
+            }
+        }
         history
     }
 
@@ -51,22 +62,32 @@ impl History {
         self.commits.is_empty()
     }
 
-    /// The commits whose messages resemble the terms by BM25, with their scores, best first.
+    /// The commits whose messages resemble the terms, with how far, 0..1, the most alike first: the share of what a
+    /// message says, by the rarity of its words, that the terms say too. It is an absolute measure: where no commit
+    /// resembles the issue, none is given much.
     pub(crate) fn resembling(&self, terms: &[crate::Term], most: usize) -> Vec<(usize, f64)> {
-        let mut scores = vec![0.0; self.commits.len()];
+        let mut said = vec![0.0; self.commits.len()];
         for term in terms {
             let Some(entries) = self.terms.get(&term.text) else { continue };
-            let having = entries.len() as f64;
-            let rarity = (1.0 + (self.commits.len() as f64 - having + 0.5) / (having + 0.5)).ln();
-            for (commit, count) in entries {
-                let (count, length) = (f64::from(*count), f64::from(self.lengths[*commit as usize]));
-                scores[*commit as usize] +=
-                    term.weight * rarity * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length / self.average));
+            let rarity = self.rarity(entries.len());
+            for (commit, _) in entries {
+                said[*commit as usize] += rarity * term.weight.min(1.0);
             }
         }
-        let mut order: Vec<(usize, f64)> = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
+        let likeness = |(commit, said): (usize, f64)| {
+            // A message of one word is said by chance; a long one says enough by a part.
+            let whole = self.whole[commit].clamp(LEAST_SAID, MOST_SAID);
+            (commit, (said / whole).min(1.0))
+        };
+        let said = said.into_iter().enumerate().filter(|(_, said)| *said > 0.0);
+        let mut order: Vec<(usize, f64)> = said.map(likeness).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         order.truncate(most);
         order
+    }
+
+    /// How telling a word is that so many messages have.
+    fn rarity(&self, having: usize) -> f64 {
+        signals::rarity(self.commits.len(), having)
     }
 }

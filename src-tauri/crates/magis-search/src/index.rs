@@ -100,6 +100,8 @@ pub struct Index {
     pub(crate) store: Store,
     /// All that is stored, of whatever tree.
     contents: Vec<StoredContent>,
+    /// So many contents of other trees are kept, if it was said.
+    spare: Option<usize>,
     pub(crate) view: View,
 }
 
@@ -135,6 +137,13 @@ impl Index {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, SearchError> {
         let (store, state) = Store::open(folder.as_ref())?;
         Self::over(store, state)
+    }
+
+    /// Keeps `contents` that the tree of the day does not have, instead of twice as many as that has: for a way back.
+    #[must_use]
+    pub fn keeping(mut self, contents: usize) -> Self {
+        self.spare = Some(contents);
+        self
     }
 
     /// How the index was found.
@@ -268,7 +277,7 @@ impl Index {
             .map(|content| content.id)
             .collect();
         others.sort_unstable();
-        let most = (SPARE * wanted).max(SPARE_AT_LEAST);
+        let most = self.spare.unwrap_or((SPARE * wanted).max(SPARE_AT_LEAST));
         others.truncate(others.len().saturating_sub(most));
         others
     }
@@ -299,6 +308,7 @@ impl Index {
         Ok(Self {
             state,
             store,
+            spare: None,
             view: View::of(searcher, &[], &contents, Vec::new()),
             contents,
         })

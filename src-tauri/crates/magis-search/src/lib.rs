@@ -15,6 +15,7 @@ mod literals;
 mod matching;
 mod neighbours;
 mod rank;
+mod section;
 mod signal;
 mod signals;
 mod store;

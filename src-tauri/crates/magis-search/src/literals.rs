@@ -16,6 +16,7 @@ pub(crate) fn of_source(text: &str) -> Vec<String> {
     for line in text.lines().filter(|line| line.len() < 1_000) {
         for literal in literals(line) {
             sequences(literal, &mut found);
+            found.extend(word(literal));
         }
         if found.len() > MOST {
             break;
@@ -29,6 +30,7 @@ pub(crate) fn of_issue(text: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
         sequences(line, &mut found);
+        found.extend(quoted_words(line));
         if found.len() > MOST {
             break;
         }
@@ -38,7 +40,24 @@ pub(crate) fn of_issue(text: &str) -> Vec<String> {
 
 /// The sequence as people write it.
 pub(crate) fn spelled(sequence: &str) -> String {
-    sequence.replace('~', " ")
+    sequence.trim_start_matches('=').replace('~', " ")
+}
+
+/// A literal that is one word: an option, a key, a header. Marked, since in running text it would say less.
+fn word(literal: &str) -> Option<String> {
+    let bare = literal.trim_start_matches('-');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
+    let fits = (3..=40).contains(&bare.len()) && bare.chars().all(plain) && bare.contains(|c: char| c.is_alphabetic());
+    fits.then(|| format!("={}", bare.to_lowercase()))
+}
+
+/// The words of an issue that may be a literal of their own: options (`--map-syntax`) and what stands in quotes.
+fn quoted_words(line: &str) -> Vec<String> {
+    let options = line
+        .split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | '=' | '[' | ']'))
+        .filter(|option| option.starts_with("--"))
+        .filter_map(word);
+    options.chain(literals(line).into_iter().filter_map(word)).collect()
 }
 
 /// What stands between equal quotes.
@@ -97,6 +116,7 @@ mod tests {
     fn a_message_gives_its_runs_of_words() {
         check("raise ValueError('Cannot open the file')", &["cannot~open~the", "open~the~file"]);
         check("f(\"Unknown option {name} was given here\", x)", &["was~given~here"]);
+        check("Arg::new(\"map-syntax\").long(\"--map-syntax\")", &["=map-syntax"]);
         check("x = call(a, b)  # no literal at all", &[]);
         check(
             "    \"a message that goes on",
@@ -107,6 +127,7 @@ mod tests {
     #[test]
     fn an_issue_says_the_same_words() {
         assert!(of_issue("ValueError: Cannot open the file!").contains(&"open~the~file".to_owned()));
+        assert_eq!(of_issue("bat --map-syntax='x' fails"), ["=map-syntax"]);
         assert_eq!(spelled("open~the~file"), "open the file");
     }
 }

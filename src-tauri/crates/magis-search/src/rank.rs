@@ -110,6 +110,7 @@ impl Index {
             let heard = match (signal, past) {
                 (Signal::Text, _) => text::files(&reading),
                 (Signal::Pieces, _) => text::pieces(&reading),
+                (Signal::Title, _) => text::title(&reading)?,
                 (Signal::PathWords, _) => path_words::find(&reading),
                 (Signal::Names, _) => names::find(&reading),
                 (Signal::NameWords, _) => name_words::find(&reading),

@@ -9,6 +9,8 @@ pub enum Signal {
     Text,
     /// BM25 of its best function-sized piece.
     Pieces,
+    /// BM25 of file and piece by the words of the title alone.
+    Title,
     /// Words of the path.
     PathWords,
     /// Names it defines that the issue mentions.
@@ -39,9 +41,10 @@ pub enum Signal {
 
 impl Signal {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Text,
         Self::Pieces,
+        Self::Title,
         Self::PathWords,
         Self::Names,
         Self::NameWords,
@@ -62,6 +65,7 @@ impl Signal {
         match self {
             Self::Text => "text",
             Self::Pieces => "pieces",
+            Self::Title => "title",
             Self::PathWords => "path-words",
             Self::Names => "names",
             Self::NameWords => "name-words",
@@ -88,12 +92,12 @@ impl Signal {
     /// [`Signal::Kinds`] is a factor (see `kind`).
     pub(crate) fn weight(self) -> f64 {
         match self {
-            Self::Text | Self::Kinds => 1.0,
+            Self::Text | Self::Traces | Self::Kinds => 1.0,
             Self::Quoted => 0.8,
             Self::Pieces => 0.7,
-            Self::Names | Self::Traces => 0.6,
+            Self::Names => 0.6,
             Self::PathWords | Self::Modules => 0.4,
-            Self::NameWords | Self::PastCommits | Self::Literals | Self::Tests => 0.4,
+            Self::Title | Self::NameWords | Self::PastCommits | Self::Literals | Self::Tests => 0.4,
             Self::Recency => 0.1,
             Self::Imports | Self::ChangedTogether => 0.12,
         }

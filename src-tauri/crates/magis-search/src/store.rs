@@ -65,7 +65,7 @@ struct Fields {
 
 /// Part of the schema, so that an index of another format is recognised. Count up when `Facts`, the tokenizer or what
 /// `magis-syntax` finds changes.
-const FACTS: &str = "facts_2";
+const FACTS: &str = "facts_3";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
 const BUFFER: usize = 64 << 20;

@@ -86,7 +86,6 @@ struct Asking<'a> {
     text: &'a TextScores,
     mentioned: HashMap<&'a str, f64>,
     words: Scorer<'a>,
-    most_words: f64,
     best_piece: f64,
 }
 
@@ -94,12 +93,7 @@ impl<'a> Asking<'a> {
     fn of(view: &'a View, query: &'a IssueQuery, text: &'a TextScores) -> Self {
         let mentioned = query.identifiers.iter();
         let words = view.name_words().scorer(&query.terms);
-        let names = view.files.iter().flat_map(|file| {
-            let symbols = 0..file.symbols().len();
-            symbols.map(|symbol| words.score(view.name_words().of(file.content, symbol)))
-        });
         Self {
-            most_words: best(names),
             view,
             query,
             text,
@@ -131,7 +125,7 @@ impl<'a> Asking<'a> {
             let named = [symbol.qualified.as_str(), last_two, symbol.name()];
             let named = named.iter().filter_map(|name| self.mentioned.get(name));
             let named = named.copied().fold(0.0, f64::max).min(2.0) / 2.0;
-            let words = self.words.score(self.view.name_words().of(known.content, number)) / self.most_words;
+            let words = self.words.score(self.view.name_words().of(known.content, number));
             let traced = if lines.iter().any(|line| symbol.span.contains(*line)) {
                 1.0
             } else {

@@ -77,20 +77,27 @@ impl NameWords {
 }
 
 impl Scorer<'_> {
-    /// How far the query says the words of a name: what it says of it, times the share that is said.
+    /// How far the query says the words of a name, 0..1: the share that is said, by rarity. A name of one word, or of
+    /// words that are in most names, says nothing that the text does not.
     pub fn score(&self, words: &[u32]) -> f64 {
-        let (mut said, mut weighed, mut whole) = (0.0, 0.0, 0.0);
+        let (mut said, mut whole, mut count) = (0.0, 0.0, 0);
         for word in words {
             let (rarity, weight) = (self.words.rarities[*word as usize], self.weights[*word as usize]);
             whole += rarity;
             if weight > 0.0 {
-                said += rarity;
-                weighed += rarity * weight;
+                said += rarity * weight.min(1.0);
+                count += 1;
             }
         }
-        if whole > 0.0 { weighed * said / whole } else { 0.0 }
+        if count < 2 || whole <= 0.0 {
+            return 0.0;
+        }
+        (said / whole).powi(2) * (said / TELLING).min(1.0)
     }
 }
+
+/// Rarities that together make a name telling: two words that are in few names each.
+const TELLING: f64 = 1.5;
 
 /// The stems of the parts of a name.
 fn words_of(name: &str) -> Vec<String> {

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for case in &cases {
         if current.as_ref().is_none_or(|(repo, ..)| repo != &case.repo) {
             let index = match &options.index {
-                Some(folder) => Index::open(folder.join(case.repo.replace('/', "+")))?,
+                Some(folder) => Index::open(folder.join(case.repo.replace('/', "+")))?.keeping(usize::MAX),
                 None => Index::in_memory()?,
             };
             let kept = options.index.as_ref();

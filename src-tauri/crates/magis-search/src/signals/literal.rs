@@ -2,11 +2,14 @@
 
 use super::{Found, Reading, rarity};
 use crate::{SearchError, literals};
+use crate::view::File;
 use magis_core::Evidence;
 use std::collections::BTreeMap;
 
 /// A run that stands in more files than this says nothing of where.
 const MOST_FILES: usize = 20;
+/// Rarities of runs that together are a message for certain.
+const ENOUGH: f64 = 2.0;
 
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> {
     let files = &reading.view.files;
@@ -26,13 +29,16 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> 
             }
         }
     }
-    // Two runs are a message; a hundred are a copy of the file.
-    let strengths = files.iter().map(|file| by_content[file.content].min(3.0)).collect();
-    Ok(Found::relative(strengths, move |file| {
-        let run = said.get(&(files[file].content as u32)).into_iter();
-        run.map(|(_, run)| Evidence::Literal {
-            text: literals::spelled(run),
-        })
-        .collect()
-    }))
+    // Two rare runs are a message; a hundred are a copy of the file.
+    let strength = |file: &File| (by_content[file.content] / ENOUGH).min(1.0);
+    Ok(Found {
+        strengths: files.iter().map(strength).collect(),
+        why: Box::new(move |file| {
+            let run = said.get(&(files[file].content as u32)).into_iter();
+            run.map(|(_, run)| Evidence::Literal {
+                text: literals::spelled(run),
+            })
+            .collect()
+        }),
+    })
 }

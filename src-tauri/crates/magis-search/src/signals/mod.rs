@@ -18,6 +18,7 @@ use crate::bm25::TextScores;
 use crate::view::View;
 use crate::{Index, IssueQuery};
 use magis_core::Evidence;
+use std::collections::HashMap;
 
 /// What a signal reads.
 #[derive(Clone, Copy)]
@@ -50,7 +51,13 @@ impl<'a> Found<'a> {
     }
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// By search term: how many contents have it.
+    pub fn using(&self) -> HashMap<&'a str, usize> {
+        let terms = self.query.terms.iter().zip(&self.text.file_frequency);
+        terms.map(|(term, files)| (term.text.as_str(), *files)).collect()
+    }
+
     /// The files that `strength` says something of.
     pub fn matches(&self, strength: impl Fn(&str) -> f64) -> Vec<(usize, f64)> {
         let files = self.view.files.iter().enumerate();

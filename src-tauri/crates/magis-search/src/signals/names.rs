@@ -3,6 +3,7 @@
 use super::{Found, Reading, rarity};
 use crate::facts::Shape;
 use crate::issue::Mention;
+use crate::tokens;
 use magis_core::Evidence;
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,10 +42,15 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             }
         }
     }
+    let using = reading.using();
+    let telling = |name: &str| {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let used = tokens::terms(last).first().and_then(|term| using.get(term.as_str())).copied();
+        // A name that every second file uses is in every second issue, too.
+        rarity(files.len(), having.get(name).copied().unwrap_or(0)) * rarity(files.len(), used.unwrap_or(0))
+    };
     let score = |defined: &BTreeMap<&'a str, f64>| -> f64 {
-        let each = defined
-            .iter()
-            .map(|(name, weight)| weight * rarity(files.len(), having.get(name).copied().unwrap_or(0)));
+        let each = defined.iter().map(|(name, weight)| weight * telling(name));
         each.sum()
     };
     let strengths: Vec<f64> = defined.iter().map(score).collect();

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 const COMMITS: usize = 100;
 /// A commit that changed more files than this is a renaming or a formatting.
 pub(crate) const HUGE: usize = 40;
+/// Below so many changes of a file, their number says little.
+const MANY_CHANGES: f64 = 20.0;
 /// A change counts half after so many commits.
 const HALF_LIFE: f64 = 500.0;
 
@@ -20,13 +22,12 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Fou
     let mut strengths = vec![0.0; reading.view.files.len()];
     let mut which: HashMap<usize, (f64, usize)> = HashMap::new();
     let alike = history.resembling(&reading.query.terms, COMMITS);
-    let best = alike.first().map_or(1.0, |(_, score)| *score);
     for (commit, score) in alike {
         let changed = &history.commits[commit].changed;
         if changed.len() > HUGE {
             continue;
         }
-        let likeness = (score / best).powi(2) / (changed.len().max(1) as f64).sqrt();
+        let likeness = score.powi(2) / (changed.len().max(1) as f64).sqrt();
         for path in changed {
             let Some(file) = places.find(path) else { continue };
             strengths[file] += likeness;
@@ -36,15 +37,34 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Fou
             }
         }
     }
-    Found::relative(strengths, move |file| {
-        let commit = which.get(&file).map(|(_, commit)| &history.commits[*commit]).into_iter();
-        commit
-            .map(|commit| Evidence::PastCommit {
-                commit: commit.id.clone(),
-                subject: commit.message.lines().next().unwrap_or_default().to_owned(),
-            })
-            .collect()
-    })
+    // What every second commit changes is changed by those that read alike, too.
+    let changes = changes(history, &mut places, strengths.len());
+    for (strength, changes) in strengths.iter_mut().zip(changes) {
+        *strength = (*strength / (1.0 + changes as f64 / MANY_CHANGES).sqrt()).min(1.0);
+    }
+    Found {
+        strengths,
+        why: Box::new(move |file| {
+            let commit = which.get(&file).map(|(_, commit)| &history.commits[*commit]).into_iter();
+            commit
+                .map(|commit| Evidence::PastCommit {
+                    commit: commit.id.clone(),
+                    subject: commit.message.lines().next().unwrap_or_default().to_owned(),
+                })
+                .collect()
+        }),
+    }
+}
+
+/// By file: how many commits changed it.
+fn changes(history: &History, places: &mut Places<'_>, files: usize) -> Vec<usize> {
+    let mut changes = vec![0; files];
+    for path in history.commits.iter().flat_map(|commit| &commit.changed) {
+        if let Some(file) = places.find(path) {
+            changes[file] += 1;
+        }
+    }
+    changes
 }
 
 /// Changed often and lately.

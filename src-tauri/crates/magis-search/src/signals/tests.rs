@@ -23,7 +23,11 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     }
     tests.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     tests.truncate(TESTS);
-    let best = tests.first().map_or(1.0, |(likeness, _)| *likeness);
+    let all = view.files.iter().enumerate().map(|(number, file)| {
+        let pieces = view.pieces_of(number).map(|piece| reading.text.pieces[piece]);
+        reading.text.contents[file.content] + pieces.fold(0.0, f64::max)
+    });
+    let best = super::best(all);
     for (likeness, test) in &mut tests {
         *likeness = (*likeness / best).powi(2);
         let path = view.files[*test].path.as_str();
