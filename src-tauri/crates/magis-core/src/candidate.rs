@@ -71,11 +71,6 @@ pub enum Evidence {
         /// The test.
         test: RepoPath,
     },
-    /// Past commits often changed it together with a file that ranks at the top.
-    ChangedTogether {
-        /// That file.
-        with: RepoPath,
-    },
     /// Imported by, or importing, a file that ranks at the top.
     Neighbour {
         /// That file.
@@ -106,7 +101,6 @@ impl fmt::Display for Evidence {
                 write!(f, "changed by {short}, which reads alike: {subject}")
             }
             Self::TestedBy { test } => write!(f, "tested by {test}, which matches"),
-            Self::ChangedTogether { with } => write!(f, "often changed together with {with}"),
             Self::Neighbour { of } => write!(f, "neighbour by import of {of}"),
             Self::Demoted { why } => write!(f, "ranked lower: {why}"),
             Self::Given => write!(f, "given by you"),

@@ -117,6 +117,10 @@ mod tests {
         check("raise ValueError('Cannot open the file')", &["cannot~open~the", "open~the~file"]);
         check("f(\"Unknown option {name} was given here\", x)", &["was~given~here"]);
         check("Arg::new(\"map-syntax\").long(\"--map-syntax\")", &["=map-syntax"]);
+        check(
+            "            logger.warning(__(\"no number is assigned for %s: %s\"), figtype, labelid,",
+            &["is~assigned~for", "no~number~is", "number~is~assigned"],
+        );
         check("x = call(a, b)  # no literal at all", &[]);
         check(
             "    \"a message that goes on",

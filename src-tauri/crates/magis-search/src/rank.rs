@@ -4,7 +4,7 @@
 
 use crate::bm25::{self, TextScores};
 use crate::signals::{
-    Found, Reading, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, together, traces,
+    Found, Reading, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
 };
 use crate::{History, Index, IssueQuery, OpenState, SearchError, Signal, Signals};
 use magis_core::{Candidate, Evidence};
@@ -38,14 +38,14 @@ pub(crate) struct Scored<'a> {
     /// What the kind of a file multiplies its score with.
     factors: Vec<f64>,
     found: Vec<(Signal, Found<'a>)>,
-    lent: Vec<(Signal, BTreeMap<usize, (f64, usize)>)>,
+    /// By file: the score of the neighbour that lends to it, and that neighbour.
+    lent: BTreeMap<usize, (f64, usize)>,
 }
 
 impl Scored<'_> {
     fn parts(&self, file: usize) -> Vec<(Signal, f64)> {
         let own = self.found.iter().map(|(signal, found)| (*signal, found.strengths[file]));
-        let lent = self.lent.iter();
-        let lent = lent.filter_map(|(signal, shares)| Some((*signal, shares.get(&file)?.0)));
+        let lent = self.lent.get(&file).map(|(share, _)| (Signal::Imports, *share));
         own.chain(lent).filter(|(_, part)| *part > 0.0).chain([(Signal::Kinds, self.factors[file])]).collect()
     }
 }
@@ -120,9 +120,7 @@ impl Index {
                 (Signal::Literals, _) => literal::find(&reading)?,
                 (Signal::Tests, _) => tests::find(&reading),
                 (Signal::PastCommits, Some(history)) => past::resembling(&reading, history),
-                (Signal::Recency, Some(history)) => past::recency(&reading, history),
-                (Signal::PastCommits | Signal::Recency, None)
-                | (Signal::ChangedTogether | Signal::Imports | Signal::Kinds, _) => continue,
+                (Signal::PastCommits, None) | (Signal::Imports | Signal::Kinds, _) => continue,
             };
             found.push((signal, heard));
         }
@@ -139,18 +137,12 @@ impl Index {
         };
         let own: Vec<f64> = (0..files.len()).map(sum).collect();
         let mut scores = own.clone();
-        let mut lent = Vec::new();
-        for signal in [Signal::Imports, Signal::ChangedTogether] {
-            let shares = match (signal, past) {
-                _ if !sources.signals.has(signal) => continue,
-                (Signal::Imports, _) => imports::lend(&reading, &own),
-                (_, Some(history)) => together::lend(&reading, history, &own),
-                (_, None) => continue,
-            };
-            for (file, (share, _)) in &shares {
-                scores[*file] += share * signal.weight() * factor(*file);
+        let mut lent = BTreeMap::new();
+        if sources.signals.has(Signal::Imports) {
+            lent = imports::lend(&reading, &own);
+            for (file, (share, _)) in &lent {
+                scores[*file] += share * Signal::Imports.weight() * factor(*file);
             }
-            lent.push((signal, shares));
         }
         Ok(Scored {
             scores,
@@ -176,12 +168,9 @@ impl Index {
                 evidence.push(why);
             }
         }
-        for (signal, shares) in &scored.lent {
-            let Some((_, lender)) = shares.get(&file) else { continue };
-            let of = self.view.files[*lender].path.clone();
-            evidence.push(match signal {
-                Signal::ChangedTogether => Evidence::ChangedTogether { with: of },
-                _ => Evidence::Neighbour { of },
+        if let Some((_, lender)) = scored.lent.get(&file) {
+            evidence.push(Evidence::Neighbour {
+                of: self.view.files[*lender].path.clone(),
             });
         }
         if let Some(why) = self.view.files[file].kind.reason() {

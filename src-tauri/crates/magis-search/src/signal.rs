@@ -27,12 +27,8 @@ pub enum Signal {
     Literals,
     /// Past commits whose messages resemble the issue.
     PastCommits,
-    /// How often and how lately it was changed.
-    Recency,
     /// Tests that resemble the issue, and what they test.
     Tests,
-    /// Changed together with one of the best files.
-    ChangedTogether,
     /// An import away from one of the best files.
     Imports,
     /// Tests, documentation, examples, copies and output rank lower.
@@ -41,7 +37,7 @@ pub enum Signal {
 
 impl Signal {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 14] = [
         Self::Text,
         Self::Pieces,
         Self::Title,
@@ -53,9 +49,7 @@ impl Signal {
         Self::Traces,
         Self::Literals,
         Self::PastCommits,
-        Self::Recency,
         Self::Tests,
-        Self::ChangedTogether,
         Self::Imports,
         Self::Kinds,
     ];
@@ -74,9 +68,7 @@ impl Signal {
             Self::Traces => "traces",
             Self::Literals => "literals",
             Self::PastCommits => "past-commits",
-            Self::Recency => "recency",
             Self::Tests => "tests",
-            Self::ChangedTogether => "changed-together",
             Self::Imports => "imports",
             Self::Kinds => "kinds",
         }
@@ -88,8 +80,7 @@ impl Signal {
     }
 
     /// How much it counts, its strength being 0..1. Chosen by hand; fitted weights were not better on other
-    /// repositories. [`Signal::Imports`] and [`Signal::ChangedTogether`] are shares of another file's score, and
-    /// [`Signal::Kinds`] is a factor (see `kind`).
+    /// repositories. [`Signal::Imports`] is a share of another file's score, and [`Signal::Kinds`] is a factor (see `kind`).
     pub(crate) fn weight(self) -> f64 {
         match self {
             Self::Text | Self::Traces | Self::Kinds => 1.0,
@@ -98,8 +89,7 @@ impl Signal {
             Self::Names => 0.6,
             Self::PathWords | Self::Modules => 0.4,
             Self::Title | Self::NameWords | Self::PastCommits | Self::Literals | Self::Tests => 0.4,
-            Self::Recency => 0.1,
-            Self::Imports | Self::ChangedTogether => 0.12,
+            Self::Imports => 0.12,
         }
     }
 }

@@ -40,6 +40,8 @@ mod weight {
     pub const FILE: f64 = 2.0;
 }
 
+/// A type of so many lines can be read as one.
+const SHORT_TYPE: u32 = 60;
 /// Symbols are looked for in so many of the best files.
 const FILES: usize = 50;
 
@@ -103,7 +105,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The functions of a file, those that nothing speaks for as well, and its types without functions.
+    /// The functions of a file and its short types, those that nothing speaks for as well.
     fn symbols(&self, file: usize) -> Vec<ScoredSymbol> {
         let known = &self.view.files[file];
         let frames = self.query.frames.iter();
@@ -112,7 +114,12 @@ impl<'a> Asking<'a> {
             .filter_map(|frame| frame.line)
             .collect();
         let symbols = known.symbols().iter().enumerate();
-        let functions = symbols.filter(|(_, symbol)| symbol.shape == Shape::Function);
+        let functions = symbols.filter(|(_, symbol)| match symbol.shape {
+            Shape::Function => true,
+            // A long type is a place to look for functions, and no place to change.
+            Shape::Container => symbol.span.lines() <= SHORT_TYPE,
+            Shape::Constant => false,
+        });
         let score = |(number, symbol): (usize, &crate::facts::KnownSymbol)| {
             let pieces = self.view.pieces_of(file);
             let pieces = pieces.filter(|piece| symbol.span.intersection(self.view.spans[*piece]).is_some());

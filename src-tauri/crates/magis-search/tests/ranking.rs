@@ -268,7 +268,7 @@ fn a_past_commit_that_reads_alike_leads_to_what_it_changed() {
         commit: CommitId(format!("{:040}", 1)),
         subject: "Fix the walrus that overflows on tides".to_owned(),
     }));
-    let unheard = Signals::ALL.without(Signal::PastCommits).without(Signal::Recency);
+    let unheard = Signals::ALL.without(Signal::PastCommits);
     let ranking = rank_after(&files, &commits, unheard, "The walrus overflows again");
     assert_eq!(paths(&ranking), [] as [&str; 0]);
 }
@@ -279,26 +279,6 @@ fn a_moved_file_keeps_its_past() {
     let commits: [(&str, &[&str]); 1] = [("Fix walrus", &["tides.py"])];
     let ranking = rank_after(&files, &commits, Signals::ALL, "walrus fails");
     assert_eq!(paths(&ranking).first(), Some(&"src/tides.py"));
-}
-
-#[test]
-fn what_changed_together_with_the_best_file_is_lifted() {
-    let files = [
-        ("best.py", "def quaggle(shared):\n    return 1\n"),
-        ("far.py", "# shared word\n"),
-        ("near.py", "# shared word\n"),
-    ];
-    let commits: [(&str, &[&str]); 4] = [
-        ("one", &["best.py", "near.py"]),
-        ("two", &["best.py", "near.py"]),
-        ("three", &["near.py", "best.py"]),
-        ("four", &["far.py"]),
-    ];
-    let signals = Signals::ALL.without(Signal::Recency);
-    let ranking = rank_after(&files, &commits, signals, "quaggle fails with a shared word");
-    assert_eq!(paths(&ranking), ["best.py", "near.py", "far.py"]);
-    let with = RepoPath::new("best.py").unwrap();
-    assert!(evidence(&ranking, "near.py").contains(&Evidence::ChangedTogether { with }));
 }
 
 #[test]

@@ -24,8 +24,6 @@ export function evidenceText(evidence: Evidence, most = Infinity): string {
       return t('solve.evidence.past_commit', { commit: evidence.commit.slice(0, 8), subject: evidence.subject })
     case 'tested_by':
       return t('solve.evidence.tested_by', { path: shortened(evidence.test, most) })
-    case 'changed_together':
-      return t('solve.evidence.changed_together', { path: shortened(evidence.with, most) })
     case 'neighbour':
       return t('solve.evidence.neighbour', { path: shortened(evidence.of, most) })
     case 'demoted':
@@ -91,10 +89,9 @@ const WEIGHT: Readonly<Record<Evidence['kind'], number>> = {
   tested_by: 6,
   past_commit: 7,
   neighbour: 8,
-  changed_together: 9,
-  text: 10,
-  path_words: 11,
-  demoted: 12,
+  text: 9,
+  path_words: 10,
+  demoted: 11,
 }
 
 /** A path, or its last part where there is little room. */

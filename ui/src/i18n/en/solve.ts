@@ -132,7 +132,6 @@ export const solve = {
   'solve.evidence.literal': 'a string says “{text}”',
   'solve.evidence.past_commit': 'changed by {commit}, which reads alike: {subject}',
   'solve.evidence.tested_by': 'tested by {path}, which matches',
-  'solve.evidence.changed_together': 'often changed together with {path}',
   'solve.evidence.neighbour': 'imports or imported by {path}',
   'solve.evidence.demoted': 'ranked lower: {why}',
   'solve.evidence.given': 'given by you',

@@ -134,7 +134,6 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.evidence.literal': '字符串中有“{text}”',
   'solve.evidence.past_commit': '曾由相似的提交 {commit} 改动：{subject}',
   'solve.evidence.tested_by': '由匹配的测试 {path} 覆盖',
-  'solve.evidence.changed_together': '常与 {path} 一起改动',
   'solve.evidence.neighbour': '与 {path} 互相引用',
   'solve.evidence.demoted': '降低排名：{why}',
   'solve.evidence.given': '由你指定',

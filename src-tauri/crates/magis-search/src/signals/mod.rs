@@ -11,7 +11,6 @@ pub(crate) mod path_words;
 pub(crate) mod quoted;
 pub(crate) mod tests;
 pub(crate) mod text;
-pub(crate) mod together;
 pub(crate) mod traces;
 
 use crate::bm25::TextScores;

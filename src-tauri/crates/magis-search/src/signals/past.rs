@@ -1,5 +1,6 @@
 //! What git remembers: files changed by past commits whose messages resemble the issue (the idea of BugLocator, Zhou et
-//! al. 2012, with commits for bug reports), and files changed often and lately.
+//! al. 2012, with commits for bug reports). Recency of change and changes in company were tried: both lift the files that
+//! everything changes, and made the order worse.
 
 use super::{Found, Reading};
 use crate::History;
@@ -10,11 +11,9 @@ use std::collections::HashMap;
 /// So many commits are asked.
 const COMMITS: usize = 100;
 /// A commit that changed more files than this is a renaming or a formatting.
-pub(crate) const HUGE: usize = 40;
+const HUGE: usize = 40;
 /// Below so many changes of a file, their number says little.
 const MANY_CHANGES: f64 = 20.0;
-/// A change counts half after so many commits.
-const HALF_LIFE: f64 = 500.0;
 
 /// Commits that resemble the issue.
 pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Found<'a> {
@@ -67,29 +66,8 @@ fn changes(history: &History, places: &mut Places<'_>, files: usize) -> Vec<usiz
     changes
 }
 
-/// Changed often and lately.
-pub(crate) fn recency<'a>(reading: &Reading<'a>, history: &History) -> Found<'a> {
-    let mut places = Places::of(reading.view);
-    let mut strengths: Vec<f64> = vec![0.0; reading.view.files.len()];
-    for (age, commit) in history.commits.iter().enumerate() {
-        if commit.changed.len() > HUGE {
-            continue;
-        }
-        for path in &commit.changed {
-            if let Some(file) = places.find(path) {
-                strengths[file] += f64::powf(0.5, age as f64 / HALF_LIFE);
-            }
-        }
-    }
-    for strength in &mut strengths {
-        *strength = strength.ln_1p();
-    }
-    // It is everybody's lot to be changed: no reason that a person could use.
-    Found::relative(strengths, |_| Vec::new())
-}
-
 /// Where the files of old commits are now: at their path or, moved, wherever the one file of that name is.
-pub(crate) struct Places<'a> {
+struct Places<'a> {
     view: &'a View,
     by_name: HashMap<&'a str, Option<usize>>,
     found: HashMap<RepoPath, Option<usize>>,
