@@ -62,7 +62,9 @@ fn kept(file: &Path) -> HashMap<CommitId, PastCommit> {
 
 fn lines<'c>(commits: impl Iterator<Item = &'c PastCommit>) -> String {
     let line = |commit: &PastCommit| serde_json::to_string(commit).ok();
-    commits.filter_map(line).fold(String::new(), |all, line| all + "\n" + &line)
+    commits
+        .filter_map(line)
+        .fold(String::new(), |all, line| all + "\n" + &line)
 }
 
 fn append(file: &Path, text: &str) -> std::io::Result<()> {

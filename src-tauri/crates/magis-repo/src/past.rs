@@ -38,9 +38,13 @@ impl Snapshot {
             kind: "commit",
             id: base.clone(),
         })?;
-        let mut walk = joined.revwalk().map_err(RepoError::git("walking through the history"))?;
-        walk.set_sorting(Sort::TIME).map_err(RepoError::git("walking through the history"))?;
-        walk.push(start).map_err(RepoError::git("walking through the history"))?;
+        let mut walk = joined
+            .revwalk()
+            .map_err(RepoError::git("walking through the history"))?;
+        walk.set_sorting(Sort::TIME)
+            .map_err(RepoError::git("walking through the history"))?;
+        walk.push(start)
+            .map_err(RepoError::git("walking through the history"))?;
         let mut walked = Walked {
             complete: true,
             ..Walked::default()
@@ -84,7 +88,9 @@ fn read(repository: &git2::Repository, commit: &git2::Commit<'_>) -> Result<Past
     let mut changed: Vec<RepoPath> = Vec::new();
     for delta in diff.deltas().take(MOST_CHANGED) {
         let file = delta.new_file().path().or_else(|| delta.old_file().path());
-        let path = file.and_then(|path| path.to_str()).and_then(|path| RepoPath::new(path).ok());
+        let path = file
+            .and_then(|path| path.to_str())
+            .and_then(|path| RepoPath::new(path).ok());
         changed.extend(path);
     }
     let message = String::from_utf8_lossy(commit.message_bytes());

@@ -27,7 +27,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let texts = read_all(&repo, &wanted)?;
     let reading = start.elapsed();
     let bytes: usize = texts.iter().flatten().map(String::len).sum();
-    println!("reading {} blobs, {:.1} MB of text: {reading:.2?}", wanted.len(), bytes as f64 / 1e6);
+    println!(
+        "reading {} blobs, {:.1} MB of text: {reading:.2?}",
+        wanted.len(),
+        bytes as f64 / 1e6
+    );
 
     let folder = std::env::temp_dir().join(format!("magis-index-{}", std::process::id()));
     let mut index = Index::open(&folder)?;
@@ -43,12 +47,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size: u64 = fs::read_dir(&folder)?
         .filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()))
         .sum();
-    println!("size {:.1} MB, {:.2} of the text", size as f64 / 1e6, size as f64 / bytes as f64);
+    println!(
+        "size {:.1} MB, {:.2} of the text",
+        size as f64 / 1e6,
+        size as f64 / bytes as f64
+    );
 
     let mut changes: Vec<Duration> = Vec::new();
     let mut tree = wanted.clone();
-    for (number, (path, _)) in wanted.iter().filter(|(path, _)| path.extension() == "py").take(20).enumerate() {
-        let place = tree.iter().position(|(known, _)| known == path).ok_or("a file is gone")?;
+    for (number, (path, _)) in wanted
+        .iter()
+        .filter(|(path, _)| path.extension() == "py")
+        .take(20)
+        .enumerate()
+    {
+        let place = tree
+            .iter()
+            .position(|(known, _)| known == path)
+            .ok_or("a file is gone")?;
         tree[place].1 = BlobId(format!("{number:040}"));
         let text = format!("def changed_{number}(x):\n    return x\n");
         let start = Instant::now();
@@ -58,7 +74,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("one changed file: {}", spread(&mut changes));
 
     let mut queries: Vec<Duration> = Vec::new();
-    for line in texts.iter().flatten().flat_map(|text| text.lines()).filter(|line| line.len() > 40).step_by(997).take(200) {
+    for line in texts
+        .iter()
+        .flatten()
+        .flat_map(|text| text.lines())
+        .filter(|line| line.len() > 40)
+        .step_by(997)
+        .take(200)
+    {
         let query = IssueQuery::of(&Issue::new(format!("{line}\n\n{}", line.repeat(8)))?, &[]);
         let start = Instant::now();
         index.rank(&query, 20)?;
@@ -82,10 +105,19 @@ fn spread(times: &mut [Duration]) -> String {
 }
 
 fn tree(repo: &Path, at: &str) -> Result<Vec<(RepoPath, BlobId)>, Box<dyn Error>> {
-    let listed = Command::new("git").arg("-C").arg(repo).args(["ls-tree", "-r", "-z", at]).output()?;
+    let listed = Command::new("git")
+        .arg("-C")
+        .arg(repo)
+        .args(["ls-tree", "-r", "-z", at])
+        .output()?;
     let mut wanted = Vec::new();
-    for entry in String::from_utf8_lossy(&listed.stdout).split('\0').filter(|entry| entry.starts_with("100")) {
-        let Some((head, path)) = entry.split_once('\t') else { continue };
+    for entry in String::from_utf8_lossy(&listed.stdout)
+        .split('\0')
+        .filter(|entry| entry.starts_with("100"))
+    {
+        let Some((head, path)) = entry.split_once('\t') else {
+            continue;
+        };
         let blob = head.rsplit(' ').next().unwrap_or_default();
         wanted.push((RepoPath::new(path)?, BlobId(blob.to_owned())));
     }
@@ -115,7 +147,11 @@ fn read_all(repo: &Path, wanted: &[(RepoPath, BlobId)]) -> Result<Vec<Option<Str
         let mut bytes = vec![0; size + 1];
         output.read_exact(&mut bytes)?;
         bytes.pop();
-        texts.push(if bytes.contains(&0) { None } else { String::from_utf8(bytes).ok() });
+        texts.push(if bytes.contains(&0) {
+            None
+        } else {
+            String::from_utf8(bytes).ok()
+        });
     }
     writer.join().map_err(|_| "writing to git failed")??;
     git.wait()?;

@@ -68,7 +68,9 @@ impl History {
     pub(crate) fn resembling(&self, terms: &[crate::Term], most: usize) -> Vec<(usize, f64)> {
         let mut said = vec![0.0; self.commits.len()];
         for term in terms {
-            let Some(entries) = self.terms.get(&term.text) else { continue };
+            let Some(entries) = self.terms.get(&term.text) else {
+                continue;
+            };
             let rarity = self.rarity(entries.len());
             for (commit, _) in entries {
                 said[*commit as usize] += rarity * term.weight.min(1.0);

@@ -184,9 +184,7 @@ impl Index {
             ..Update::default()
         };
         let before = self.view.files.iter();
-        update.removed = before
-            .filter(|file| tree.get(&file.path) != Some(&file.blob()))
-            .count();
+        update.removed = before.filter(|file| tree.get(&file.path) != Some(&file.blob())).count();
         if !missing.is_empty() {
             self.add(&mut missing, &mut update, read, progress)?;
         }
@@ -284,8 +282,7 @@ impl Index {
 
     /// The contents of the tree whose literals have this run of words, by their numbers.
     pub(crate) fn holders(&self, run: &str) -> Result<Vec<u32>, SearchError> {
-        self.store
-            .holders(&self.view.searcher, &self.view.content_of_doc, run)
+        self.store.holders(&self.view.searcher, &self.view.content_of_doc, run)
     }
 
     fn facts(&self) -> HashMap<u64, Arc<Facts>> {

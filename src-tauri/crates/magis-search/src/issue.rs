@@ -2,9 +2,9 @@
 //!
 //! Reading it is linear in its length. It does not look at the repository: what a name or path means there is `rank`'s.
 
-use crate::{literals, tokens};
 use crate::section::{self, Section};
 use crate::trace::{self, is_file, normal_path, place};
+use crate::{literals, tokens};
 use magis_core::{Hint, Issue};
 use std::collections::{BTreeMap, HashMap};
 
@@ -325,7 +325,10 @@ impl Reading {
                 terms.1 + MOST_TERMS
             ));
         }
-        let title = heaviest(self.title.into_iter().map(|(text, times)| (text, times.sqrt())), MOST_TERMS);
+        let title = heaviest(
+            self.title.into_iter().map(|(text, times)| (text, times.sqrt())),
+            MOST_TERMS,
+        );
         let title = title.0.into_iter().map(|(text, weight)| Term {
             spelled: self.spelled.get(&text).unwrap_or(&text).clone(),
             text,

@@ -114,7 +114,10 @@ mod tests {
 
     #[test]
     fn a_message_gives_its_runs_of_words() {
-        check("raise ValueError('Cannot open the file')", &["cannot~open~the", "open~the~file"]);
+        check(
+            "raise ValueError('Cannot open the file')",
+            &["cannot~open~the", "open~the~file"],
+        );
         check("f(\"Unknown option {name} was given here\", x)", &["was~given~here"]);
         check("Arg::new(\"map-syntax\").long(\"--map-syntax\")", &["=map-syntax"]);
         check(
@@ -131,7 +134,7 @@ mod tests {
     #[test]
     fn an_issue_says_the_same_words() {
         assert!(of_issue("ValueError: Cannot open the file!").contains(&"open~the~file".to_owned()));
-        assert_eq!(of_issue("bat --map-syntax='x' fails"), ["=map-syntax"]);
+        assert!(of_issue("bat --map-syntax='x' fails").contains(&"=map-syntax".to_owned()));
         assert_eq!(spelled("open~the~file"), "open the file");
     }
 }

@@ -44,9 +44,15 @@ pub(crate) struct Scored<'a> {
 
 impl Scored<'_> {
     fn parts(&self, file: usize) -> Vec<(Signal, f64)> {
-        let own = self.found.iter().map(|(signal, found)| (*signal, found.strengths[file]));
+        let own = self
+            .found
+            .iter()
+            .map(|(signal, found)| (*signal, found.strengths[file]));
         let lent = self.lent.get(&file).map(|(share, _)| (Signal::Imports, *share));
-        own.chain(lent).filter(|(_, part)| *part > 0.0).chain([(Signal::Kinds, self.factors[file])]).collect()
+        own.chain(lent)
+            .filter(|(_, part)| *part > 0.0)
+            .chain([(Signal::Kinds, self.factors[file])])
+            .collect()
     }
 }
 
@@ -132,7 +138,9 @@ impl Index {
             }
         };
         let sum = |file: usize| {
-            let each = found.iter().map(|(signal, found)| signal.weight() * found.strengths[file]);
+            let each = found
+                .iter()
+                .map(|(signal, found)| signal.weight() * found.strengths[file]);
             each.sum::<f64>() * factor(file)
         };
         let own: Vec<f64> = (0..files.len()).map(sum).collect();

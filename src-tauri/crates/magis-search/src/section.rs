@@ -23,7 +23,8 @@ impl Section {
 pub(crate) fn after(line: &str) -> Option<Section> {
     let line = line.trim();
     let words = line.split_whitespace().count();
-    let marked = line.starts_with('#')
+    // `#include`, `#12` are no headings: those have a space behind their mark.
+    let marked = line.trim_start_matches('#').starts_with(' ')
         || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"))
         || (line.ends_with(':') && words <= 4);
     let bare: String = line
@@ -31,14 +32,21 @@ pub(crate) fn after(line: &str) -> Option<Section> {
         .filter(|c| c.is_alphabetic() || *c == ' ')
         .flat_map(char::to_lowercase)
         .collect();
-    // `#include`, `#12`: a heading has a space behind its mark.
-    if !marked || words > 10 || bare.trim().is_empty() || (line.starts_with('#') && words < 2) {
+    if !marked || words > 10 || bare.trim().is_empty() {
         return None;
     }
     let surroundings = bare.split_whitespace().any(|word| {
         matches!(
             word,
-            "version" | "versions" | "environment" | "platform" | "os" | "installed" | "setup" | "system" | "configuration"
+            "version"
+                | "versions"
+                | "environment"
+                | "platform"
+                | "os"
+                | "installed"
+                | "setup"
+                | "system"
+                | "configuration"
         )
     });
     Some(if surroundings {
@@ -52,7 +60,10 @@ pub(crate) fn after(line: &str) -> Option<Section> {
 pub(crate) fn is_listing(lines: &[&str]) -> bool {
     let written: Vec<&&str> = lines.iter().filter(|line| !line.trim().is_empty()).collect();
     let listed = written.iter().filter(|line| {
-        let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || matches!(c, '=' | '@' | ':')).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = line
+            .split(|c: char| c.is_whitespace() || matches!(c, '=' | '@' | ':'))
+            .filter(|word| !word.is_empty())
+            .collect();
         words.len() <= 6 && words.iter().skip(1).any(|word| is_version(word))
     });
     written.len() >= 5 && listed.count() * 10 >= written.len() * 7
@@ -61,9 +72,21 @@ pub(crate) fn is_listing(lines: &[&str]) -> bool {
 /// Whether an interpreter says hello: what it is, and how help is had.
 pub(crate) fn is_greeting(line: &str) -> bool {
     let line = line.trim();
-    let starts = ["Python ", "IPython ", "[GCC ", "[Clang ", "[MSC ", "Welcome to ", "%quickref", "object?"];
+    let starts = [
+        "Python ",
+        "IPython ",
+        "[GCC ",
+        "[Clang ",
+        "[MSC ",
+        "Welcome to ",
+        "%quickref",
+        "object?",
+    ];
     (starts.iter().any(|start| line.starts_with(start)) && line.chars().any(|c| c.is_ascii_digit() || c == '>'))
-        || line.contains("-> ") && ["?", "help", "%quickref", "object?"].iter().any(|start| line.starts_with(start))
+        || line.contains("-> ")
+            && ["?", "help", "%quickref", "object?"]
+                .iter()
+                .any(|start| line.starts_with(start))
         || line.starts_with("Type ") && line.contains("for more information")
         || line.starts_with("Type ") && line.contains("for help")
 }
@@ -74,7 +97,10 @@ fn is_version(word: &str) -> bool {
     let mut parts = word.split('.');
     let first = parts.next().unwrap_or_default();
     let numeric = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    numeric(first) && parts.next().is_some_and(|second| second.starts_with(|c: char| c.is_ascii_digit()))
+    numeric(first)
+        && parts
+            .next()
+            .is_some_and(|second| second.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -90,7 +116,7 @@ mod tests {
             ("**Describe the bug**", Some(Section::Story)),
             ("### Steps to Reproduce", Some(Section::Story)),
             ("the version of the file is wrong", None),
-            ("#include <version>", Some(Section::Story)),
+            ("#include <version>", None),
             ("x = 1", None),
         ] {
             assert_eq!(after(line), section, "{line}");
@@ -114,7 +140,20 @@ mod tests {
 
     #[test]
     fn a_list_of_packages_is_known() {
-        assert!(is_listing(&["attrs 19.1.0", "pip==19.0.3", "py (1.8.0)", "", "tokio v1.6.0", "│ ├── mio v0.7.11"]));
-        assert!(!is_listing(&["x = 1.5", "def f(a):", "    return a", "print(f(2))", "y = f(3)"]));
+        assert!(is_listing(&[
+            "attrs 19.1.0",
+            "pip==19.0.3",
+            "py (1.8.0)",
+            "",
+            "tokio v1.6.0",
+            "│ ├── mio v0.7.11"
+        ]));
+        assert!(!is_listing(&[
+            "x = 1.5",
+            "def f(a):",
+            "    return a",
+            "print(f(2))",
+            "y = f(3)"
+        ]));
     }
 }

@@ -144,7 +144,10 @@ mod tests {
             assert_eq!(Signal::named(signal.name()), Some(signal));
             let others = Signals::ALL.without(signal);
             assert!(!others.has(signal) && others.with(signal) == Signals::ALL, "{signal}");
-            assert_eq!(Signal::ALL.into_iter().filter(|other| others.has(*other)).count(), Signal::ALL.len() - 1);
+            assert_eq!(
+                Signal::ALL.into_iter().filter(|other| others.has(*other)).count(),
+                Signal::ALL.len() - 1
+            );
         }
         assert_eq!(Signal::named("luck"), None);
     }

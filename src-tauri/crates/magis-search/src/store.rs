@@ -15,8 +15,8 @@ use tantivy::merge_policy::LogMergePolicy;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
 };
-use tantivy::{DocSet as _, TERMINATED};
 use tantivy::{DocId, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{DocSet as _, TERMINATED};
 
 /// The opened index and its fields.
 pub(crate) struct Store {
@@ -228,7 +228,9 @@ impl Store {
         }
         let store = Self::over(index, fields, Some(folder.to_owned())).map_err(|error| error.to_string())?;
         let searcher = store.reader.searcher();
-        store.contents(&searcher, &HashMap::new()).map_err(|error| error.to_string())?;
+        store
+            .contents(&searcher, &HashMap::new())
+            .map_err(|error| error.to_string())?;
         Ok(store)
     }
 

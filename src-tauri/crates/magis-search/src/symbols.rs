@@ -56,7 +56,9 @@ impl Index {
         let text = self.text_scores(query)?;
         let scored = self.scored(query, &text, sources)?;
         let asking = Asking::of(&self.view, query, &text);
-        let mut order: Vec<usize> = (0..scored.scores.len()).filter(|file| scored.scores[*file] > 0.0).collect();
+        let mut order: Vec<usize> = (0..scored.scores.len())
+            .filter(|file| scored.scores[*file] > 0.0)
+            .collect();
         order.sort_by(|a, b| scored.scores[*b].total_cmp(&scored.scores[*a]));
         order.truncate(FILES);
         let first = order.first().map_or(1.0, |file| scored.scores[*file]);

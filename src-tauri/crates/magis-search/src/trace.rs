@@ -11,7 +11,10 @@ pub(crate) fn frames(text: &str) -> Vec<Frame> {
     let mut function: Option<String> = None;
     let mut since = 0;
     for line in text.lines() {
-        let line = behind_mark(line.trim()).trim_start_matches("E   ").trim_start_matches("> ").trim();
+        let line = behind_mark(line.trim())
+            .trim_start_matches("E   ")
+            .trim_start_matches("> ")
+            .trim();
         if starts_trace(line) {
             close(&mut trace, &mut found);
         }

@@ -285,7 +285,10 @@ fn a_moved_file_keeps_its_past() {
 fn the_words_of_a_name_in_a_sentence_mean_the_name() {
     let files = [
         ("a.py", "def separability_matrix(model):\n    return model\n"),
-        ("b.py", "def other(model):\n    'separability of a matrix'\n    return model\n"),
+        (
+            "b.py",
+            "def other(model):\n    'separability of a matrix'\n    return model\n",
+        ),
     ];
     let ranking = check(&files, "The separability matrix is wrong", "a.py");
     assert!(evidence(&ranking, "a.py").contains(&Evidence::NameWords {
@@ -296,8 +299,15 @@ fn the_words_of_a_name_in_a_sentence_mean_the_name() {
 #[test]
 fn a_message_leads_to_the_string_that_says_it() {
     let files = [
-        ("a.py", "def f(x):\n    raise ValueError('Cannot open the %s of shelves' % x)\n"),
-        ("b.py", "# shelves cannot be open; the open shelves cannot be of the open kind\n"),
+        (
+            "a.py",
+            "def f(x):\n    raise ValueError('Cannot open the %s of shelves' % x)\n",
+        ),
+        (
+            "b.py",
+            "# shelves cannot be open; the open shelves cannot be of the open kind\n",
+        ),
+        ("docs/a.rst", "'Cannot open the %s of shelves'\n"),
     ];
     let ranking = check(&files, "It fails\n\nValueError: Cannot open the box of shelves", "a.py");
     assert!(evidence(&ranking, "a.py").contains(&Evidence::Literal {
@@ -315,7 +325,11 @@ fn an_option_leads_to_where_it_is_a_string() {
     assert!(evidence(&ranking, "src/args.rs").contains(&Evidence::Literal {
         text: "map-syntax".to_owned()
     }));
-    assert!(!evidence(&ranking, "src/map.rs").iter().any(|why| matches!(why, Evidence::Literal { .. })));
+    assert!(
+        !evidence(&ranking, "src/map.rs")
+            .iter()
+            .any(|why| matches!(why, Evidence::Literal { .. }))
+    );
 }
 
 #[test]
@@ -323,7 +337,10 @@ fn a_test_that_matches_leads_to_what_it_tests() {
     let files = [
         ("pkg/io.py", "def load(x):\n    return x\n"),
         ("pkg/net.py", "def send(x):\n    return x\n"),
-        ("tests/test_io.py", "def test_walrus_overflow():\n    load('walrus overflow')\n"),
+        (
+            "tests/test_io.py",
+            "def test_walrus_overflow():\n    load('walrus overflow')\n",
+        ),
     ];
     let ranking = rank(&files, "walrus overflow");
     let test = RepoPath::new("tests/test_io.py").unwrap();
@@ -342,14 +359,24 @@ fn a_place_in_a_sentence_counts_as_a_frame() {
 #[test]
 fn symbols_of_all_files_are_ranked_together() {
     let files = [
-        ("net.py", "class Net:\n    def open(self):\n        return 1\n\n    def close_socket(self):\n        'leaks the handle'\n        return 2\n"),
+        (
+            "net.py",
+            "class Net:\n    def open(self):\n        return 1\n\n    def close_socket(self):\n        'leaks the handle'\n        return 2\n",
+        ),
         ("disk.py", "def spin():\n    'disk'\n    return 3\n"),
     ];
     let query = IssueQuery::of(&Issue::new("Handle leaks when the socket is closed").unwrap(), &[]);
     let symbols = index(&files).symbols(&query, Sources::default(), 2).unwrap();
-    let first = symbols.first().map(|symbol| (symbol.path.as_str(), symbol.qualified_name.as_str()));
+    let first = symbols
+        .first()
+        .map(|symbol| (symbol.path.as_str(), symbol.qualified_name.as_str()));
     assert_eq!(first, Some(("net.py", "Net.close_socket")), "{symbols:#?}");
-    assert!(symbols[0].evidence.iter().any(|why| matches!(why, Evidence::Text { .. })));
+    assert!(
+        symbols[0]
+            .evidence
+            .iter()
+            .any(|why| matches!(why, Evidence::Text { .. }))
+    );
 }
 
 #[test]

@@ -11,7 +11,11 @@ use std::ops::ControlFlow;
 fn told(commits: &[PastCommit]) -> Vec<String> {
     let line = |commit: &PastCommit| {
         let changed: Vec<&str> = commit.changed.iter().map(magis_core::RepoPath::as_str).collect();
-        format!("{}: {}", commit.message.lines().next().unwrap_or_default(), changed.join(" "))
+        format!(
+            "{}: {}",
+            commit.message.lines().next().unwrap_or_default(),
+            changed.join(" ")
+        )
     };
     commits.iter().map(line).collect()
 }
@@ -60,8 +64,22 @@ fn only_what_lies_before_the_base_is_told_and_merges_are_not() {
     assert_eq!(names(&before.new), ["main: c", "one: a"].map(str::to_owned).into());
     git(
         fixture.root(),
-        &["-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "--no-ff", "-m", "merged", "side"],
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "merge",
+            "-q",
+            "--no-ff",
+            "-m",
+            "merged",
+            "side",
+        ],
     );
     let after = take(&fixture, &BaseChoice::Head).past(10, |_| false, all).unwrap();
-    assert_eq!(names(&after.new), ["main: c", "one: a", "side: b"].map(str::to_owned).into());
+    assert_eq!(
+        names(&after.new),
+        ["main: c", "one: a", "side: b"].map(str::to_owned).into()
+    );
 }

@@ -1,8 +1,8 @@
 //! Runs of words of the issue that stand in string literals: messages, options, labels.
 
 use super::{Found, Reading, rarity};
-use crate::{SearchError, literals};
 use crate::view::File;
+use crate::{SearchError, literals};
 use magis_core::Evidence;
 use std::collections::BTreeMap;
 
@@ -15,8 +15,14 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> 
     let files = &reading.view.files;
     let mut by_content = vec![0.0; reading.view.pieces.len()];
     let mut said: BTreeMap<u32, (f64, &'a str)> = BTreeMap::new();
+    let mut is_source = vec![false; by_content.len()];
+    for file in files {
+        is_source[file.content] |= file.kind.reason().is_none();
+    }
     for (run, weight) in &reading.query.runs {
-        let holders = reading.index.holders(run)?;
+        // Catalogues of translations repeat each message in every language.
+        let mut holders = reading.index.holders(run)?;
+        holders.retain(|holder| is_source[*holder as usize]);
         if holders.is_empty() || holders.len() > MOST_FILES {
             continue;
         }

@@ -23,7 +23,9 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         }
     }
     let why = move |file: usize| {
-        let symbol = which[file].and_then(|number| view.files[file].symbols().get(number)).into_iter();
+        let symbol = which[file]
+            .and_then(|number| view.files[file].symbols().get(number))
+            .into_iter();
         symbol
             .map(|symbol| Evidence::NameWords {
                 name: symbol.qualified.clone(),

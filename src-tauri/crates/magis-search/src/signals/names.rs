@@ -45,7 +45,10 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let using = reading.using();
     let telling = |name: &str| {
         let last = name.rsplit('.').next().unwrap_or(name);
-        let used = tokens::terms(last).first().and_then(|term| using.get(term.as_str())).copied();
+        let used = tokens::terms(last)
+            .first()
+            .and_then(|term| using.get(term.as_str()))
+            .copied();
         // A name that every second file uses is in every second issue, too.
         rarity(files.len(), having.get(name).copied().unwrap_or(0)) * rarity(files.len(), used.unwrap_or(0))
     };

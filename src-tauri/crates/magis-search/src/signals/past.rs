@@ -44,7 +44,10 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Fou
     Found {
         strengths,
         why: Box::new(move |file| {
-            let commit = which.get(&file).map(|(_, commit)| &history.commits[*commit]).into_iter();
+            let commit = which
+                .get(&file)
+                .map(|(_, commit)| &history.commits[*commit])
+                .into_iter();
             commit
                 .map(|commit| Evidence::PastCommit {
                     commit: commit.id.clone(),

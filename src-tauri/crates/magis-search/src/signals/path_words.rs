@@ -18,7 +18,9 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         for word in words {
             let rarity = rarity(view.files.len(), having.get(word.as_str()).copied().unwrap_or(0));
             whole += rarity;
-            score += wanted.get(word.as_str()).map_or(0.0, |term| rarity * term.weight.min(2.0));
+            score += wanted
+                .get(word.as_str())
+                .map_or(0.0, |term| rarity * term.weight.min(2.0));
         }
         score / f64::sqrt(1.0 + whole)
     };

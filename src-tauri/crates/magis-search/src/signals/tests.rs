@@ -14,7 +14,12 @@ const IMPORTED: f64 = 0.3;
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let view = reading.view;
     let mut tests: Vec<(f64, usize)> = Vec::new();
-    for (number, file) in view.files.iter().enumerate().filter(|(_, file)| file.kind == Kind::Test) {
+    for (number, file) in view
+        .files
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| file.kind == Kind::Test)
+    {
         let pieces = view.pieces_of(number).map(|piece| reading.text.pieces[piece]);
         let likeness = reading.text.contents[file.content] + pieces.fold(0.0, f64::max);
         if likeness > 0.0 {
@@ -31,7 +36,12 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     for (likeness, test) in &mut tests {
         *likeness = (*likeness / best).powi(2);
         let path = view.files[*test].path.as_str();
-        if reading.query.paths.iter().any(|quoted| path_match(&quoted.text, path) >= 1.0) {
+        if reading
+            .query
+            .paths
+            .iter()
+            .any(|quoted| path_match(&quoted.text, path) >= 1.0)
+        {
             *likeness = 1.0;
         }
     }
@@ -89,7 +99,10 @@ fn stems(reading: &Reading<'_>) -> HashMap<String, Vec<usize>> {
     for (number, file) in reading.view.files.iter().enumerate() {
         if file.kind == Kind::Source {
             let stem = file.path.file_name().split('.').next().unwrap_or_default();
-            stems.entry(stem.trim_matches('_').to_lowercase()).or_default().push(number);
+            stems
+                .entry(stem.trim_matches('_').to_lowercase())
+                .or_default()
+                .push(number);
         }
     }
     stems

@@ -23,7 +23,12 @@ pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
 pub(crate) fn title<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> {
     let view = reading.view;
     let index = reading.index;
-    let text = bm25::score(&view.searcher, index.store.body(), &view.collection, &reading.query.title)?;
+    let text = bm25::score(
+        &view.searcher,
+        index.store.body(),
+        &view.collection,
+        &reading.query.title,
+    )?;
     let (whole, piece) = (best(text.contents.iter().copied()), best(text.pieces.iter().copied()));
     let strength = |file| {
         let pieces = view.pieces_of(file).map(|piece| text.pieces[piece]);
