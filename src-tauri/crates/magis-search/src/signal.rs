@@ -87,8 +87,13 @@ impl Signal {
             Self::Quoted => 0.8,
             Self::Pieces => 0.7,
             Self::Names => 0.6,
-            Self::PathWords | Self::Modules => 0.4,
-            Self::Title | Self::NameWords | Self::PastCommits | Self::Literals | Self::Tests => 0.4,
+            Self::PathWords
+            | Self::Modules
+            | Self::Title
+            | Self::NameWords
+            | Self::PastCommits
+            | Self::Literals
+            | Self::Tests => 0.4,
             Self::Imports => 0.12,
         }
     }

@@ -234,13 +234,13 @@ fn a_matching_function_lifts_a_long_file() {
 
 /// A commit of the past: its message, and what it changed.
 fn past(commits: &[(&str, &[&str])]) -> History {
-    let commit = |(number, (message, changed)): (usize, &(&str, &[&str]))| PastCommit {
+    let commit = |(number, (message, changed)): (i64, &(&str, &[&str]))| PastCommit {
         id: CommitId(format!("{number:040}")),
-        time: 1_600_000_000 - number as i64,
+        time: 1_600_000_000 - number,
         message: (*message).to_owned(),
         changed: changed.iter().map(|path| RepoPath::new(*path).unwrap()).collect(),
     };
-    History::of(commits.iter().enumerate().map(commit))
+    History::of((0..).zip(commits).map(commit))
 }
 
 fn rank_after(files: &[(&str, &str)], commits: &[(&str, &[&str])], signals: Signals, issue: &str) -> Ranking {

@@ -40,7 +40,7 @@ fn each_commit_tells_its_message_and_files_newest_first() {
 fn what_is_known_is_not_read_again_and_the_walk_is_bounded() {
     let fixture = FixtureRepo::new();
     for number in 0..4 {
-        fixture.write("a", &format!("{number}\n")).commit(&format!("c{number}"));
+        fixture.write("a", format!("{number}\n")).commit(&format!("c{number}"));
     }
     let snapshot = take(&fixture, &BaseChoice::Head);
     let known: BTreeSet<_> = snapshot.past(2, |_| false, all).unwrap().commits.into_iter().collect();

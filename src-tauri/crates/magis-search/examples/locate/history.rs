@@ -18,12 +18,12 @@ pub struct Past {
 
 impl Past {
     /// Of `repo`; what was read is kept in `file`.
-    pub fn open(repo: PathBuf, file: Option<PathBuf>) -> Result<Self, Box<dyn Error>> {
+    pub fn open(repo: PathBuf, file: Option<PathBuf>) -> Self {
         let mut commits = HashMap::new();
         if let Some(known) = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()) {
             read(&known, &mut commits);
         }
-        Ok(Self { repo, file, commits })
+        Self { repo, file, commits }
     }
 
     /// The last `most` commits before and with `commit`, merges left out, newest first.

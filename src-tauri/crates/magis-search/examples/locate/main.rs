@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             };
             let kept = options.index.as_ref();
             let kept = kept.map(|folder| folder.join(format!("{}.history", case.repo.replace('/', "+"))));
-            let past = Past::open(folder(&options.repos, &case.repo)?, kept)?;
+            let past = Past::open(folder(&options.repos, &case.repo)?, kept);
             current = Some((case.repo.clone(), index, past));
         }
         let Some((_, index, past)) = &mut current else { continue };

@@ -1,4 +1,4 @@
-//! What git remembers: files changed by past commits whose messages resemble the issue (the idea of BugLocator, Zhou et
+//! What git remembers: files changed by past commits whose messages resemble the issue (the idea of `BugLocator`, Zhou et
 //! al. 2012, with commits for bug reports). Recency of change and changes in company were tried: both lift the files that
 //! everything changes, and made the order worse.
 
