@@ -83,8 +83,7 @@ impl Signal {
     /// repositories. [`Signal::Imports`] is a share of another file's score, and [`Signal::Kinds`] is a factor (see `kind`).
     pub(crate) fn weight(self) -> f64 {
         match self {
-            Self::Text | Self::Traces | Self::Kinds => 1.0,
-            Self::Quoted => 0.8,
+            Self::Text | Self::Quoted | Self::Traces | Self::Kinds => 1.0,
             Self::Pieces => 0.7,
             Self::Names => 0.6,
             Self::PathWords

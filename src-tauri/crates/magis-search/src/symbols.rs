@@ -115,11 +115,15 @@ impl<'a> Asking<'a> {
             .filter(|frame| path_match(&frame.path, known.path.as_str()) >= 0.7)
             .filter_map(|frame| frame.line)
             .collect();
+        let has_functions = |holder: &crate::facts::KnownSymbol| {
+            let mut functions = known.symbols().iter().filter(|symbol| symbol.shape == Shape::Function);
+            functions.any(|function| function.span.intersection(holder.span).is_some())
+        };
         let symbols = known.symbols().iter().enumerate();
         let functions = symbols.filter(|(_, symbol)| match symbol.shape {
             Shape::Function => true,
-            // A long type is a place to look for functions, and no place to change.
-            Shape::Container => symbol.span.lines() <= SHORT_TYPE,
+            // A long type, or one with functions, is a place to look for those, and no place to change.
+            Shape::Container => symbol.span.lines() <= SHORT_TYPE && !has_functions(symbol),
             Shape::Constant => false,
         });
         let score = |(number, symbol): (usize, &crate::facts::KnownSymbol)| {

@@ -211,7 +211,7 @@ fn a_neighbour_by_import_of_the_best_file_is_lifted() {
         ("pkg/far.py", filler),
         ("pkg/near.py", filler),
     ];
-    let ranking = check(&files, "quaggle fails with a shared word", "pkg/best.py");
+    let ranking = check(&files, "`quaggle` fails in quaggle with a shared word", "pkg/best.py");
     assert_eq!(paths(&ranking), ["pkg/best.py", "pkg/near.py", "pkg/far.py"]);
     let best = RepoPath::new("pkg/best.py").unwrap();
     assert!(evidence(&ranking, "pkg/near.py").contains(&Evidence::Neighbour { of: best }));
@@ -276,8 +276,12 @@ fn a_past_commit_that_reads_alike_leads_to_what_it_changed() {
 #[test]
 fn a_moved_file_keeps_its_past() {
     let files = [("src/tides.py", "x = 1\n"), ("src/other.py", "y = 1\n")];
-    let commits: [(&str, &[&str]); 1] = [("Fix walrus", &["tides.py"])];
-    let ranking = rank_after(&files, &commits, Signals::ALL, "walrus fails");
+    let commits: [(&str, &[&str]); 3] = [
+        ("Tidy up", &["other.py"]),
+        ("Fix the walrus overflow", &["tides.py"]),
+        ("Write more", &["other.py"]),
+    ];
+    let ranking = rank_after(&files, &commits, Signals::ALL, "walrus overflow fails");
     assert_eq!(paths(&ranking).first(), Some(&"src/tides.py"));
 }
 

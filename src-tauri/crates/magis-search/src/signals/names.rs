@@ -49,8 +49,9 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             .first()
             .and_then(|term| using.get(term.as_str()))
             .copied();
-        // A name that every second file uses is in every second issue, too.
-        rarity(files.len(), having.get(name).copied().unwrap_or(0)) * rarity(files.len(), used.unwrap_or(0))
+        // A name that every second file uses is in every second issue, too; a third of its weight stays.
+        let used = rarity(files.len(), used.unwrap_or(0));
+        rarity(files.len(), having.get(name).copied().unwrap_or(0)) * (1.0 + 2.0 * used) / 3.0
     };
     let score = |defined: &BTreeMap<&'a str, f64>| -> f64 {
         let each = defined.iter().map(|(name, weight)| weight * telling(name));
