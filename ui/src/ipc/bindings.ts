@@ -501,6 +501,24 @@ words: string[] } |
 { kind: "text"; 
 /**  Those terms. */
 terms: string[] } | 
+/**  The words of this name of the file stand in the issue. */
+{ kind: "name_words"; 
+/**  The symbol, with its owners. */
+name: string } | 
+/**  A string in the file says what the issue says. */
+{ kind: "literal"; 
+/**  Those words. */
+text: string } | 
+/**  A past commit whose message resembles the issue changed the file. */
+{ kind: "past_commit"; 
+/**  The commit. */
+commit: CommitId; 
+/**  The first line of its message. */
+subject: string } | 
+/**  A test that resembles the issue is about the file. */
+{ kind: "tested_by"; 
+/**  The test. */
+test: RepoPath } | 
 /**  Imported by, or importing, a file that ranks at the top. */
 { kind: "neighbour"; 
 /**  That file. */

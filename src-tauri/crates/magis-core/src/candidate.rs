@@ -1,6 +1,6 @@
 //! What the Custodian found: candidate files, why each is one, and how each is described.
 
-use crate::{BlobId, RepoPath};
+use crate::{BlobId, CommitId, RepoPath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -49,6 +49,28 @@ pub enum Evidence {
         /// Those terms.
         terms: Vec<String>,
     },
+    /// The words of this name of the file stand in the issue.
+    NameWords {
+        /// The symbol, with its owners.
+        name: String,
+    },
+    /// A string in the file says what the issue says.
+    Literal {
+        /// Those words.
+        text: String,
+    },
+    /// A past commit whose message resembles the issue changed the file.
+    PastCommit {
+        /// The commit.
+        commit: CommitId,
+        /// The first line of its message.
+        subject: String,
+    },
+    /// A test that resembles the issue is about the file.
+    TestedBy {
+        /// The test.
+        test: RepoPath,
+    },
     /// Imported by, or importing, a file that ranks at the top.
     Neighbour {
         /// That file.
@@ -72,6 +94,13 @@ impl fmt::Display for Evidence {
             Self::TraceFrame { depth } => write!(f, "in the trace, {depth} above the innermost frame"),
             Self::PathWords { words } => write!(f, "path has {}", words.join(", ")),
             Self::Text { terms } => write!(f, "text matches {}", terms.join(", ")),
+            Self::NameWords { name } => write!(f, "the words of {name}"),
+            Self::Literal { text } => write!(f, "a string says '{text}'"),
+            Self::PastCommit { commit, subject } => {
+                let short = commit.0.get(..8).unwrap_or(&commit.0);
+                write!(f, "changed by {short}, which reads alike: {subject}")
+            }
+            Self::TestedBy { test } => write!(f, "tested by {test}, which matches"),
             Self::Neighbour { of } => write!(f, "neighbour by import of {of}"),
             Self::Demoted { why } => write!(f, "ranked lower: {why}"),
             Self::Given => write!(f, "given by you"),

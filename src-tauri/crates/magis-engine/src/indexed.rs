@@ -2,7 +2,7 @@
 //!
 //! The index itself is `magis-search`'s; it brings itself up to date at the next run.
 
-use crate::{EngineError, Magis};
+use crate::{EngineError, Magis, past};
 use magis_core::{CommitId, RepoId};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,7 @@ impl Magis {
     pub fn delete_index(&self, repo: RepoId) {
         let folder = self.data.index(repo);
         forget(&folder);
+        past::forget(&folder);
         drop(fs::remove_dir_all(folder));
     }
 }

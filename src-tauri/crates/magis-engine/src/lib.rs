@@ -18,6 +18,7 @@ mod limits;
 mod magis;
 mod memory_file;
 mod pace;
+mod past;
 mod progress;
 mod recall;
 mod remembered;

@@ -2,13 +2,13 @@
 
 use crate::condense::condense;
 use crate::desk::{About, Desk};
-use crate::{EngineError, Progress, indexed};
+use crate::{EngineError, Progress, indexed, past};
 use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, SkippedFile, Speaker, TaskId};
 use magis_flow::{FlowError, Run, TaskState};
 use magis_llm::LlmError;
 use magis_prompts::{Head, Whose};
 use magis_repo::{Snapshot, SourceText};
-use magis_search::{Index, IssueQuery};
+use magis_search::{History, Index, IssueQuery, Signals, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -24,8 +24,25 @@ pub(crate) struct Workspace {
     pub repo: RepoId,
     pub index_folder: PathBuf,
     stop: CancellationToken,
-    index: Option<(Index, IssueQuery)>,
+    index: Option<Located>,
     files: Option<TreeFiles>,
+}
+
+/// What files are ranked by.
+pub(crate) struct Located {
+    pub index: Index,
+    pub query: IssueQuery,
+    history: History,
+}
+
+impl Located {
+    /// Everything the ranking can hear.
+    pub fn sources(&self) -> Sources<'_> {
+        Sources {
+            signals: Signals::ALL,
+            history: Some(&self.history),
+        }
+    }
 }
 
 /// The files of the base tree.
@@ -69,8 +86,8 @@ impl Workspace {
         Ok(found.ok().map(|at| files[at].1.clone()))
     }
 
-    /// The index over the base tree, brought up to date once a run, and the issue as a query.
-    pub fn index(&mut self, run: &Run) -> Result<&(Index, IssueQuery), EngineError> {
+    /// The index over the base tree and its history, brought up to date once a run, and the issue as a query.
+    pub fn index(&mut self, run: &Run) -> Result<&Located, EngineError> {
         let index = match self.index.take() {
             Some(index) => index,
             None => {
@@ -94,9 +111,23 @@ impl Workspace {
                     return Err(LlmError::Cancelled.into());
                 }
                 indexed::note(&self.index_folder, &self.snapshot.base().commit);
+                let history = past::history(&self.index_folder, snapshot, |_| {
+                    if stop.is_cancelled() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                })?;
+                if stop.is_cancelled() {
+                    return Err(LlmError::Cancelled.into());
+                }
                 // What the agents read is what is searched for: thousands of repeated log lines would outweigh the rest.
                 let issue = Issue::new(run.issue_text())?;
-                (index, IssueQuery::of(&issue, run.hints()))
+                Located {
+                    index,
+                    query: IssueQuery::of(&issue, run.hints()),
+                    history,
+                }
             }
         };
         Ok(self.index.insert(index))

@@ -13,17 +13,17 @@ const B: f64 = 0.75;
 /// So many terms are named as evidence.
 const SHOWN: usize = 4;
 
-/// What the scores need to know of the documents. Numbers of files and pieces are positions in these lists.
+/// What the scores need to know of the documents. Numbers of contents and pieces are positions in these lists.
 #[derive(Debug, Default)]
 pub(crate) struct Collection {
-    /// By segment and document: the piece; [`NONE`] for other documents.
+    /// By segment and document: the piece; [`NONE`] for documents that are none, or not of the tree.
     pub piece_of: Vec<Vec<u32>>,
-    /// By piece: its file.
-    pub file_of: Vec<u32>,
+    /// By piece: its content.
+    pub content_of: Vec<u32>,
     /// By piece: how many terms.
     pub piece_lengths: Vec<u64>,
-    /// By file: how many terms.
-    pub file_lengths: Vec<u64>,
+    /// By content: how many terms.
+    pub content_lengths: Vec<u64>,
 }
 
 /// No piece.
@@ -32,7 +32,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The scores of one query.
 #[derive(Debug)]
 pub(crate) struct TextScores {
-    pub files: Vec<f64>,
+    /// By content, the whole text.
+    pub contents: Vec<f64>,
     pub pieces: Vec<f64>,
     /// By file: the heaviest terms, as positions in the query, heaviest first.
     heaviest: Vec<[(f64, u32); SHOWN]>,
@@ -58,22 +59,22 @@ pub(crate) fn score(
     collection: &Collection,
     query: &[QueryTerm],
 ) -> Result<TextScores, SearchError> {
-    let files = Lengths::of(&collection.file_lengths);
+    let files = Lengths::of(&collection.content_lengths);
     let pieces = Lengths::of(&collection.piece_lengths);
     let mut scores = TextScores {
-        files: vec![0.0; collection.file_lengths.len()],
+        contents: vec![0.0; collection.content_lengths.len()],
         pieces: vec![0.0; collection.piece_lengths.len()],
-        heaviest: vec![[(0.0, 0); SHOWN]; collection.file_lengths.len()],
+        heaviest: vec![[(0.0, 0); SHOWN]; collection.content_lengths.len()],
         file_frequency: Vec::with_capacity(query.len()),
     };
-    let mut in_file = vec![0_u32; collection.file_lengths.len()];
+    let mut in_file = vec![0_u32; collection.content_lengths.len()];
     let (mut touched, mut found) = (Vec::new(), Vec::new());
     for (position, term) in query.iter().enumerate() {
         found.clear();
         touched.clear();
         postings(searcher, body, collection, &term.text, &mut found)?;
         for (piece, count) in &found {
-            let file = collection.file_of[*piece as usize];
+            let file = collection.content_of[*piece as usize];
             if in_file[file as usize] == 0 {
                 touched.push(file);
             }
@@ -88,9 +89,9 @@ pub(crate) fn score(
         let rarity = term.weight * files.rarity(touched.len());
         for file in &touched {
             let file = *file as usize;
-            let weight = rarity * files.saturated(in_file[file], collection.file_lengths[file]);
+            let weight = rarity * files.saturated(in_file[file], collection.content_lengths[file]);
             in_file[file] = 0;
-            scores.files[file] += weight;
+            scores.contents[file] += weight;
             remember(&mut scores.heaviest[file], weight, position as u32);
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! Parsing itself is `magis-syntax`'s.
 
-use crate::tokens;
+use crate::{literals, tokens};
 use magis_core::{BlobId, LineSpan, RepoPath};
-use magis_syntax::SymbolKind;
+use magis_syntax::{Language, SymbolKind};
 use serde::{Deserialize, Serialize};
 
 /// A larger text is indexed by its path alone.
@@ -14,11 +14,29 @@ const LONGEST_AVERAGE_LINE: usize = 400;
 /// Function-sized: what the best piece of a file is measured over.
 const CHUNK_LINES: u32 = 80;
 
-/// What is known of one file of the index. Stored as JSON with the file's document.
+/// Which content: a blob, and the language it is read as. Where it lies in a tree is the view's.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Key {
+    #[serde(rename = "b")]
+    pub blob: BlobId,
+    /// By name; none where no grammar reads it.
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+impl Key {
+    pub fn of(path: &RepoPath, blob: &BlobId) -> Self {
+        Self {
+            blob: blob.clone(),
+            language: Language::of(path).map(|language| language.name().to_owned()),
+        }
+    }
+}
+
+/// What is known of one content of the index. Stored as JSON with its document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    pub path: RepoPath,
-    pub blob: BlobId,
+    pub key: Key,
     /// How many terms its text has.
     pub length: u64,
     pub symbols: Vec<KnownSymbol>,
@@ -84,23 +102,38 @@ impl KnownSymbol {
 }
 
 /// Why a text is not indexed.
-pub(crate) fn unindexable(text: &str) -> bool {
+fn unindexable(text: &str) -> bool {
     let lines = text.lines().count().max(1);
     text.len() > LARGEST_TEXT || (text.len() > 5_000 && text.len() / lines > LONGEST_AVERAGE_LINE)
 }
 
-/// Reads one file; a huge or minified one gives its path alone.
-pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str) -> (Facts, Vec<Piece>) {
+/// A text, read.
+#[derive(Debug)]
+pub(crate) struct Content {
+    pub facts: Facts,
+    pub pieces: Vec<Piece>,
+    /// The word sequences of its string literals.
+    pub literals: Vec<String>,
+    /// Whether it is found by its path alone.
+    pub path_only: bool,
+}
+
+/// Reads one file; a huge or minified one gives nothing of its text.
+pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str) -> Content {
     let mut facts = Facts {
-        path: path.clone(),
-        blob: blob.clone(),
+        key: Key::of(path, blob),
         length: 0,
         symbols: Vec::new(),
         imports: Vec::new(),
         origin: Origin::Generated,
     };
     if unindexable(text) {
-        return (facts, Vec::new());
+        return Content {
+            facts,
+            pieces: Vec::new(),
+            literals: Vec::new(),
+            path_only: true,
+        };
     }
     facts.origin = origin(text);
     let outline = magis_syntax::outline(path, text);
@@ -120,7 +153,12 @@ pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str) -> (Facts, Vec<Pi
         .filter(|piece| piece.length > 0)
         .collect();
     facts.length = pieces.iter().map(|piece| piece.length).sum();
-    (facts, pieces)
+    Content {
+        facts,
+        pieces,
+        literals: literals::of_source(text),
+        path_only: false,
+    }
 }
 
 fn known_symbol(symbol: magis_syntax::Symbol) -> KnownSymbol {

@@ -1,17 +1,17 @@
 //! The index of one tree: opening, building and bringing it up to date.
 //!
-//! It is keyed by (path, blob), so that a second tree costs only what differs. It does not read git.
+//! What is indexed is keyed by blob, so that branches, renames and checkouts cost only what is new; where a blob lies in
+//! the tree is the view's. It does not read git.
 
-use crate::bm25::{Collection, NONE};
-use crate::facts;
-use crate::neighbours::Neighbours;
-use crate::store::{Store, StoredFile};
-use magis_core::{BlobId, LineSpan, RepoPath};
-use std::collections::{BTreeMap, HashMap};
-use std::ops::{ControlFlow, Range};
+use crate::facts::{self, Content, Facts, Key};
+use crate::store::{Store, StoredContent, StoredPiece};
+use crate::view::View;
+use magis_core::{BlobId, RepoPath};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use tantivy::Searcher;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The text of one file of the tree.
@@ -53,9 +53,9 @@ pub enum OpenState {
 pub struct Update {
     /// Files read and added.
     pub added: usize,
-    /// Files of an earlier tree taken out.
+    /// Files of the earlier tree that this one does not have.
     pub removed: usize,
-    /// Files that were there already.
+    /// Files whose content was there already.
     pub kept: usize,
     /// Files that could not be read; they are not in the index.
     pub unread: Vec<RepoPath>,
@@ -92,16 +92,21 @@ pub enum SearchError {
     Read(String),
 }
 
-/// A search index over the files of one tree.
+/// A search index over the files of one tree. Opened from a folder it knows the contents of earlier trees, but stands for
+/// no tree until [`Index::update`].
 #[derive(Debug)]
 pub struct Index {
     state: OpenState,
     pub(crate) store: Store,
-    pub(crate) contents: Contents,
+    /// All that is stored, of whatever tree.
+    contents: Vec<StoredContent>,
+    /// So many contents of other trees are kept, if it was said.
+    spare: Option<usize>,
+    pub(crate) view: View,
 }
 
 impl Index {
-    /// An index of `documents`, made at `place`; in a folder, what is there already is used where (path, blob) agree.
+    /// An index of `documents`, made at `place`; in a folder, what is there already is used where blobs agree.
     pub fn build(documents: impl IntoIterator<Item = SourceFile>, place: IndexPlace) -> Result<Self, SearchError> {
         let mut index = match place {
             IndexPlace::Memory => Self::in_memory()?,
@@ -134,18 +139,25 @@ impl Index {
         Self::over(store, state)
     }
 
+    /// Keeps `contents` that the tree of the day does not have, instead of twice as many as that has: for a way back.
+    #[must_use]
+    pub fn keeping(mut self, contents: usize) -> Self {
+        self.spare = Some(contents);
+        self
+    }
+
     /// How the index was found.
     pub fn state(&self) -> &OpenState {
         &self.state
     }
 
-    /// How many files it holds.
+    /// How many files its tree has.
     pub fn files(&self) -> usize {
-        self.contents.files.len()
+        self.view.files.len()
     }
 
-    /// Makes the index hold exactly `wanted`: takes out what is not in it, reads what is missing.
-    /// `progress` is told how many of the missing files are done, and their number.
+    /// Makes the index stand for exactly `wanted`: reads the contents that are missing.
+    /// `progress` is told how many of the missing contents are done, and their number.
     pub fn update(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
@@ -162,120 +174,149 @@ impl Index {
     pub fn update_while(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
-        mut read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
-        mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
+        read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Update, SearchError> {
-        let mut missing: BTreeMap<&RepoPath, &BlobId> = wanted.iter().map(|(path, blob)| (path, blob)).collect();
-        let mut update = Update::default();
-        let mut gone = Vec::new();
-        for file in &self.contents.files {
-            if missing.get(&file.facts.path) == Some(&&file.facts.blob) {
-                missing.remove(&file.facts.path);
-                update.kept += 1;
-            } else {
-                gone.push(file.id);
-            }
+        let tree: BTreeMap<&RepoPath, &BlobId> = wanted.iter().map(|(path, blob)| (path, blob)).collect();
+        let mut missing = self.missing(&tree);
+        let mut update = Update {
+            kept: tree.len() - missing.values().map(Vec::len).sum::<usize>(),
+            ..Update::default()
+        };
+        let before = self.view.files.iter();
+        update.removed = before.filter(|file| tree.get(&file.path) != Some(&file.blob())).count();
+        if !missing.is_empty() {
+            self.add(&mut missing, &mut update, read, progress)?;
         }
-        update.removed = gone.len();
-        if gone.is_empty() && missing.is_empty() {
-            return Ok(update);
-        }
-        let mut next = self.contents.files.iter().map(|file| file.id + 1).max().unwrap_or(0);
-        let mut writer = self.store.writer()?;
-        for id in gone {
-            writer.remove(id);
-        }
-        let total = missing.len();
-        for (done, (path, blob)) in missing.into_iter().enumerate() {
-            if let Some(text) = read(path, blob) {
-                let (facts, pieces) = facts::read(path, blob, &text);
-                if facts::unindexable(&text) {
-                    update.path_only.push(path.clone());
-                }
-                writer.add(next, &facts, pieces)?;
-                next += 1;
-                update.added += 1;
-            } else {
-                update.unread.push(path.clone());
-            }
-            if (done + 1) % COMMIT_EVERY == 0 {
-                writer.commit()?;
-            }
-            if progress(done + 1, total).is_break() {
-                update.not_reached = total - done - 1;
-                break;
-            }
-        }
-        writer.finish()?;
-        self.contents = Contents::load(&self.store)?;
+        let tree: Vec<(RepoPath, BlobId)> = tree
+            .into_iter()
+            .map(|(path, blob)| (path.clone(), blob.clone()))
+            .collect();
+        let pieces = self.load()?;
+        self.view = View::of(self.store.searcher()?, &tree, &self.contents, pieces);
         Ok(update)
     }
 
+    /// The contents of `tree` that the index does not hold, with the paths they lie at.
+    fn missing<'t>(&self, tree: &BTreeMap<&'t RepoPath, &'t BlobId>) -> BTreeMap<Key, Vec<&'t RepoPath>> {
+        let known: HashSet<&Key> = self.contents.iter().map(|content| &content.facts.key).collect();
+        let mut missing: BTreeMap<Key, Vec<&RepoPath>> = BTreeMap::new();
+        for (path, blob) in tree {
+            let key = Key::of(path, blob);
+            if !known.contains(&key) {
+                missing.entry(key).or_default().push(path);
+            }
+        }
+        missing
+    }
+
+    /// Reads and writes what is missing.
+    fn add(
+        &mut self,
+        missing: &mut BTreeMap<Key, Vec<&RepoPath>>,
+        update: &mut Update,
+        mut read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<(), SearchError> {
+        let mut writer = self.store.writer()?;
+        // Another process may have written since this one looked.
+        self.contents = self.store.contents(&self.store.searcher()?, &self.facts())?.0;
+        let known: HashSet<&Key> = self.contents.iter().map(|content| &content.facts.key).collect();
+        missing.retain(|key, _| !known.contains(key));
+        let mut next = self.contents.iter().map(|content| content.id + 1).max().unwrap_or(0);
+        for id in self.spare(update.kept + missing.len()) {
+            writer.remove(id);
+        }
+        let mut ordered: Vec<(&Key, &Vec<&RepoPath>)> = missing.iter().collect();
+        ordered.sort_by_key(|(_, paths)| paths[0]);
+        let total = ordered.len();
+        let mut done = 0;
+        'batches: for batch in ordered.chunks(BATCH) {
+            let texts: Vec<Option<String>> = batch.iter().map(|(key, paths)| read(paths[0], &key.blob)).collect();
+            let contents: Vec<Option<Content>> = batch
+                .par_iter()
+                .zip(texts)
+                .map(|((key, paths), text)| Some(facts::read(paths[0], &key.blob, &text?)))
+                .collect();
+            for ((_, paths), content) in batch.iter().zip(contents) {
+                let paths = || paths.iter().copied().cloned();
+                if let Some(content) = content {
+                    if content.path_only {
+                        update.path_only.extend(paths());
+                    }
+                    writer.add(next, content)?;
+                    next += 1;
+                    update.added += paths().count();
+                } else {
+                    update.unread.extend(paths());
+                }
+                done += 1;
+                if done % COMMIT_EVERY == 0 {
+                    writer.commit()?;
+                }
+                if progress(done, total).is_break() {
+                    update.not_reached = ordered[done..].iter().map(|(_, paths)| paths.len()).sum();
+                    break 'batches;
+                }
+            }
+        }
+        update.unread.sort();
+        update.path_only.sort();
+        writer.finish()
+    }
+
+    /// The oldest contents that no tree of late wanted, beyond what is kept for a way back.
+    fn spare(&self, wanted: usize) -> Vec<u64> {
+        let viewed: HashSet<&Key> = self.view.files.iter().map(|file| &file.facts.key).collect();
+        let mut others: Vec<u64> = self
+            .contents
+            .iter()
+            .filter(|content| !viewed.contains(&content.facts.key))
+            .map(|content| content.id)
+            .collect();
+        others.sort_unstable();
+        let most = self.spare.unwrap_or((SPARE * wanted).max(SPARE_AT_LEAST));
+        others.truncate(others.len().saturating_sub(most));
+        others
+    }
+
+    /// The contents of the tree whose literals have this run of words, by their numbers.
+    pub(crate) fn holders(&self, run: &str) -> Result<Vec<u32>, SearchError> {
+        self.store.holders(&self.view.searcher, &self.view.content_of_doc, run)
+    }
+
+    fn facts(&self) -> HashMap<u64, Arc<Facts>> {
+        let contents = self.contents.iter();
+        contents
+            .map(|content| (content.id, Arc::clone(&content.facts)))
+            .collect()
+    }
+
+    /// Looks at what is stored now; its pieces.
+    fn load(&mut self) -> Result<Vec<StoredPiece>, SearchError> {
+        let (contents, pieces) = self.store.contents(&self.store.searcher()?, &self.facts())?;
+        self.contents = contents;
+        Ok(pieces)
+    }
+
     fn over(store: Store, state: OpenState) -> Result<Self, SearchError> {
-        let contents = Contents::load(&store)?;
-        Ok(Self { state, store, contents })
+        let searcher = store.searcher()?;
+        let (contents, _) = store.contents(&searcher, &HashMap::new())?;
+        Ok(Self {
+            state,
+            store,
+            spare: None,
+            view: View::of(searcher, &[], &contents, Vec::new()),
+            contents,
+        })
     }
 }
 
 /// So many files are lost at most when the program is killed while it indexes.
 const COMMIT_EVERY: usize = 2000;
-
-/// What of the index is held in memory: all but the terms.
-#[derive(Debug)]
-pub(crate) struct Contents {
-    pub searcher: Searcher,
-    /// In the order of their paths.
-    pub files: Vec<StoredFile>,
-    /// By piece: its lines.
-    pub spans: Vec<LineSpan>,
-    /// By file: its pieces, a range in the order of `spans`.
-    pub pieces: Vec<Range<usize>>,
-    pub collection: Collection,
-    /// Who imports whom; worked out when first asked for.
-    pub neighbours: OnceLock<Neighbours>,
-}
-
-impl Contents {
-    fn load(store: &Store) -> Result<Self, SearchError> {
-        let searcher = store.searcher()?;
-        let (mut files, mut pieces) = store.contents(&searcher)?;
-        files.sort_by(|a, b| a.facts.path.cmp(&b.facts.path));
-        let numbers: HashMap<u64, u32> = files.iter().zip(0..).map(|(file, number)| (file.id, number)).collect();
-        pieces.retain(|piece| numbers.contains_key(&piece.file));
-        pieces.sort_by_key(|piece| (numbers.get(&piece.file).copied(), piece.span));
-        let mut collection = Collection {
-            piece_of: searcher
-                .segment_readers()
-                .iter()
-                .map(|reader| vec![NONE; reader.max_doc() as usize])
-                .collect(),
-            file_lengths: files.iter().map(|file| file.facts.length).collect(),
-            ..Collection::default()
-        };
-        let mut ranges = vec![0..0; files.len()];
-        for (number, piece) in pieces.iter().enumerate() {
-            let Some(file) = numbers.get(&piece.file).copied() else {
-                continue;
-            };
-            collection.piece_of[piece.segment][piece.doc as usize] = number as u32;
-            collection.file_of.push(file);
-            collection.piece_lengths.push(piece.length);
-            let range: &mut Range<usize> = &mut ranges[file as usize];
-            let first = if range.end == 0 { number } else { range.start };
-            *range = first..number + 1;
-        }
-        Ok(Self {
-            searcher,
-            files,
-            spans: pieces.iter().map(|piece| piece.span).collect(),
-            pieces: ranges,
-            collection,
-            neighbours: OnceLock::new(),
-        })
-    }
-
-    /// The number of a file.
-    pub fn find(&self, path: &RepoPath) -> Option<usize> {
-        self.files.binary_search_by(|file| file.facts.path.cmp(path)).ok()
-    }
-}
+/// So many are read at once and then worked upon by all cores.
+const BATCH: usize = 64;
+/// Contents that the tree does not have, as branches left behind do: so many times the tree are kept.
+const SPARE: usize = 2;
+/// Or so many, where the tree is small.
+const SPARE_AT_LEAST: usize = 2000;

@@ -2,8 +2,9 @@
 //!
 //! Reading it is linear in its length. It does not look at the repository: what a name or path means there is `rank`'s.
 
-use crate::tokens;
+use crate::section::{self, Section};
 use crate::trace::{self, is_file, normal_path, place};
+use crate::{literals, tokens};
 use magis_core::{Hint, Issue};
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,6 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 pub struct IssueQuery {
     /// Search terms with their weights, heaviest first.
     pub terms: Vec<Term>,
+    /// The terms of its first line, heaviest first.
+    pub title: Vec<Term>,
     /// Identifiers as the issue spells them, heaviest first; dotted ones as `Type.method`.
     pub identifiers: Vec<Mention>,
     /// Paths and file names, `/`-separated, heaviest first.
@@ -20,6 +23,8 @@ pub struct IssueQuery {
     pub modules: Vec<Mention>,
     /// Stack frames, innermost first.
     pub frames: Vec<Frame>,
+    /// Runs of three words in the order the issue has them, with their weights: what a message may say.
+    pub runs: Vec<(String, f64)>,
     /// What was left out and why, in sentences for a person.
     pub notes: Vec<String>,
 }
@@ -88,12 +93,14 @@ const MOST_CHARACTERS: usize = 200_000;
 
 #[derive(Default)]
 struct Reading {
+    title: HashMap<String, f64>,
     terms: HashMap<String, f64>,
     spelled: HashMap<String, String>,
     identifiers: HashMap<String, f64>,
     paths: HashMap<String, f64>,
     modules: HashMap<String, f64>,
     frames: Vec<Frame>,
+    runs: BTreeMap<String, f64>,
     notes: Vec<String>,
 }
 
@@ -109,21 +116,35 @@ impl Reading {
         }
         for (index, end) in ends.into_iter().enumerate() {
             let title = if index == 0 { title } else { 1.0 };
-            self.prose_and_blocks(&without_comments(end), weight, title);
+            let said = without_comments(end);
+            self.messages(&said);
+            self.prose_and_blocks(&said, weight, title);
         }
     }
 
     fn log(&mut self, text: &str) {
         for end in ends(text) {
+            self.messages(end);
             self.block(&end.lines().collect::<Vec<_>>(), 1.0);
             self.frames.extend(trace::frames(end));
+        }
+    }
+
+    fn messages(&mut self, text: &str) {
+        for run in literals::of_issue(text) {
+            self.runs.insert(run, 1.0);
         }
     }
 
     fn prose_and_blocks(&mut self, text: &str, weight: f64, title: f64) {
         let mut title = Some(title);
         let mut block: Option<(&str, Vec<&str>)> = None;
+        let mut section = Section::Story;
         for line in text.lines() {
+            if block.is_none() {
+                section = section::after(line).unwrap_or(section);
+            }
+            let weight = weight * section.weight();
             let fence = ["```", "~~~"]
                 .into_iter()
                 .find(|mark| line.trim_start().starts_with(mark));
@@ -140,7 +161,14 @@ impl Reading {
                 }
                 (None, Some(fence)) => block = Some((fence, Vec::new())),
                 (None, None) if line.trim_matches(['#', ' ', '\t']).is_empty() => {}
-                (None, None) => self.prose_line(line, weight * title.take().unwrap_or(1.0)),
+                (None, None) => {
+                    if title.is_some_and(|title| title > 1.0) {
+                        for term in tokens::terms(line) {
+                            *self.title.entry(term).or_default() += 1.0;
+                        }
+                    }
+                    self.prose_line(line, weight * title.take().unwrap_or(1.0));
+                }
             }
         }
         if let Some((_, lines)) = block {
@@ -161,9 +189,12 @@ impl Reading {
     }
 
     fn block(&mut self, lines: &[&str], weight: f64) {
+        if section::is_listing(lines) {
+            return;
+        }
         let written = lines.iter().filter(|line| !line.trim().is_empty()).count();
         let share = (BLOCK_LINES as f64 / written.max(1) as f64).min(1.0);
-        for line in lines {
+        for line in lines.iter().filter(|line| !section::is_greeting(line)) {
             self.words(line, weight * share, Source::Code);
         }
     }
@@ -198,7 +229,13 @@ impl Reading {
             }
             *self.terms.entry(term).or_default() += weight;
         }
-        let quoted = place(word).map_or(word, |(path, _)| path);
+        let at = place(word);
+        if let Some((path, Some(line))) = at
+            && source == Source::Prose
+        {
+            self.place(path, line);
+        }
+        let quoted = at.map_or(word, |(path, _)| path);
         let has_folder = quoted.contains(['/', '\\']);
         if is_file(quoted) && (has_folder || is_known_extension(quoted)) {
             add(&mut self.paths, normal_path(quoted), weight);
@@ -209,6 +246,19 @@ impl Reading {
             add(&mut self.paths, normal_path(quoted), weight * 0.5);
         }
         self.names(word, weight, source);
+    }
+
+    /// A place in the prose (`io.py:12`, a web address with its line) is as good as a trace of one frame.
+    fn place(&mut self, path: &str, line: u32) {
+        let path = normal_path(path);
+        if !self.frames.iter().any(|frame| frame.path == path) {
+            self.frames.push(Frame {
+                path,
+                function: None,
+                line: Some(line),
+                depth: 0,
+            });
+        }
     }
 
     /// Identifiers and dotted names of a word: `a.b.C.d`, `a::b::c`, `Foo#bar`, `plain_name`, `CamelCase`.
@@ -244,12 +294,26 @@ impl Reading {
             return;
         };
         let Some((_, path)) = rest.split_once('/') else { return };
-        if let Some((path, _)) = place(path) {
+        if let Some((path, line)) = place(path) {
+            if let Some(line) = line {
+                self.place(path, line);
+            }
             add(&mut self.paths, normal_path(path), weight);
         }
     }
 
+    /// A path in a trace is heard as a frame; quoted it is only where it stands elsewhere, too.
+    fn take_frames_off_paths(&mut self) {
+        for frame in &self.frames {
+            if let Some(weight) = self.paths.get_mut(&frame.path) {
+                *weight -= 1.0;
+            }
+        }
+        self.paths.retain(|_, weight| *weight > 0.25);
+    }
+
     fn query(mut self) -> IssueQuery {
+        self.take_frames_off_paths();
         // A word said ten times is not ten times as telling.
         let terms = heaviest(
             self.terms.into_iter().map(|(text, weight)| (text, weight.sqrt())),
@@ -261,6 +325,16 @@ impl Reading {
                 terms.1 + MOST_TERMS
             ));
         }
+        let title = heaviest(
+            self.title.into_iter().map(|(text, times)| (text, times.sqrt())),
+            MOST_TERMS,
+        );
+        let title = title.0.into_iter().map(|(text, weight)| Term {
+            spelled: self.spelled.get(&text).unwrap_or(&text).clone(),
+            text,
+            weight,
+        });
+        let title = title.collect();
         let mentions = |found: HashMap<String, f64>| {
             let (kept, _) = heaviest(found.into_iter(), MOST_NAMES);
             kept.into_iter()
@@ -268,6 +342,7 @@ impl Reading {
                 .collect::<Vec<_>>()
         };
         IssueQuery {
+            title,
             terms: terms
                 .0
                 .into_iter()
@@ -280,6 +355,7 @@ impl Reading {
             paths: mentions(self.paths),
             modules: mentions(self.modules),
             frames: self.frames,
+            runs: self.runs.into_iter().collect(),
             notes: self.notes,
         }
     }

@@ -1,5 +1,6 @@
 //! What kind of file a path names, and how far that lowers its rank. Nothing is hidden for its kind.
 
+use crate::facts::Origin;
 use magis_core::RepoPath;
 
 /// The kind of a file as to changes that an issue asks for.
@@ -39,6 +40,14 @@ impl Kind {
             Self::Example => Some("an example or benchmark"),
             Self::Vendored => Some("vendored"),
             Self::Generated => Some("generated or minified"),
+        }
+    }
+
+    /// Judges by the path, and by what the text says of its origin.
+    pub fn of_file(path: &RepoPath, origin: Origin) -> Self {
+        match (Self::of(path), origin) {
+            (Self::Source | Self::Entrance | Self::Data, Origin::Generated) => Self::Generated,
+            (kind, Origin::Written | Origin::Generated) => kind,
         }
     }
 

@@ -2,45 +2,50 @@
 //!
 //! An import that could mean several files, or none, is left out; packages outside the tree are none of its business.
 
-use crate::store::StoredFile;
+use crate::view::File;
 use std::collections::{BTreeSet, HashMap};
 
 /// By file: the files it imports and the files that import it, in the order of their paths.
 #[derive(Debug, Default)]
-pub(crate) struct Neighbours(Vec<BTreeSet<u32>>);
+pub(crate) struct Neighbours {
+    near: Vec<BTreeSet<u32>>,
+    imported: Vec<BTreeSet<u32>>,
+}
 
 /// A file imported by more than this is everybody's neighbour, which says nothing.
 const MOST: usize = 60;
 
 impl Neighbours {
     /// Resolves the imports of all files.
-    pub fn of(files: &[StoredFile]) -> Self {
+    pub fn of(files: &[File]) -> Self {
         let modules = modules(files);
-        let mut neighbours = vec![BTreeSet::new(); files.len()];
+        let mut near = vec![BTreeSet::new(); files.len()];
+        let mut imported = near.clone();
         for (from, file) in files.iter().enumerate() {
-            let folder: Vec<&str> = file
-                .facts
-                .path
-                .parent()
-                .split('/')
-                .filter(|part| !part.is_empty())
-                .collect();
+            let folder: Vec<&str> = file.path.parent().split('/').filter(|part| !part.is_empty()).collect();
             for import in &file.facts.imports {
                 for to in resolve(&modules, &folder, &import.target, &import.names) {
                     if to as usize != from {
-                        neighbours[from].insert(to);
-                        neighbours[to as usize].insert(from as u32);
+                        imported[from].insert(to);
+                        near[from].insert(to);
+                        near[to as usize].insert(from as u32);
                     }
                 }
             }
         }
-        Self(neighbours)
+        Self { near, imported }
     }
 
     /// The neighbours of a file; none where it has too many to mean anything.
     pub fn near(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
-        let near = self.0.get(file).filter(|near| near.len() <= MOST);
+        let near = self.near.get(file).filter(|near| near.len() <= MOST);
         near.into_iter().flatten().map(|number| *number as usize)
+    }
+
+    /// The files it imports.
+    pub fn imported(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
+        let imported = self.imported.get(file).into_iter().flatten();
+        imported.map(|number| *number as usize)
     }
 }
 
@@ -57,10 +62,10 @@ pub(crate) fn module_parts(path: &str) -> Vec<&str> {
 }
 
 /// By the end of a module's path, one to six parts long: the files with that end.
-fn modules(files: &[StoredFile]) -> HashMap<String, Vec<u32>> {
+fn modules(files: &[File]) -> HashMap<String, Vec<u32>> {
     let mut modules: HashMap<String, Vec<u32>> = HashMap::new();
     for (file, number) in files.iter().zip(0..) {
-        let parts = module_parts(file.facts.path.as_str());
+        let parts = module_parts(file.path.as_str());
         for from in parts.len().saturating_sub(6)..parts.len() {
             modules.entry(parts[from..].join("/")).or_default().push(number);
         }

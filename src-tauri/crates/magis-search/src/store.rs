@@ -2,17 +2,21 @@
 //!
 //! A piece of a file is one document with terms; a file is one more with its facts. Scores are not tantivy's, see `bm25`.
 
-use crate::facts::{Facts, Piece};
+use crate::bm25::NONE;
+use crate::facts::{Content, Facts};
 use crate::tokens::{IdentifierTokenizer, TOKENIZER};
 use crate::{OpenState, SearchError};
 use magis_core::LineSpan;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tantivy::directory::MmapDirectory;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
 };
 use tantivy::{DocId, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{DocSet as _, TERMINATED};
 
 /// The opened index and its fields.
 pub(crate) struct Store {
@@ -28,12 +32,14 @@ pub(crate) struct Writer<'a> {
     store: &'a Store,
 }
 
-/// A file's document.
-#[derive(Debug)]
-pub(crate) struct StoredFile {
-    /// What pieces and file have in common; counts up, never used again.
+/// A content's document.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredContent {
+    /// What its pieces and it have in common; counts up, never used again.
     pub id: u64,
-    pub facts: Facts,
+    pub segment: usize,
+    pub doc: DocId,
+    pub facts: Arc<Facts>,
 }
 
 /// A piece's document.
@@ -41,16 +47,17 @@ pub(crate) struct StoredFile {
 pub(crate) struct StoredPiece {
     pub segment: usize,
     pub doc: DocId,
-    pub file: u64,
+    pub content: u64,
     pub span: LineSpan,
     pub length: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Fields {
-    file: Field,
+    content: Field,
     facts: Field,
     body: Field,
+    literals: Field,
     first: Field,
     last: Field,
     length: Field,
@@ -58,7 +65,9 @@ struct Fields {
 
 /// Part of the schema, so that an index of another format is recognised. Count up when `Facts`, the tokenizer or what
 /// `magis-syntax` finds changes.
-const FACTS: &str = "facts_1";
+const FACTS: &str = "facts_3";
+/// The name under which the index knows the splitting of word sequences at white space.
+const SEQUENCES: &str = "sequences-1";
 const BUFFER: usize = 64 << 20;
 
 impl Store {
@@ -119,19 +128,24 @@ impl Store {
         Ok(self.reader.searcher())
     }
 
-    /// All files and pieces of `searcher` that are not deleted.
-    pub fn contents(&self, searcher: &Searcher) -> Result<(Vec<StoredFile>, Vec<StoredPiece>), SearchError> {
+    /// All contents and pieces of `searcher` that are not deleted. `known` are contents read before, by their ids.
+    pub fn contents(
+        &self,
+        searcher: &Searcher,
+        known: &HashMap<u64, Arc<Facts>>,
+    ) -> Result<(Vec<StoredContent>, Vec<StoredPiece>), SearchError> {
         let read = |error: TantivyError| SearchError::Read(error.to_string());
         let broken = |what: &str| SearchError::Read(format!("a document has no {what}"));
-        let (mut files, mut pieces) = (Vec::new(), Vec::new());
+        let (mut contents, mut pieces) = (Vec::new(), Vec::new());
         for (segment, reader) in searcher.segment_readers().iter().enumerate() {
             let column = |name: &str| reader.fast_fields().u64(name).map_err(read);
-            let (file, first, last, length) = (column("file")?, column("first")?, column("last")?, column("length")?);
+            let (content, first) = (column("content")?, column("first")?);
+            let (last, length) = (column("last")?, column("length")?);
             let documents = reader
-                .get_store_reader(1)
+                .get_store_reader(8)
                 .map_err(|error| SearchError::Read(error.to_string()))?;
             for doc in reader.doc_ids_alive() {
-                let id = file.first(doc).ok_or_else(|| broken("file"))?;
+                let id = content.first(doc).ok_or_else(|| broken("content"))?;
                 if let (Some(first), Some(last), Some(length)) = (first.first(doc), last.first(doc), length.first(doc))
                 {
                     let span = LineSpan::new(first as u32, last as u32)
@@ -139,20 +153,55 @@ impl Store {
                     pieces.push(StoredPiece {
                         segment,
                         doc,
-                        file: id,
+                        content: id,
                         span,
                         length,
                     });
                     continue;
                 }
-                let document: TantivyDocument = documents.get(doc).map_err(read)?;
-                let facts = document.get_first(self.fields.facts).and_then(|value| value.as_str());
-                let facts = serde_json::from_str(facts.ok_or_else(|| broken("facts"))?)
-                    .map_err(|error| SearchError::Read(error.to_string()))?;
-                files.push(StoredFile { id, facts });
+                let facts = if let Some(facts) = known.get(&id) {
+                    Arc::clone(facts)
+                } else {
+                    let document: TantivyDocument = documents.get(doc).map_err(read)?;
+                    let facts = document.get_first(self.fields.facts).and_then(|value| value.as_str());
+                    let facts = serde_json::from_str(facts.ok_or_else(|| broken("facts"))?);
+                    Arc::new(facts.map_err(|error| SearchError::Read(error.to_string()))?)
+                };
+                contents.push(StoredContent {
+                    id,
+                    segment,
+                    doc,
+                    facts,
+                });
             }
         }
-        Ok((files, pieces))
+        Ok((contents, pieces))
+    }
+
+    /// The contents whose literals have this run of words, by the numbers of `content_of_doc`.
+    pub fn holders(
+        &self,
+        searcher: &Searcher,
+        content_of_doc: &[Vec<u32>],
+        run: &str,
+    ) -> Result<Vec<u32>, SearchError> {
+        let term = Term::from_field_text(self.fields.literals, run);
+        let read = |error: std::io::Error| SearchError::Read(error.to_string());
+        let mut holders = Vec::new();
+        for (segment, reader) in searcher.segment_readers().iter().enumerate() {
+            let inverted = reader
+                .inverted_index(self.fields.literals)
+                .map_err(|error| SearchError::Read(error.to_string()))?;
+            let postings = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(read)?;
+            let Some(mut postings) = postings else { continue };
+            while postings.doc() != TERMINATED {
+                let content = content_of_doc[segment].get(postings.doc() as usize).copied();
+                holders.extend(content.filter(|content| *content != NONE));
+                postings.advance();
+            }
+        }
+        holders.sort_unstable();
+        Ok(holders)
     }
 
     /// The field the terms stand in.
@@ -179,12 +228,17 @@ impl Store {
         }
         let store = Self::over(index, fields, Some(folder.to_owned())).map_err(|error| error.to_string())?;
         let searcher = store.reader.searcher();
-        store.contents(&searcher).map_err(|error| error.to_string())?;
+        store
+            .contents(&searcher, &HashMap::new())
+            .map_err(|error| error.to_string())?;
         Ok(store)
     }
 
     fn over(index: Index, fields: Fields, folder: Option<PathBuf>) -> Result<Self, SearchError> {
         index.tokenizers().register(TOKENIZER, IdentifierTokenizer);
+        index
+            .tokenizers()
+            .register(SEQUENCES, tantivy::tokenizer::WhitespaceTokenizer::default());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader: IndexReader = reader.map_err(|error: TantivyError| SearchError::Read(error.to_string()))?;
         Ok(Self {
@@ -197,18 +251,18 @@ impl Store {
 }
 
 impl Writer<'_> {
-    /// Takes out a file and its pieces.
+    /// Takes out a content and its pieces.
     pub fn remove(&self, id: u64) {
         self.writer
-            .delete_term(Term::from_field_u64(self.store.fields.file, id));
+            .delete_term(Term::from_field_u64(self.store.fields.content, id));
     }
 
-    /// Adds a file and its pieces.
-    pub fn add(&self, id: u64, facts: &Facts, pieces: Vec<Piece>) -> Result<(), SearchError> {
+    /// Adds a content and its pieces.
+    pub fn add(&self, id: u64, content: Content) -> Result<(), SearchError> {
         let fields = self.store.fields;
-        for piece in pieces {
+        for piece in content.pieces {
             let mut document = TantivyDocument::default();
-            document.add_u64(fields.file, id);
+            document.add_u64(fields.content, id);
             document.add_u64(fields.first, u64::from(piece.span.first()));
             document.add_u64(fields.last, u64::from(piece.span.last()));
             document.add_u64(fields.length, piece.length);
@@ -217,10 +271,13 @@ impl Writer<'_> {
                 .add_document(document)
                 .map_err(|error| write_error(&error))?;
         }
-        let facts = serde_json::to_string(facts).map_err(|error| SearchError::Write(error.to_string()))?;
+        let facts = serde_json::to_string(&content.facts).map_err(|error| SearchError::Write(error.to_string()))?;
         let mut document = TantivyDocument::default();
-        document.add_u64(fields.file, id);
+        document.add_u64(fields.content, id);
         document.add_text(fields.facts, facts);
+        if !content.literals.is_empty() {
+            document.add_text(fields.literals, content.literals.join(" "));
+        }
         self.writer
             .add_document(document)
             .map_err(|error| write_error(&error))?;
@@ -254,10 +311,15 @@ fn schema() -> (Schema, Fields) {
         .set_tokenizer(TOKENIZER)
         .set_index_option(IndexRecordOption::WithFreqs)
         .set_fieldnorms(false);
+    let sequences = TextFieldIndexing::default()
+        .set_tokenizer(SEQUENCES)
+        .set_index_option(IndexRecordOption::Basic)
+        .set_fieldnorms(false);
     let fields = Fields {
-        file: schema.add_u64_field("file", FAST | INDEXED),
+        content: schema.add_u64_field("content", FAST | INDEXED),
         facts: schema.add_text_field(FACTS, STORED),
         body: schema.add_text_field("body", TextOptions::default().set_indexing_options(terms)),
+        literals: schema.add_text_field("literals", TextOptions::default().set_indexing_options(sequences)),
         first: schema.add_u64_field("first", FAST),
         last: schema.add_u64_field("last", FAST),
         length: schema.add_u64_field("length", FAST),

@@ -11,7 +11,10 @@ pub(crate) fn frames(text: &str) -> Vec<Frame> {
     let mut function: Option<String> = None;
     let mut since = 0;
     for line in text.lines() {
-        let line = line.trim().trim_start_matches("E   ").trim_start_matches("> ").trim();
+        let line = behind_mark(line.trim())
+            .trim_start_matches("E   ")
+            .trim_start_matches("> ")
+            .trim();
         if starts_trace(line) {
             close(&mut trace, &mut found);
         }
@@ -37,6 +40,14 @@ pub(crate) fn frames(text: &str) -> Vec<Frame> {
     }
     close(&mut trace, &mut found);
     found
+}
+
+/// What stands behind the word that some programs set before each line of a trace: `INTERNALERROR> File …`.
+fn behind_mark(line: &str) -> &str {
+    match line.split_once('>') {
+        Some((mark, rest)) if mark.len() > 2 && mark.bytes().all(|byte| byte.is_ascii_uppercase()) => rest.trim(),
+        _ => line,
+    }
 }
 
 /// A place as `path:line`, `path:line:column`, `path#L12` or `path(12)`; the path as it stands there.
@@ -292,6 +303,10 @@ mod tests {
         check(
             "src/a.py:10: in outer\n    inner()\nsrc/b.py:4: ValueError",
             &["0 src/b.py:4 -", "1 src/a.py:10 outer"],
+        );
+        check(
+            "INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"/x/pkg/a.py\", line 3, in f\nINTERNALERROR>     g()",
+            &["0 x/pkg/a.py:3 f"],
         );
         check(
             "~/x/pkg/a.py in f(self)\n  1 x\nFile ~/x/pkg/b.py:7, in Foo.g(x)",

@@ -2,13 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use magis_core::{BlobId, Evidence, Issue, RepoPath};
-use magis_search::{Index, IndexPlace, IssueQuery, Ranking, SourceFile};
+use magis_core::{BlobId, CommitId, Evidence, Issue, PastCommit, RepoPath};
+use magis_search::{History, Index, IndexPlace, IssueQuery, Ranking, Signal, Signals, SourceFile, Sources};
 
 fn index(files: &[(&str, &str)]) -> Index {
     let document = |(path, text): &(&str, &str)| SourceFile {
         path: RepoPath::new(*path).unwrap(),
-        blob: BlobId(format!("{:x}", text.len())),
+        blob: BlobId(
+            text.bytes()
+                .fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)))
+                .to_string(),
+        ),
         text: (*text).to_owned(),
     };
     Index::build(files.iter().map(document), IndexPlace::Memory).unwrap()
@@ -207,7 +211,7 @@ fn a_neighbour_by_import_of_the_best_file_is_lifted() {
         ("pkg/far.py", filler),
         ("pkg/near.py", filler),
     ];
-    let ranking = check(&files, "quaggle fails with a shared word", "pkg/best.py");
+    let ranking = check(&files, "`quaggle` fails in quaggle with a shared word", "pkg/best.py");
     assert_eq!(paths(&ranking), ["pkg/best.py", "pkg/near.py", "pkg/far.py"]);
     let best = RepoPath::new("pkg/best.py").unwrap();
     assert!(evidence(&ranking, "pkg/near.py").contains(&Evidence::Neighbour { of: best }));
@@ -225,6 +229,157 @@ fn a_matching_function_lifts_a_long_file() {
         &[("a.py", &scattered), ("b.py", &long)],
         "Cannot fold a sparse matrix by column",
         "b.py",
+    );
+}
+
+/// A commit of the past: its message, and what it changed.
+fn past(commits: &[(&str, &[&str])]) -> History {
+    let commit = |(number, (message, changed)): (i64, &(&str, &[&str]))| PastCommit {
+        id: CommitId(format!("{number:040}")),
+        time: 1_600_000_000 - number,
+        message: (*message).to_owned(),
+        changed: changed.iter().map(|path| RepoPath::new(*path).unwrap()).collect(),
+    };
+    History::of((0..).zip(commits).map(commit))
+}
+
+fn rank_after(files: &[(&str, &str)], commits: &[(&str, &[&str])], signals: Signals, issue: &str) -> Ranking {
+    let history = past(commits);
+    let sources = Sources {
+        signals,
+        history: Some(&history),
+    };
+    index(files)
+        .rank_by(&IssueQuery::of(&Issue::new(issue).unwrap(), &[]), sources, 20)
+        .unwrap()
+}
+
+#[test]
+fn a_past_commit_that_reads_alike_leads_to_what_it_changed() {
+    let files = [("a.py", "x = 1\n"), ("b.py", "y = 1\n"), ("c.py", "z = 1\n")];
+    let commits: [(&str, &[&str]); 3] = [
+        ("Tidy up", &["a.py"]),
+        ("Fix the walrus that overflows on tides", &["b.py"]),
+        ("Rename all walrus", &["c.py"]),
+    ];
+    let ranking = rank_after(&files, &commits, Signals::ALL, "The walrus overflows again");
+    assert_eq!(paths(&ranking).first(), Some(&"b.py"), "{:#?}", ranking.candidates);
+    assert!(evidence(&ranking, "b.py").contains(&Evidence::PastCommit {
+        commit: CommitId(format!("{:040}", 1)),
+        subject: "Fix the walrus that overflows on tides".to_owned(),
+    }));
+    let unheard = Signals::ALL.without(Signal::PastCommits);
+    let ranking = rank_after(&files, &commits, unheard, "The walrus overflows again");
+    assert_eq!(paths(&ranking), [] as [&str; 0]);
+}
+
+#[test]
+fn a_moved_file_keeps_its_past() {
+    let files = [("src/tides.py", "x = 1\n"), ("src/other.py", "y = 1\n")];
+    let commits: [(&str, &[&str]); 3] = [
+        ("Tidy up", &["other.py"]),
+        ("Fix the walrus overflow", &["tides.py"]),
+        ("Write more", &["other.py"]),
+    ];
+    let ranking = rank_after(&files, &commits, Signals::ALL, "walrus overflow fails");
+    assert_eq!(paths(&ranking).first(), Some(&"src/tides.py"));
+}
+
+#[test]
+fn the_words_of_a_name_in_a_sentence_mean_the_name() {
+    let files = [
+        ("a.py", "def separability_matrix(model):\n    return model\n"),
+        (
+            "b.py",
+            "def other(model):\n    'separability of a matrix'\n    return model\n",
+        ),
+    ];
+    let ranking = check(&files, "The separability matrix is wrong", "a.py");
+    assert!(evidence(&ranking, "a.py").contains(&Evidence::NameWords {
+        name: "separability_matrix".to_owned()
+    }));
+}
+
+#[test]
+fn a_message_leads_to_the_string_that_says_it() {
+    let files = [
+        (
+            "a.py",
+            "def f(x):\n    raise ValueError('Cannot open the %s of shelves' % x)\n",
+        ),
+        (
+            "b.py",
+            "# shelves cannot be open; the open shelves cannot be of the open kind\n",
+        ),
+        ("docs/a.rst", "'Cannot open the %s of shelves'\n"),
+    ];
+    let ranking = check(&files, "It fails\n\nValueError: Cannot open the box of shelves", "a.py");
+    assert!(evidence(&ranking, "a.py").contains(&Evidence::Literal {
+        text: "cannot open the".to_owned()
+    }));
+}
+
+#[test]
+fn an_option_leads_to_where_it_is_a_string() {
+    let files = [
+        ("src/args.rs", "fn args() { arg(\"map-syntax\"); }\n"),
+        ("src/map.rs", "fn map() { /* syntax map syntax map */ }\n"),
+    ];
+    let ranking = rank(&files, "`--map-syntax` is ignored");
+    assert!(evidence(&ranking, "src/args.rs").contains(&Evidence::Literal {
+        text: "map-syntax".to_owned()
+    }));
+    assert!(
+        !evidence(&ranking, "src/map.rs")
+            .iter()
+            .any(|why| matches!(why, Evidence::Literal { .. }))
+    );
+}
+
+#[test]
+fn a_test_that_matches_leads_to_what_it_tests() {
+    let files = [
+        ("pkg/io.py", "def load(x):\n    return x\n"),
+        ("pkg/net.py", "def send(x):\n    return x\n"),
+        (
+            "tests/test_io.py",
+            "def test_walrus_overflow():\n    load('walrus overflow')\n",
+        ),
+    ];
+    let ranking = rank(&files, "walrus overflow");
+    let test = RepoPath::new("tests/test_io.py").unwrap();
+    assert!(evidence(&ranking, "pkg/io.py").contains(&Evidence::TestedBy { test }));
+    assert!(!paths(&ranking).contains(&"pkg/net.py"));
+}
+
+#[test]
+fn a_place_in_a_sentence_counts_as_a_frame() {
+    let files = [("a.py", "x = 1\n"), ("b.py", "x = 1\n")];
+    let ranking = check(&files, "It fails in b.py:1 and not in a.py", "b.py");
+    assert!(evidence(&ranking, "b.py").contains(&Evidence::TraceFrame { depth: 0 }));
+    assert!(!evidence(&ranking, "a.py").contains(&Evidence::TraceFrame { depth: 0 }));
+}
+
+#[test]
+fn symbols_of_all_files_are_ranked_together() {
+    let files = [
+        (
+            "net.py",
+            "class Net:\n    def open(self):\n        return 1\n\n    def close_socket(self):\n        'leaks the handle'\n        return 2\n",
+        ),
+        ("disk.py", "def spin():\n    'disk'\n    return 3\n"),
+    ];
+    let query = IssueQuery::of(&Issue::new("Handle leaks when the socket is closed").unwrap(), &[]);
+    let symbols = index(&files).symbols(&query, Sources::default(), 2).unwrap();
+    let first = symbols
+        .first()
+        .map(|symbol| (symbol.path.as_str(), symbol.qualified_name.as_str()));
+    assert_eq!(first, Some(("net.py", "Net.close_socket")), "{symbols:#?}");
+    assert!(
+        symbols[0]
+            .evidence
+            .iter()
+            .any(|why| matches!(why, Evidence::Text { .. }))
     );
 }
 

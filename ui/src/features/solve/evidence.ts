@@ -16,8 +16,16 @@ export function evidenceText(evidence: Evidence, most = Infinity): string {
       return t('solve.evidence.path', { words: listed(evidence.words, most) })
     case 'text':
       return t('solve.evidence.text', { words: listed(evidence.terms, most) })
+    case 'name_words':
+      return t('solve.evidence.name_words', { name: evidence.name })
+    case 'literal':
+      return t('solve.evidence.literal', { text: evidence.text })
+    case 'past_commit':
+      return t('solve.evidence.past_commit', { commit: evidence.commit.slice(0, 8), subject: evidence.subject })
+    case 'tested_by':
+      return t('solve.evidence.tested_by', { path: shortened(evidence.test, most) })
     case 'neighbour':
-      return t('solve.evidence.neighbour', { path: most < Infinity ? (evidence.of.split('/').pop() ?? evidence.of) : evidence.of })
+      return t('solve.evidence.neighbour', { path: shortened(evidence.of, most) })
     case 'demoted':
       return t('solve.evidence.demoted', { why: evidence.why })
     case 'given':
@@ -76,10 +84,19 @@ const WEIGHT: Readonly<Record<Evidence['kind'], number>> = {
   quoted_path: 1,
   trace_frame: 2,
   defines_name: 3,
-  neighbour: 4,
-  text: 5,
-  path_words: 6,
-  demoted: 7,
+  literal: 4,
+  name_words: 5,
+  tested_by: 6,
+  past_commit: 7,
+  neighbour: 8,
+  text: 9,
+  path_words: 10,
+  demoted: 11,
+}
+
+/** A path, or its last part where there is little room. */
+function shortened(path: string, most: number): string {
+  return most < Infinity ? (path.split('/').pop() ?? path) : path
 }
 
 function listed(words: readonly string[], most: number): string {

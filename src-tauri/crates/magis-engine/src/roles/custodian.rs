@@ -77,8 +77,8 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
         return Ok(RunEvent::CandidatesRanked { candidates, skipped });
     }
     let k = request.top_k.max(1) as usize;
-    let (index, query) = work.index(run)?;
-    let ranking = index.rank(query, k)?;
+    let located = work.index(run)?;
+    let ranking = located.index.rank_by(&located.query, located.sources(), k)?;
     Ok(RunEvent::CandidatesRanked {
         candidates: ranking.candidates,
         skipped,
@@ -211,8 +211,8 @@ pub(crate) fn best_code(
     count: usize,
     characters: usize,
 ) -> Result<String, EngineError> {
-    let (index, query) = work.index(run)?;
-    let symbols = index.symbols_for(query, path, count)?;
+    let located = work.index(run)?;
+    let symbols = located.index.symbols_for(&located.query, path, count)?;
     let outline = outline(path, text);
     let quoted = quoted_lines(run.issue_text(), text)
         .into_iter()

@@ -153,8 +153,8 @@ async fn choose_symbols<'outline>(
 ) -> Result<Vec<&'outline Symbol>, AskError> {
     let path = &state.task.path;
     let mut symbols = nameable(outline);
-    let (index, query) = work.index(run)?;
-    let matching = index.symbols_for(query, path, NAMES)?;
+    let located = work.index(run)?;
+    let matching = located.index.symbols_for(&located.query, path, NAMES)?;
     let lexical = |symbol: &Symbol| {
         matching
             .iter()

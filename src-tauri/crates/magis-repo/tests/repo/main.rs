@@ -5,6 +5,7 @@
 mod apply;
 mod changes;
 mod open;
+mod past;
 mod snapshot;
 
 use magis_core::RepoPath;

@@ -1,9 +1,12 @@
 //! Measures the ranking on real issues: `locate --issues FILE.jsonl --repos DIR [--index DIR] [--only OWNER/NAME]
-//! [--show PLACE]`. An issue counts as located at k when all files of its reference change are within the first k; they
-//! are used for nothing else. Trees are read with the `git` program.
+//! [--show PLACE] [--without SIGNAL,...] [--commits N] [--dump FILE]`. An issue counts as located at k when all files of
+//! its reference change are within the first k; they are used for nothing else. Trees are read with the `git` program.
 
+mod history;
+
+use history::Past;
 use magis_core::{BlobId, Issue, RepoPath};
-use magis_search::{Index, IssueQuery};
+use magis_search::{Index, IssueQuery, Ranking, ScoredSymbol, Signal, Signals, Sources};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,7 +21,7 @@ struct Case {
     repo: String,
     base_commit: String,
     problem_statement: String,
-    gold: BTreeMap<String, serde_json::Value>,
+    gold: BTreeMap<String, Vec<[u32; 2]>>,
 }
 
 const PLACES: [usize; 5] = [1, 3, 5, 10, 20];
@@ -27,6 +30,7 @@ const PLACES: [usize; 5] = [1, 3, 5, 10, 20];
 struct Tally {
     issues: usize,
     located: [usize; 5],
+    symbols: [usize; 2],
 }
 
 struct Options {
@@ -36,6 +40,11 @@ struct Options {
     only: Option<String>,
     /// Issues not located at this place are listed.
     show: usize,
+    signals: Signals,
+    /// So many commits of the past are known.
+    commits: usize,
+    /// What each signal gave goes here.
+    dump: Option<PathBuf>,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,23 +57,44 @@ fn main() -> Result<(), Box<dyn Error>> {
     cases.sort_by(|a, b| (&a.repo, &a.instance_id).cmp(&(&b.repo, &b.instance_id)));
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     let (mut updating, mut ranking) = (Duration::ZERO, Duration::ZERO);
-    let mut current: Option<(String, Index)> = None;
+    let mut past_time = Duration::ZERO;
+    let mut slowest: Vec<Duration> = Vec::new();
+    let mut dump = options.dump.as_ref().map(std::fs::File::create).transpose()?;
+    let mut current: Option<(String, Index, Past)> = None;
     for case in &cases {
-        if current.as_ref().is_none_or(|(repo, _)| repo != &case.repo) {
+        if current.as_ref().is_none_or(|(repo, ..)| repo != &case.repo) {
             let index = match &options.index {
-                Some(folder) => Index::open(folder.join(case.repo.replace('/', "+")))?,
+                Some(folder) => Index::open(folder.join(case.repo.replace('/', "+")))?.keeping(usize::MAX),
                 None => Index::in_memory()?,
             };
-            current = Some((case.repo.clone(), index));
+            let kept = options.index.as_ref();
+            let kept = kept.map(|folder| folder.join(format!("{}.history", case.repo.replace('/', "+"))));
+            let past = Past::open(folder(&options.repos, &case.repo)?, kept);
+            current = Some((case.repo.clone(), index, past));
         }
-        let Some((_, index)) = &mut current else { continue };
+        let Some((_, index, past)) = &mut current else { continue };
         let start = Instant::now();
         bring_up_to(index, &folder(&options.repos, &case.repo)?, &case.base_commit)?;
         updating += start.elapsed();
         let start = Instant::now();
+        let history = past.before(&case.base_commit, options.commits)?;
+        past_time += start.elapsed();
+        let sources = Sources {
+            signals: options.signals,
+            history: Some(&history),
+        };
+        // What is worked out once for a tree is not the query's.
+        index.rank_by(&IssueQuery::default(), sources, 1)?;
+        let start = Instant::now();
         let query = IssueQuery::of(&Issue::new(&case.problem_statement)?, &[]);
-        let found = index.rank(&query, 200)?;
-        ranking += start.elapsed();
+        let found = index.rank_by(&query, sources, 200)?;
+        let taken = start.elapsed();
+        ranking += taken;
+        slowest.push(taken);
+        let symbols = index.symbols(&query, sources, 10)?;
+        if let Some(dump) = &mut dump {
+            write_signals(dump, case, &found)?;
+        }
         let place = |gold: &String| {
             found
                 .candidates
@@ -80,6 +110,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         for name in [case.repo.as_str(), "all"] {
             let tally = tallies.entry(name.to_owned()).or_default();
             tally.issues += 1;
+            for (hit, k) in tally.symbols.iter_mut().zip([5, 10]) {
+                *hit += usize::from(symbols.iter().take(k).any(|symbol| is_hit(case, symbol)));
+            }
             for (located, k) in tally.located.iter_mut().zip(PLACES) {
                 *located += usize::from(worst <= k);
             }
@@ -90,6 +123,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 case.instance_id,
                 case.gold.keys().collect::<Vec<_>>()
             );
+            for symbol in symbols.iter().take(3) {
+                println!("    {:.2} {}::{}", symbol.score, symbol.path, symbol.qualified_name);
+            }
             for candidate in found.candidates.iter().take(3) {
                 let why: Vec<String> = candidate.evidence.iter().map(ToString::to_string).collect();
                 println!("    {:.2} {} ({})", candidate.score, candidate.path, why.join("; "));
@@ -99,14 +135,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, tally) in &tallies {
         let share = |located: &usize| format!("{:5.1}", 100.0 * *located as f64 / tally.issues as f64);
         println!(
-            "{name:24} {:4} issues  {}",
+            "{name:24} {:4} issues  {}  symbols {}",
             tally.issues,
-            tally.located.iter().map(share).collect::<Vec<_>>().join(" / ")
+            tally.located.iter().map(share).collect::<Vec<_>>().join(" / "),
+            tally.symbols.iter().map(share).collect::<Vec<_>>().join(" / ")
         );
     }
     println!(
-        "indexing {updating:.1?}, ranking {ranking:.1?} for {} issues",
-        cases.len()
+        "indexing {updating:.1?}, history {past_time:.1?}, ranking {ranking:.1?} for {} issues, p95 {:.1?}",
+        cases.len(),
+        p95(&mut slowest)
     );
     Ok(())
 }
@@ -123,8 +161,49 @@ fn options() -> Result<Options, Box<dyn Error>> {
         repos: take("--repos").ok_or("--repos is missing")?.into(),
         index: take("--index").map(Into::into),
         only: take("--only"),
+        signals: signals(&take("--without").unwrap_or_default())?,
+        commits: take("--commits").map_or(Ok(5_000), |most| most.parse())?,
+        dump: take("--dump").map(Into::into),
         show: take("--show").map_or(Ok(usize::MAX), |show| show.parse())?,
     })
+}
+
+fn signals(without: &str) -> Result<Signals, String> {
+    let mut signals = Signals::ALL;
+    for name in without.split(',').filter(|name| !name.is_empty()) {
+        let signal = Signal::named(name).ok_or_else(|| format!("there is no signal '{name}'"))?;
+        signals = signals.without(signal);
+    }
+    Ok(signals)
+}
+
+/// Whether a symbol has a line of the reference change.
+fn is_hit(case: &Case, symbol: &ScoredSymbol) -> bool {
+    let ranges = case.gold.get(symbol.path.as_str()).into_iter().flatten();
+    let mut ranges = ranges.map(|[first, last]| (*first, *last));
+    ranges.any(|(first, last)| first <= symbol.span.last() && last >= symbol.span.first())
+}
+
+fn p95(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() * 95 / 100).copied().unwrap_or_default()
+}
+
+/// One line: the issue, its files, and of each candidate what every signal gave.
+fn write_signals(dump: &mut std::fs::File, case: &Case, found: &Ranking) -> Result<(), Box<dyn Error>> {
+    let candidates: Vec<serde_json::Value> = found
+        .candidates
+        .iter()
+        .zip(&found.parts)
+        .map(|(candidate, parts)| {
+            let parts: BTreeMap<&str, f64> = parts.iter().map(|(signal, part)| (signal.name(), *part)).collect();
+            serde_json::json!({"path": candidate.path, "score": candidate.score, "parts": parts})
+        })
+        .collect();
+    let gold: Vec<&String> = case.gold.keys().collect();
+    let line = serde_json::json!({"id": case.instance_id, "repo": case.repo, "gold": gold, "candidates": candidates});
+    writeln!(dump, "{line}")?;
+    Ok(())
 }
 
 fn folder(repos: &Path, repo: &str) -> Result<PathBuf, String> {

@@ -1,0 +1,88 @@
+//! The signals, one a file: each reads the issue and the tree and gives every file a strength from 0 to 1, with the
+//! evidence for those it speaks for. How much each counts is `signal`'s; adding them up is `rank`'s.
+
+pub(crate) mod imports;
+pub(crate) mod literal;
+pub(crate) mod modules;
+pub(crate) mod name_words;
+pub(crate) mod names;
+pub(crate) mod past;
+pub(crate) mod path_words;
+pub(crate) mod quoted;
+pub(crate) mod tests;
+pub(crate) mod text;
+pub(crate) mod traces;
+
+use crate::bm25::TextScores;
+use crate::view::View;
+use crate::{Index, IssueQuery};
+use magis_core::Evidence;
+use std::collections::HashMap;
+
+/// What a signal reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    pub index: &'a Index,
+    pub view: &'a View,
+    pub query: &'a IssueQuery,
+    pub text: &'a TextScores,
+}
+
+/// What a signal found.
+pub(crate) struct Found<'a> {
+    /// By file: 0..1.
+    pub strengths: Vec<f64>,
+    /// Why it speaks for a file.
+    pub why: Box<dyn Fn(usize) -> Vec<Evidence> + 'a>,
+}
+
+impl<'a> Found<'a> {
+    /// Strengths brought to 0..1 by the best of them.
+    pub fn relative(mut strengths: Vec<f64>, why: impl Fn(usize) -> Vec<Evidence> + 'a) -> Self {
+        let best = best(strengths.iter().copied());
+        for strength in &mut strengths {
+            *strength /= best;
+        }
+        Self {
+            strengths,
+            why: Box::new(why),
+        }
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// By search term: how many contents have it.
+    pub fn using(&self) -> HashMap<&'a str, usize> {
+        let terms = self.query.terms.iter().zip(&self.text.file_frequency);
+        terms.map(|(term, files)| (term.text.as_str(), *files)).collect()
+    }
+
+    /// The files that `strength` says something of.
+    pub fn matches(&self, strength: impl Fn(&str) -> f64) -> Vec<(usize, f64)> {
+        let files = self.view.files.iter().enumerate();
+        files
+            .map(|(file, known)| (file, strength(known.path.as_str())))
+            .filter(|(_, found)| *found > 0.0)
+            .collect()
+    }
+
+    /// As [`Reading::matches`], only the strongest.
+    pub fn best_matches(&self, strength: impl Fn(&str) -> f64) -> Vec<(usize, f64)> {
+        let mut matches = self.matches(strength);
+        let strongest = best(matches.iter().map(|(_, strength)| *strength));
+        matches.retain(|(_, strength)| *strength >= strongest);
+        matches
+    }
+}
+
+/// How telling it is that `having` of `all` have something, 0..1.
+pub(crate) fn rarity(all: usize, having: usize) -> f64 {
+    let all = all as f64 + 1.0;
+    ((all / (having as f64 + 1.0)).ln() / all.ln()).max(0.0)
+}
+
+/// The largest value, or 1 where none is above 0: what is divided by.
+pub(crate) fn best(values: impl Iterator<Item = f64>) -> f64 {
+    let best = values.fold(0.0, f64::max);
+    if best > 0.0 { best } else { 1.0 }
+}

@@ -1,0 +1,50 @@
+//! BM25 of the whole file, and of its best piece: a function that matches lifts a long file.
+
+use super::{Found, Reading, best};
+use crate::{SearchError, bm25};
+use magis_core::Evidence;
+
+/// Whole files.
+pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
+    let (view, text, query) = (reading.view, reading.text, reading.query);
+    let strengths = view.files.iter().map(|file| text.contents[file.content]).collect();
+    Found::relative(strengths, move |file| {
+        let terms = text.terms(view.files[file].content, &query.terms);
+        if terms.is_empty() {
+            return Vec::new();
+        }
+        vec![Evidence::Text {
+            terms: terms.into_iter().map(ToOwned::to_owned).collect(),
+        }]
+    })
+}
+
+/// File and best piece, by the title alone: the one line in which a person says what it is about.
+pub(crate) fn title<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> {
+    let view = reading.view;
+    let index = reading.index;
+    let text = bm25::score(
+        &view.searcher,
+        index.store.body(),
+        &view.collection,
+        &reading.query.title,
+    )?;
+    let (whole, piece) = (best(text.contents.iter().copied()), best(text.pieces.iter().copied()));
+    let strength = |file| {
+        let pieces = view.pieces_of(file).map(|piece| text.pieces[piece]);
+        text.contents[view.files[file].content] / whole + pieces.fold(0.0, f64::max) / piece
+    };
+    let strengths = (0..view.files.len()).map(strength).collect();
+    Ok(Found::relative(strengths, |_| Vec::new()))
+}
+
+/// Best pieces.
+pub(crate) fn pieces<'a>(reading: &Reading<'a>) -> Found<'a> {
+    let strength = |file| {
+        let pieces = reading.view.pieces_of(file);
+        pieces.map(|piece| reading.text.pieces[piece]).fold(0.0, f64::max)
+    };
+    let strengths = (0..reading.view.files.len()).map(strength).collect();
+    // What matches in the piece matches in the file, and is said there.
+    Found::relative(strengths, |_| Vec::new())
+}

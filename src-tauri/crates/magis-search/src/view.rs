@@ -1,0 +1,142 @@
+//! One tree as the index sees it: its files, each with its content, and what is held of them in memory.
+//!
+//! The index holds the contents of many trees; a view is those of one. It is made anew with each update.
+
+use crate::bm25::{Collection, NONE};
+use crate::facts::{Facts, Key, KnownSymbol};
+use crate::kind::Kind;
+use crate::neighbours::Neighbours;
+use crate::store::{StoredContent, StoredPiece};
+use crate::words::NameWords;
+use magis_core::{BlobId, LineSpan, RepoPath};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use tantivy::Searcher;
+
+/// A file of the tree.
+#[derive(Debug, Clone)]
+pub(crate) struct File {
+    pub path: RepoPath,
+    pub kind: Kind,
+    /// The number of its content.
+    pub content: usize,
+    pub facts: Arc<Facts>,
+}
+
+impl File {
+    pub fn blob(&self) -> &BlobId {
+        &self.facts.key.blob
+    }
+
+    pub fn symbols(&self) -> &[KnownSymbol] {
+        &self.facts.symbols
+    }
+}
+
+/// What is held in memory: all but the terms.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub searcher: Searcher,
+    /// In the order of their paths.
+    pub files: Vec<File>,
+    /// By piece: its lines.
+    pub spans: Vec<LineSpan>,
+    /// By content: its pieces, a range in the order of `spans`.
+    pub pieces: Vec<Range<usize>>,
+    pub collection: Collection,
+    /// By segment and document: the content; [`NONE`] for other documents.
+    pub content_of_doc: Vec<Vec<u32>>,
+    /// Who imports whom; worked out when first asked for.
+    neighbours: OnceLock<Neighbours>,
+    /// The words of all names, likewise.
+    name_words: OnceLock<NameWords>,
+}
+
+impl View {
+    /// The files of `tree` whose contents are among those stored. Equal trees give equal views, however the index came
+    /// to hold them.
+    pub fn of(
+        searcher: Searcher,
+        tree: &[(RepoPath, BlobId)],
+        contents: &[StoredContent],
+        pieces: Vec<StoredPiece>,
+    ) -> Self {
+        let by_key: HashMap<&Key, &StoredContent> =
+            contents.iter().map(|content| (&content.facts.key, content)).collect();
+        let mut numbers: HashMap<u64, u32> = HashMap::new();
+        let mut files = Vec::with_capacity(tree.len());
+        for (path, blob) in tree {
+            let Some(content) = by_key.get(&Key::of(path, blob)) else {
+                continue;
+            };
+            let next = numbers.len() as u32;
+            files.push(File {
+                path: path.clone(),
+                kind: Kind::of_file(path, content.facts.origin),
+                content: *numbers.entry(content.id).or_insert(next) as usize,
+                facts: Arc::clone(&content.facts),
+            });
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let none = || -> Vec<Vec<u32>> {
+            let segments = searcher.segment_readers().iter();
+            segments.map(|reader| vec![NONE; reader.max_doc() as usize]).collect()
+        };
+        let (mut piece_of, mut content_of_doc) = (none(), none());
+        let mut content_lengths = vec![0; numbers.len()];
+        for content in contents {
+            if let Some(number) = numbers.get(&content.id) {
+                content_of_doc[content.segment][content.doc as usize] = *number;
+                content_lengths[*number as usize] = content.facts.length;
+            }
+        }
+        let mut own: Vec<(u32, StoredPiece)> = pieces
+            .into_iter()
+            .filter_map(|piece| Some((*numbers.get(&piece.content)?, piece)))
+            .collect();
+        own.sort_by_key(|(content, piece)| (*content, piece.span));
+        let mut ranges = vec![0..0; numbers.len()];
+        for (number, (content, piece)) in own.iter().enumerate() {
+            piece_of[piece.segment][piece.doc as usize] = number as u32;
+            let range: &mut Range<usize> = &mut ranges[*content as usize];
+            let first = if range.end == 0 { number } else { range.start };
+            *range = first..number + 1;
+        }
+        Self {
+            searcher,
+            files,
+            spans: own.iter().map(|(_, piece)| piece.span).collect(),
+            pieces: ranges,
+            collection: Collection {
+                piece_of,
+                content_of: own.iter().map(|(content, _)| *content).collect(),
+                piece_lengths: own.iter().map(|(_, piece)| piece.length).collect(),
+                content_lengths,
+            },
+            content_of_doc,
+            neighbours: OnceLock::new(),
+            name_words: OnceLock::new(),
+        }
+    }
+
+    /// The number of a file.
+    pub fn find(&self, path: &RepoPath) -> Option<usize> {
+        self.files.binary_search_by(|file| file.path.cmp(path)).ok()
+    }
+
+    /// The pieces of a file.
+    pub fn pieces_of(&self, file: usize) -> Range<usize> {
+        self.pieces[self.files[file].content].clone()
+    }
+
+    /// Who imports whom.
+    pub fn neighbours(&self) -> &Neighbours {
+        self.neighbours.get_or_init(|| Neighbours::of(&self.files))
+    }
+
+    /// The words that names are made of.
+    pub fn name_words(&self) -> &NameWords {
+        self.name_words.get_or_init(|| NameWords::of_files(&self.files))
+    }
+}
