@@ -66,21 +66,9 @@ impl History {
     /// The commits with what they changed.
     pub fn steps(&self) -> Result<Vec<Step>> {
         let step = |commit: &String| {
-            let told = git(
-                &self.repository,
-                &[
-                    "diff-tree",
-                    "-r",
-                    "-z",
-                    "--no-commit-id",
-                    "--name-only",
-                    "--no-renames",
-                    "--diff-filter=d",
-                    &format!("{commit}^1"),
-                    commit,
-                ],
-            )?;
-            let changed = told.split('\0').filter_map(|path| RepoPath::new(path).ok());
+            // What a commit deletes has no version after it.
+            let changed = self.changed_by(commit, &["--diff-filter=d"])?;
+            let changed = changed.iter().filter_map(|path| RepoPath::new(path).ok());
             Ok(Step {
                 commit: commit.clone(),
                 changed: changed.collect(),
@@ -89,27 +77,21 @@ impl History {
         self.commits.iter().map(step).collect()
     }
 
+    fn changed_by(&self, commit: &str, filter: &[&str]) -> Result<Vec<String>> {
+        let names = ["diff-tree", "-r", "-z", "--no-commit-id", "--name-only", "--no-renames"];
+        let before = format!("{commit}^1");
+        let told = git(&self.repository, &[&names[..], filter, &[&before, commit]].concat())?;
+        Ok(told.split('\0').map(ToOwned::to_owned).collect())
+    }
+
     /// The files that the commits change or delete, as far as they are there before the first one.
     pub fn known_before(&self) -> Result<BTreeSet<RepoPath>> {
         let there = git(&self.repository, &["ls-tree", "-r", "-z", "--name-only", &self.from])?;
         let there: BTreeSet<&str> = there.split('\0').collect();
         let mut known = BTreeSet::new();
         for commit in &self.commits {
-            let range = [format!("{commit}^1"), commit.clone()];
-            let told = git(
-                &self.repository,
-                &[
-                    "diff-tree",
-                    "-r",
-                    "-z",
-                    "--no-commit-id",
-                    "--name-only",
-                    "--no-renames",
-                    &range[0],
-                    &range[1],
-                ],
-            )?;
-            let paths = told.split('\0').filter(|path| there.contains(path));
+            let changed = self.changed_by(commit, &[])?;
+            let paths = changed.iter().filter(|path| there.contains(path.as_str()));
             known.extend(paths.filter_map(|path| RepoPath::new(path).ok()));
         }
         Ok(known)

@@ -14,6 +14,7 @@ pub(crate) mod text;
 pub(crate) mod traces;
 
 use crate::bm25::TextScores;
+use crate::issue::Mention;
 use crate::view::View;
 use crate::{Index, IssueQuery};
 use magis_core::Evidence;
@@ -72,6 +73,34 @@ impl<'a> Reading<'a> {
         let strongest = best(matches.iter().map(|(_, strength)| *strength));
         matches.retain(|(_, strength)| *strength >= strongest);
         matches
+    }
+}
+
+/// What the issue names, by the files it means: each mention speaks for the files it matches best, less where these are many.
+pub(crate) fn named<'a, Match: Fn(&str) -> f64>(
+    reading: &Reading<'a>,
+    mentions: &'a [Mention],
+    matching: impl Fn(&'a str) -> Match,
+) -> Found<'a> {
+    let mut strengths = vec![0.0; reading.view.files.len()];
+    let mut names: Vec<Option<&'a str>> = vec![None; reading.view.files.len()];
+    for mention in mentions {
+        let meant = reading.best_matches(matching(&mention.text));
+        let shared = (meant.len() as f64).sqrt();
+        for (file, strength) in meant {
+            let strength = strength * mention.weight.clamp(0.3, 1.0) / shared;
+            if strength > strengths[file] {
+                strengths[file] = strength;
+                names[file] = Some(&mention.text);
+            }
+        }
+    }
+    let quoted = |name: &str| Evidence::QuotedPath {
+        quoted: name.to_owned(),
+    };
+    Found {
+        strengths,
+        why: Box::new(move |file| names[file].into_iter().map(quoted).collect()),
     }
 }
 
