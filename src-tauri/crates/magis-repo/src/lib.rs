@@ -25,6 +25,8 @@ mod store;
 mod tree;
 mod uncommitted;
 mod undo;
+mod watch;
+mod work_tree;
 
 pub use apply::{Conflict, ConflictReason, apply_to_worktree, conflicts};
 pub use branch::{BranchCommit, Identity, apply_to_branch};
@@ -39,3 +41,7 @@ pub use source::{LineEnding, MAX_FILE_BYTES, SourceText};
 pub use state::{Cleanliness, HeadState, Operation, RepositoryState};
 pub use store::{ObjectStore, blob_of};
 pub use undo::{Applied, AppliedFile, FileContent, FileState, can_undo, undo};
+pub use watch::{
+    ChangedPaths, GitPart, HeadMove, HeadPlace, RepoChange, WatchEvent, WatchOptions, Watcher, WhyPolling,
+};
+pub use work_tree::{WorkReader, WorkText, WorkTree};

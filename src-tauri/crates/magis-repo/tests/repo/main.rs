@@ -7,6 +7,8 @@ mod changes;
 mod open;
 mod past;
 mod snapshot;
+mod watch;
+mod work_tree;
 
 use magis_core::RepoPath;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};

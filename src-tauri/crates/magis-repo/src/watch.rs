@@ -1,0 +1,328 @@
+//! Watches one repository and says what changed, in bursts: files of the working tree, `HEAD`, references, the index.
+//!
+//! Start with [`Watcher::begin`]. Only folders that count are watched: one that git ignores costs nothing. Where the system
+//! tells of no changes, or of no more, they are looked for instead, and the reason is given with a remedy. What has to be
+//! done about a change is not decided here, and nothing is written. Not noticed: a change of git's rules outside the
+//! repository (`core.excludesFile`, the user's own configuration).
+
+mod burst;
+mod folders;
+mod places;
+mod polling;
+mod told;
+
+pub use polling::WhyPolling;
+
+use crate::{RepoError, Repository};
+use burst::{Coalescer, Lock, Pace};
+use magis_core::{CommitId, RepoPath};
+use places::{Part, Places};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use told::{Told, Word};
+
+/// How often is looked whether git is still at work, while something waits for that.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How a repository is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchOptions {
+    /// A burst is over after so long without an event.
+    pub quiet: Duration,
+    /// Where events do not stop, so long after the first it is said what there is.
+    pub longest: Duration,
+    /// While git holds its lock on the index it is waited for as long as this.
+    pub locked: Duration,
+    /// How often is looked where the system tells of no changes. On a large tree less often: a look may take a fifth of
+    /// the time at the most.
+    pub poll: Duration,
+    /// So many folders may be watched at the most; none: as many as the system allows.
+    pub most_folders: Option<usize>,
+}
+
+impl Default for WatchOptions {
+    fn default() -> Self {
+        Self {
+            quiet: Duration::from_millis(120),
+            longest: Duration::from_secs(2),
+            locked: Duration::from_mins(1),
+            poll: Duration::from_secs(2),
+            most_folders: None,
+        }
+    }
+}
+
+/// What a watcher says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WatchEvent {
+    /// From now on no change is missed.
+    Watching {
+        /// How many folders are watched, git's own included.
+        folders: usize,
+    },
+    /// From now on changes are looked for.
+    Polling {
+        /// Why.
+        why: WhyPolling,
+    },
+    /// Something changed.
+    Changed(RepoChange),
+}
+
+/// What changed in one burst.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepoChange {
+    /// In the working tree. Ignored files do not count.
+    pub paths: ChangedPaths,
+    /// Where `HEAD` went: another branch, another commit.
+    pub head: Option<HeadMove>,
+    /// What else of git's own was touched.
+    pub git: Vec<GitPart>,
+}
+
+/// Which files of the working tree were touched; not all of them need differ from before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "paths", rename_all = "snake_case")]
+pub enum ChangedPaths {
+    /// None.
+    None,
+    /// These, in the order of their paths.
+    Some(Vec<RepoPath>),
+    /// Too many to be named, or it is not known which.
+    Many,
+}
+
+/// A part of git's own files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GitPart {
+    /// What is staged, or what git remembers of the files' times.
+    Index,
+    /// Branches, tags, the stash, other work trees' heads.
+    Refs,
+    /// Which files count: ignore rules, attributes, configuration, nested repositories.
+    Rules,
+}
+
+/// A move of `HEAD`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadMove {
+    /// Before.
+    pub from: HeadPlace,
+    /// Now.
+    pub to: HeadPlace,
+}
+
+/// Where `HEAD` stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadPlace {
+    /// The branch, by its short name; none where `HEAD` is detached.
+    pub branch: Option<String>,
+    /// The commit; none on a branch without one.
+    pub commit: Option<CommitId>,
+}
+
+/// A repository that is watched, until this is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    words: Sender<Word>,
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // Where nobody listens any more, it has ended already.
+        drop(self.words.send(Word::Stop));
+    }
+}
+
+impl Watcher {
+    /// Begins to watch; `sink` is called on a thread of its own, first with [`WatchEvent::Watching`] or
+    /// [`WatchEvent::Polling`]. What changed before that is for the caller to find out.
+    pub fn begin(
+        repository: &Repository,
+        options: WatchOptions,
+        sink: impl FnMut(WatchEvent) + Send + 'static,
+    ) -> Result<Self, RepoError> {
+        let (words, heard) = channel();
+        let mut watch = Watch {
+            repository: repository.clone(),
+            places: Places::of(repository),
+            options,
+            head: repository.head_place()?,
+            sink,
+        };
+        let sender = words.clone();
+        thread::Builder::new()
+            .name("magis-watch".to_owned())
+            .spawn(move || watch.follow(&sender, &heard))
+            .map_err(RepoError::io("starting to watch", repository.root()))?;
+        Ok(Self { words })
+    }
+}
+
+impl Repository {
+    /// Where `HEAD` stands now.
+    pub fn head_place(&self) -> Result<HeadPlace, RepoError> {
+        let handle = self.handle()?;
+        let head = handle.find_reference("HEAD").map_err(RepoError::git("reading HEAD"))?;
+        let branch = head
+            .symbolic_target_bytes()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .map(|name| name.strip_prefix("refs/heads/").map_or(name.clone(), ToOwned::to_owned));
+        let commit = handle.head().ok().and_then(|head| head.target());
+        Ok(HeadPlace {
+            branch,
+            commit: commit.map(|id| CommitId(id.to_string())),
+        })
+    }
+}
+
+/// The thread's own.
+struct Watch<S> {
+    repository: Repository,
+    places: Places,
+    options: WatchOptions,
+    head: HeadPlace,
+    sink: S,
+}
+
+/// How following ended.
+enum End {
+    Stopped,
+    /// The system tells no more.
+    Deaf(WhyPolling),
+}
+
+impl<S: FnMut(WatchEvent)> Watch<S> {
+    fn follow(&mut self, words: &Sender<Word>, heard: &std::sync::mpsc::Receiver<Word>) {
+        let end = match Told::begin(&self.repository, &self.places, self.options.most_folders, words) {
+            Ok(mut told) => {
+                (self.sink)(WatchEvent::Watching {
+                    folders: told.folders(),
+                });
+                self.listen(&mut told, heard)
+            }
+            Err(why) => End::Deaf(why),
+        };
+        if let End::Deaf(why) = end {
+            (self.sink)(WatchEvent::Polling { why });
+            self.poll(heard);
+        }
+    }
+
+    fn listen(&mut self, told: &mut Told, heard: &std::sync::mpsc::Receiver<Word>) -> End {
+        let began = Instant::now();
+        let mut coalescer = Coalescer::new(Pace {
+            quiet: self.options.quiet,
+            longest: self.options.longest,
+            locked: self.options.locked,
+        });
+        loop {
+            let word = if coalescer.is_empty() {
+                heard.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                heard.recv_timeout(LOOK)
+            };
+            let mut next = match word {
+                Ok(word) => Some(word),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return End::Stopped,
+            };
+            while let Some(word) = next {
+                match word {
+                    Word::Stop => return End::Stopped,
+                    Word::Deaf(why) => return End::Deaf(why),
+                    Word::Touched(path) => coalescer.take(self.places.touch(&path), began.elapsed()),
+                    Word::Lost => {
+                        for part in [Part::Many, Part::Head, Part::Index, Part::Refs, Part::Rules] {
+                            coalescer.take(places::Touch::Part(part), began.elapsed());
+                        }
+                    }
+                }
+                next = heard.try_recv().ok();
+            }
+            if coalescer.is_empty() {
+                continue;
+            }
+            let lock = if self.places.lock().exists() {
+                Lock::Held
+            } else {
+                Lock::Free
+            };
+            let now = began.elapsed();
+            if coalescer.due(lock).is_none_or(|due| due > now) {
+                if lock == Lock::Held {
+                    coalescer.held(now);
+                }
+                continue;
+            }
+            if !self.places.root.is_dir() {
+                return End::Deaf(WhyPolling::RootGone);
+            }
+            match told.settle(&self.repository, &self.places, coalescer.settle()) {
+                Ok((paths, parts)) => self.say(paths, &parts),
+                Err(why) => {
+                    // What was touched is not lost: the first look says it.
+                    return End::Deaf(why);
+                }
+            }
+        }
+    }
+
+    /// Looks again and again. The first look always says that many files may have changed.
+    fn poll(&mut self, heard: &std::sync::mpsc::Receiver<Word>) {
+        let mut known = None;
+        loop {
+            let look = Instant::now();
+            // A repository that cannot be read now (it is gone, git is in the midst of a change) is looked at again.
+            if let Ok(found) = polling::fingerprint(&self.repository, &self.places)
+                && known != Some(found)
+            {
+                known = Some(found);
+                self.say(ChangedPaths::Many, &[Part::Head, Part::Index, Part::Refs, Part::Rules]);
+            }
+            let wait = self.options.poll.max(4 * look.elapsed());
+            let end = Instant::now() + wait;
+            loop {
+                match heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                    Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(Word::Touched(_) | Word::Lost | Word::Deaf(_)) => {}
+                    Err(RecvTimeoutError::Timeout) => break,
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, paths: ChangedPaths, parts: &[Part]) {
+        let moved = parts.iter().any(|part| matches!(part, Part::Head | Part::Refs));
+        let head = if moved { self.moved_head() } else { None };
+        let git: Vec<GitPart> = parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Index => Some(GitPart::Index),
+                Part::Refs => Some(GitPart::Refs),
+                Part::Rules => Some(GitPart::Rules),
+                Part::Head | Part::Many => None,
+            })
+            .collect();
+        if paths != ChangedPaths::None || head.is_some() || !git.is_empty() {
+            (self.sink)(WatchEvent::Changed(RepoChange { paths, head, git }));
+        }
+    }
+
+    fn moved_head(&mut self) -> Option<HeadMove> {
+        let to = self.repository.head_place().ok().filter(|to| *to != self.head)?;
+        let from = std::mem::replace(&mut self.head, to.clone());
+        Some(HeadMove { from, to })
+    }
+}
+
+/// As a path of the repository; none where its name is no text.
+fn repo_path(path: PathBuf) -> Option<RepoPath> {
+    let text = path.into_os_string().into_string().ok()?;
+    RepoPath::new(text).ok()
+}

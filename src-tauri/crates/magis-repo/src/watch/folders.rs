@@ -1,0 +1,104 @@
+//! Which folders of a working tree count: those git does not ignore, and ignored ones that hold tracked files; not those
+//! of nested repositories and submodules, and nothing behind a symbolic link.
+
+use super::places::Places;
+use crate::{RepoError, Repository};
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What git tracks and ignores, as it stands now.
+pub(crate) struct Rules {
+    handle: git2::Repository,
+    root: PathBuf,
+    tracked: HashSet<PathBuf>,
+    folders: HashSet<PathBuf>,
+}
+
+/// What a walk is told of.
+pub(crate) enum Step<'a> {
+    /// A folder that counts, before its contents are read.
+    Folder(&'a Path),
+    /// A file or a symbolic link, with what the system says of it.
+    File(&'a Path, &'a fs::Metadata),
+}
+
+impl Rules {
+    /// Reads the index, and makes ready to ask for ignored paths.
+    pub fn read(repository: &Repository, places: &Places) -> Result<Self, RepoError> {
+        let handle = repository.handle()?;
+        let index = handle.index().map_err(repository.index_error("reading the index"))?;
+        let mut tracked = HashSet::new();
+        let mut folders = HashSet::new();
+        for entry in index.iter() {
+            let path = PathBuf::from(String::from_utf8_lossy(&entry.path).into_owned());
+            for folder in path.ancestors().skip(1) {
+                if !folders.insert(folder.to_owned()) {
+                    break;
+                }
+            }
+            tracked.insert(path);
+        }
+        Ok(Self {
+            handle,
+            root: places.root.clone(),
+            tracked,
+            folders,
+        })
+    }
+
+    /// The root of the work tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether what lies at `path`, relative to the root, counts; it need not be there any more.
+    pub fn counts(&self, path: &Path) -> bool {
+        self.tracked.contains(path) || !self.is_ignored(path)
+    }
+
+    /// Whether a folder, relative to the root, counts.
+    pub fn folder_counts(&self, folder: &Path) -> bool {
+        if folder.as_os_str().is_empty() {
+            return true;
+        }
+        if folder.file_name().is_some_and(|name| name == ".git") || self.is_nested(folder) {
+            return false;
+        }
+        // The slash says that it is a folder, which a rule such as `build/` asks for.
+        self.folders.contains(folder) || !self.is_ignored(&folder.join(""))
+    }
+
+    /// Goes through `start` (absolute, a folder that counts) and the folders below that count, outer ones first. A folder
+    /// that cannot be read, or vanished meanwhile, is passed over.
+    pub fn walk<E>(&self, start: &Path, step: &mut impl FnMut(Step<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut waiting = vec![start.to_owned()];
+        while let Some(folder) = waiting.pop() {
+            step(Step::Folder(&folder))?;
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                let Ok(metadata) = fs::symlink_metadata(&path) else {
+                    continue;
+                };
+                if !metadata.is_dir() {
+                    step(Step::File(&path, &metadata))?;
+                } else if path
+                    .strip_prefix(&self.root)
+                    .is_ok_and(|inside| self.folder_counts(inside))
+                {
+                    waiting.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_ignored(&self, path: &Path) -> bool {
+        self.handle.is_path_ignored(path).unwrap_or(false)
+    }
+
+    fn is_nested(&self, folder: &Path) -> bool {
+        fs::symlink_metadata(self.root.join(folder).join(".git")).is_ok()
+    }
+}

@@ -1,0 +1,190 @@
+//! Looking at the working tree again and again, where the system gives no word of changes; and why it does not.
+
+use super::folders::{Rules, Step};
+use super::places::Places;
+use crate::{RepoError, Repository};
+use serde::{Deserialize, Serialize};
+use std::collections::hash_map::DefaultHasher;
+use std::convert::Infallible;
+use std::fmt;
+use std::fs;
+use std::hash::{Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+/// Why changes are looked for instead of being told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WhyPolling {
+    /// The repository has more folders than may be watched.
+    TooManyFolders {
+        /// How many may be, of the user's programs together; none where the system does not say.
+        limit: Option<u64>,
+    },
+    /// Too many programs of the user watch something.
+    TooManyWatchers {
+        /// How many may.
+        limit: Option<u64>,
+    },
+    /// The folder of the repository went away.
+    RootGone,
+    /// The system says something else.
+    System {
+        /// What.
+        reason: String,
+    },
+}
+
+impl fmt::Display for WhyPolling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |limit: &Option<u64>| limit.map(|limit| format!(" ({limit})")).unwrap_or_default();
+        match self {
+            Self::TooManyFolders { limit } => write!(
+                f,
+                "the repository has more folders than the system lets you watch{}, so changes are looked for from time to time",
+                of(limit)
+            ),
+            Self::TooManyWatchers { limit } => write!(
+                f,
+                "as many programs watch files as the system lets you{}, so changes are looked for from time to time",
+                of(limit)
+            ),
+            Self::RootGone => f.write_str("the folder of the repository is gone; it is looked for from time to time"),
+            Self::System { reason } => write!(
+                f,
+                "the system does not tell of changes ({reason}), so they are looked for from time to time"
+            ),
+        }
+    }
+}
+
+impl WhyPolling {
+    /// What a person can do about it, in a sentence.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::TooManyFolders { limit } => raise("max_user_watches", limit.unwrap_or(0).max(8_192) * 4),
+            Self::TooManyWatchers { limit } => raise("max_user_instances", limit.unwrap_or(0).max(128) * 4),
+            Self::RootGone => "Bring the folder back, or remove the repository from the list.".to_owned(),
+            Self::System { .. } => "Keep the repository on a local disk, where the system tells of changes.".to_owned(),
+        }
+    }
+
+    /// Reads what the watching library says.
+    pub(crate) fn of(error: &notify::Error) -> Self {
+        match &error.kind {
+            notify::ErrorKind::MaxFilesWatch => Self::TooManyFolders {
+                limit: limit("max_user_watches"),
+            },
+            notify::ErrorKind::Io(io) if io.raw_os_error() == Some(TOO_MANY_OPEN) => Self::TooManyWatchers {
+                limit: limit("max_user_instances"),
+            },
+            other => Self::System {
+                reason: format!("{other:?}"),
+            },
+        }
+    }
+}
+
+/// What Linux answers (EMFILE) when a user has too many watching programs.
+const TOO_MANY_OPEN: i32 = 24;
+
+fn raise(setting: &str, to: u64) -> String {
+    format!(
+        "Run 'sudo sysctl fs.inotify.{setting}={to}' and watch again; a line 'fs.inotify.{setting}={to}' in \
+         /etc/sysctl.d/60-watches.conf keeps it."
+    )
+}
+
+fn limit(setting: &str) -> Option<u64> {
+    let text = fs::read_to_string(Path::new("/proc/sys/fs/inotify").join(setting)).ok()?;
+    text.trim().parse().ok()
+}
+
+/// A number that changes when a file that counts, or one of git's own, does.
+pub(crate) fn fingerprint(repository: &Repository, places: &Places) -> Result<u64, RepoError> {
+    let rules = Rules::read(repository, places)?;
+    // The order of a walk is the file system's, so each file counts for itself.
+    let mut sum = 0_u64;
+    let mut add = |path: &Path, metadata: &fs::Metadata| {
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        metadata.len().hash(&mut hasher);
+        metadata.modified().ok().hash(&mut hasher);
+        stamp(metadata).hash(&mut hasher);
+        sum = sum.wrapping_add(hasher.finish());
+    };
+    let walked = rules.walk::<Infallible>(&places.root, &mut |step| {
+        if let Step::File(path, metadata) = step {
+            add(path, metadata);
+        }
+        Ok(())
+    });
+    let Ok(()) = walked;
+    let mut files = vec![
+        places.git_dir.join("HEAD"),
+        places.git_dir.join("index"),
+        places.common_dir.join("packed-refs"),
+        places.common_dir.join("config"),
+        places.common_dir.join("info").join("exclude"),
+    ];
+    for folder in places.ref_folders() {
+        all_below(&folder, &mut files);
+    }
+    for file in files {
+        if let Ok(metadata) = fs::symlink_metadata(&file) {
+            add(&file, &metadata);
+        }
+    }
+    Ok(sum)
+}
+
+/// What a change leaves behind even where size and time stay.
+#[cfg(unix)]
+fn stamp(metadata: &fs::Metadata) -> (u64, u32, i64, i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.ino(), metadata.mode(), metadata.ctime(), metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn stamp(metadata: &fs::Metadata) -> bool {
+    metadata.permissions().readonly()
+}
+
+fn all_below(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => all_below(&entry.path(), files),
+            Ok(_) => files.push(entry.path()),
+            Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_the_limit_a_person_is_told_the_command_that_raises_it() {
+        let check = |error: &notify::Error, words: &str| {
+            let why = WhyPolling::of(error);
+            assert!(why.remedy().contains(words), "{why}: {}", why.remedy());
+        };
+        check(
+            &notify::Error::new(notify::ErrorKind::MaxFilesWatch),
+            "sudo sysctl fs.inotify.max_user_watches=",
+        );
+        check(
+            &notify::Error::io(std::io::Error::from_raw_os_error(TOO_MANY_OPEN)),
+            "sudo sysctl fs.inotify.max_user_instances=",
+        );
+        check(&notify::Error::io(std::io::Error::from_raw_os_error(38)), "local disk");
+    }
+
+    #[test]
+    fn the_limit_asked_for_is_above_the_one_there_is() {
+        let why = WhyPolling::TooManyFolders { limit: Some(192_536) };
+        assert!(why.to_string().contains("(192536)"), "{why}");
+        assert!(why.remedy().contains("max_user_watches=770144"), "{}", why.remedy());
+    }
+}

@@ -1,0 +1,351 @@
+//! The files of the working tree with the blob that git would keep for each: what `git add --all` and `git write-tree`
+//! would make, as a list, without writing an object anywhere. Kept up to date file by file.
+//!
+//! It agrees with a snapshot of `HEAD` with uncommitted work, which writes what it finds into a store of our own because a
+//! run has to outlive the repository. Submodules, nested repositories, symbolic links, ignored files and files above
+//! [`MAX_FILE_BYTES`] are left out, as they are there.
+
+use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, filter, tree};
+use git2::{Delta, DiffOptions, ErrorCode, ObjectType, Oid};
+use magis_core::{BlobId, RepoPath, SkipReason};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files of a working tree, as they were when it was last looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkTree {
+    repository: Repository,
+    files: BTreeMap<RepoPath, BlobId>,
+    uncommitted: BTreeSet<RepoPath>,
+}
+
+/// Set in an index entry's extended flags when a sparse checkout leaves its file out.
+const SKIP_WORKTREE: u16 = 1 << 14;
+/// Where in an index entry's flags its side of a conflict stands.
+const STAGE: u16 = 0x3000;
+
+impl WorkTree {
+    /// Looks at the whole working tree.
+    pub fn read(repository: &Repository) -> Result<Self, RepoError> {
+        let mut work = Self {
+            repository: repository.clone(),
+            files: BTreeMap::new(),
+            uncommitted: BTreeSet::new(),
+        };
+        work.look_at_all()?;
+        Ok(work)
+    }
+
+    /// The files and their blobs, in the order of their paths.
+    pub fn files(&self) -> &BTreeMap<RepoPath, BlobId> {
+        &self.files
+    }
+
+    /// Those that differ from what is staged, or are not tracked.
+    pub fn uncommitted(&self) -> &BTreeSet<RepoPath> {
+        &self.uncommitted
+    }
+
+    /// Looks at the whole working tree again: costs the system's word on every file, and the reading of those that changed.
+    pub fn look_at_all(&mut self) -> Result<(), RepoError> {
+        let cleaner = Cleaner::open(&self.repository)?;
+        let index = cleaner.index(&self.repository)?;
+        let mut files = BTreeMap::new();
+        for entry in index.iter() {
+            if is_file(&entry)
+                && let Some(path) = path_of(&entry.path)
+                && cleaner.fits(&entry)?
+            {
+                files.insert(path, BlobId(entry.id.to_string()));
+            }
+        }
+        let mut options = DiffOptions::new();
+        options
+            .include_untracked(true)
+            .recurse_untracked_dirs(true)
+            .include_typechange(true)
+            .ignore_submodules(true)
+            .update_index(false);
+        let diff = cleaner
+            .objects
+            .diff_index_to_workdir(Some(&index), Some(&mut options))
+            .map_err(RepoError::git("comparing the work tree with the index"))?;
+        let mut uncommitted = BTreeSet::new();
+        for delta in diff.deltas() {
+            let file = if delta.status() == Delta::Deleted {
+                delta.old_file()
+            } else {
+                delta.new_file()
+            };
+            let Some(path) = file.path_bytes().or_else(|| delta.old_file().path_bytes()) else {
+                continue;
+            };
+            // A slash at the end: a repository of its own.
+            let Some(path) = path_of(path) else { continue };
+            match cleaner.look(&index, &path)? {
+                Look::AsStaged => {}
+                Look::Gone => drop(files.remove(&path)),
+                Look::Holds(blob) => {
+                    uncommitted.insert(path.clone());
+                    files.insert(path, blob);
+                }
+            }
+        }
+        (self.files, self.uncommitted) = (files, uncommitted);
+        Ok(())
+    }
+
+    /// Looks at these files again. Gives those of them whose content is another one now, or that came or went.
+    pub fn look_at(&mut self, paths: &[RepoPath]) -> Result<Vec<RepoPath>, RepoError> {
+        let cleaner = Cleaner::open(&self.repository)?;
+        let index = cleaner.index(&self.repository)?;
+        let mut changed = Vec::new();
+        for path in paths {
+            let staged = staged_entry(&index, path);
+            let tracked = staged.is_some();
+            let now = if !tracked && !cleaner.counts(path) {
+                None
+            } else {
+                match cleaner.look(&index, path)? {
+                    Look::Gone => None,
+                    Look::Holds(blob) => Some(blob),
+                    Look::AsStaged => match staged.filter(is_file) {
+                        Some(entry) if cleaner.fits(&entry)? => Some(BlobId(entry.id.to_string())),
+                        Some(_) | None => None,
+                    },
+                }
+            };
+            let is_staged = |blob: &BlobId| {
+                staged_entry(&index, path)
+                    .is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
+            };
+            match &now {
+                Some(blob) if !is_staged(blob) => self.uncommitted.insert(path.clone()),
+                Some(_) | None => self.uncommitted.remove(path),
+            };
+            let before = match &now {
+                Some(blob) => self.files.insert(path.clone(), blob.clone()),
+                None => self.files.remove(path),
+            };
+            if before != now {
+                changed.push(path.clone());
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Reads the files that were seen, from git's objects or from the working tree.
+    pub fn reader(&self) -> Result<WorkReader, RepoError> {
+        Ok(WorkReader {
+            cleaner: Cleaner::open(&self.repository)?,
+            objects: self.repository.handle()?,
+        })
+    }
+}
+
+/// Reads files of a working tree in the versions that were seen there.
+pub struct WorkReader {
+    cleaner: Cleaner,
+    objects: git2::Repository,
+}
+
+impl WorkReader {
+    /// The text of a file in this version.
+    pub fn text(&self, path: &RepoPath, blob: &BlobId) -> WorkText {
+        let found = self.bytes(path, blob);
+        match found.map(SourceText::from_bytes) {
+            Some(Ok(source)) => WorkText::Text(source),
+            Some(Err(reason)) => WorkText::NotText(reason),
+            None => WorkText::Changed,
+        }
+    }
+
+    fn bytes(&self, path: &RepoPath, blob: &BlobId) -> Option<Vec<u8>> {
+        let id = Oid::from_str(&blob.0).ok()?;
+        if let Ok(object) = self.objects.odb().ok()?.read(id) {
+            return Some(object.data().to_vec());
+        }
+        let found = self.cleaner.clean(&self.cleaner.place(path)).ok()?;
+        let seen = self.cleaner.handle.find_blob(found).ok()?;
+        (found == id).then(|| seen.content().to_vec())
+    }
+}
+
+/// What reading a file of a working tree gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkText {
+    /// Its text.
+    Text(SourceText),
+    /// It is no text, for this reason, and will not become one in this version.
+    NotText(SkipReason),
+    /// Neither git's objects nor the working tree have this version any more.
+    Changed,
+}
+
+impl std::fmt::Debug for WorkReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkReader").finish_non_exhaustive()
+    }
+}
+
+/// What the working tree has at a path.
+enum Look {
+    /// What the index has, or nothing that could be looked at.
+    AsStaged,
+    /// No file of ours.
+    Gone,
+    /// This content.
+    Holds(BlobId),
+}
+
+/// The user's repository with an object database in memory in the place of its own, so that git's filters (line ends,
+/// `ident`) can be passed without a write.
+struct Cleaner {
+    handle: git2::Repository,
+    objects: git2::Repository,
+    root: PathBuf,
+}
+
+impl Cleaner {
+    fn open(repository: &Repository) -> Result<Self, RepoError> {
+        let attempt = "opening objects in memory";
+        let (handle, objects) = (repository.handle()?, repository.handle()?);
+        let memory = git2::Odb::new().map_err(RepoError::git(attempt))?;
+        memory.add_new_mempack_backend(1).map_err(RepoError::git(attempt))?;
+        handle.set_odb(&memory).map_err(RepoError::git(attempt))?;
+        Ok(Self {
+            handle,
+            objects,
+            root: repository.root().to_owned(),
+        })
+    }
+
+    /// The index; what filters read by it is copied into memory.
+    fn index(&self, repository: &Repository) -> Result<git2::Index, RepoError> {
+        let mut index = self
+            .objects
+            .index()
+            .map_err(repository.index_error("reading the index"))?;
+        index.read(false).map_err(repository.index_error("reading the index"))?;
+        for entry in index.iter().filter(|entry| entry.path.ends_with(b".gitattributes")) {
+            self.copy(entry.id)?;
+        }
+        Ok(index)
+    }
+
+    fn look(&self, index: &git2::Index, path: &RepoPath) -> Result<Look, RepoError> {
+        let staged = staged_entry(index, path);
+        if staged.as_ref().is_some_and(|entry| entry.mode == tree::SUBMODULE) {
+            return Ok(Look::AsStaged);
+        }
+        let place = self.place(path);
+        let Ok(metadata) = fs::symlink_metadata(&place) else {
+            let left_out = staged.is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
+            return Ok(if left_out { Look::AsStaged } else { Look::Gone });
+        };
+        if !metadata.is_file() || self.behind_a_link(path) {
+            return Ok(Look::Gone);
+        }
+        if filter::foreign(&self.handle, Path::new(path.as_str())).is_some() {
+            return Ok(Look::AsStaged);
+        }
+        // Line ends at the most double a text; what is larger than that is not read at all.
+        if metadata.len() > 2 * MAX_FILE_BYTES {
+            return Ok(Look::Gone);
+        }
+        if let Some(entry) = staged {
+            // The line-end filter looks at the staged version: a file that has CRs there is not converted.
+            self.copy(entry.id)?;
+        }
+        let id = match self.clean(&place) {
+            Ok(id) => id,
+            // It went away between the two looks; another event follows.
+            Err(_) if fs::symlink_metadata(&place).is_err() => return Ok(Look::Gone),
+            Err(error) => return Err(error),
+        };
+        let bytes = self
+            .handle
+            .find_blob(id)
+            .map_err(RepoError::git("reading a changed file"))?
+            .size() as u64;
+        Ok(if bytes > MAX_FILE_BYTES {
+            Look::Gone
+        } else {
+            Look::Holds(BlobId(id.to_string()))
+        })
+    }
+
+    /// What git would keep of the file.
+    fn clean(&self, place: &Path) -> Result<Oid, RepoError> {
+        self.handle
+            .blob_path(place)
+            .map_err(RepoError::git("reading a changed file"))
+    }
+
+    /// Whether an untracked file counts: it is not ignored, and no repository of its own lies around it.
+    fn counts(&self, path: &RepoPath) -> bool {
+        let inside = Path::new(path.as_str());
+        let nested = inside
+            .ancestors()
+            .skip(1)
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .any(|folder| fs::symlink_metadata(self.root.join(folder).join(".git")).is_ok());
+        !nested && !self.handle.is_path_ignored(inside).unwrap_or(false)
+    }
+
+    /// Whether a folder on the way is a symbolic link now: git sees no files behind it.
+    fn behind_a_link(&self, path: &RepoPath) -> bool {
+        Path::new(path.as_str())
+            .ancestors()
+            .skip(1)
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .any(|folder| fs::symlink_metadata(self.root.join(folder)).is_ok_and(|metadata| metadata.is_symlink()))
+    }
+
+    /// Whether a staged file is small enough.
+    fn fits(&self, entry: &git2::IndexEntry) -> Result<bool, RepoError> {
+        // The index notes the size of the file in the working tree, or nothing while that is uncertain.
+        if entry.file_size > 0 && u64::from(entry.file_size) <= MAX_FILE_BYTES / 2 {
+            return Ok(true);
+        }
+        let odb = self.objects.odb().map_err(RepoError::git("opening the objects"))?;
+        match odb.read_header(entry.id) {
+            Ok((bytes, _)) => Ok(bytes as u64 <= MAX_FILE_BYTES),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(false),
+            Err(source) => Err(RepoError::Git {
+                attempt: "reading the size of a file",
+                source,
+            }),
+        }
+    }
+
+    fn copy(&self, id: Oid) -> Result<(), RepoError> {
+        let objects = self.objects.odb().map_err(RepoError::git("opening the objects"))?;
+        let Ok(object) = objects.read(id) else { return Ok(()) };
+        let memory = self.handle.odb().map_err(RepoError::git("opening objects in memory"))?;
+        memory
+            .write(ObjectType::Blob, object.data())
+            .map(drop)
+            .map_err(RepoError::git("copying an object into memory"))
+    }
+
+    fn place(&self, path: &RepoPath) -> PathBuf {
+        self.root.join(path.as_str())
+    }
+}
+
+/// The index entry of `path`; in a conflict, our side's.
+fn staged_entry(index: &git2::Index, path: &RepoPath) -> Option<git2::IndexEntry> {
+    let path = Path::new(path.as_str());
+    index.get_path(path, 0).or_else(|| index.get_path(path, 2))
+}
+
+/// Whether it is an ordinary file and no side of a conflict.
+fn is_file(entry: &git2::IndexEntry) -> bool {
+    entry.flags & STAGE == 0 && matches!(entry.mode, tree::FILE | tree::PROGRAM)
+}
+
+fn path_of(bytes: &[u8]) -> Option<RepoPath> {
+    RepoPath::new(std::str::from_utf8(bytes).ok()?).ok()
+}

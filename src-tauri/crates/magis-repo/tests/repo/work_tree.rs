@@ -1,0 +1,203 @@
+//! The working tree as a list: it agrees with a snapshot of uncommitted work, read whole or file by file.
+
+use crate::{git, path, take};
+use magis_core::{BlobId, RepoPath};
+use magis_repo::{BaseChoice, Repository, WorkText, WorkTree};
+use magis_testkit::{FixtureRepo, fingerprint};
+use std::collections::BTreeMap;
+use std::fs;
+
+fn read(fixture: &FixtureRepo) -> WorkTree {
+    WorkTree::read(&Repository::open(fixture.root()).unwrap()).unwrap()
+}
+
+/// What a run that takes in uncommitted work would read.
+fn snapshot(fixture: &FixtureRepo) -> BTreeMap<RepoPath, BlobId> {
+    let (files, _) = take(fixture, &BaseChoice::HeadWithUncommitted).files().unwrap();
+    files.into_iter().map(|file| (file.path, file.blob)).collect()
+}
+
+fn committed() -> FixtureRepo {
+    let fixture = FixtureRepo::new();
+    fixture
+        .write("a.py", "a = 1\n")
+        .write("src/b.py", "b = 1\n")
+        .write("src/deep/c.py", "c = 1\n")
+        .write(".gitignore", "*.log\nbuild/\n")
+        .commit("first");
+    fixture
+}
+
+#[test]
+fn it_agrees_with_a_snapshot_of_uncommitted_work() {
+    let check = |change: fn(&FixtureRepo)| {
+        let fixture = committed();
+        change(&fixture);
+        assert_eq!(*read(&fixture).files(), snapshot(&fixture));
+    };
+    check(|_| {});
+    check(|fixture| {
+        fixture.write("a.py", "a = 2\n");
+    });
+    check(|fixture| {
+        fixture.remove("a.py");
+    });
+    check(|fixture| {
+        fixture
+            .write("new.py", "n\n")
+            .write("build/out.py", "x\n")
+            .write("x.log", "x\n");
+    });
+    check(|fixture| {
+        fixture.write("a.py", "a = 2\n").stage().write("a.py", "a = 3\n");
+    });
+    check(|fixture| {
+        fixture.remove("a.py").stage().write("a.py", "a = 1\n");
+    });
+    check(|fixture| {
+        fixture.executable("a.py");
+    });
+    check(|fixture| {
+        fixture.remove("a.py").symlink("a.py", "src/b.py");
+    });
+    check(|fixture| {
+        fixture.symlink("src/deep/loop", "..").write("src/deep/d.py", "d\n");
+    });
+    check(|fixture| {
+        fixture.write("large.py", "x = 1\n".repeat(200_000));
+    });
+    check(|fixture| {
+        fixture.write("binary.py", b"\0\x01\x02");
+    });
+    check(|fixture| {
+        fixture.unfinished_merge("a.py");
+    });
+    check(|fixture| {
+        fixture
+            .config("core.autocrlf", "true")
+            .write("a.py", "a = 2\r\nb = 2\r\n");
+    });
+    check(|fixture| {
+        fixture
+            .write(".gitattributes", "*.txt eol=crlf\n*.bin filter=lfs\n")
+            .write("t.txt", "t\r\nu\r\n")
+            .write("u.bin", "large")
+            .commit("attributes");
+        fixture
+            .write("t.txt", "t\r\nv\r\n")
+            .write("u.bin", "larger")
+            .write("v.bin", "new");
+    });
+    check(|fixture| {
+        git(fixture.root(), &["init", "--quiet", "nested"]);
+        fixture.write("nested/inside.py", "i\n");
+        let other = committed();
+        fixture.submodule("module", &other);
+        fixture.write("module/a.py", "a = 9\n");
+    });
+    check(|fixture| {
+        fixture.write("build/kept.py", "k\n");
+        git(fixture.root(), &["add", "--force", "build/kept.py"]);
+        fixture.write("build/kept.py", "k = 2\n").write("build/other.py", "o\n");
+    });
+}
+
+#[test]
+fn looking_at_the_touched_files_is_as_good_as_looking_at_all() {
+    let fixture = committed();
+    let mut work = read(&fixture);
+    let mut check = |change: fn(&FixtureRepo), touched: &[&str], expected: &[&str]| {
+        change(&fixture);
+        let touched: Vec<RepoPath> = touched.iter().map(|name| path(name)).collect();
+        let expected: Vec<RepoPath> = expected.iter().map(|name| path(name)).collect();
+        assert_eq!(work.look_at(&touched).unwrap(), expected);
+        let whole = read(&fixture);
+        assert_eq!(work.files(), whole.files());
+        assert_eq!(work.uncommitted(), whole.uncommitted());
+    };
+    check(
+        |fixture| {
+            fixture.write("a.py", "a = 2\n");
+        },
+        &["a.py"],
+        &["a.py"],
+    );
+    check(|_| {}, &["a.py", "src/b.py"], &[]);
+    check(
+        |fixture| {
+            fixture.write("new.py", "n\n").write("x.log", "l\n");
+        },
+        &["new.py", "x.log"],
+        &["new.py"],
+    );
+    check(
+        |fixture| {
+            fixture.remove("new.py");
+        },
+        &["new.py"],
+        &["new.py"],
+    );
+    check(
+        |fixture| {
+            fixture.write("a.py", "a = 1\n");
+        },
+        &["a.py"],
+        &["a.py"],
+    );
+    check(
+        |fixture| {
+            fixture.remove("src/b.py");
+        },
+        &["src/b.py", "src"],
+        &["src/b.py"],
+    );
+    check(
+        |fixture| {
+            fixture.remove("src/deep/c.py").symlink("src/deep/c.py", "../../a.py");
+        },
+        &["src/deep/c.py"],
+        &["src/deep/c.py"],
+    );
+    check(
+        |fixture| {
+            fixture.write("build/out.py", "x\n");
+        },
+        &["build/out.py"],
+        &[],
+    );
+}
+
+#[test]
+fn a_file_is_read_in_the_version_that_was_seen_and_in_no_other() {
+    let fixture = committed();
+    fixture.write("a.py", "a = 2\n").write("b.bin", b"\0");
+    let work = read(&fixture);
+    let text = |name: &str| {
+        let found = work.reader().unwrap().text(&path(name), &work.files()[&path(name)]);
+        match found {
+            WorkText::Text(source) => source.text,
+            WorkText::NotText(reason) => format!("({reason})"),
+            WorkText::Changed => "(changed)".to_owned(),
+        }
+    };
+    assert_eq!(text("a.py"), "a = 2\n");
+    assert_eq!(text("src/b.py"), "b = 1\n");
+    assert_eq!(text("b.bin"), "(binary)");
+    fixture.write("a.py", "a = 3\n");
+    assert_eq!(text("a.py"), "(changed)");
+}
+
+#[test]
+fn looking_writes_nothing() {
+    let fixture = committed();
+    fixture.write("a.py", "a = 2\n").write("new.py", "n\n");
+    // As a `touch` leaves it: git would refresh what it remembers of this file.
+    fs::write(fixture.root().join("src/b.py"), "b = 1\n").unwrap();
+    let before = fingerprint(fixture.root());
+    let mut work = read(&fixture);
+    work.look_at(&[path("a.py"), path("new.py")]).unwrap();
+    work.reader()
+        .unwrap()
+        .text(&path("new.py"), &work.files()[&path("new.py")]);
+    assert_eq!(fingerprint(fixture.root()), before);
+}
