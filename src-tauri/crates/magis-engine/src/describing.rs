@@ -75,6 +75,7 @@ impl Magis {
             model,
             store: self.store.clone(),
             repo,
+            spent: 0,
         }
     }
 }
@@ -89,20 +90,25 @@ pub(crate) fn no_summary(path: &RepoPath, error: AskError) -> EngineError {
     }
 }
 
-/// The description of a version; what was asked is kept.
-pub(crate) async fn describe(
-    asking: &mut dyn Asking,
+/// Whether a version is described without asking this model anything.
+pub(crate) fn is_ready(
     store: &Store,
     snapshot: &Snapshot,
     file: FileVersion<'_>,
-) -> Result<Description, AskError> {
-    let card = asking.card();
+    model_sha: &str,
+) -> Result<bool, EngineError> {
+    let found = decide(store, snapshot, file, model_sha)?;
+    Ok(matches!(found, Recall::Itself | Recall::Stored(_) | Recall::Chained(_)))
+}
+
+/// What is to be done about a version, with this model.
+fn decide(store: &Store, snapshot: &Snapshot, file: FileVersion<'_>, model_sha: &str) -> Result<Recall, EngineError> {
     let (p1, p2) = (Template::ChangeMessage.hash(), Template::FileSummary.hash());
     let maker = |template_hash| Maker {
-        model_sha: &card.sha256,
+        model_sha,
         template_hash,
     };
-    let found = recall(
+    recall(
         store,
         &Wanted {
             repo: file.repo,
@@ -114,7 +120,17 @@ pub(crate) async fn describe(
             read: &|blob| Some(snapshot.read_blob(blob).ok()?.text),
             present: &|path| snapshot.blob(path).is_ok(),
         },
-    )?;
+    )
+}
+
+/// The description of a version; what was asked is kept.
+pub(crate) async fn describe(
+    asking: &mut dyn Asking,
+    store: &Store,
+    snapshot: &Snapshot,
+    file: FileVersion<'_>,
+) -> Result<Description, AskError> {
+    let found = decide(store, snapshot, file, &asking.card().sha256)?;
     let described = |source, summary, from_skeleton| Description {
         path: file.path.clone(),
         blob: file.blob.clone(),
@@ -141,7 +157,7 @@ pub(crate) async fn describe(
             };
             match asking.change(file.path, prompt).await {
                 Ok(message) => {
-                    keep_message(store, file, &chain, &message, Some(&card), asking.run())?;
+                    keep_message(store, file, &chain, &message, Some(&asking.card()), asking.run())?;
                     Ok(updated(file, chain.and(message)))
                 }
                 Err(AskError::Unusable(_)) => summarise(asking, store, file).await,
@@ -263,11 +279,18 @@ pub(crate) struct OutsideRuns<'a> {
     model: &'a dyn LanguageModel,
     store: Store,
     repo: RepoId,
+    /// Tokens worked through so far.
+    spent: u64,
 }
 
 impl OutsideRuns<'_> {
+    /// Tokens worked through so far: those of prompts, as far as they were not there already, and those of answers.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+
     async fn ask<P>(
-        &self,
+        &mut self,
         path: &RepoPath,
         sizes: impl IntoIterator<Item = Fitted<P>> + Send,
     ) -> Result<String, AskError>
@@ -290,6 +313,7 @@ impl OutsideRuns<'_> {
                 stop: prompt.stop(),
             };
             let reply = self.model.chat(&request, &mut |_| ()).await?;
+            self.spent += u64::from(reply.usage.prompt_tokens) + u64::from(reply.usage.generated_tokens);
             self.store.record_memory_work(&MemoryWork {
                 repo: self.repo,
                 path: path.clone(),

@@ -4,8 +4,12 @@
 
 use crate::{EngineError, Magis, past};
 use magis_core::{CommitId, RepoId};
-use std::fs;
+use magis_llm::LlmError;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How the search index of a repository stands to its HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +51,28 @@ impl Magis {
         forget(&folder);
         past::forget(&folder);
         drop(fs::remove_dir_all(folder));
+    }
+}
+
+/// How often is looked whether it is our turn.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Waits until nobody else, in whichever process, brings the index in `folder` up to date; it is ours as long as what comes
+/// back is held. The system gives it back when a process dies.
+pub(crate) fn take_turn(folder: &Path, stop: &CancellationToken) -> Result<File, EngineError> {
+    let file = folder.with_extension("lock");
+    if let Some(around) = file.parent() {
+        fs::create_dir_all(around).map_err(EngineError::io("create", around))?;
+    }
+    let opened = File::options().create(true).append(true).open(&file);
+    let turn = opened.map_err(EngineError::io("open", &file))?;
+    loop {
+        match turn.try_lock() {
+            Ok(()) => return Ok(turn),
+            Err(TryLockError::WouldBlock) if stop.is_cancelled() => return Err(LlmError::Cancelled.into()),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOOK),
+            Err(TryLockError::Error(error)) => return Err(EngineError::io("lock", &file)(error)),
+        }
     }
 }
 

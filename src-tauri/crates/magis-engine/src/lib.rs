@@ -26,6 +26,7 @@ mod repositories;
 mod roles;
 mod steering;
 pub mod transcript;
+mod watch;
 mod workspace;
 
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};
@@ -42,6 +43,7 @@ pub use progress::Progress;
 pub use remembered::{FileMemory, MemoryDay, MemoryState, Remembered};
 pub use repositories::RunTexts;
 pub use steering::Steering;
+pub use watch::{WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews, WatchState};
 
 /// What the faces of the program (the command line, the window, the measures) need of the floors below.
 pub mod floors {

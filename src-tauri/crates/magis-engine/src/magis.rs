@@ -174,16 +174,19 @@ impl Magis {
 
     /// Starts the engine's worker with the model of this name, or this file.
     pub async fn load_named(&self, name: &str, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
+        Ok(WorkerModel::start(self.worker.clone(), self.load_request(name, limits)?).await?)
+    }
+
+    /// What the worker is told to load.
+    pub(crate) fn load_request(&self, name: &str, limits: &EngineLimits) -> Result<LoadRequest, EngineError> {
         let file = self.library.resolve(name)?;
         let (context, _) = limits.context_of(&file)?;
-        let sha256 = file.sha256.to_string();
-        let load = LoadRequest {
+        Ok(LoadRequest {
+            sha256: file.sha256.to_string(),
             file: file.path,
-            sha256,
             context: Some(context),
             threads: limits.threads,
-        };
-        Ok(WorkerModel::start(self.worker.clone(), load).await?)
+        })
     }
 
     /// Intervenes in a run that is not over; whoever drives it takes it in before its next step.

@@ -18,13 +18,22 @@ const MOST: usize = 5_000;
 /// The file is written anew when it holds more than so many times what is heard.
 const STALE: usize = 3;
 
-/// The history before the base of `snapshot`. `progress` is told how many commits were read anew and may break it off;
-/// what was read by then is heard.
+/// The history before the base of `snapshot`, see [`commits`].
 pub(crate) fn history(
     index_folder: &Path,
     snapshot: &Snapshot,
     progress: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<History, EngineError> {
+    Ok(History::of(commits(index_folder, snapshot, progress)?))
+}
+
+/// The commits before the base of `snapshot`, newest first. `progress` is told how many were read anew and may break it
+/// off; those read by then are given.
+pub(crate) fn commits(
+    index_folder: &Path,
+    snapshot: &Snapshot,
+    progress: impl FnMut(usize) -> ControlFlow<()>,
+) -> Result<Vec<PastCommit>, EngineError> {
     let file = file_of(index_folder);
     let mut known = kept(&file);
     let walked = snapshot.past(MOST, |id| known.contains_key(id), progress)?;
@@ -38,7 +47,7 @@ pub(crate) fn history(
     } else if !new.is_empty() {
         drop(append(&file, &new));
     }
-    Ok(History::of(commits))
+    Ok(commits)
 }
 
 /// Deletes what is kept.

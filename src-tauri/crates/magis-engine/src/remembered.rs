@@ -10,7 +10,7 @@ use crate::{EngineError, Magis};
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_llm::LanguageModel;
 use magis_prompts::Template;
-use magis_repo::{BaseChoice, FileEntry, ObjectStore, Snapshot};
+use magis_repo::{BaseChoice, FileEntry};
 use magis_store::{Maker, Summary};
 use std::collections::BTreeMap;
 
@@ -193,9 +193,7 @@ impl Magis {
 
     /// The text and the blob of a file of the last commit.
     fn head_file(&self, repo: RepoId, path: &RepoPath) -> Result<(String, BlobId), EngineError> {
-        let repository = self.open_repository(repo)?;
-        let objects = ObjectStore::open(self.data.objects(repo), &repository)?;
-        let snapshot = Snapshot::take(&repository, &objects, &BaseChoice::Head)?;
+        let snapshot = self.snapshot_of(repo, &BaseChoice::Head)?;
         let blob = snapshot.blob(path)?;
         Ok((snapshot.read(path)?.text, blob))
     }

@@ -43,9 +43,14 @@ impl Magis {
 
     /// The files of a tree that a run could be based on.
     pub fn files_of(&self, repo: RepoId, base: &BaseChoice) -> Result<Vec<FileEntry>, EngineError> {
+        Ok(self.snapshot_of(repo, base)?.files()?.0)
+    }
+
+    /// A tree that a run could be based on.
+    pub(crate) fn snapshot_of(&self, repo: RepoId, base: &BaseChoice) -> Result<Snapshot, EngineError> {
         let repository = self.open_repository(repo)?;
         let objects = ObjectStore::open(self.data.objects(repo), &repository)?;
-        Ok(Snapshot::take(&repository, &objects, base)?.files()?.0)
+        Ok(Snapshot::take(&repository, &objects, base)?)
     }
 
     /// The files that a run read and made, as far as they are here.

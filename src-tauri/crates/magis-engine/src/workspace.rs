@@ -92,6 +92,8 @@ impl Workspace {
             Some(index) => index,
             None => {
                 let wanted = self.files()?.readable.clone();
+                // Whoever keeps the index right while nobody runs may be at it.
+                let turn = indexed::take_turn(&self.index_folder, &self.stop)?;
                 let mut index = Index::open(&self.index_folder)?;
                 indexed::forget(&self.index_folder);
                 let (snapshot, progress, stop) = (&self.snapshot, &self.desk.progress, &self.stop);
@@ -111,6 +113,7 @@ impl Workspace {
                     return Err(LlmError::Cancelled.into());
                 }
                 indexed::note(&self.index_folder, &self.snapshot.base().commit);
+                drop(turn);
                 let history = past::history(&self.index_folder, snapshot, |_| {
                     if stop.is_cancelled() {
                         ControlFlow::Break(())

@@ -1,0 +1,341 @@
+//! Brings index and memory state up to date with the working tree, change by change, on a thread of its own.
+
+use super::{WatchNews, Watched};
+use crate::EngineError;
+use crate::indexed::{self, take_turn};
+use magis_core::{BlobId, RepoPath};
+use magis_repo::{ChangedPaths, Repository, WatchEvent, WorkText, WorkTree};
+use magis_search::{Index, SearchError, Update};
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// How often is looked whether somebody else (a run on another commit) changed the index.
+const LOOK: Duration = Duration::from_secs(2);
+/// When a file that changed under our eyes is looked at again.
+const AGAIN: Duration = Duration::from_millis(200);
+/// An index that nobody needed for so long is closed: it holds names and imports of every file in memory.
+const UNUSED: Duration = Duration::from_mins(1);
+
+/// What the thread hears.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// The watcher's word, and when it came.
+    Event(WatchEvent, Instant),
+    /// Memory changed.
+    Recount,
+    /// Nobody wants to know any more.
+    Stop,
+}
+
+/// How much of the working tree is looked at again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Nothing,
+    Files(BTreeSet<RepoPath>),
+    All,
+}
+
+/// Keeps one repository's index and memory state right.
+pub(crate) struct Following {
+    watched: Watched,
+    repository: Repository,
+    stop: CancellationToken,
+    folder: PathBuf,
+    work: Option<WorkTree>,
+    index: Option<Opened>,
+    /// What could not be done the last time, so that it is said once.
+    failed: Option<String>,
+    /// Versions that are no text: they would be read again at every change.
+    no_text: HashSet<BlobId>,
+}
+
+/// The index while it is in use.
+struct Opened {
+    index: Index,
+    /// What it said of itself on the disk when it was last right.
+    stamp: String,
+    used: Instant,
+}
+
+impl Scope {
+    /// What a word of the watcher asks to look at.
+    pub fn of(event: &WatchEvent) -> Self {
+        match event {
+            WatchEvent::Watching { .. } | WatchEvent::Polling { .. } => Self::All,
+            WatchEvent::Changed(change) if change.head.is_some() || !change.git.is_empty() => Self::All,
+            WatchEvent::Changed(change) => match &change.paths {
+                ChangedPaths::None => Self::Nothing,
+                ChangedPaths::Some(paths) => Self::Files(paths.iter().cloned().collect()),
+                ChangedPaths::Many => Self::All,
+            },
+        }
+    }
+
+    /// Both.
+    pub fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::Nothing, scope) | (scope, Self::Nothing) => scope,
+            (Self::Files(mut one), Self::Files(other)) => {
+                one.extend(other);
+                Self::Files(one)
+            }
+        }
+    }
+}
+
+impl Following {
+    pub fn new(watched: Watched, repository: Repository, stop: CancellationToken) -> Self {
+        let folder = watched.magis.data.index(watched.repo);
+        Self {
+            watched,
+            repository,
+            stop,
+            folder,
+            work: None,
+            index: None,
+            failed: None,
+            no_text: HashSet::new(),
+        }
+    }
+
+    /// Until nobody wants to know any more. What could not be done is tried again.
+    pub fn follow(&mut self, hears: &Receiver<Heard>) {
+        let mut left = Scope::Nothing;
+        let mut wait = LOOK;
+        loop {
+            let mut next = match hears.recv_timeout(wait) {
+                Ok(heard) => Some(heard),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            let mut since = None;
+            let mut scope = std::mem::replace(&mut left, Scope::Nothing);
+            wait = LOOK;
+            while let Some(heard) = next {
+                match heard {
+                    Heard::Stop => return,
+                    Heard::Recount => self.recount(),
+                    Heard::Event(event, at) => {
+                        since.get_or_insert(at);
+                        scope = scope.with(Scope::of(&event));
+                        self.watched.held().changed_at = at;
+                        self.watched.tell(WatchNews::from(&event));
+                    }
+                }
+                next = hears.try_recv().ok();
+            }
+            if scope == Scope::Nothing && (self.work.is_none() || !self.somebody_changed_the_index()) {
+                self.index = self.index.take().filter(|opened| opened.used.elapsed() < UNUSED);
+                continue;
+            }
+            match self.catch_up(&scope, since.unwrap_or_else(Instant::now)) {
+                Ok(changing) => {
+                    self.failed = None;
+                    if !changing.is_empty() {
+                        left = Scope::Files(changing);
+                        wait = AGAIN;
+                    }
+                }
+                Err(_) if self.stop.is_cancelled() => return,
+                Err(error) => {
+                    self.index = None;
+                    left = Scope::All;
+                    if self.failed.replace(error.to_string()) != Some(error.to_string()) {
+                        self.watched.tell(WatchNews::failed(&error));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at what was touched, and brings the index up to date with it. Gives the files that changed again meanwhile:
+    /// they are in the index once they have been looked at anew.
+    fn catch_up(&mut self, scope: &Scope, since: Instant) -> Result<BTreeSet<RepoPath>, EngineError> {
+        match (&mut self.work, scope) {
+            (_, Scope::Nothing) => {}
+            (Some(work), Scope::Files(paths)) => {
+                let paths: Vec<RepoPath> = paths.iter().cloned().collect();
+                work.look_at(&paths)?;
+            }
+            (Some(work), Scope::All) => work.look_at_all()?,
+            (none @ None, Scope::Files(_) | Scope::All) => *none = Some(WorkTree::read(&self.repository)?),
+        }
+        let Some(work) = self.work.clone().map(Arc::new) else {
+            return Ok(BTreeSet::new());
+        };
+        let (update, changing) = self.index_of(&work)?;
+        let before = self.watched.held().work.replace(Arc::clone(&work));
+        let same_files = before.as_ref().is_some_and(|before| before.files() == work.files());
+        if let Some(opened) = &self.index
+            && (!same_files || update.added > 0)
+        {
+            let connections = Arc::new(opened.index.connections());
+            self.watched.held().connections = connections;
+            self.watched.tell(WatchNews::Indexed {
+                files: opened.index.files(),
+                added: update.added,
+                removed: update.removed,
+                took_ms: u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX),
+            });
+        }
+        if before.as_ref() != Some(&work) {
+            self.recount();
+        }
+        Ok(changing)
+    }
+
+    /// Brings the index up to date with the working tree; what it did, and the files that changed while they were read.
+    fn index_of(&mut self, work: &WorkTree) -> Result<(Update, BTreeSet<RepoPath>), EngineError> {
+        let wanted: Vec<(RepoPath, BlobId)> = work
+            .files()
+            .iter()
+            .filter(|(_, blob)| !self.no_text.contains(blob))
+            .map(|(path, blob)| (path.clone(), blob.clone()))
+            .collect();
+        let _turn = take_turn(&self.folder, &self.stop)?;
+        let stamp = self.stamp();
+        let opened = self.index.take().map(|opened| (opened.index, opened.stamp));
+        let known = opened.filter(|(_, known)| *known == stamp && !stamp.is_empty());
+        let mut index = match known {
+            Some((index, _)) => index,
+            None => Index::open(&self.folder)?,
+        };
+        let mut changing = BTreeSet::new();
+        let update = match self.update(&mut index, work, &wanted, &mut changing) {
+            // What was damaged under our hands is recognised, and made anew, by opening it.
+            Err(SearchError::Read(_) | SearchError::Write(_)) => {
+                index = Index::open(&self.folder)?;
+                self.update(&mut index, work, &wanted, &mut changing)?
+            }
+            update => update?,
+        };
+        self.index = Some(Opened {
+            index,
+            stamp: self.stamp(),
+            used: Instant::now(),
+        });
+        Ok((update, changing))
+    }
+
+    fn update(
+        &mut self,
+        index: &mut Index,
+        work: &WorkTree,
+        wanted: &[(RepoPath, BlobId)],
+        changing: &mut BTreeSet<RepoPath>,
+    ) -> Result<Update, SearchError> {
+        let Ok(reader) = work.reader() else {
+            return Err(SearchError::Read("the repository cannot be opened".to_owned()));
+        };
+        let commit = self.repository.head_place().ok().and_then(|head| head.commit);
+        indexed::forget(&self.folder);
+        let (stop, no_text) = (self.stop.clone(), &mut self.no_text);
+        let update = index.update_while(
+            wanted,
+            |path, blob| match reader.text(path, blob) {
+                WorkText::Text(source) => Some(source.text),
+                WorkText::NotText(_) => {
+                    no_text.insert(blob.clone());
+                    None
+                }
+                WorkText::Changed => {
+                    changing.insert(path.clone());
+                    None
+                }
+            },
+            |_, _| {
+                if stop.is_cancelled() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            },
+        )?;
+        if update.not_reached == 0
+            && let Some(commit) = commit
+        {
+            indexed::note(&self.folder, &commit);
+        }
+        Ok(update)
+    }
+
+    /// Counts how much of the working tree memory knows.
+    fn recount(&mut self) {
+        let Some(work) = &self.work else { return };
+        let files: Vec<(RepoPath, BlobId)> = work
+            .files()
+            .iter()
+            .map(|(path, blob)| (path.clone(), blob.clone()))
+            .collect();
+        match self.watched.magis.store.coverage(self.watched.repo, &files) {
+            Ok(memory) => {
+                let mut held = self.watched.held();
+                held.state.files = files.len();
+                held.state.memory = memory;
+                drop(held);
+                self.watched.tell(WatchNews::Memory {
+                    fresh: memory.fresh,
+                    stale: memory.stale,
+                    none: memory.none,
+                });
+            }
+            Err(error) => self.watched.tell(WatchNews::failed(&error.into())),
+        }
+    }
+
+    fn somebody_changed_the_index(&self) -> bool {
+        self.index.as_ref().is_some_and(|opened| opened.stamp != self.stamp())
+    }
+
+    /// What the index says of itself on the disk; another text after every change, by whomever.
+    fn stamp(&self) -> String {
+        fs::read_to_string(self.folder.join("meta.json")).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_repo::{GitPart, HeadMove, HeadPlace, RepoChange};
+
+    fn files(names: &[&str]) -> ChangedPaths {
+        ChangedPaths::Some(names.iter().map(|name| RepoPath::new(*name).unwrap()).collect())
+    }
+
+    fn scope(paths: ChangedPaths, head: Option<HeadMove>, git: &[GitPart]) -> Scope {
+        Scope::of(&WatchEvent::Changed(RepoChange {
+            paths,
+            head,
+            git: git.to_vec(),
+        }))
+    }
+
+    #[test]
+    fn only_named_files_are_looked_at_alone() {
+        let moved = HeadMove {
+            from: HeadPlace::default(),
+            to: HeadPlace::default(),
+        };
+        let one = Scope::Files([RepoPath::new("a.py").unwrap()].into());
+        assert_eq!(scope(files(&["a.py"]), None, &[]), one);
+        assert_eq!(scope(files(&["a.py"]), Some(moved), &[]), Scope::All);
+        assert_eq!(scope(files(&["a.py"]), None, &[GitPart::Index]), Scope::All);
+        assert_eq!(scope(ChangedPaths::Many, None, &[]), Scope::All);
+        assert_eq!(scope(ChangedPaths::None, None, &[]), Scope::Nothing);
+    }
+
+    #[test]
+    fn two_words_ask_for_what_both_ask_for() {
+        let (a, b) = (scope(files(&["a"]), None, &[]), scope(files(&["b"]), None, &[]));
+        assert_eq!(a.clone().with(b), scope(files(&["a", "b"]), None, &[]));
+        assert_eq!(a.clone().with(Scope::Nothing), a);
+        assert_eq!(a.with(Scope::All), Scope::All);
+    }
+}

@@ -1,0 +1,190 @@
+//! The Custodian keeps watch: follows every change of a repository, keeps its search index right, says how much of it memory
+//! knows, and, when nobody needs the machine, describes the files that are likely to matter next.
+//!
+//! Start with [`Magis::watch`]. `following` brings index and memory state up to date; `warming` describes files, `choosing`
+//! and `prospects` say which, `rest` says when not, `model` with what. Nothing is written into the repository.
+
+mod choosing;
+mod following;
+mod model;
+mod news;
+mod prospects;
+mod rest;
+mod warming;
+
+pub use model::WarmingModel;
+pub use news::WatchNews;
+pub use rest::{WarmingBudget, WarmingRest};
+
+use crate::{EngineError, Magis};
+use following::{Following, Heard};
+use magis_core::{RepoId, RepoPath};
+use magis_repo::{WatchOptions, Watcher, WorkTree};
+use magis_store::Coverage;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+use warming::Warming;
+
+/// How things stand now, for somebody who comes later.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WatchState {
+    /// Files of the working tree that count.
+    pub files: usize,
+    /// How much of them memory knows.
+    pub memory: Coverage,
+    /// The file that is being described.
+    pub warming: Option<RepoPath>,
+    /// Why none is.
+    pub rests: Option<WarmingRest>,
+    /// Tokens spent on describing since the budget was set.
+    pub spent: u64,
+}
+
+/// A repository that is watched, until this is dropped.
+pub struct Watch {
+    watched: Watched,
+    stop: CancellationToken,
+    _watcher: Watcher,
+}
+
+/// The watched repository, as the parts of a watch share it.
+#[derive(Clone)]
+pub(crate) struct Watched {
+    pub magis: Magis,
+    pub repo: RepoId,
+    held: Arc<Mutex<Held>>,
+    heard: Sender<Heard>,
+    news: UnboundedSender<WatchNews>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// The working tree, as it was last looked at.
+    pub work: Option<Arc<WorkTree>>,
+    /// How many other files each file imports or is imported by.
+    pub connections: Arc<Vec<(RepoPath, usize)>>,
+    /// When the repository last changed.
+    pub changed_at: Instant,
+    /// Counts how often somebody else changed memory.
+    pub memory_changes: u32,
+    pub state: WatchState,
+}
+
+impl Watched {
+    pub fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn tell(&self, news: WatchNews) {
+        // Where nobody reads the news, the work is done all the same.
+        drop(self.news.send(news));
+    }
+
+    /// Has it counted anew how much memory knows.
+    pub fn recount(&self) {
+        drop(self.heard.send(Heard::Recount));
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        drop(self.watched.heard.send(Heard::Stop));
+    }
+}
+
+impl Magis {
+    /// Watches a repository: brings its index up to date, and again after every change. What happens is told through `news`.
+    pub fn watch(
+        &self,
+        repo: RepoId,
+        options: WatchOptions,
+        news: UnboundedSender<WatchNews>,
+    ) -> Result<Watch, EngineError> {
+        let repository = self.open_repository(repo)?;
+        let (heard, hears) = channel();
+        let sink = heard.clone();
+        let watcher = Watcher::begin(&repository, options, move |event| {
+            drop(sink.send(Heard::Event(event, Instant::now())));
+        })?;
+        let held = Held {
+            work: None,
+            connections: Arc::default(),
+            changed_at: Instant::now(),
+            memory_changes: 0,
+            state: WatchState::default(),
+        };
+        let watched = Watched {
+            magis: self.clone(),
+            repo,
+            held: Arc::new(Mutex::new(held)),
+            heard,
+            news,
+        };
+        let stop = CancellationToken::new();
+        let mut following = Following::new(watched.clone(), repository, stop.clone());
+        thread::Builder::new()
+            .name("magis-custodian".to_owned())
+            .spawn(move || following.follow(&hears))
+            .map_err(EngineError::io("begin to follow", self.data.root()))?;
+        Ok(Watch {
+            watched,
+            stop,
+            _watcher: watcher,
+        })
+    }
+}
+
+impl Watch {
+    /// How things stand now.
+    pub fn state(&self) -> WatchState {
+        self.watched.held().state.clone()
+    }
+
+    /// Counts anew how much memory knows: a run or a person may have changed that.
+    pub fn recount(&self) {
+        self.watched.held().memory_changes += 1;
+        self.watched.recount();
+    }
+
+    /// Begins to describe files whenever nobody needs the machine: no run is driven in this data folder, by whichever
+    /// program, and the repository has been quiet for `idle`. Has to be called within a tokio runtime.
+    pub fn warm(&self, model: WarmingModel, budget: WarmingBudget, idle: Duration) -> WarmingSwitch {
+        let (orders, given) = tokio::sync::watch::channel(warming::Orders::new(budget));
+        let warming = Warming::new(self.watched.clone(), model, idle, given);
+        let stop = self.stop.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = warming.work() => {}
+                () = stop.cancelled() => {}
+            }
+        });
+        WarmingSwitch { orders }
+    }
+}
+
+/// Steers the describing of files. It ends with the watch, or when this is dropped.
+pub struct WarmingSwitch {
+    orders: tokio::sync::watch::Sender<warming::Orders>,
+}
+
+impl WarmingSwitch {
+    /// Stops at once, in the midst of a file too, and lets go of the model.
+    pub fn pause(&self) {
+        self.orders.send_modify(warming::Orders::pause);
+    }
+
+    /// Goes on when nobody needs the machine.
+    pub fn go_on(&self) {
+        self.orders.send_modify(warming::Orders::go_on);
+    }
+
+    /// Gives another budget; what was spent before does not count.
+    pub fn set_budget(&self, budget: WarmingBudget) {
+        self.orders.send_modify(|orders| orders.set_budget(budget));
+    }
+}

@@ -1,0 +1,59 @@
+//! The model that describes files in advance: loaded when there is something to do, behind everything else that computes.
+
+use crate::{EngineError, EngineLimits, Magis};
+use magis_llama::{WorkerCommand, WorkerModel};
+use magis_llm::LanguageModel;
+use std::sync::Arc;
+
+/// The model that describes.
+#[derive(Clone)]
+pub enum WarmingModel {
+    /// One of the library, by its id or file: loaded when needed, at the lowest priority.
+    Named {
+        /// Its name.
+        name: String,
+        /// How it is loaded.
+        limits: EngineLimits,
+    },
+    /// One that is loaded already.
+    Loaded(Arc<dyn LanguageModel>),
+}
+
+impl WarmingModel {
+    /// The SHA-256 of its file: what memory knows it by.
+    pub(crate) fn sha256(&self, magis: &Magis) -> Result<String, EngineError> {
+        Ok(match self {
+            Self::Named { name, .. } => magis.library.resolve(name)?.sha256.to_string(),
+            Self::Loaded(model) => model.card().sha256.clone(),
+        })
+    }
+
+    /// Loads it.
+    pub(crate) async fn load(&self, magis: &Magis) -> Result<Arc<dyn LanguageModel>, EngineError> {
+        let (name, limits) = match self {
+            Self::Loaded(model) => return Ok(Arc::clone(model)),
+            Self::Named { name, limits } => (name, limits),
+        };
+        let load = magis.load_request(name, limits)?;
+        let usual = &magis.worker;
+        let model = match WorkerModel::start(lowest(usual), load.clone()).await {
+            Ok(model) => model,
+            // A system without `nice`.
+            Err(_) => WorkerModel::start(usual.clone(), load).await?,
+        };
+        Ok(Arc::new(model))
+    }
+}
+
+/// The same worker, behind everything else that computes.
+fn lowest(worker: &WorkerCommand) -> WorkerCommand {
+    if !cfg!(unix) {
+        return worker.clone();
+    }
+    let mut args = vec!["-n".into(), "19".into(), worker.program.clone().into_os_string()];
+    args.extend(worker.args.iter().cloned());
+    WorkerCommand {
+        program: "nice".into(),
+        args,
+    }
+}

@@ -1,0 +1,108 @@
+//! What is told of a watched repository.
+
+use super::WarmingRest;
+use crate::EngineError;
+use magis_core::RepoPath;
+use magis_repo::{RepoChange, WatchEvent};
+use serde::Serialize;
+
+/// What is told of a watched repository, in the order in which it happens.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum WatchNews {
+    /// From now on the system tells of every change.
+    Watching {
+        /// How many folders are watched.
+        folders: usize,
+    },
+    /// From now on changes are looked for from time to time.
+    Polling {
+        /// Why.
+        why: String,
+        /// What a person can do about it.
+        remedy: String,
+    },
+    /// Something changed in the repository.
+    Changed {
+        /// What.
+        change: RepoChange,
+    },
+    /// The index was brought up to date with the working tree.
+    Indexed {
+        /// Files it holds now.
+        files: usize,
+        /// Files read into it.
+        added: usize,
+        /// Versions taken out of it.
+        removed: usize,
+        /// Milliseconds from the word of the change to the searchable index.
+        took_ms: u64,
+    },
+    /// How much of the working tree memory knows.
+    Memory {
+        /// Files remembered as they are.
+        fresh: u32,
+        /// Files remembered in another version.
+        stale: u32,
+        /// Files not remembered.
+        none: u32,
+    },
+    /// A file is being described now.
+    Warming {
+        /// Which.
+        path: RepoPath,
+    },
+    /// It is described.
+    Warmed {
+        /// Which.
+        path: RepoPath,
+        /// Tokens it cost.
+        tokens: u64,
+        /// Milliseconds it took.
+        took_ms: u64,
+        /// Tokens all warming cost since the budget was set.
+        spent: u64,
+    },
+    /// It could not be described; it is left alone until it changes.
+    NotWarmed {
+        /// Which.
+        path: RepoPath,
+        /// Why.
+        why: String,
+    },
+    /// Nothing is being described now.
+    Resting {
+        /// Why.
+        why: WarmingRest,
+    },
+    /// Something could not be done; it is said once and tried again.
+    Failed {
+        /// What.
+        sentence: String,
+        /// What a person can do about it.
+        remedy: String,
+    },
+}
+
+impl From<&WatchEvent> for WatchNews {
+    fn from(event: &WatchEvent) -> Self {
+        match event {
+            WatchEvent::Watching { folders } => Self::Watching { folders: *folders },
+            WatchEvent::Polling { why } => Self::Polling {
+                why: why.to_string(),
+                remedy: why.remedy(),
+            },
+            WatchEvent::Changed(change) => Self::Changed { change: change.clone() },
+        }
+    }
+}
+
+impl WatchNews {
+    /// What could not be done.
+    pub(crate) fn failed(error: &EngineError) -> Self {
+        Self::Failed {
+            sentence: error.to_string(),
+            remedy: error.remedy(),
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Describes files in advance, one after the other in small batches, while nobody needs the machine.
+//!
+//! The description is the Custodian's own (algorithm 1, the same memory). The model is loaded when there is something to do,
+//! runs at the lowest priority, and is let go as soon as somebody else needs the machine.
+
+use super::choosing::{Batch, Choosing, Chosen};
+use super::model::WarmingModel;
+use super::rest::{Circumstances, Order, Runs, WarmingBudget, WarmingRest, WarmingSpent, interruption, rest};
+use super::{WatchNews, Watched};
+use crate::EngineError;
+use crate::describing::{self, FileVersion};
+use crate::desk::{AskError, now};
+use crate::workspace::CHARS_PER_TOKEN;
+use magis_llm::LanguageModel;
+use magis_repo::{Snapshot, WorkTree};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch::Receiver;
+use tokio_util::sync::CancellationToken;
+
+/// So many files are chosen at once; then it is looked anew which matter.
+const BATCH: usize = 8;
+/// How often is looked whether the machine is needed, or free again.
+const LOOK: Duration = Duration::from_millis(100);
+/// So many tokens of a file the Custodian shows at the most.
+const SHOWN: u64 = 1_200;
+/// So many its question and the answer have beside that.
+const AROUND: u64 = 500;
+/// Where nothing is left to do, it is looked again after this long: another program may have changed memory.
+const LATER: Duration = Duration::from_mins(10);
+
+/// What a person asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Orders {
+    order: Order,
+    budget: WarmingBudget,
+    /// Counts the budgets that were given.
+    given: u32,
+}
+
+impl Orders {
+    pub fn new(budget: WarmingBudget) -> Self {
+        Self {
+            order: Order::Go,
+            budget,
+            given: 0,
+        }
+    }
+
+    pub fn pause(&mut self) {
+        self.order = Order::Pause;
+    }
+
+    pub fn go_on(&mut self) {
+        self.order = Order::Go;
+    }
+
+    pub fn set_budget(&mut self, budget: WarmingBudget) {
+        self.budget = budget;
+        self.given += 1;
+    }
+}
+
+/// Describes the files of one repository.
+pub(crate) struct Warming {
+    watched: Watched,
+    source: WarmingModel,
+    idle: Duration,
+    orders: Receiver<Orders>,
+    choosing: Arc<Mutex<Choosing>>,
+    model: Option<Arc<dyn LanguageModel>>,
+    spent: WarmingSpent,
+    /// The budget that is being spent.
+    given: u32,
+}
+
+impl Warming {
+    pub fn new(watched: Watched, source: WarmingModel, idle: Duration, orders: Receiver<Orders>) -> Self {
+        Self {
+            choosing: Arc::new(Mutex::new(Choosing::new(watched.clone()))),
+            watched,
+            source,
+            idle,
+            orders,
+            model: None,
+            spent: WarmingSpent::default(),
+            given: 0,
+        }
+    }
+
+    /// Until nobody can give an order any more.
+    pub async fn work(mut self) {
+        // The index comes first: it says which files are central.
+        while self.watched.held().work.is_none() {
+            tokio::time::sleep(LOOK).await;
+        }
+        while self.orders.has_changed().is_ok() {
+            let orders = *self.orders.borrow_and_update();
+            if orders.given != self.given {
+                (self.given, self.spent) = (orders.given, WarmingSpent::default());
+            }
+            if let Some(why) = rest(&self.circumstances(Duration::ZERO)) {
+                self.rest(why, LOOK).await;
+                continue;
+            }
+            match self.choose().await {
+                Ok(Some(batch)) => self.describe_all(batch).await,
+                Ok(None) => {
+                    self.rest(WarmingRest::NothingLeft, LATER).await;
+                    self.with_choosing(Choosing::look_anew);
+                }
+                Err(error) => self.fail(&error).await,
+            }
+        }
+    }
+
+    /// The next files; none where nothing is left.
+    async fn choose(&self) -> Result<Option<Batch>, EngineError> {
+        let model_sha = self.source.sha256(&self.watched.magis)?;
+        let choosing = Arc::clone(&self.choosing);
+        // Dropped with the future, and the choosing ends with it.
+        let stop = CancellationToken::new();
+        let _ends = stop.clone().drop_guard();
+        let chosen = tokio::task::spawn_blocking(move || {
+            let mut choosing = choosing.lock().unwrap_or_else(PoisonError::into_inner);
+            choosing.next(BATCH, &model_sha, &stop)
+        });
+        // One that panicked has chosen nothing.
+        chosen.await.unwrap_or(Ok(None))
+    }
+
+    async fn describe_all(&mut self, batch: Batch) {
+        for one in batch.files {
+            if let Some(why) = rest(&self.circumstances(Duration::ZERO)) {
+                return self.rest(why, LOOK).await;
+            }
+            let budget = self.orders.borrow().budget.tokens;
+            let left = budget.map(|most| most.saturating_sub(self.spent.tokens));
+            if left.is_some_and(|left| likely_tokens(one.text.len()) > left) {
+                return self.rest(WarmingRest::TokensSpent, LOOK).await;
+            }
+            match self.describe(&batch.snapshot, &one).await {
+                Ok(None) => {}
+                Ok(Some(why)) => return self.rest(why, LOOK).await,
+                Err(error) => return self.fail(&error).await,
+            }
+        }
+    }
+
+    /// Describes one file; gives why that was broken off, where it was.
+    async fn describe(&mut self, snapshot: &Snapshot, one: &Chosen) -> Result<Option<WarmingRest>, EngineError> {
+        let begun = Instant::now();
+        let mut looking = self.orders.clone();
+        let model = match &self.model {
+            Some(model) => Arc::clone(model),
+            None => tokio::select! {
+                model = self.source.load(&self.watched.magis) => model?,
+                why = self.interrupted(&mut looking, begun) => return Ok(Some(why)),
+            },
+        };
+        self.model = Some(Arc::clone(&model));
+        {
+            let mut held = self.watched.held();
+            held.state.warming = Some(one.path.clone());
+            held.state.rests = None;
+        }
+        self.watched.tell(WatchNews::Warming { path: one.path.clone() });
+        let store = self.watched.magis.store.clone();
+        let file = FileVersion {
+            repo: self.watched.repo,
+            path: &one.path,
+            blob: &one.blob,
+            text: &one.text,
+        };
+        let mut asking = self.watched.magis.outside(self.watched.repo, &*model);
+        let described = tokio::select! {
+            described = describing::describe(&mut asking, &store, snapshot, file) => Ok(described),
+            why = self.interrupted(&mut looking, begun) => Err(why),
+        };
+        let tokens = asking.spent();
+        self.spent.tokens += tokens;
+        self.spent.time += begun.elapsed();
+        {
+            let mut held = self.watched.held();
+            held.state.warming = None;
+            held.state.spent = self.spent.tokens;
+        }
+        match described {
+            Err(why) => return Ok(Some(why)),
+            Ok(Err(AskError::Fatal(error))) => return Err(error),
+            Ok(Err(AskError::Unusable(why))) => {
+                self.watched.tell(WatchNews::NotWarmed {
+                    path: one.path.clone(),
+                    why,
+                });
+            }
+            Ok(Ok(_)) => {
+                self.watched.tell(WatchNews::Warmed {
+                    path: one.path.clone(),
+                    tokens,
+                    took_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+                    spent: self.spent.tokens,
+                });
+                self.watched.recount();
+            }
+        }
+        self.with_choosing(|choosing| choosing.settle(one));
+        Ok(None)
+    }
+
+    fn with_choosing(&self, act: impl FnOnce(&mut Choosing)) {
+        act(&mut self.choosing.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn circumstances(&self, running: Duration) -> Circumstances {
+        let orders = *self.orders.borrow();
+        let lease = self.watched.magis.store.live_lease(now());
+        Circumstances {
+            order: orders.order,
+            // Where that cannot be found out, nobody is disturbed.
+            runs: if matches!(lease, Ok(None)) {
+                Runs::None
+            } else {
+                Runs::UnderWay
+            },
+            quiet: self.watched.held().changed_at.elapsed(),
+            idle: self.idle,
+            budget: orders.budget,
+            spent: WarmingSpent {
+                time: self.spent.time + running,
+                ..self.spent
+            },
+        }
+    }
+
+    /// Ends when what has begun has to end.
+    async fn interrupted(&self, orders: &mut Receiver<Orders>, begun: Instant) -> WarmingRest {
+        loop {
+            tokio::select! {
+                changed = orders.changed() => if changed.is_err() {
+                    return WarmingRest::Paused;
+                },
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            if let Some(why) = interruption(&self.circumstances(begun.elapsed())) {
+                return why;
+            }
+        }
+    }
+
+    /// Says once why nothing is done, and waits for an order, for a change, or for so long.
+    async fn rest(&mut self, why: WarmingRest, long: Duration) {
+        if why != WarmingRest::JustChanged {
+            // Whoever needs the machine needs its memory, too.
+            self.model = None;
+        }
+        let (told, work, memory_changes) = {
+            let mut held = self.watched.held();
+            held.state.spent = self.spent.tokens;
+            (held.state.rests.replace(why), held.work.clone(), held.memory_changes)
+        };
+        if told != Some(why) {
+            self.watched.tell(WatchNews::Resting { why });
+        }
+        let same = |now: &Option<Arc<WorkTree>>| match (&work, now) {
+            (Some(work), Some(now)) => Arc::ptr_eq(work, now),
+            (work, now) => work.is_none() && now.is_none(),
+        };
+        let end = Instant::now() + long;
+        while Instant::now() < end {
+            {
+                let held = self.watched.held();
+                if !same(&held.work) || held.memory_changes != memory_changes {
+                    return;
+                }
+            }
+            tokio::select! {
+                _ = self.orders.changed() => return,
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// Says what went wrong and waits for an order.
+    async fn fail(&mut self, error: &EngineError) {
+        self.watched.tell(WatchNews::failed(error));
+        self.rest(WarmingRest::Failed, Duration::ZERO).await;
+        drop(self.orders.changed().await);
+    }
+}
+
+/// What describing a file of so many bytes costs, rather too much than too little.
+fn likely_tokens(bytes: usize) -> u64 {
+    (bytes as u64 / CHARS_PER_TOKEN as u64).min(SHOWN) + AROUND
+}

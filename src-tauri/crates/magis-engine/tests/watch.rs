@@ -1,0 +1,267 @@
+//! The Custodian's watch on the sample repository: what it tells, that it keeps index and memory right, and that files are
+//! described only while nobody needs the machine.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+mod ground;
+
+use ground::{Ground, script};
+use magis_core::{RepoId, RepoPath};
+use magis_engine::floors::llm::{LanguageModel, ScriptedModel, ScriptedReply};
+use magis_engine::floors::repo::{ChangedPaths, GitPart, WatchOptions};
+use magis_engine::{IndexState, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews};
+use magis_testkit::sample;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// Nothing takes so long; a test that waits longer fails.
+const NEVER: Duration = Duration::from_mins(1);
+
+/// A model that never ends its answer.
+fn hanging() -> ScriptedModel {
+    ScriptedModel::new("hangs").answer(|_| Some(ScriptedReply::Hang))
+}
+
+struct Watched {
+    ground: Ground,
+    repo: RepoId,
+    watch: Watch,
+    news: UnboundedReceiver<WatchNews>,
+}
+
+impl Watched {
+    fn begin(ground: Ground) -> Self {
+        let repo = ground.magis.add_repository(&ground.repository()).unwrap();
+        let (sender, news) = unbounded_channel();
+        let options = WatchOptions {
+            quiet: Duration::from_millis(50),
+            ..WatchOptions::default()
+        };
+        let watch = ground.magis.watch(repo, options, sender).unwrap();
+        Self {
+            ground,
+            repo,
+            watch,
+            news,
+        }
+    }
+
+    /// The next news that this finds something in.
+    async fn find<T>(&mut self, mut wanted: impl FnMut(&WatchNews) -> Option<T>) -> T {
+        let found = async {
+            loop {
+                let news = self.news.recv().await.unwrap();
+                if let Some(found) = wanted(&news) {
+                    return found;
+                }
+            }
+        };
+        tokio::time::timeout(NEVER, found).await.unwrap()
+    }
+
+    async fn indexed(&mut self) -> (usize, usize) {
+        self.find(|news| match news {
+            WatchNews::Indexed { added, removed, .. } => Some((*added, *removed)),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn memory(&mut self) -> (u32, u32) {
+        self.find(|news| match news {
+            WatchNews::Memory { fresh, stale, .. } => Some((*fresh, *stale)),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn rests(&mut self) -> WarmingRest {
+        self.find(|news| match news {
+            WatchNews::Resting { why } => Some(*why),
+            _ => None,
+        })
+        .await
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        std::fs::write(self.ground.repository().join(path), text).unwrap();
+    }
+
+    fn warm(&self, model: Arc<dyn LanguageModel>, budget: WarmingBudget) -> WarmingSwitch {
+        self.watch.warm(WarmingModel::Loaded(model), budget, Duration::ZERO)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_told_and_the_index_and_memory_follow() {
+    let ground = Ground::new();
+    ground.remember_at_parent().await;
+    let mut watched = Watched::begin(ground);
+    let (added, _) = watched.indexed().await;
+    assert!(added > 0, "the first look reads everything");
+    let (fresh, stale) = watched.memory().await;
+    assert_eq!(fresh + stale, 1, "one file was described in a run");
+    assert_eq!(
+        watched.ground.magis.index_state(watched.repo).unwrap(),
+        IndexState::Fresh
+    );
+
+    watched.write("tally/filters.py", "def changed():\n    return 1\n");
+    let change = watched
+        .find(|news| match news {
+            WatchNews::Changed { change } => Some(change.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(
+        change.paths,
+        ChangedPaths::Some(vec![RepoPath::new("tally/filters.py").unwrap()])
+    );
+    assert_eq!(watched.indexed().await, (1, 1));
+    assert_eq!(
+        watched.memory().await,
+        (0, 1),
+        "what is remembered is of another version now"
+    );
+    assert_eq!(watched.watch.state().memory.stale, 1);
+
+    watched.ground.git(&["checkout", "--quiet", "tally/filters.py"]);
+    assert_eq!(watched.indexed().await, (0, 1), "the old version was still known");
+    assert_eq!(watched.memory().await, (fresh, stale));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_branch_at_the_same_tree_changes_nothing_in_the_index() {
+    let mut watched = Watched::begin(Ground::new());
+    watched.memory().await;
+    watched.ground.git(&["checkout", "--quiet", "-b", "other"]);
+    let change = watched
+        .find(|news| match news {
+            WatchNews::Changed { change } => Some(change.clone()),
+            WatchNews::Indexed { .. } => panic!("{news:?}"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(change.head.unwrap().to.branch.as_deref(), Some("other"));
+    assert!(change.git.contains(&GitPart::Refs));
+    watched.write("new.py", "def new():\n    return 1\n");
+    assert_eq!(watched.indexed().await, (1, 0), "the first update since");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_described_until_none_is_left_and_again_when_they_change() {
+    let mut watched = Watched::begin(Ground::new());
+    let model = Arc::new(script());
+    let _switch = watched.warm(model.clone(), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let summaries = watched.ground.magis.store().summaries(watched.repo).unwrap().len();
+    assert!(summaries > 3, "{summaries}");
+    assert_eq!(
+        model.calls() as usize,
+        summaries,
+        "each is asked for once, by the Custodian's own question"
+    );
+
+    let longer = "def changed():\n    return 1\n".repeat(40);
+    watched.ground.commit("tally/filters.py", &longer);
+    let path = watched
+        .find(|news| match news {
+            WatchNews::Warmed { path, tokens, .. } if *tokens > 0 => Some(path.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(path.as_str(), "tally/filters.py");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_dropped_is_described_again() {
+    let mut watched = Watched::begin(Ground::new());
+    let _switch = watched.warm(Arc::new(script()), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let (magis, repo) = (watched.ground.magis.clone(), watched.repo);
+    let path = magis.store().summaries(repo).unwrap()[0].kept.path.clone();
+    magis.drop_summary(repo, &path).unwrap();
+    watched.watch.recount();
+    let again = watched
+        .find(|news| match news {
+            WatchNews::Warmed { path, .. } => Some(path.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(again, path);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uncommitted_work_is_left_alone() {
+    let ground = Ground::new();
+    std::fs::write(ground.repository().join("draft.py"), "def draft():\n    return 1\n").unwrap();
+    let mut watched = Watched::begin(ground);
+    let _switch = watched.warm(Arc::new(script()), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let draft = RepoPath::new("draft.py").unwrap();
+    let known = watched
+        .ground
+        .magis
+        .store()
+        .latest_summary(watched.repo, &draft)
+        .unwrap();
+    assert_eq!(known, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_budget_of_tokens_is_kept_and_another_one_goes_on() {
+    let mut watched = Watched::begin(Ground::new());
+    let few = WarmingBudget {
+        tokens: Some(2_500),
+        minutes: None,
+    };
+    let switch = watched.warm(Arc::new(script()), few);
+    assert_eq!(watched.rests().await, WarmingRest::TokensSpent);
+    let state = watched.watch.state();
+    assert!(state.spent > 0 && state.spent <= 2_500, "{state:?}");
+    switch.set_budget(WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_ends_the_file_that_is_being_described() {
+    let mut watched = Watched::begin(Ground::new());
+    let switch = watched.warm(Arc::new(hanging()), WarmingBudget::default());
+    let path = watched
+        .find(|news| match news {
+            WatchNews::Warming { path } => Some(path.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(watched.watch.state().warming, Some(path));
+    switch.pause();
+    assert_eq!(watched.rests().await, WarmingRest::Paused);
+    assert_eq!(watched.watch.state().warming, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_ends_the_describing_and_it_goes_on_afterwards() {
+    let mut watched = Watched::begin(Ground::new());
+    let _switch = watched.warm(Arc::new(hanging()), WarmingBudget::default());
+    watched
+        .find(|news| matches!(news, WatchNews::Warming { .. }).then_some(()))
+        .await;
+    let wish = watched.ground.wish(sample::TWO_TASK_ISSUE);
+    let hanging = Arc::new(hanging());
+    let run = watched.ground.magis.prepare_for(wish, &*hanging).unwrap().run;
+    let stop = tokio_util::sync::CancellationToken::new();
+    let (magis, stopped) = (watched.ground.magis.clone(), stop.clone());
+    let (progress, _nobody) = unbounded_channel();
+    let drive = tokio::spawn(async move { magis.drive(run, hanging, stopped, progress).await });
+    assert_eq!(watched.rests().await, WarmingRest::RunUnderWay);
+    stop.cancel();
+    drive.await.unwrap().unwrap();
+    watched
+        .find(|news| matches!(news, WatchNews::Warming { .. }).then_some(()))
+        .await;
+}
