@@ -2,9 +2,11 @@
 
 mod runs;
 mod solve;
+mod watch;
 
 pub use runs::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
 pub use solve::{EngineArgs, FollowArgs, SolveArgs};
+pub use watch::WatchArgs;
 
 use crate::exit::ExitStatus;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -92,6 +94,8 @@ pub enum Command {
     /// What is remembered of repositories: a summary of each file
     #[command(subcommand, arg_required_else_help = true)]
     Memory(MemoryCommand),
+    /// Follow a repository: keep its index right, and describe files while nobody needs the machine
+    Watch(Box<WatchArgs>),
     /// The models on this machine, and those that can be fetched
     #[command(subcommand, arg_required_else_help = true)]
     Models(ModelsCommand),

@@ -9,6 +9,7 @@ mod models;
 mod runs;
 mod solve;
 mod steer;
+mod watch;
 
 use crate::args::{Cli, Command, Global};
 use crate::exit::ExitStatus;
@@ -35,6 +36,7 @@ pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         Command::Steer(args) => steer::steer(&place, args)?,
         Command::Apply(args) => apply::apply(&place, args)?,
         Command::Memory(command) => memory::run(&place, command)?,
+        Command::Watch(args) => watch::watch(&place, &args)?,
         Command::Models(command) => models::run(&place, command)?,
         Command::Doctor(args) => doctor::doctor(&place, &args)?,
         Command::Completions { shell } => completions(&place, shell)?,

@@ -12,3 +12,4 @@ mod past_run;
 mod real_model;
 mod runs;
 mod support;
+mod watch;

@@ -1,0 +1,185 @@
+//! `magis watch`: follows a repository and shows what happens, a line each, until Ctrl-C.
+
+use super::{Place, runtime};
+use crate::args::WatchArgs;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::render::{clean, count, thousands};
+use magis_engine::floors::repo::{ChangedPaths, GitPart, HeadPlace, RepoChange, Repository, WatchOptions};
+use magis_engine::{Magis, WarmingBudget, WarmingModel, WatchNews};
+use std::time::Duration;
+use tokio::sync::mpsc::unbounded_channel;
+
+/// How long the threads may take to end when everything is over.
+const GRACE: Duration = Duration::from_millis(100);
+/// So many files of a change are named.
+const NAMED: usize = 3;
+
+/// `magis watch`.
+pub fn watch(place: &Place, args: &WatchArgs) -> Result<ExitStatus, Failure> {
+    Repository::open(&args.repo)?;
+    let magis = place.open()?;
+    let runtime = runtime()?;
+    let end = runtime.block_on(follow(place, &magis, args));
+    runtime.shutdown_timeout(GRACE);
+    end
+}
+
+async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitStatus, Failure> {
+    let repo = magis.add_repository(&args.repo)?;
+    let (sender, mut news) = unbounded_channel();
+    let watch = magis.watch(repo, WatchOptions::default(), sender)?;
+    let _warming = if args.warm {
+        let usual = || magis.library().catalog().default_entry().id.to_string();
+        let name = args.model.clone().unwrap_or_else(usual);
+        // What is wrong with the model is said before the waiting begins.
+        args.engine.limits().context_of(&magis.library().resolve(&name)?)?;
+        let model = WarmingModel::Named {
+            name,
+            limits: args.engine.limits(),
+        };
+        let budget = WarmingBudget {
+            tokens: args.budget_tokens,
+            minutes: args.budget_minutes,
+        };
+        Some(watch.warm(model, budget, Duration::from_secs(args.idle)))
+    } else {
+        None
+    };
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    loop {
+        tokio::select! {
+            // Where the signal cannot be listened to, it ends the program by itself.
+            Ok(()) = &mut interrupted => return Ok(ExitStatus::Stopped),
+            told = news.recv() => match told {
+                Some(told) => place.screen.line(&if args.json { json(&told) } else { line(&told) })?,
+                None => return Ok(ExitStatus::Stopped),
+            },
+        }
+    }
+}
+
+fn json(news: &WatchNews) -> String {
+    serde_json::to_string(news).unwrap_or_default()
+}
+
+/// What happened, as a person reads it.
+fn line(news: &WatchNews) -> String {
+    match news {
+        WatchNews::Watching { folders } => format!("watching {}", count(*folders, "folder")),
+        WatchNews::Polling { why, remedy } => format!("not told of changes: {}\n  what to do: {remedy}", clean(why)),
+        WatchNews::Changed { change } => format!("changed: {}", told(change)),
+        WatchNews::Indexed {
+            files,
+            added,
+            removed,
+            took_ms,
+        } => format!(
+            "index updated in {took_ms} ms: {}, {added} read in, {removed} taken out",
+            count(*files, "file")
+        ),
+        WatchNews::Memory { fresh, stale, none } => {
+            format!("memory: {fresh} fresh, {stale} stale, {none} not remembered")
+        }
+        WatchNews::Warming { path } => format!("warming {}", clean(path.as_str())),
+        WatchNews::Warmed {
+            path,
+            tokens,
+            took_ms,
+            spent,
+        } => format!(
+            "warmed {}: {} tokens in {took_ms} ms, {} in all",
+            clean(path.as_str()),
+            thousands(*tokens),
+            thousands(*spent)
+        ),
+        WatchNews::NotWarmed { path, why } => format!("not warmed {}: {}", clean(path.as_str()), clean(why)),
+        WatchNews::Resting { why } => format!("warming rests: {why}"),
+        WatchNews::Failed { sentence, remedy } if remedy.is_empty() => format!("error: {}", clean(sentence)),
+        WatchNews::Failed { sentence, remedy } => format!("error: {}\n  what to do: {remedy}", clean(sentence)),
+    }
+}
+
+fn told(change: &RepoChange) -> String {
+    let mut parts = Vec::new();
+    if let Some(head) = &change.head {
+        parts.push(format!("HEAD from {} to {}", at(&head.from), at(&head.to)));
+    }
+    match &change.paths {
+        ChangedPaths::None => {}
+        ChangedPaths::Many => parts.push("many files".to_owned()),
+        ChangedPaths::Some(paths) => {
+            let names: Vec<_> = paths.iter().take(NAMED).map(|path| clean(path.as_str())).collect();
+            let more = match paths.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            parts.push(names.join(", ") + &more);
+        }
+    }
+    parts.extend(change.git.iter().map(|part| {
+        match part {
+            GitPart::Index => "the index",
+            GitPart::Refs => "branches",
+            GitPart::Rules => "git's rules",
+        }
+        .to_owned()
+    }));
+    parts.join("; ")
+}
+
+fn at(place: &HeadPlace) -> String {
+    let commit = place
+        .commit
+        .as_ref()
+        .map_or("no commit", |commit| commit.0.get(..10).unwrap_or(&commit.0));
+    match &place.branch {
+        Some(branch) => format!("{} ({commit})", clean(branch)),
+        None => commit.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_core::{CommitId, RepoPath};
+    use magis_engine::floors::repo::HeadMove;
+
+    fn change(paths: ChangedPaths, head: Option<HeadMove>, git: Vec<GitPart>) -> WatchNews {
+        WatchNews::Changed {
+            change: RepoChange { paths, head, git },
+        }
+    }
+
+    #[test]
+    fn a_change_says_what_it_touched() {
+        let paths = ["a.py", "b.py", "c.py", "d.py"].map(|name| RepoPath::new(name).unwrap());
+        let head = HeadMove {
+            from: HeadPlace {
+                branch: Some("main".to_owned()),
+                commit: Some(CommitId("0123456789abcdef".to_owned())),
+            },
+            to: HeadPlace::default(),
+        };
+        assert_eq!(
+            line(&change(ChangedPaths::Some(paths.to_vec()), None, Vec::new())),
+            "changed: a.py, b.py, c.py and 1 more"
+        );
+        assert_eq!(
+            line(&change(ChangedPaths::Many, Some(head), vec![GitPart::Index])),
+            "changed: HEAD from main (0123456789) to no commit; many files; the index"
+        );
+    }
+
+    #[test]
+    fn polling_says_what_to_do() {
+        let news = WatchNews::Polling {
+            why: "too many folders".to_owned(),
+            remedy: "Run 'sudo sysctl ...'.".to_owned(),
+        };
+        assert_eq!(
+            line(&news),
+            "not told of changes: too many folders\n  what to do: Run 'sudo sysctl ...'."
+        );
+    }
+}
