@@ -222,8 +222,14 @@ impl Driving {
             return Ok(Arc::clone(&loaded.model));
         }
         release(slot.take()).await;
-        let worker = magis.load_named(name, &wanted.limits).await?;
-        let worker = Arc::new(worker);
+        app.watching().give_way().await;
+        let worker = match magis.load_named(name, &wanted.limits).await {
+            Ok(worker) => Arc::new(worker),
+            Err(error) => {
+                app.watching().go_on();
+                return Err(error.into());
+            }
+        };
         let model: Arc<dyn LanguageModel> = Arc::<WorkerModel>::clone(&worker);
         *slot = Some(Loaded {
             wanted,
@@ -240,8 +246,9 @@ impl Driving {
     }
 
     /// Frees the model.
-    pub async fn free(&self) {
+    pub async fn free(&self, app: &App) {
         release(self.loading.lock().await.take()).await;
+        app.watching().go_on();
     }
 
     /// Frees the model when nothing is asked of it for some minutes.
@@ -252,7 +259,7 @@ impl Driving {
             tokio::time::sleep(IDLE).await;
             let driving = app.driving();
             if driving.state().uses == before && driving.driven().is_empty() {
-                driving.free().await;
+                driving.free(&app).await;
             }
         });
     }
@@ -294,7 +301,7 @@ async fn work_off(app: App) {
         last = driving.state().active.take().and_then(|active| active.halt);
         finish(&app, run, end, &stop);
         if last == Some(Halt::Stop) {
-            driving.free().await;
+            driving.free(&app).await;
         }
     }
     drop(awake);

@@ -2,7 +2,7 @@
 //!
 //! It drives nothing. Text comes at most twenty times a second, so that a window has time to draw it.
 
-use crate::state::{App, Change};
+use crate::state::App;
 use crate::view::RunNews;
 use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
 use magis_engine::floors::flow::{Run, TaskState};
@@ -170,7 +170,7 @@ impl<'a> Watch<'a> {
                     .ok()
                     .and_then(|magis| magis.store().run(self.run).ok()?.entry.repo)
                 {
-                    self.app.ring(Change::Memory(repo));
+                    self.app.memory_changed(repo);
                 }
             }
             _ => {}

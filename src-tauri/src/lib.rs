@@ -13,6 +13,7 @@ mod problem;
 mod shell;
 mod state;
 mod view;
+mod watching;
 mod words;
 mod work;
 

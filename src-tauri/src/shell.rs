@@ -9,7 +9,9 @@ pub use close::Closing;
 use crate::arguments::{Arguments, WORKER};
 use crate::driving::ModelSource;
 use crate::state::{App, Bell, Change, Place, now};
-use crate::view::{MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged, Theme};
+use crate::view::{
+    MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged, Theme, WatchChanged,
+};
 use crate::words::run_ended;
 use magis_core::RunId;
 use magis_engine::DataFolder;
@@ -131,6 +133,7 @@ fn bell(handle: AppHandle) -> Bell {
             Change::Runs(run) => RunsChanged { run }.emit(&handle),
             Change::Models => ModelsChanged {}.emit(&handle),
             Change::Memory(repo) => MemoryChanged { repo }.emit(&handle),
+            Change::Watch(view) => WatchChanged { view: *view }.emit(&handle),
             Change::Settings => SettingsChanged {}.emit(&handle),
             Change::RunEnded(run) => {
                 notify(&handle, run);

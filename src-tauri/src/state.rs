@@ -5,7 +5,8 @@
 
 use crate::driving::{Driving, ModelSource};
 use crate::problem::Problem;
-use crate::view::Opening;
+use crate::view::{Opening, WatchView};
+use crate::watching::Watching;
 use magis_core::{CommitId, RepoId, RunId};
 use magis_engine::floors::llama::WorkerCommand;
 use magis_engine::floors::repo::FileEntry;
@@ -26,6 +27,8 @@ pub enum Change {
     Models,
     /// What is remembered of a repository.
     Memory(RepoId),
+    /// How the watched repository stands.
+    Watch(Box<WatchView>),
     /// The settings.
     Settings,
     /// A run is over, or waits for the person because something went wrong.
@@ -58,6 +61,7 @@ struct Inner {
     place: Place,
     magis: RwLock<Result<Magis, Problem>>,
     driving: Driving,
+    watching: Watching,
     bell: Bell,
     fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
@@ -81,6 +85,7 @@ impl App {
                 place,
                 magis: RwLock::new(magis),
                 driving: Driving::new(models),
+                watching: Watching::default(),
                 bell,
                 fetches: Mutex::default(),
                 head_files: Mutex::default(),
@@ -104,6 +109,7 @@ impl App {
 
     /// Lets go of the data folder; every command says `problem` from here on, until it is opened again.
     pub fn close(&self, problem: Problem) {
+        self.watching().end();
         *self.inner.magis.write().unwrap_or_else(PoisonError::into_inner) = Err(problem);
     }
 
@@ -115,6 +121,17 @@ impl App {
     /// The runs that are worked on and those that wait.
     pub fn driving(&self) -> &Driving {
         &self.inner.driving
+    }
+
+    /// The repository that is watched.
+    pub fn watching(&self) -> &Watching {
+        &self.inner.watching
+    }
+
+    /// What is remembered of a repository is another thing now: the watch counts it anew, and the window is told.
+    pub fn memory_changed(&self, repo: RepoId) {
+        self.watching().recount(repo);
+        self.ring(Change::Memory(repo));
     }
 
     /// Tells the window that something is another thing now.

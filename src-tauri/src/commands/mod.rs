@@ -11,7 +11,7 @@ mod runs;
 mod solve;
 
 use crate::view::{
-    CloseAsked, MemoryChanged, ModelsChanged, Opening, RepositoriesChanged, RunsChanged, SettingsChanged,
+    CloseAsked, MemoryChanged, ModelsChanged, Opening, RepositoriesChanged, RunsChanged, SettingsChanged, WatchChanged,
 };
 use tauri_specta::{Builder, collect_commands, collect_events};
 
@@ -35,6 +35,7 @@ pub fn all() -> Builder<tauri::Wry> {
             repositories::undo_remove_repository,
             repositories::branches,
             repositories::repository_files,
+            repositories::watch_repository,
             repositories::add_sample,
             repositories::sample_issues,
             solve::draft,
@@ -90,6 +91,7 @@ pub fn all() -> Builder<tauri::Wry> {
             RepositoriesChanged,
             RunsChanged,
             SettingsChanged,
+            WatchChanged,
         ])
         .dangerously_cast_bigints_to_number()
         .disable_serde_phases()

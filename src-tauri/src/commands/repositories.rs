@@ -4,7 +4,7 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{BaseWish, BranchName, RepositoryRow, SampleIssue};
+use crate::view::{BaseWish, BranchName, RepositoryRow, SampleIssue, WatchView};
 use magis_core::RepoId;
 use std::path::PathBuf;
 use tauri::State;
@@ -63,4 +63,11 @@ pub async fn add_sample(app: State<'_, App>) -> Result<RepositoryRow, Problem> {
 #[specta::specta]
 pub async fn sample_issues(app: State<'_, App>) -> Result<Vec<SampleIssue>, Problem> {
     Ok(app.sample_issues())
+}
+
+/// Watches a repository, and none beside it.
+#[tauri::command]
+#[specta::specta]
+pub async fn watch_repository(app: State<'_, App>, id: RepoId) -> Result<WatchView, Problem> {
+    app.work(move |app| app.watch_repository(id)).await
 }

@@ -119,8 +119,9 @@ fn leave(handle: &AppHandle, how: Option<Halt>) {
                 app.driving().halt_all(&app, how);
             }
             drop(tokio::time::timeout(PATIENCE, app.until_idle()).await);
-            app.driving().free().await;
+            app.driving().free(&app).await;
             let erase = |app: &App| {
+                app.watching().end();
                 app.erase_removed(now());
                 Ok(())
             };

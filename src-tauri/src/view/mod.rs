@@ -11,6 +11,7 @@ mod review;
 mod run;
 mod runs;
 mod solve;
+mod watch;
 
 pub use app::{
     AppInfo, CloseAnswer, CloseAsked, Density, DoctorLine, FetchRecord, Language, MemoryChanged, ModelsChanged,
@@ -33,3 +34,4 @@ pub use runs::{
     DeleteTicket, ExportFormat, RunHitView, RunListFilter, RunOrder, RunPage, RunRow, RunStatus, SnippetPart, UsageDay,
 };
 pub use solve::{Estimate, RunNews, SolveForm, SteeringWish};
+pub use watch::{RestReason, Warming, WatchChanged, WatchView, WatchedIndex};

@@ -97,7 +97,7 @@ impl From<HeadState> for HeadView {
 }
 
 /// How many files of HEAD memory knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Type)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 pub struct MemoryCounts {
     /// As they are.
     pub fresh: u32,

@@ -3,6 +3,7 @@
 use crate::problem::{Problem, named};
 use crate::state::{App, Change, now};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
+use crate::watching::Watching;
 use magis_engine::Magis;
 use magis_engine::floors::models::{MINIMUM_CONTEXT, available_memory};
 use magis_engine::floors::store::{RunFilter, RunQuery, RunStatus};
@@ -13,6 +14,8 @@ use std::path::Path;
 
 /// The key of the window's settings in the store.
 const SETTINGS: &str = "window/settings";
+/// Fewer tokens describe no file.
+const SMALLEST_WARM_BUDGET: u64 = 2_000;
 /// Less memory holds no model worth loading, in bytes.
 const SMALLEST_MEMORY_LIMIT: u64 = 256 << 20;
 
@@ -58,12 +61,14 @@ impl App {
             threads: settings.threads.map(|threads| threads.clamp(1, 512)),
             context: settings.context.map(|context| context.max(MINIMUM_CONTEXT)),
             memory_limit: settings.memory_limit.map(|limit| limit.max(SMALLEST_MEMORY_LIMIT)),
+            warm_tokens: settings.warm_tokens.map(|tokens| tokens.max(SMALLEST_WARM_BUDGET)),
+            warm_minutes: settings.warm_minutes.map(|minutes| minutes.max(1)),
             editor: settings.editor.filter(|editor| !editor.trim().is_empty()),
             ..settings
         };
         self.magis()?.store().put_setting(SETTINGS, &within)?;
         self.ring(Change::Settings);
-        Ok(())
+        Watching::obey(self)
     }
 
     /// The model that is taken where none is chosen.

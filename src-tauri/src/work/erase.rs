@@ -36,7 +36,7 @@ impl App {
         }
         self.driving().halt_all(self, Halt::Stop);
         self.until_idle().await;
-        self.driving().free().await;
+        self.driving().free(self).await;
         self.work(|app| {
             app.close(Problem::new("erasing", "all data is being erased", "Wait a moment."));
             let erased = empty(app.place().data.root());

@@ -2,7 +2,7 @@
 
 use crate::driving::Driving;
 use crate::problem::Problem;
-use crate::state::{App, Change};
+use crate::state::App;
 use crate::view::{MemoryExportView, MemoryImportView, MemoryReport, SummaryView};
 use magis_core::{RepoId, RepoPath};
 use magis_engine::WithCode;
@@ -27,14 +27,14 @@ impl App {
     /// Puts a person's words in place of a model's.
     pub fn correct_summary(&self, repo: RepoId, path: &str, text: &str) -> Result<SummaryView, Problem> {
         let corrected = self.magis()?.correct_summary(repo, &RepoPath::new(path)?, text)?;
-        self.ring(Change::Memory(repo));
+        self.memory_changed(repo);
         Ok(corrected.into())
     }
 
     /// Drops every summary of a file.
     pub fn drop_summary(&self, repo: RepoId, path: &str) -> Result<(), Problem> {
         self.magis()?.drop_summary(repo, &RepoPath::new(path)?)?;
-        self.ring(Change::Memory(repo));
+        self.memory_changed(repo);
         Ok(())
     }
 
@@ -46,7 +46,7 @@ impl App {
     /// Takes a memory file into the memory of a repository.
     pub fn import_memory(&self, repo: RepoId, file: &Path) -> Result<MemoryImportView, Problem> {
         let taken = self.magis()?.import_memory(repo, file)?;
-        self.ring(Change::Memory(repo));
+        self.memory_changed(repo);
         Ok(taken.into())
     }
 
@@ -62,7 +62,7 @@ impl App {
         if self.driving().driven().is_empty() {
             Driving::free_when_idle(self);
         }
-        self.ring(Change::Memory(repo));
+        self.memory_changed(repo);
         Ok(renewed.into())
     }
 }

@@ -91,7 +91,7 @@ impl App {
     /// Deletes a model, or what was fetched of it so far.
     pub async fn remove_model(&self, id: &str) -> Result<(), Problem> {
         if self.driving().driven().is_empty() {
-            self.driving().free().await;
+            self.driving().free(self).await;
         }
         let id = id.to_owned();
         self.work(move |app| {

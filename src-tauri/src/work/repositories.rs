@@ -2,7 +2,8 @@
 
 use crate::problem::Problem;
 use crate::state::{App, Change, HeadFiles, now};
-use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue};
+use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue, WatchView};
+use crate::watching::Watching;
 use magis_core::{CommitId, RepoId};
 use magis_engine::Magis;
 use magis_engine::floors::repo::{BaseChoice, HeadState, RepositoryState};
@@ -40,6 +41,7 @@ impl App {
                 ));
             }
         }
+        self.watching().end_of(repo);
         magis.store().remove_repository(repo, now())?;
         self.ring(Change::Repositories);
         self.ring(Change::Runs(None));
@@ -52,6 +54,11 @@ impl App {
         self.ring(Change::Repositories);
         self.ring(Change::Runs(None));
         Ok(())
+    }
+
+    /// Watches a repository, and none beside it; how it stands.
+    pub fn watch_repository(&self, repo: RepoId) -> Result<WatchView, Problem> {
+        Watching::begin(self, repo)
     }
 
     /// The local branches.

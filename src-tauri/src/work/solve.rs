@@ -103,7 +103,7 @@ impl App {
         self.driving().halt(self, run, how)?;
         if !was_driven && how == Halt::Stop && self.driving().driven().is_empty() {
             // A paused run that is stopped: its model is still there.
-            self.driving().free().await;
+            self.driving().free(self).await;
         }
         Ok(())
     }

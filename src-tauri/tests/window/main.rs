@@ -14,3 +14,4 @@ mod repositories;
 mod review;
 mod runs;
 mod support;
+mod watching;

@@ -37,6 +37,8 @@ export const commands = {
 	branches: (id: RepoId) => typedError<BranchName[], Problem>(__TAURI_INVOKE("branches", { id })),
 	/**  The files a run with this base could read. */
 	repositoryFiles: (id: RepoId, base: BaseWish) => typedError<string[], Problem>(__TAURI_INVOKE("repository_files", { id, base })),
+	/**  Watches a repository, and none beside it. */
+	watchRepository: (id: RepoId) => typedError<WatchView, Problem>(__TAURI_INVOKE("watch_repository", { id })),
 	/**  Writes the built-in sample and takes it into the list. */
 	addSample: () => typedError<RepositoryRow, Problem>(__TAURI_INVOKE("add_sample")),
 	/**  The issues of the built-in sample. */
@@ -140,6 +142,7 @@ export const events = {
 	repositoriesChanged: makeEvent<RepositoriesChanged, RepositoriesChanged>("repositories-changed"),
 	runsChanged: makeEvent<RunsChanged, RunsChanged>("runs-changed"),
 	settingsChanged: makeEvent<SettingsChanged, SettingsChanged>("settings-changed"),
+	watchChanged: makeEvent<WatchChanged, WatchChanged>("watch-changed"),
 };
 
 /* Types */
@@ -1103,6 +1106,21 @@ export type RepositoryRow = {
 	runs: number,
 };
 
+/**  Why no file is described now. */
+export type RestReason = 
+/**  A run is under way, or its model is loaded still. */
+"run" | 
+/**  The budget of tokens is spent. */
+"tokens" | 
+/**  The budget of minutes is spent. */
+"minutes" | 
+/**  The repository has just changed. */
+"changed" | 
+/**  Nothing is left to describe. */
+"done" | 
+/**  The model cannot be used. */
+"model";
+
 /**  How far a review is. */
 export type ReviewState = {
 	/**  The files that were looked at. */
@@ -1437,6 +1455,12 @@ export type Settings = {
 	editor: string | null,
 	/**  Whether the end of a run is told while another window is in front. */
 	notify: boolean,
+	/**  Whether files of the repository at hand are described in advance, while nobody needs the machine. */
+	warm: boolean,
+	/**  Tokens that may cost, from when it was switched on; none: as many as it takes. */
+	warm_tokens: number | null,
+	/**  Minutes in which the model may be at work for it; none: as many as it takes. */
+	warm_minutes: number | null,
 };
 
 /**  The settings are other ones. */
@@ -1692,6 +1716,64 @@ export type Verdict = {
 	/**  The comment, which goes back to the Developer on rejection. */
 	comment: string,
 };
+
+/**  The describing of files in advance. */
+export type Warming = 
+/**  Nobody asked for it. */
+{ kind: "off" } | 
+/**  A file is being described. */
+{ kind: "describing"; 
+/**  Which. */
+path: string } | 
+/**  Nothing is done now. */
+{ kind: "resting"; 
+/**  Why; none before it was found out. */
+why: RestReason | null };
+
+/**  The watched repository stands otherwise. */
+export type WatchChanged = {
+	/**  How. */
+	view: WatchView,
+};
+
+/**  How a watched repository stands. */
+export type WatchView = {
+	/**  The repository. */
+	repo: RepoId,
+	/**  Why changes are looked for from time to time; none where the system tells of them. */
+	polling: Problem | null,
+	/**  The search index. */
+	index: WatchedIndex,
+	/**  When something changed in the repository, in milliseconds since 1970; none while nothing has. */
+	changed_at_ms: number | null,
+	/**  How much of the working tree memory knows; none until it was counted. */
+	memory: MemoryCounts | null,
+	/**  The describing of files in advance. */
+	warming: Warming,
+	/**  Files described in advance since the window opened. */
+	described: number,
+	/**  Tokens spent on it since the budget was given. */
+	spent: number,
+	/**  What could not be done; it is tried again. */
+	problem: Problem | null,
+};
+
+/**  The search index of a watched repository. */
+export type WatchedIndex = 
+/**  The working tree is being looked at. */
+{ kind: "looking" } | 
+/**  Files are being read. */
+{ kind: "reading"; 
+/**  How many were. */
+done: number; 
+/**  Of how many. */
+total: number } | 
+/**  It is right. */
+{ kind: "right"; 
+/**  Files it has. */
+files: number; 
+/**  Milliseconds from the last change to this. */
+took_ms: number };
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

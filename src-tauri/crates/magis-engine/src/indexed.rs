@@ -50,6 +50,7 @@ impl Magis {
         let folder = self.data.index(repo);
         forget(&folder);
         past::forget(&folder);
+        drop(fs::remove_file(turn_of(&folder)));
         drop(fs::remove_dir_all(folder));
     }
 }
@@ -60,7 +61,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Waits until nobody else, in whichever process, brings the index in `folder` up to date; it is ours as long as what comes
 /// back is held. The system gives it back when a process dies.
 pub(crate) fn take_turn(folder: &Path, stop: &CancellationToken) -> Result<File, EngineError> {
-    let file = folder.with_extension("lock");
+    let file = turn_of(folder);
     if let Some(around) = file.parent() {
         fs::create_dir_all(around).map_err(EngineError::io("create", around))?;
     }
@@ -74,6 +75,10 @@ pub(crate) fn take_turn(folder: &Path, stop: &CancellationToken) -> Result<File,
             Err(TryLockError::Error(error)) => return Err(EngineError::io("lock", &file)(error)),
         }
     }
+}
+
+fn turn_of(folder: &Path) -> PathBuf {
+    folder.with_extension("lock")
 }
 
 /// The index in `folder` is about to change: until it is whole it is of no commit.

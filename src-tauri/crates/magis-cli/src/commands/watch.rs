@@ -67,8 +67,11 @@ fn json(news: &WatchNews) -> String {
 fn line(news: &WatchNews) -> String {
     match news {
         WatchNews::Watching { folders } => format!("watching {}", count(*folders, "folder")),
-        WatchNews::Polling { why, remedy } => format!("not told of changes: {}\n  what to do: {remedy}", clean(why)),
+        WatchNews::Polling { why } => format!("not told of changes: {}\n  what to do: {}", clean(&why.to_string()), why.remedy()),
         WatchNews::Changed { change } => format!("changed: {}", told(change)),
+        WatchNews::Indexing { done, total } => {
+            format!("indexing: {} of {}", thousands(*done as u64), count(*total, "file"))
+        }
         WatchNews::Indexed {
             files,
             added,
@@ -143,7 +146,7 @@ fn at(place: &HeadPlace) -> String {
 mod tests {
     use super::*;
     use magis_core::{CommitId, RepoPath};
-    use magis_engine::floors::repo::HeadMove;
+    use magis_engine::floors::repo::{HeadMove, WhyPolling};
 
     fn change(paths: ChangedPaths, head: Option<HeadMove>, git: Vec<GitPart>) -> WatchNews {
         WatchNews::Changed {
@@ -174,12 +177,10 @@ mod tests {
     #[test]
     fn polling_says_what_to_do() {
         let news = WatchNews::Polling {
-            why: "too many folders".to_owned(),
-            remedy: "Run 'sudo sysctl ...'.".to_owned(),
+            why: WhyPolling::TooManyFolders { limit: Some(8_192) },
         };
-        assert_eq!(
-            line(&news),
-            "not told of changes: too many folders\n  what to do: Run 'sudo sysctl ...'."
-        );
+        let said = line(&news);
+        assert!(said.starts_with("not told of changes: the repository has more folders"), "{said}");
+        assert!(said.contains("\n  what to do: Run 'sudo sysctl fs.inotify.max_user_watches="), "{said}");
     }
 }

@@ -19,6 +19,8 @@ use tokio_util::sync::CancellationToken;
 const LOOK: Duration = Duration::from_secs(2);
 /// When a file that changed under our eyes is looked at again.
 const AGAIN: Duration = Duration::from_millis(200);
+/// How often the progress of reading is told.
+const BEAT: Duration = Duration::from_millis(500);
 /// An index that nobody needed for so long is closed: it holds names and imports of every file in memory.
 const UNUSED: Duration = Duration::from_mins(1);
 
@@ -236,7 +238,8 @@ impl Following {
         };
         let commit = self.repository.head_place().ok().and_then(|head| head.commit);
         indexed::forget(&self.folder);
-        let (stop, no_text) = (self.stop.clone(), &mut self.no_text);
+        let (stop, watched, no_text) = (self.stop.clone(), self.watched.clone(), &mut self.no_text);
+        let mut told = Instant::now();
         let update = index.update_while(
             wanted,
             |path, blob| match reader.text(path, blob) {
@@ -250,7 +253,11 @@ impl Following {
                     None
                 }
             },
-            |_, _| {
+            |done, total| {
+                if told.elapsed() >= BEAT {
+                    told = Instant::now();
+                    watched.tell(WatchNews::Indexing { done, total });
+                }
                 if stop.is_cancelled() {
                     ControlFlow::Break(())
                 } else {

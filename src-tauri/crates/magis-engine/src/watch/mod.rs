@@ -23,7 +23,7 @@ use magis_repo::{WatchOptions, Watcher, WorkTree};
 use magis_store::Coverage;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -48,6 +48,7 @@ pub struct WatchState {
 pub struct Watch {
     watched: Watched,
     stop: CancellationToken,
+    follower: Option<JoinHandle<()>>,
     _watcher: Watcher,
 }
 
@@ -92,8 +93,7 @@ impl Watched {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.stop.cancel();
-        drop(self.watched.heard.send(Heard::Stop));
+        self.halt();
     }
 }
 
@@ -127,13 +127,14 @@ impl Magis {
         };
         let stop = CancellationToken::new();
         let mut following = Following::new(watched.clone(), repository, stop.clone());
-        thread::Builder::new()
+        let follower = thread::Builder::new()
             .name("magis-custodian".to_owned())
             .spawn(move || following.follow(&hears))
             .map_err(EngineError::io("begin to follow", self.data.root()))?;
         Ok(Watch {
             watched,
             stop,
+            follower: Some(follower),
             _watcher: watcher,
         })
     }
@@ -143,6 +144,20 @@ impl Watch {
     /// How things stand now.
     pub fn state(&self) -> WatchState {
         self.watched.held().state.clone()
+    }
+
+    /// Ends it, and comes back when nothing is written any more.
+    pub fn end(mut self) {
+        self.halt();
+        if let Some(follower) = self.follower.take() {
+            // One that panicked writes nothing either.
+            drop(follower.join());
+        }
+    }
+
+    fn halt(&self) {
+        self.stop.cancel();
+        drop(self.watched.heard.send(Heard::Stop));
     }
 
     /// Counts anew how much memory knows: a run or a person may have changed that.
@@ -181,6 +196,11 @@ impl WarmingSwitch {
     /// Goes on when nobody needs the machine.
     pub fn go_on(&self) {
         self.orders.send_modify(warming::Orders::go_on);
+    }
+
+    /// Lets go of the machine until [`WarmingSwitch::go_on`]: somebody needs it for a run, or holds a run's model.
+    pub fn give_way(&self) {
+        self.orders.send_modify(warming::Orders::give_way);
     }
 
     /// Gives another budget; what was spent before does not count.

@@ -3,7 +3,7 @@
 use super::WarmingRest;
 use crate::EngineError;
 use magis_core::RepoPath;
-use magis_repo::{RepoChange, WatchEvent};
+use magis_repo::{RepoChange, WatchEvent, WhyPolling};
 use serde::Serialize;
 
 /// What is told of a watched repository, in the order in which it happens.
@@ -18,14 +18,19 @@ pub enum WatchNews {
     /// From now on changes are looked for from time to time.
     Polling {
         /// Why.
-        why: String,
-        /// What a person can do about it.
-        remedy: String,
+        why: WhyPolling,
     },
     /// Something changed in the repository.
     Changed {
         /// What.
         change: RepoChange,
+    },
+    /// Files are being read into the index.
+    Indexing {
+        /// Files read.
+        done: usize,
+        /// Files to read.
+        total: usize,
     },
     /// The index was brought up to date with the working tree.
     Indexed {
@@ -88,10 +93,7 @@ impl From<&WatchEvent> for WatchNews {
     fn from(event: &WatchEvent) -> Self {
         match event {
             WatchEvent::Watching { folders } => Self::Watching { folders: *folders },
-            WatchEvent::Polling { why } => Self::Polling {
-                why: why.to_string(),
-                remedy: why.remedy(),
-            },
+            WatchEvent::Polling { why } => Self::Polling { why: why.clone() },
             WatchEvent::Changed(change) => Self::Changed { change: change.clone() },
         }
     }

@@ -21,7 +21,7 @@ pub struct WarmingBudget {
 pub enum WarmingRest {
     /// A person paused it.
     Paused,
-    /// A run is under way.
+    /// A run is under way, or its model is loaded still.
     RunUnderWay,
     /// The budget of tokens is spent, or would be by the next file.
     TokensSpent,
@@ -54,6 +54,8 @@ impl fmt::Display for WarmingRest {
 pub(crate) enum Order {
     Go,
     Pause,
+    /// Not while somebody else needs the machine, whom the store does not know of.
+    Yield,
 }
 
 /// Whether somebody else needs the machine.
@@ -102,7 +104,7 @@ pub(crate) fn interruption(now: &Circumstances) -> Option<WarmingRest> {
     let late = |minutes: u32| now.spent.time >= Duration::from_secs(60 * u64::from(minutes));
     match (now.order, now.runs) {
         (Order::Pause, _) => Some(WarmingRest::Paused),
-        (Order::Go, Runs::UnderWay) => Some(WarmingRest::RunUnderWay),
+        (Order::Yield, _) | (Order::Go, Runs::UnderWay) => Some(WarmingRest::RunUnderWay),
         (Order::Go, Runs::None) => now
             .budget
             .minutes
@@ -151,6 +153,11 @@ mod tests {
             ..FREE
         };
         check(run, Some(WarmingRest::RunUnderWay), Some(WarmingRest::RunUnderWay));
+        let yielding = Circumstances {
+            order: Order::Yield,
+            ..FREE
+        };
+        check(yielding, Some(WarmingRest::RunUnderWay), Some(WarmingRest::RunUnderWay));
         let busy = Circumstances {
             quiet: Duration::from_secs(3),
             ..FREE

@@ -55,6 +55,10 @@ impl Orders {
         self.order = Order::Go;
     }
 
+    pub fn give_way(&mut self) {
+        self.order = Order::Yield;
+    }
+
     pub fn set_budget(&mut self, budget: WarmingBudget) {
         self.budget = budget;
         self.given += 1;

@@ -1,0 +1,110 @@
+//! How the repository at hand is watched, and what is done with it in advance.
+
+use super::repository::MemoryCounts;
+use crate::problem::Problem;
+use magis_core::RepoId;
+use magis_engine::WarmingRest;
+use serde::{Deserialize, Serialize};
+use specta::Type;
+use tauri_specta::Event;
+
+/// How a watched repository stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct WatchView {
+    /// The repository.
+    pub repo: RepoId,
+    /// Why changes are looked for from time to time; none where the system tells of them.
+    pub polling: Option<Problem>,
+    /// The search index.
+    pub index: WatchedIndex,
+    /// When something changed in the repository, in milliseconds since 1970; none while nothing has.
+    pub changed_at_ms: Option<i64>,
+    /// How much of the working tree memory knows; none until it was counted.
+    pub memory: Option<MemoryCounts>,
+    /// The describing of files in advance.
+    pub warming: Warming,
+    /// Files described in advance since the window opened.
+    pub described: u32,
+    /// Tokens spent on it since the budget was given.
+    pub spent: u64,
+    /// What could not be done; it is tried again.
+    pub problem: Option<Problem>,
+}
+
+/// The search index of a watched repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WatchedIndex {
+    /// The working tree is being looked at.
+    Looking,
+    /// Files are being read.
+    Reading {
+        /// How many were.
+        done: u32,
+        /// Of how many.
+        total: u32,
+    },
+    /// It is right.
+    Right {
+        /// Files it has.
+        files: u32,
+        /// Milliseconds from the last change to this.
+        took_ms: u64,
+    },
+}
+
+/// The describing of files in advance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Warming {
+    /// Nobody asked for it.
+    Off,
+    /// A file is being described.
+    Describing {
+        /// Which.
+        path: String,
+    },
+    /// Nothing is done now.
+    Resting {
+        /// Why; none before it was found out.
+        why: Option<RestReason>,
+    },
+}
+
+/// Why no file is described now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum RestReason {
+    /// A run is under way, or its model is loaded still.
+    Run,
+    /// The budget of tokens is spent.
+    Tokens,
+    /// The budget of minutes is spent.
+    Minutes,
+    /// The repository has just changed.
+    Changed,
+    /// Nothing is left to describe.
+    Done,
+    /// The model cannot be used.
+    Model,
+}
+
+impl From<WarmingRest> for RestReason {
+    fn from(why: WarmingRest) -> Self {
+        match why {
+            WarmingRest::Paused | WarmingRest::RunUnderWay => Self::Run,
+            WarmingRest::TokensSpent => Self::Tokens,
+            WarmingRest::MinutesSpent => Self::Minutes,
+            WarmingRest::JustChanged => Self::Changed,
+            WarmingRest::NothingLeft => Self::Done,
+            WarmingRest::Failed => Self::Model,
+        }
+    }
+}
+
+/// The watched repository stands otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
+pub struct WatchChanged {
+    /// How.
+    pub view: WatchView,
+}

@@ -1,0 +1,295 @@
+//! The repository at hand, watched: its index and what memory knows of it follow every change, and files are described in
+//! advance while nobody needs the machine, where a person wants that.
+//!
+//! One repository at a time, the one that the window shows. How it is watched is the engine's business.
+
+use crate::driving::ModelSource;
+use crate::problem::{Problem, named};
+use crate::state::{App, Change, now};
+use crate::view::{Warming, WatchView, WatchedIndex};
+use magis_core::RepoId;
+use magis_engine::floors::repo::{WatchOptions, WhyPolling};
+use magis_engine::floors::store::Coverage;
+use magis_engine::{EngineLimits, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// How often the window is told.
+const BEAT: Duration = Duration::from_millis(250);
+/// How often the lists that lie around it are asked for anew: each is a look at every repository.
+const LISTS: Duration = Duration::from_secs(2);
+/// The repository has to be quiet for so long before files are described.
+const QUIET: Duration = Duration::from_secs(5);
+/// A model that describes is gone after so long at the most, once somebody else needs the machine.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What is watched.
+#[derive(Default)]
+pub struct Watching {
+    at_hand: Mutex<Option<AtHand>>,
+    /// Whether a run needs the machine.
+    gives_way: AtomicBool,
+}
+
+struct AtHand {
+    watch: Watch,
+    view: WatchView,
+    warmer: Option<Warmer>,
+}
+
+struct Warmer {
+    wanted: Wanted,
+    budget: WarmingBudget,
+    switch: WarmingSwitch,
+}
+
+/// What files are described with.
+#[derive(PartialEq, Eq)]
+struct Wanted {
+    model: String,
+    limits: EngineLimits,
+}
+
+impl Watching {
+    /// Watches a repository and none beside it; how it stands. Has to be called within the runtime.
+    pub fn begin(app: &App, repo: RepoId) -> Result<WatchView, Problem> {
+        {
+            let mut at_hand = app.watching().at_hand();
+            if let Some(known) = at_hand.as_ref().filter(|known| known.view.repo == repo) {
+                return Ok(known.view.clone());
+            }
+            *at_hand = None;
+            let (sender, news) = unbounded_channel();
+            let watch = app.magis()?.watch(repo, WatchOptions::default(), sender)?;
+            let view = WatchView {
+                repo,
+                polling: None,
+                index: WatchedIndex::Looking,
+                changed_at_ms: None,
+                memory: None,
+                warming: Warming::Off,
+                described: 0,
+                spent: 0,
+                problem: None,
+            };
+            *at_hand = Some(AtHand {
+                watch,
+                view,
+                warmer: None,
+            });
+            tokio::spawn(hear(app.clone(), repo, news));
+        }
+        Self::obey(app)?;
+        let at_hand = app.watching().at_hand();
+        let known = at_hand.as_ref().filter(|known| known.view.repo == repo);
+        known.map(|known| known.view.clone()).ok_or_else(|| another(repo))
+    }
+
+    /// Watches nothing any more, and waits until nothing is written either.
+    pub fn end(&self) {
+        end(self.at_hand().take());
+    }
+
+    /// As [`Watching::end`], where it is this repository that is watched.
+    pub fn end_of(&self, repo: RepoId) {
+        let ended = self.at_hand().take_if(|known| known.view.repo == repo);
+        end(ended);
+    }
+
+    /// Describes files in advance, or does not, as the settings say. Has to be called within the runtime.
+    pub fn obey(app: &App) -> Result<(), Problem> {
+        let settings = app.settings()?;
+        let wanted = Wanted {
+            model: app.default_model()?,
+            limits: settings.limits(),
+        };
+        let budget = WarmingBudget {
+            tokens: settings.warm_tokens,
+            minutes: settings.warm_minutes,
+        };
+        let watching = app.watching();
+        let mut at_hand = watching.at_hand();
+        let Some(known) = at_hand.as_mut() else { return Ok(()) };
+        if !settings.warm {
+            known.warmer = None;
+            known.view.warming = Warming::Off;
+        } else if let Some(warmer) = known.warmer.as_mut().filter(|warmer| warmer.wanted == wanted) {
+            if warmer.budget != budget {
+                warmer.budget = budget;
+                warmer.switch.set_budget(budget);
+            }
+        } else {
+            let model = match app.driving().models() {
+                ModelSource::Given(model) => WarmingModel::Loaded(Arc::clone(model)),
+                ModelSource::Worker => WarmingModel::Named {
+                    name: wanted.model.clone(),
+                    limits: wanted.limits,
+                },
+            };
+            let switch = known.watch.warm(model, budget, QUIET);
+            if watching.gives_way.load(Ordering::Relaxed) {
+                switch.give_way();
+            }
+            known.view.warming = Warming::Resting { why: None };
+            known.view.problem = None;
+            known.warmer = Some(Warmer { wanted, budget, switch });
+        }
+        app.ring(Change::Watch(Box::new(known.view.clone())));
+        Ok(())
+    }
+
+    /// Counts anew how much memory knows of this repository, where it is watched.
+    pub fn recount(&self, repo: RepoId) {
+        if let Some(known) = self.at_hand().as_ref().filter(|known| known.view.repo == repo) {
+            known.watch.recount();
+        }
+    }
+
+    /// Lets go of the machine: a model is about to be loaded. Comes back when the other one is gone.
+    pub async fn give_way(&self) {
+        self.gives_way.store(true, Ordering::Relaxed);
+        let end = Instant::now() + GRACE;
+        loop {
+            match self.at_hand().as_ref() {
+                Some(AtHand {
+                    watch,
+                    warmer: Some(warmer),
+                    ..
+                }) if watch.state().rests.is_none_or(|why| why == WarmingRest::JustChanged) => warmer.switch.give_way(),
+                Some(AtHand {
+                    warmer: Some(warmer), ..
+                }) => return warmer.switch.give_way(),
+                _ => return,
+            }
+            if Instant::now() > end {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Nobody else needs the machine any more.
+    pub fn go_on(&self) {
+        self.gives_way.store(false, Ordering::Relaxed);
+        if let Some(warmer) = self.at_hand().as_ref().and_then(|known| known.warmer.as_ref()) {
+            warmer.switch.go_on();
+        }
+    }
+
+    fn at_hand(&self) -> MutexGuard<'_, Option<AtHand>> {
+        self.at_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn end(ended: Option<AtHand>) {
+    if let Some(AtHand { watch, .. }) = ended {
+        watch.end();
+    }
+}
+
+/// What the window asks for anew when it is time.
+#[derive(Default)]
+struct Pending {
+    view: bool,
+    repositories: bool,
+    memory: bool,
+}
+
+/// Takes in what happens to the repository, as long as it is the one at hand, and tells the window of it.
+async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
+    let mut beat = tokio::time::interval(BEAT);
+    beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut pending = Pending::default();
+    let mut lists: Option<Instant> = None;
+    loop {
+        tokio::select! {
+            told = news.recv() => {
+                // The channel closes when the watch ends.
+                let Some(told) = told else { return };
+                let mut at_hand = app.watching().at_hand();
+                let Some(known) = at_hand.as_mut().filter(|known| known.view.repo == repo) else { return };
+                take(&mut known.view, told, &mut pending);
+            }
+            _ = beat.tick() => {
+                if std::mem::take(&mut pending.view) {
+                    let view = app.watching().at_hand().as_ref().map(|known| known.view.clone());
+                    if let Some(view) = view.filter(|view| view.repo == repo) {
+                        app.ring(Change::Watch(Box::new(view)));
+                    }
+                }
+                if lists.is_none_or(|last| last.elapsed() >= LISTS) && (pending.repositories || pending.memory) {
+                    lists = Some(Instant::now());
+                    if std::mem::take(&mut pending.repositories) {
+                        app.ring(Change::Repositories);
+                    }
+                    if std::mem::take(&mut pending.memory) {
+                        app.ring(Change::Memory(repo));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn take(view: &mut WatchView, news: WatchNews, pending: &mut Pending) {
+    pending.view = true;
+    match news {
+        WatchNews::Watching { .. } => view.polling = None,
+        WatchNews::Polling { why } => view.polling = Some(polling(&why)),
+        WatchNews::Changed { .. } => {
+            view.changed_at_ms = Some(now());
+            pending.repositories = true;
+        }
+        WatchNews::Indexing { done, total } => {
+            view.index = WatchedIndex::Reading {
+                done: count(done),
+                total: count(total),
+            };
+        }
+        WatchNews::Indexed { files, took_ms, .. } => {
+            view.index = WatchedIndex::Right {
+                files: count(files),
+                took_ms,
+            };
+            view.problem = None;
+            pending.repositories = true;
+        }
+        WatchNews::Memory { fresh, stale, none } => {
+            let counts = Some(Coverage { fresh, stale, none }.into());
+            pending.memory |= view.memory.is_some() && view.memory != counts;
+            view.memory = counts;
+        }
+        WatchNews::Warming { path } => {
+            view.warming = Warming::Describing { path: path.to_string() };
+        }
+        WatchNews::Warmed { spent, .. } => {
+            view.described += 1;
+            view.spent = spent;
+        }
+        WatchNews::Resting { why } if view.warming != Warming::Off => {
+            view.warming = Warming::Resting { why: Some(why.into()) };
+        }
+        WatchNews::Resting { .. } | WatchNews::NotWarmed { .. } => {}
+        WatchNews::Failed { sentence, remedy } => view.problem = Some(Problem::new("watch", sentence, remedy)),
+    }
+}
+
+fn polling(why: &WhyPolling) -> Problem {
+    let code = match why {
+        WhyPolling::TooManyFolders { .. } => "watch_folders",
+        WhyPolling::TooManyWatchers { .. } => "watch_programs",
+        WhyPolling::RootGone => "watch_gone",
+        WhyPolling::System { .. } => "watch_system",
+    };
+    Problem::new(code, why.to_string(), why.remedy()).naming(named([("remedy", why.remedy())]))
+}
+
+fn another(repo: RepoId) -> Problem {
+    Problem::new("watch", format!("repository {repo} is no longer the one at hand"), "")
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,119 @@
+//! The repository at hand is watched, and its files are described in advance where a person wants it.
+
+use crate::ground::script;
+use crate::support::Window;
+use magis_app::views::{IndexView, RestReason, Settings, Warming, WatchView, WatchedIndex};
+use magis_core::RepoId;
+use magis_testkit::sample;
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Nothing takes so long; a test that waits longer fails.
+const NEVER: Duration = Duration::from_mins(1);
+
+impl Window {
+    /// Waits until the repository at hand stands like this.
+    async fn until(&self, repo: RepoId, wanted: impl Fn(&WatchView) -> bool) -> WatchView {
+        let end = Instant::now() + NEVER;
+        loop {
+            let app = self.app.clone();
+            let view = self.app.work(move |_| app.watch_repository(repo)).await.unwrap();
+            if wanted(&view) {
+                return view;
+            }
+            assert!(Instant::now() < end, "{view:?}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Settings)) {
+        let mut settings = self.app.settings().unwrap();
+        change(&mut settings);
+        self.app.put_settings(settings).unwrap();
+    }
+}
+
+fn files(view: &WatchView) -> Option<u32> {
+    match view.index {
+        WatchedIndex::Right { files, .. } => Some(files),
+        WatchedIndex::Looking | WatchedIndex::Reading { .. } => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_repository_at_hand_is_followed_and_no_other() {
+    let window = Window::new(script());
+    let other = window.folder.path().join("other");
+    sample::write_repository(&other).unwrap();
+    let (repo, other_repo) = (window.add(), window.app.add_repository(&other).unwrap().id);
+
+    let first = window
+        .until(repo, |view| files(view).is_some() && view.memory.is_some())
+        .await;
+    assert_eq!((first.polling.clone(), first.problem.clone()), (None, None));
+    assert_eq!(
+        window
+            .app
+            .repositories()
+            .unwrap()
+            .iter()
+            .find(|row| row.id == repo)
+            .unwrap()
+            .index,
+        Some(IndexView::Fresh)
+    );
+
+    fs::write(window.root().join("new.py"), "def new():\n    return 1\n").unwrap();
+    let after = window.until(repo, |view| files(view) > files(&first)).await;
+    assert!(after.changed_at_ms.is_some());
+    assert_eq!(after.memory.unwrap().none, first.memory.unwrap().none + 1);
+
+    window.until(other_repo, |view| files(view) == files(&first)).await;
+    fs::remove_file(window.root().join("new.py")).unwrap();
+    let back = window.until(repo, |view| files(view).is_some()).await;
+    assert_eq!(files(&back), files(&first), "what happened meanwhile is taken in");
+
+    window.app.remove_repository(repo).unwrap();
+    fs::rename(window.root(), window.folder.path().join("gone")).unwrap();
+    assert_eq!(window.app.watch_repository(repo).unwrap_err().code, "no_repository");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_described_in_advance_where_it_is_wanted() {
+    let window = Window::new(script());
+    let repo = window.add();
+    let before = window.until(repo, |view| view.memory.is_some()).await;
+    assert_eq!((before.warming, before.memory.unwrap().fresh), (Warming::Off, 0));
+
+    window.set(|settings| settings.warm = true);
+    let done = Warming::Resting {
+        why: Some(RestReason::Done),
+    };
+    let after = window.until(repo, |view| view.warming == done).await;
+    assert!(after.described > 2 && after.spent > 0, "{after:?}");
+    assert_eq!(window.app.memory_report(repo).unwrap().counts.fresh, after.described);
+
+    window.set(|settings| settings.warm = false);
+    let off = window.app.watch_repository(repo).unwrap();
+    assert_eq!((off.warming, off.described), (Warming::Off, after.described));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn describing_in_advance_keeps_to_its_budget() {
+    let window = Window::new(script());
+    window.set(|settings| {
+        settings.warm = true;
+        settings.warm_tokens = Some(2_000);
+    });
+    let repo = window.add();
+    let spent = Warming::Resting {
+        why: Some(RestReason::Tokens),
+    };
+    let view = window.until(repo, |view| view.warming == spent).await;
+    assert!(view.spent <= 2_000, "{view:?}");
+    window.set(|settings| settings.warm_tokens = None);
+    let done = Warming::Resting {
+        why: Some(RestReason::Done),
+    };
+    window.until(repo, |view| view.warming == done).await;
+}
