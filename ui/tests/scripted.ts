@@ -21,6 +21,7 @@ const deleted = new Map<number, T.RunRow>()
 const removed: T.RepositoryRow[] = []
 const asked: { name: string; given: unknown[] }[] = []
 const answers = new Map<string, unknown>()
+let watched: T.RepoId | null = null
 
 const emit = (event: T.AppEvent): void => events.forEach((handler) => handler(event))
 const clone = <V>(value: V): V => structuredClone(value)
@@ -103,6 +104,7 @@ const acts: Ipc = {
   putSettings: async (settings) => {
     held.settings = clone(settings)
     emit({ kind: 'settings_changed' })
+    if (watched !== null) emit({ kind: 'watch_changed', view: watching(watched) })
   },
   fetched: async () => clone(held.fetched),
   diagnostics: async () => undefined,
@@ -142,6 +144,7 @@ const acts: Ipc = {
   },
   branches: async () => [{ name: 'main', current: true }, { name: 'fix/berth-names', current: false }, { name: 'release/2.4', current: false }],
   repositoryFiles: async () => held.memory.files.map((file) => file.path),
+  watchRepository: async (id) => watching((watched = id)),
   addSample: async () => {
     const row: T.RepositoryRow = { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 14 }, index: { kind: 'none' }, runs: 0 }
     if (!held.repositories.some((one) => one.id === 3)) held.repositories.push(row)
@@ -309,6 +312,23 @@ const acts: Ipc = {
   pickFolder: async () => '/home/ada/src/ledger',
   pickFile: async () => '/home/ada/models/own.gguf',
   pickSavePath: async (_, name) => `/home/ada/${name}`,
+}
+
+/** The repository at hand, watched; where it is wanted, its first file without a description is being described. */
+function watching(repo: T.RepoId): T.WatchView {
+  const { memory, settings } = held
+  const path = memory.files.find((file) => file.state === 'none')?.path
+  return {
+    repo,
+    polling: null,
+    index: { kind: 'right', files: memory.files.length, took_ms: 44 },
+    changed_at_ms: now - 60_000,
+    memory: memory.counts,
+    warming: !settings.warm ? { kind: 'off' } : path === undefined ? { kind: 'resting', why: 'done' } : { kind: 'describing', path },
+    described: settings.warm ? 3 : 0,
+    spent: settings.warm ? 4_212 : 0,
+    problem: null,
+  }
 }
 
 function setStatus(id: T.RunId, status: T.RunStatus): void {

@@ -1,6 +1,6 @@
 // Owns what the whole window shares: the screen, the repository at hand, settings, what runs now, toasts.
 // It is a view of what Rust holds: it asks, keeps the answer for drawing, and asks again when Rust says something changed.
-import { ipc, problemOf, type AppInfo, type ModelRow, type Opening, type Problem, type RepoId, type RepositoryRow, type RunId, type RunRow, type Settings } from '../ipc'
+import { ipc, problemOf, type AppInfo, type ModelRow, type Opening, type Problem, type RepoId, type RepositoryRow, type RunId, type RunRow, type Settings, type WatchView } from '../ipc'
 import { setLanguage, t, tn } from '../i18n/index.svelte'
 
 export type SettingsPage = 'appearance' | 'engine' | 'privacy' | 'data' | 'about'
@@ -27,6 +27,8 @@ class App {
   /** Runs that a window before this one left in its queue, the oldest first. */
   waiting = $state.raw<readonly RunRow[]>([])
   repo = $state<RepoId | null>(null)
+  /** How the repository at hand is watched. */
+  watched = $state.raw<WatchView | null>(null)
   /** The text of an issue file that the program was started with, until the form of its repository has it. */
   given = $state.raw<{ repo: RepoId; issue: string } | null>(null)
   ready = $state(false)
@@ -76,6 +78,14 @@ class App {
   choose(repo: RepoId): void {
     this.repo = repo
     keep('repo', String(repo))
+    void this.watch()
+  }
+
+  /** Has the repository at hand watched. Where it cannot be, its row says why. */
+  private async watch(): Promise<void> {
+    const row = this.repository
+    if (row === null || row.problem !== null) this.watched = null
+    else if (this.watched?.repo !== row.id) this.watched = await ipc.watchRepository(row.id).catch(() => null)
   }
 
   widenRail(wide: boolean): void {
@@ -139,6 +149,9 @@ class App {
           // Which model is the default, and what fits, follow from them.
           void this.readModels()
           break
+        case 'watch_changed':
+          if (event.view.repo === this.repo) this.watched = event.view
+          break
         case 'opening':
           void this.begin(event.opening)
           break
@@ -152,6 +165,7 @@ class App {
       const [info] = await Promise.all([ipc.appInfo(), this.readRepositories(), this.readModels(), this.readRunning()])
       this.info = info
       this.repo = remembered(this.repositories)
+      void this.watch()
       if (info.opened !== null) await this.begin(info.opened)
       else if (info.first_start && this.repositories.length === 0) this.screen = { name: 'start' }
       this.startProblem = null
@@ -186,6 +200,7 @@ class App {
   async readRepositories(): Promise<void> {
     this.repositories = await ipc.repositories()
     if (this.repo !== null && !this.repositories.some((row) => row.id === this.repo)) this.repo = remembered(this.repositories)
+    void this.watch()
   }
 
   /** Sizes and free memory as they are now. */

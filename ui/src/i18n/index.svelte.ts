@@ -1,8 +1,7 @@
 // Owns the language of the window: which one is in force, and the lookup of every sentence by its key.
 // The sentences are in en/ and zh_hans/, one file per feature; numbers and times are in format.ts.
 import { numberFormat, pluralRules } from './formatters'
-import { en } from './en'
-import { zh_hans } from './zh_hans'
+import { en, zh_hans } from './sentences'
 
 export type Tongue = 'en' | 'zh_hans'
 export type Key = keyof typeof en

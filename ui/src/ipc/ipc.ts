@@ -32,6 +32,8 @@ export interface Ipc {
   undoRemoveRepository(id: T.RepoId): Done
   branches(id: T.RepoId): Promise<T.BranchName[]>
   repositoryFiles(id: T.RepoId, base: T.BaseWish): Promise<string[]>
+  /** Watches a repository and none beside it. */
+  watchRepository(id: T.RepoId): Promise<T.WatchView>
   addSample(): Promise<T.RepositoryRow>
   sampleIssues(): Promise<T.SampleIssue[]>
 

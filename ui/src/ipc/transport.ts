@@ -25,6 +25,7 @@ export const ipc: Ipc = {
   undoRemoveRepository: (id) => call(commands.undoRemoveRepository(id)),
   branches: (id) => call(commands.branches(id)),
   repositoryFiles: (id, base) => call(commands.repositoryFiles(id, base)),
+  watchRepository: (id) => call(commands.watchRepository(id)),
   addSample: () => call(commands.addSample()),
   sampleIssues: () => call(commands.sampleIssues()),
 
@@ -104,6 +105,7 @@ export const ipc: Ipc = {
       events.modelsChanged.listen(() => handler({ kind: 'models_changed' })),
       events.memoryChanged.listen((event) => handler({ kind: 'memory_changed', repo: event.payload.repo })),
       events.settingsChanged.listen(() => handler({ kind: 'settings_changed' })),
+      events.watchChanged.listen((event) => handler({ kind: 'watch_changed', view: event.payload.view })),
       events.opening.listen((event) => handler({ kind: 'opening', opening: event.payload })),
       events.closeAsked.listen((event) => handler({ kind: 'close_asked', running: event.payload.running })),
     ]),

@@ -1,6 +1,6 @@
 // Owns the names of everything that crosses between window and Rust: those generated from Rust, and the few that the window adds.
 // Components import types from here and never from the generated file.
-import type { MemoryFileState, Opening, RepoId, RunId, SolveForm } from './bindings'
+import type { MemoryFileState, Opening, RepoId, RunId, SolveForm, WatchView } from './bindings'
 
 export type * from './bindings'
 
@@ -15,5 +15,6 @@ export type AppEvent =
   | { kind: 'models_changed' }
   | { kind: 'memory_changed'; repo: RepoId }
   | { kind: 'settings_changed' }
+  | { kind: 'watch_changed'; view: WatchView }
   | { kind: 'opening'; opening: Opening }
   | { kind: 'close_asked'; running: number }

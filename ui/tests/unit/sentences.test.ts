@@ -4,8 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { en } from '../../src/i18n/en'
-import { zh_hans } from '../../src/i18n/zh_hans'
+import { en, zh_hans } from '../../src/i18n/sentences'
 import { zh_hans as chineseCatalog } from '../../src/i18n/zh_hans/catalog'
 
 const english: Record<string, string> = en

@@ -1,5 +1,6 @@
 // Owns how a repository's HEAD is written (a branch by its name, a commit by its first letters) and how its index stands to it. It reads no repository.
-import type { HeadView, IndexView } from '../../ipc'
+import type { HeadView, IndexView, WatchedIndex } from '../../ipc'
+import { number } from '../../i18n/format'
 import { t, tn } from '../../i18n/index.svelte'
 
 export function headText(head: HeadView | null): string {
@@ -11,6 +12,18 @@ export function headText(head: HeadView | null): string {
       return t('repositories.detached', { commit: head.commit.slice(0, 7) })
     case 'unborn':
       return t('repositories.unborn', { name: head.name })
+  }
+}
+
+/** The index of the repository at hand, which follows every change. */
+export function watchedText(index: WatchedIndex): string {
+  switch (index.kind) {
+    case 'looking':
+      return t('repositories.index.looking')
+    case 'reading':
+      return t('repositories.index.reading', { done: number(index.done), total: number(index.total) })
+    case 'right':
+      return t('repositories.index.right', { files: number(index.files), ms: number(index.took_ms) })
   }
 }
 
