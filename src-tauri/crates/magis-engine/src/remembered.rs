@@ -165,9 +165,7 @@ impl Magis {
         let described = describing::ask_summary(&mut asking, file)
             .await
             .map_err(|error| describing::no_summary(path, error))?;
-        // Nothing is dropped before its replacement is there.
-        self.store.drop_summaries_of(repo, path)?;
-        self.store.put_summary(&described)?;
+        self.store.replace_summaries(&described)?;
         let missing = || EngineError::NothingRemembered { path: path.clone() };
         self.remembered(repo, path)?.ok_or_else(missing)
     }

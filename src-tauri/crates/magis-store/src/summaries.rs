@@ -196,26 +196,15 @@ impl Store {
 
     /// Keeps a summary; one of the same blob, model and prompt is replaced unless a person corrected it.
     pub fn put_summary(&self, summary: &NewSummary) -> Result<(), StoreError> {
-        self.write("keeping a summary", |transaction| {
-            transaction.execute(
-                &format!("{KEEP} WHERE corrected_at IS NULL"),
-                named_params! {
-                    ":repo": summary.repo.0,
-                    ":path": summary.path.as_str(),
-                    ":blob": summary.blob.0,
-                    ":summary": summary.text,
-                    ":from_skeleton": summary.from_skeleton,
-                    ":file_bytes": summary.file_bytes,
-                    ":tokens": summary.tokens,
-                    ":model": summary.model,
-                    ":model_sha": summary.model_sha,
-                    ":template_hash": summary.template_hash,
-                    ":made_at": summary.made_at,
-                    ":made_in": summary.made_in.map(|run| run.0),
-                    ":corrected_at": None::<i64>,
-                },
-            )?;
-            Ok(())
+        self.write("keeping a summary", |transaction| put(transaction, summary))
+    }
+
+    /// Keeps a summary in the place of everything that is remembered of its file, a person's words included: all of it is
+    /// done, or nothing.
+    pub fn replace_summaries(&self, summary: &NewSummary) -> Result<(), StoreError> {
+        self.write("making a summary anew", |transaction| {
+            drop_of(transaction, summary.repo, &summary.path)?;
+            put(transaction, summary)
         })
     }
 
@@ -274,18 +263,7 @@ impl Store {
     /// Drops every summary of one file, and what is remembered of the same contents under other names, which would come
     /// back in its place; messages of changes included. Returns how many summaries there were.
     pub fn drop_summaries_of(&self, repo: RepoId, path: &RepoPath) -> Result<u32, StoreError> {
-        self.write("dropping summaries", |transaction| {
-            let of_file = "SELECT blob FROM summaries WHERE repo = ?1 AND path = ?2";
-            transaction.execute(
-                &format!("DELETE FROM change_messages WHERE repo = ?1 AND (path = ?2 OR from_blob IN ({of_file}))"),
-                (repo.0, path.as_str()),
-            )?;
-            let dropped = transaction.execute(
-                &format!("DELETE FROM summaries WHERE repo = ?1 AND blob IN ({of_file})"),
-                (repo.0, path.as_str()),
-            )?;
-            Ok(dropped as u32)
-        })
+        self.write("dropping summaries", |transaction| drop_of(transaction, repo, path))
     }
 
     /// Drops the whole memory of a repository, messages of changes included; returns how many summaries there were.
@@ -295,6 +273,41 @@ impl Store {
             Ok(transaction.execute("DELETE FROM summaries WHERE repo = ?1", [repo.0])? as u32)
         })
     }
+}
+
+fn put(transaction: &Transaction<'_>, summary: &NewSummary) -> Result<(), Fault> {
+    transaction.execute(
+        &format!("{KEEP} WHERE corrected_at IS NULL"),
+        named_params! {
+            ":repo": summary.repo.0,
+            ":path": summary.path.as_str(),
+            ":blob": summary.blob.0,
+            ":summary": summary.text,
+            ":from_skeleton": summary.from_skeleton,
+            ":file_bytes": summary.file_bytes,
+            ":tokens": summary.tokens,
+            ":model": summary.model,
+            ":model_sha": summary.model_sha,
+            ":template_hash": summary.template_hash,
+            ":made_at": summary.made_at,
+            ":made_in": summary.made_in.map(|run| run.0),
+            ":corrected_at": None::<i64>,
+        },
+    )?;
+    Ok(())
+}
+
+fn drop_of(transaction: &Transaction<'_>, repo: RepoId, path: &RepoPath) -> Result<u32, Fault> {
+    let of_file = "SELECT blob FROM summaries WHERE repo = ?1 AND path = ?2";
+    transaction.execute(
+        &format!("DELETE FROM change_messages WHERE repo = ?1 AND (path = ?2 OR from_blob IN ({of_file}))"),
+        (repo.0, path.as_str()),
+    )?;
+    let dropped = transaction.execute(
+        &format!("DELETE FROM summaries WHERE repo = ?1 AND blob IN ({of_file})"),
+        (repo.0, path.as_str()),
+    )?;
+    Ok(dropped as u32)
 }
 
 /// Writes a row, or the words of the row with its key; what may be replaced is said behind it.

@@ -129,6 +129,24 @@ fn a_correction_is_read_whatever_the_model_and_the_prompt_until_the_file_changes
 }
 
 #[test]
+fn a_summary_made_anew_takes_the_place_of_all_that_was_there_a_persons_words_too() {
+    let data = Data::new();
+    for (id, text) in [("b1", "Of old."), ("b2", "A model's.")] {
+        data.store
+            .put_summary(&summary(data.repo, "a.py", id, text, 10))
+            .unwrap();
+    }
+    let corrected = data
+        .store
+        .correct_summary(data.repo, &path("a.py"), &blob("b2"), "Mine.", 20);
+    assert!(corrected.unwrap().unwrap().is_corrected());
+    let anew = summary(data.repo, "a.py", "b2", "Made anew.", 30);
+    data.store.replace_summaries(&anew).unwrap();
+    let all = data.store.all_summaries(data.repo).unwrap();
+    assert_eq!(all.into_iter().map(|one| one.kept).collect::<Vec<_>>(), [anew]);
+}
+
+#[test]
 fn a_dropped_file_does_not_come_back_under_another_name() {
     let data = Data::new();
     for (name, id) in [("old.py", "b1"), ("new.py", "b1"), ("new.py", "b2"), ("other.py", "c1")] {

@@ -67,7 +67,11 @@ fn json(news: &WatchNews) -> String {
 fn line(news: &WatchNews) -> String {
     match news {
         WatchNews::Watching { folders } => format!("watching {}", count(*folders, "folder")),
-        WatchNews::Polling { why } => format!("not told of changes: {}\n  what to do: {}", clean(&why.to_string()), why.remedy()),
+        WatchNews::Polling { why } => format!(
+            "not told of changes: {}\n  what to do: {}",
+            clean(&why.to_string()),
+            why.remedy()
+        ),
         WatchNews::Changed { change } => format!("changed: {}", told(change)),
         WatchNews::Indexing { done, total } => {
             format!("indexing: {} of {}", thousands(*done as u64), count(*total, "file"))
@@ -180,7 +184,13 @@ mod tests {
             why: WhyPolling::TooManyFolders { limit: Some(8_192) },
         };
         let said = line(&news);
-        assert!(said.starts_with("not told of changes: the repository has more folders"), "{said}");
-        assert!(said.contains("\n  what to do: Run 'sudo sysctl fs.inotify.max_user_watches="), "{said}");
+        assert!(
+            said.starts_with("not told of changes: the repository has more folders"),
+            "{said}"
+        );
+        assert!(
+            said.contains("\n  what to do: Run 'sudo sysctl fs.inotify.max_user_watches="),
+            "{said}"
+        );
     }
 }
