@@ -12,7 +12,7 @@ use magis_core::{
 };
 use magis_flow::Run;
 use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, RelevanceByName, Template};
-use magis_search::{KeepRule, fuse, keep};
+use magis_search::{KeepRule, Signals, fuse, keep};
 use magis_syntax::outline;
 
 /// How many candidates the yes/no question is put to, after naming: it costs a reading of some 300 tokens each.
@@ -78,7 +78,10 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
     }
     let k = request.top_k.max(1) as usize;
     let located = work.index(run)?;
-    let ranking = located.index.rank_by(&located.query, located.sources(), k)?;
+    let searchable = &located.searchable;
+    let ranking = searchable
+        .index
+        .rank_by(&located.query, searchable.sources(Signals::ALL), k)?;
     Ok(RunEvent::CandidatesRanked {
         candidates: ranking.candidates,
         skipped,
@@ -212,7 +215,7 @@ pub(crate) fn best_code(
     characters: usize,
 ) -> Result<String, EngineError> {
     let located = work.index(run)?;
-    let symbols = located.index.symbols_for(&located.query, path, count)?;
+    let symbols = located.searchable.index.symbols_for(&located.query, path, count)?;
     let outline = outline(path, text);
     let quoted = quoted_lines(run.issue_text(), text)
         .into_iter()

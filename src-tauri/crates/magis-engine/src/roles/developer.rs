@@ -154,7 +154,7 @@ async fn choose_symbols<'outline>(
     let path = &state.task.path;
     let mut symbols = nameable(outline);
     let located = work.index(run)?;
-    let matching = located.index.symbols_for(&located.query, path, NAMES)?;
+    let matching = located.searchable.index.symbols_for(&located.query, path, NAMES)?;
     let lexical = |symbol: &Symbol| {
         matching
             .iter()
