@@ -500,6 +500,7 @@ fn stage(template: Template) -> Stage {
         Template::ChangeMessage
         | Template::FileSummary
         | Template::RelevanceByName
+        | Template::SymbolByName
         | Template::RelevanceByCode
         | Template::RelevanceByDescription => Stage::Locate,
         Template::Task | Template::DeveloperRole => Stage::Team,

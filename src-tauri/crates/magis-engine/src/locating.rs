@@ -1,16 +1,28 @@
-//! Where an issue is to be resolved, outside of any run: ranked files and symbols of one tree, each with its evidence. No
-//! model is asked.
+//! Where an issue is to be resolved, outside of any run: ranked files and symbols of one tree, each with its evidence; and
+//! what a model says of them, where one is asked.
 //!
 //! It goes by the same index and the same signals as a run, so that what is shown and measured here is what runs stand on.
 
+use crate::condense::condense;
+use crate::describing::OutsideRuns;
+use crate::desk::AskError;
+use crate::relevance::{self, Relevance};
+use crate::roles::custodian::descending;
 use crate::searchable::{Preparing, Searchable};
 use crate::{EngineError, Magis};
 use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, SkippedFile};
+use magis_llm::{LanguageModel, LlmError};
+use magis_prompts::Head;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals};
+use magis_store::Store;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// Of an issue the model reads about so many characters, some 700 tokens: on two cores each further thousand costs two
+/// seconds.
+const ISSUE_CHARACTERS: usize = 2_500;
 
 /// How much of a ranking is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +52,17 @@ pub struct Location {
     pub took: LocateTime,
 }
 
+/// What a model says of a location.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelJudgement {
+    /// Of each file, in the order the location has now; of the first ones only.
+    pub files: Vec<Relevance>,
+    /// Of each symbol, in the order the location has now.
+    pub symbols: Vec<Relevance>,
+    /// How long the model took.
+    pub took: Duration,
+}
+
 /// How long locating took, by part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LocateTime {
@@ -61,6 +84,14 @@ pub struct Locator {
     snapshot: Snapshot,
     skipped: Vec<SkippedFile>,
     took: LocateTime,
+    store: Store,
+}
+
+/// How many contents of other trees stay in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Other {
+    Few,
+    All,
 }
 
 impl Magis {
@@ -87,6 +118,26 @@ impl Magis {
         base: &BaseChoice,
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Locator, EngineError> {
+        self.open_locator(repository, base, Other::Few, watch)
+    }
+
+    /// As [`Magis::locator`], keeping in the index the contents of all trees once gone to: for whoever goes through many.
+    pub fn locator_keeping(
+        &self,
+        repository: &Path,
+        base: &BaseChoice,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Locator, EngineError> {
+        self.open_locator(repository, base, Other::All, watch)
+    }
+
+    fn open_locator(
+        &self,
+        repository: &Path,
+        base: &BaseChoice,
+        others: Other,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Locator, EngineError> {
         let begun = Instant::now();
         let repository = Repository::open(repository)?;
         repository.state()?;
@@ -95,12 +146,16 @@ impl Magis {
         let snapshot = Snapshot::take(&repository, &objects, base)?;
         let mut locator = Locator {
             repo,
-            searchable: Searchable::open(&self.data.index(repo))?,
+            searchable: match others {
+                Other::Few => Searchable::open(&self.data.index(repo))?,
+                Other::All => Searchable::open(&self.data.index(repo))?.keeping_all(),
+            },
             repository,
             objects,
             snapshot,
             skipped: Vec::new(),
             took: LocateTime::default(),
+            store: self.store.clone(),
         };
         let opening = begun.elapsed();
         locator.bring(watch)?;
@@ -118,13 +173,6 @@ impl Locator {
     ) -> Result<(), EngineError> {
         self.snapshot = Snapshot::take(&self.repository, &self.objects, base)?;
         self.bring(watch)
-    }
-
-    /// Keeps all contents of trees once gone to: for whoever goes through many.
-    #[must_use]
-    pub fn keeping_all(mut self) -> Self {
-        self.searchable.index = self.searchable.index.keeping(usize::MAX);
-        self
     }
 
     /// The tree it stands at.
@@ -170,6 +218,49 @@ impl Locator {
         Ok(candidates.iter().map(of).collect::<Result<_, _>>()?)
     }
 
+    /// Asks a model for the first `files` files and for all symbols of a location, and puts them in the order that ranking
+    /// and model give together. What lies behind those files stays as it is.
+    pub async fn judge(
+        &self,
+        issue: &Issue,
+        location: &mut Location,
+        files: usize,
+        model: &dyn LanguageModel,
+    ) -> Result<ModelJudgement, EngineError> {
+        let begun = Instant::now();
+        let condensed = condense(issue.text(), ISSUE_CHARACTERS);
+        if let Some(text) = &condensed {
+            location.notes.push(format!(
+                "The model read {} of the issue's {} characters",
+                text.chars().count(),
+                issue.text().chars().count()
+            ));
+        }
+        let head = Head {
+            issue: Some(condensed.unwrap_or_else(|| issue.text().to_owned())),
+            hints: Vec::new(),
+        };
+        let candidates = &mut location.ranking.candidates;
+        let asked = files.min(candidates.len());
+        let mut naming = OutsideRuns::new(self.repo, self.store.clone(), model);
+        let judged = relevance::judge(&mut naming, &head, &candidates[..asked], &location.symbols).await;
+        let judged = judged.map_err(|error| match error {
+            AskError::Fatal(error) => error,
+            AskError::Unusable(why) => LlmError::BadRequest { reason: why }.into(),
+        })?;
+        if let Some(why) = judged.unasked {
+            location.notes.push(format!("The ranking stands alone: {why}"));
+        }
+        let files = reorder(&mut candidates[..asked], &judged.files);
+        reorder(&mut location.ranking.parts[..asked], &judged.files);
+        let symbols = reorder(&mut location.symbols, &judged.symbols);
+        Ok(ModelJudgement {
+            files,
+            symbols,
+            took: begun.elapsed(),
+        })
+    }
+
     fn bring(&mut self, watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>) -> Result<(), EngineError> {
         let begun = Instant::now();
         let (files, skipped) = self.snapshot.files()?;
@@ -184,4 +275,15 @@ impl Locator {
         };
         Ok(())
     }
+}
+
+/// Puts things in the order of their relevance, which is given back in that order.
+fn reorder<T: Clone>(things: &mut [T], relevance: &[Relevance]) -> Vec<Relevance> {
+    let fused: Vec<f64> = relevance.iter().map(|one| one.fused).collect();
+    let order = descending(&fused);
+    let before = things.to_vec();
+    for (place, at) in order.iter().enumerate() {
+        things[place] = before[*at].clone();
+    }
+    order.into_iter().map(|at| relevance[at]).collect()
 }

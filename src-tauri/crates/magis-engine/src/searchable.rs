@@ -53,6 +53,15 @@ impl Searchable {
         })
     }
 
+    /// Keeps the contents of all trees it ever stood for.
+    #[must_use]
+    pub fn keeping_all(self) -> Self {
+        Self {
+            index: self.index.keeping(usize::MAX),
+            ..self
+        }
+    }
+
     /// Makes it stand for `files`, those of `snapshot`, and for the commits before that. `watch` may break it off, which
     /// counts as cancelled; what was read by then is kept.
     pub fn bring_to(
