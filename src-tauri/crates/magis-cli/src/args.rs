@@ -1,8 +1,10 @@
 //! The command line as it is typed. What it means is in `commands`, one file each.
 
+mod locate;
 mod runs;
 mod solve;
 
+pub use locate::LocateArgs;
 pub use runs::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
 pub use solve::{EngineArgs, FollowArgs, SolveArgs};
 
@@ -79,6 +81,8 @@ pub enum ColorChoice {
 pub enum Command {
     /// Solve an issue in a repository
     Solve(Box<SolveArgs>),
+    /// Say which files and functions an issue most likely means, and why; no model needed
+    Locate(Box<LocateArgs>),
     /// Look at past runs, go on with them, carry them elsewhere
     #[command(subcommand, arg_required_else_help = true)]
     Runs(RunsCommand),
@@ -353,6 +357,7 @@ fn after_help() -> String {
         "Examples:\n  \
          magis models fetch qwen2.5-coder-1.5b\n  \
          magis solve --repo ~/src/app --issue issue.md\n  \
+         magis locate --repo ~/src/app --issue issue.md\n  \
          magis runs show 12\n  \
          magis apply 12 --branch fix-12\n\n{}",
         ExitStatus::table()
