@@ -6,12 +6,14 @@
 use crate::condense::condense;
 use crate::desk::{AskError, Fitted, messages, now};
 use crate::recall::{Chain, Recall, Wanted, recall};
-use crate::relevance::Naming;
+use crate::relevance::{Named, Naming};
 use crate::workspace::CHARS_PER_TOKEN;
 use crate::{EngineError, Magis};
 use async_trait::async_trait;
 use magis_core::{BlobId, Description, DescriptionSource, RepoId, RepoPath, RunId};
-use magis_llm::{ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, ModelCard, Sampling, ScoreRequest};
+use magis_llm::{
+    ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, ModelCard, Sampling, Score, ScoreRequest,
+};
 use magis_prompts::{ChangeMessage, FileSummary, Head, Prompt, RelevanceByName, SymbolByName, Template, render};
 use magis_repo::Snapshot;
 use magis_store::{Maker, MemoryWork, NewSummary, Store};
@@ -267,18 +269,14 @@ impl<'a> OutsideRuns<'a> {
         Self { model, store, repo }
     }
 
-    async fn name<P: Prompt + Sync>(&self, asked: &P, silent: &P, names: &[String]) -> Result<Vec<f64>, AskError> {
+    async fn name<P: Prompt + Sync>(&self, asked: &P, silent: &P, names: &[String]) -> Result<Vec<Named>, AskError> {
         let with = self.score(asked, names).await?;
         let without = self.score(silent, names).await?;
-        Ok(with
-            .iter()
-            .zip(&without)
-            .map(|(with, without)| with - without)
-            .collect())
+        Ok(Named::each(&with, &without))
     }
 
-    /// The log-probability of each continuation, in nats.
-    async fn score<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<f64>, AskError> {
+    /// The log-probability of each continuation.
+    async fn score<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<Score>, AskError> {
         let rendered = render(prompt)?;
         let request = ScoreRequest {
             messages: messages(&rendered),
@@ -286,7 +284,7 @@ impl<'a> OutsideRuns<'a> {
             continuations: continuations.to_vec(),
         };
         match self.model.score(&request).await {
-            Ok(reply) => Ok(reply.scores.iter().map(|score| score.logprob).collect()),
+            Ok(reply) => Ok(reply.scores),
             Err(error @ LlmError::OverContext { .. }) => Err(AskError::Unusable(error.to_string())),
             Err(error) => Err(error.into()),
         }
@@ -340,13 +338,13 @@ impl<'a> OutsideRuns<'a> {
 
 #[async_trait]
 impl Naming for OutsideRuns<'_> {
-    async fn files(&mut self, head: &Head, names: &[String]) -> Result<Vec<f64>, AskError> {
+    async fn files(&mut self, head: &Head, names: &[String]) -> Result<Vec<Named>, AskError> {
         let asked = RelevanceByName { head: head.clone() };
         self.name(&asked, &RelevanceByName { head: Head::silent() }, names)
             .await
     }
 
-    async fn symbols(&mut self, head: &Head, names: &[String]) -> Result<Vec<f64>, AskError> {
+    async fn symbols(&mut self, head: &Head, names: &[String]) -> Result<Vec<Named>, AskError> {
         let asked = SymbolByName { head: head.clone() };
         self.name(&asked, &SymbolByName { head: Head::silent() }, names).await
     }

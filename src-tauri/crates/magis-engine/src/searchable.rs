@@ -7,14 +7,21 @@ use crate::{EngineError, indexed, past};
 use magis_core::{BlobId, RepoPath};
 use magis_llm::LlmError;
 use magis_repo::Snapshot;
-use magis_search::{History, Index, Signals, Sources};
+use magis_search::{History, Index, SearchError, Signals, Sources};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// So long another process may write to the index before that is an error.
+const PATIENCE: Duration = Duration::from_mins(5);
+/// Between two looks whether it is free.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// What is done before the first answer, for whoever waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preparing {
+    /// Another process writes to the index.
+    Waiting,
     /// Contents that the index does not hold yet are read.
     Index {
         /// So many are done.
@@ -72,11 +79,23 @@ impl Searchable {
     ) -> Result<Brought, EngineError> {
         let begun = Instant::now();
         indexed::forget(&self.folder);
-        let update = self.index.update_while(
-            files,
-            |_, blob| snapshot.scan(blob).ok().map(|source| source.text),
-            |done, total| watch(Preparing::Index { done, total }),
-        )?;
+        let update = loop {
+            let updated = self.index.update_while(
+                files,
+                |_, blob| snapshot.scan(blob).ok().map(|source| source.text),
+                |done, total| watch(Preparing::Index { done, total }),
+            );
+            match updated {
+                // The window, the command line and a run may want the same index at once; a first reading takes long.
+                Err(SearchError::Busy { .. }) if begun.elapsed() < PATIENCE => {
+                    if watch(Preparing::Waiting).is_break() {
+                        return Err(LlmError::Cancelled.into());
+                    }
+                    std::thread::sleep(PAUSE);
+                }
+                updated => break updated?,
+            }
+        };
         if update.not_reached > 0 {
             return Err(LlmError::Cancelled.into());
         }

@@ -132,6 +132,7 @@ impl<'a> Watching<'a> {
             return ControlFlow::Break(());
         }
         let message = match step {
+            Preparing::Waiting => "waiting for another process that updates the index".to_owned(),
             Preparing::Index { done, total } => format!("indexing {done} of {total} files"),
             Preparing::History { read } => format!("reading the history, {read} commits"),
         };

@@ -32,8 +32,8 @@ const CODE: &str = include_str!("../../prompts/locate_code.txt");
 /// Files of the ranking that are named.
 const FILES: usize = 20;
 /// Of so many files functions are named, so many of each.
-const SYMBOL_FILES: usize = 10;
-const SYMBOLS_EACH: usize = 3;
+const SYMBOL_FILES: usize = 6;
+const SYMBOLS_EACH: usize = 2;
 /// Functions of the whole ranking that are named besides.
 const SYMBOLS: usize = 20;
 /// The files whose code is shown.
