@@ -10,21 +10,26 @@ use magis_llm::Score;
 use magis_prompts::{Head, RelevanceByName, SymbolByName};
 use magis_search::{KeepRule, ScoredSymbol, fuse_weighted, keep};
 
-/// The weights beside the ranking, all as z-scores inside one issue; and what the ranking's own first place gains.
+/// How files are fused: by their places in the ranking and in what the model says, each place p counting 1 / (10 + p).
 ///
-/// Chosen on the issues of eight repositories and looked at again on those of a ninth. Per token, because a long path has
-/// more words that an issue can make likelier, whether it is meant or not. The ranking's first place is right twice as often
-/// as the naming's, so that a near tie between the two is left to it.
+/// Chosen on issues of eight repositories and looked at again on those of a ninth. Places do better than z-scores here: how
+/// far log-odds lie apart says little, and a z-score lets one outlier turn a clear order over.
 mod weight {
+    /// How flat the counts of the first places lie.
+    pub const FLATTENING: f64 = 10.0;
+    /// Naming, beside the ranking.
     pub const NAMING: f64 = 0.5;
-    pub const CODE: f64 = 0.25;
-    pub const FIRST: f64 = 0.5;
+    /// Yes or no on code, beside the ranking: on what was measured it adds next to nothing to naming.
+    pub const CODE: f64 = 0.1;
+    /// Naming of functions, as z-scores.
     pub const SYMBOL_NAMING: f64 = 0.5;
 }
 
-/// A file may lie this far below the best in fused z-scores, and so many files stay at the most: each costs a minute, and
-/// every additional file lowers the odds (the paper's table of complexity).
-pub(crate) const KEEP: KeepRule = KeepRule { margin: 2.5, most: 3 };
+/// A file stays with this share of what the best has.
+const KEPT_SHARE: f64 = 0.8;
+/// So many files stay at the most: each costs a minute, and every additional file lowers the odds (the paper's table of
+/// complexity).
+const KEPT_AT_MOST: usize = 5;
 
 /// Puts the naming questions.
 #[async_trait]
@@ -101,8 +106,9 @@ pub(crate) async fn judge(
     let symbol_scores: Vec<f64> = symbols.iter().map(|symbol| symbol.score).collect();
     let per_token = |named: &[Named]| -> Vec<Option<f64>> { named.iter().map(Named::per_token).collect() };
     let fused = fuse_files(&scores, &per_token(&named_files), &[]);
-    let per_symbol = per_token(&named_symbols);
-    let fused_symbols = fuse_weighted(&symbol_scores, &per_symbol, weight::SYMBOL_NAMING, &[], 0.0);
+    // Of functions the whole name counts: what sets them apart is often one long word at its end.
+    let nats: Vec<Option<f64>> = named_symbols.iter().map(|named| Some(named.nats)).collect();
+    let fused_symbols = fuse_weighted(&symbol_scores, &nats, weight::SYMBOL_NAMING, &[], 0.0);
     Ok(Judged {
         files: relevance(&fused, &named_files),
         symbols: relevance(&fused_symbols, &named_symbols),
@@ -110,13 +116,38 @@ pub(crate) async fn judge(
     })
 }
 
-/// Ranking, naming by token and yes/no on code as one order of files, given in the ranking's order.
+/// Ranking, naming by token and yes/no on code as one order of files, 0..1. A question that was not asked of any file counts
+/// for none; a file it was not asked of stands behind the others.
 pub(crate) fn fuse_files(ranking: &[f64], per_token: &[Option<f64>], yes_no: &[Option<f64>]) -> Vec<f64> {
-    let mut fused = fuse_weighted(ranking, per_token, weight::NAMING, yes_no, weight::CODE);
-    if let Some(first) = fused.first_mut() {
-        *first += weight::FIRST;
+    let ranked: Vec<Option<f64>> = ranking.iter().copied().map(Some).collect();
+    let voices = [(&ranked[..], 1.0), (per_token, weight::NAMING), (yes_no, weight::CODE)];
+    let mut fused = vec![0.0; ranking.len()];
+    let mut all = 0.0;
+    for (values, weight) in voices {
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        all += weight;
+        for (at, fused) in fused.iter_mut().enumerate() {
+            let own = values.get(at).copied().flatten();
+            let before = values
+                .iter()
+                .flatten()
+                .filter(|other| own.is_none_or(|own| **other > own));
+            *fused += weight * (weight::FLATTENING + 1.0) / (weight::FLATTENING + 1.0 + before.count() as f64);
+        }
     }
-    fused
+    fused.into_iter().map(|sum| sum / all).collect()
+}
+
+/// Which of the fused files stay candidates: those near the best.
+pub(crate) fn keep_files(fused: &[f64]) -> Vec<bool> {
+    let best = fused.iter().copied().fold(0.0, f64::max);
+    let rule = KeepRule {
+        margin: best * (1.0 - KEPT_SHARE),
+        most: KEPT_AT_MOST,
+    };
+    keep(fused, rule)
 }
 
 impl Named {
@@ -136,7 +167,7 @@ impl Named {
 }
 
 fn relevance(fused: &[f64], named: &[Named]) -> Vec<Relevance> {
-    let kept = keep(fused, KEEP);
+    let kept = keep_files(fused);
     let one = |at: usize| Relevance {
         naming: named.get(at).map(|named| named.nats),
         per_token: named.get(at).and_then(Named::per_token),
@@ -174,14 +205,30 @@ mod tests {
     }
 
     #[test]
-    fn naming_decides_between_files_that_rank_alike_behind_the_first() {
-        check(&[5.0, 2.0, 1.9, 0.5], &[0.0, 0.0, 3.0, 0.0], &[0, 2, 1, 3]);
+    fn naming_decides_between_files_that_rank_side_by_side() {
+        check(&[5.0, 2.0, 1.9, 0.5], &[2.0, 0.0, 3.0, 1.0], &[0, 2, 1, 3]);
     }
 
     #[test]
-    fn a_near_tie_with_the_first_is_left_to_the_ranking_and_a_clear_word_is_not() {
-        check(&[2.0, 1.9, 0.1, 0.0], &[1.0, 1.2, 0.0, 0.9], &[0, 1, 3, 2]);
-        check(&[2.0, 1.9, 0.1, 0.0], &[0.0, 9.0, 0.0, 0.0], &[1, 0, 2, 3]);
+    fn the_first_place_falls_only_where_naming_has_it_far_behind() {
+        check(&[2.0, 1.9, 0.3, 0.2, 0.1], &[8.0, 9.0, 3.0, 2.0, 1.0], &[0, 1, 2, 3, 4]);
+        check(&[2.0, 1.9, 0.3, 0.2, 0.1], &[0.0, 9.0, 3.0, 2.0, 1.0], &[1, 0, 2, 3, 4]);
+    }
+
+    #[test]
+    fn without_an_answer_the_ranking_stands_and_what_was_not_asked_stands_behind() {
+        assert_eq!(fuse_files(&[3.0, 1.0], &[], &[]), [1.0, 11.0 / 12.0]);
+        let fused = fuse_files(&[3.0, 3.0], &[None, Some(-1.0)], &[]);
+        assert!(fused[1] > fused[0], "{fused:?}");
+        assert!(fuse_files(&[], &[], &[]).is_empty());
+    }
+
+    #[test]
+    fn files_near_the_best_stay_and_never_more_than_five() {
+        let kept = |fused: &[f64]| keep_files(fused).iter().filter(|kept| **kept).count();
+        assert_eq!(keep_files(&[1.0, 0.85, 0.7]), [true, true, false]);
+        assert_eq!(kept(&[1.0; 9]), 5);
+        assert_eq!(kept(&[]), 0);
     }
 
     #[test]

@@ -6,14 +6,14 @@ use crate::EngineError;
 use crate::condense::condense;
 use crate::describing::{self, FileVersion};
 use crate::desk::{About, AskError, Fitted};
-use crate::relevance::{self, KEEP, fuse_files};
+use crate::relevance::{self, fuse_files, keep_files};
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
     Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RelevanceMode, RepoPath, RunEvent,
 };
 use magis_flow::Run;
 use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, Template};
-use magis_search::{Signals, keep};
+use magis_search::Signals;
 use magis_syntax::outline;
 
 /// How many candidates the yes/no question is put to, after naming: it costs a reading of some 300 tokens each.
@@ -126,7 +126,7 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
         yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
     }
     let fused = fuse_files(&scores, &per_token, &yes_no);
-    let kept = keep(&fused, KEEP);
+    let kept = keep_files(&fused);
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),
         naming: judged.files[at].naming,
