@@ -214,6 +214,15 @@ pub struct LocateArgs {
     /// Measure the ranking without each of its signals, too.
     #[arg(long)]
     pub ablation: bool,
+    /// Leave these signals out: names as --ablation shows them.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub without: Vec<String>,
+    /// Say on standard error what stands in place of a reference that is not within the first PLACE files.
+    #[arg(long, value_name = "PLACE")]
+    pub misses: Option<usize>,
+    /// Write what each signal gave each candidate into FILE, JSON lines.
+    #[arg(long, value_name = "FILE")]
+    pub parts: Option<PathBuf>,
     /// Record what the model says of the candidates as raw log-probabilities, JSON lines, and measure nothing. What FILE
     /// has already is not asked for again.
     #[arg(long, value_name = "FILE")]

@@ -3,6 +3,7 @@
 //! The measures are the library's; here issues are gone through and tables are put together.
 
 mod described;
+mod detail;
 mod ground;
 mod raw;
 mod report;
@@ -12,6 +13,7 @@ pub use raw::Question;
 use super::{load, runtime};
 use crate::args::LocateArgs;
 use anyhow::{Context as _, Result};
+use detail::{Parts, tell_miss};
 use ground::Ground;
 use magis_core::{Issue, LineSpan, RepoPath};
 use magis_engine::floors::search::{ScoredSymbol, Signal, Signals};
@@ -56,6 +58,12 @@ async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
         Some(model) => Some(load(ground.magis(), model, &args.engine.limits()).await?),
         None => None,
     };
+    let mut heard = Signals::ALL;
+    for name in &args.without {
+        let signal = Signal::named(name).with_context(|| format!("there is no signal '{name}'"))?;
+        heard = heard.without(signal);
+    }
+    let mut parts = args.parts.as_deref().map(Parts::create).transpose()?;
     for instance in ground.instances()? {
         let reference = references
             .get(&instance.id)
@@ -63,10 +71,16 @@ async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
         let issue = Issue::new(&instance.problem_statement)?;
         let locator = ground.locator(&instance)?;
         // What is worked out once for a tree is not the query's.
-        locator.locate(&Issue::new("once")?, &[], extent(Signals::ALL))?;
-        let mut location = locator.locate(&issue, &[], extent(Signals::ALL))?;
+        locator.locate(&Issue::new("once")?, &[], extent(heard))?;
+        let mut location = locator.locate(&issue, &[], extent(heard))?;
         let ranked = files(&location);
         report.count(&Order::Ranking, reference, &ranked, &spans(&location.symbols));
+        if let Some(place) = args.misses {
+            tell_miss(reference, &location, place);
+        }
+        if let Some(parts) = &mut parts {
+            parts.write(reference, &location)?;
+        }
         let mut times = Times::of(&location.took);
         if let Some(model) = &model {
             let judgement = locator.judge(&issue, &mut location, args.top_k as usize, model).await?;
@@ -83,8 +97,11 @@ async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
             eprintln!("{} {:.1} s", instance.id, judgement.took.as_secs_f64());
         }
         report.times.push(&times);
-        for signal in Signal::ALL.into_iter().filter(|_| args.ablation) {
-            let location = locator.locate(&issue, &[], extent(Signals::ALL.without(signal)))?;
+        for signal in Signal::ALL
+            .into_iter()
+            .filter(|signal| args.ablation && heard.has(*signal))
+        {
+            let location = locator.locate(&issue, &[], extent(heard.without(signal)))?;
             let without = Order::Without(signal.name());
             report.count(&without, reference, &files(&location), &spans(&location.symbols));
         }
