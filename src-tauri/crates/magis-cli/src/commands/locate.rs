@@ -150,7 +150,13 @@ fn page(place: &Place, location: &Location, judgement: Option<&ModelJudgement>) 
     let mut page = Page::new(screen.paint, screen.width);
     let commit: String = location.base.commit.0.chars().take(10).collect();
     let looked = count(location.ranking.considered, "file");
-    page.heading(&format!("Files, of {looked} in {} ({commit})", location.base.name));
+    let name = &location.base.name;
+    let at = if location.base.commit.0.starts_with(name.as_str()) {
+        commit
+    } else {
+        format!("{name} ({commit})")
+    };
+    page.heading(&format!("Files, of {looked} in {at}"));
     if location.ranking.candidates.is_empty() {
         page.line("  Nothing in the repository resembles the issue.");
     }
@@ -224,6 +230,7 @@ fn report(root: &Path, location: &Location, judgement: Option<&ModelJudgement>) 
         json!({
             "naming": relevance.and_then(|relevance| relevance.naming),
             "relevance": relevance.map(|relevance| relevance.fused),
+            "kept": relevance.map(|relevance| relevance.kept),
         })
     };
     let files = location.ranking.candidates.iter().enumerate().map(|(at, candidate)| {
