@@ -1,9 +1,11 @@
 //! The command line as it is typed. What it means is in `commands`, one file each.
 
+mod locate;
 mod runs;
 mod solve;
 mod watch;
 
+pub use locate::LocateArgs;
 pub use runs::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
 pub use solve::{EngineArgs, FollowArgs, SolveArgs};
 pub use watch::WatchArgs;
@@ -81,6 +83,8 @@ pub enum ColorChoice {
 pub enum Command {
     /// Solve an issue in a repository
     Solve(Box<SolveArgs>),
+    /// Say which files and functions an issue most likely means, and why; no model needed
+    Locate(Box<LocateArgs>),
     /// Look at past runs, go on with them, carry them elsewhere
     #[command(subcommand, arg_required_else_help = true)]
     Runs(RunsCommand),
@@ -357,6 +361,7 @@ fn after_help() -> String {
         "Examples:\n  \
          magis models fetch qwen2.5-coder-1.5b\n  \
          magis solve --repo ~/src/app --issue issue.md\n  \
+         magis locate --repo ~/src/app --issue issue.md\n  \
          magis runs show 12\n  \
          magis apply 12 --branch fix-12\n\n{}",
         ExitStatus::table()

@@ -4,6 +4,7 @@ mod apply;
 mod doctor;
 mod follow;
 mod inspect;
+mod locate;
 mod memory;
 mod models;
 mod runs;
@@ -31,6 +32,7 @@ pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     };
     Ok(match command {
         Command::Solve(args) => solve::solve(&place, *args)?,
+        Command::Locate(args) => locate::locate(&place, &args)?,
         Command::Runs(command) => runs::run(&place, command)?,
         Command::Rerun(args) => solve::rerun(&place, args)?,
         Command::Steer(args) => steer::steer(&place, args)?,

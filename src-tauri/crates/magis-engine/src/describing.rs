@@ -6,12 +6,15 @@
 use crate::condense::condense;
 use crate::desk::{AskError, Fitted, messages, now};
 use crate::recall::{Chain, Recall, Wanted, recall};
+use crate::relevance::{Named, Naming};
 use crate::workspace::CHARS_PER_TOKEN;
 use crate::{EngineError, Magis};
 use async_trait::async_trait;
 use magis_core::{BlobId, Description, DescriptionSource, RepoId, RepoPath, RunId};
-use magis_llm::{ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, ModelCard, Sampling};
-use magis_prompts::{ChangeMessage, FileSummary, Prompt, Template, render};
+use magis_llm::{
+    ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, ModelCard, Sampling, Score, ScoreRequest,
+};
+use magis_prompts::{ChangeMessage, FileSummary, Head, Prompt, RelevanceByName, SymbolByName, Template, render};
 use magis_repo::Snapshot;
 use magis_store::{Maker, MemoryWork, NewSummary, Store};
 use magis_syntax::skeleton_within;
@@ -71,12 +74,7 @@ impl Magis {
     }
 
     pub(crate) fn outside<'a>(&self, repo: RepoId, model: &'a dyn LanguageModel) -> OutsideRuns<'a> {
-        OutsideRuns {
-            model,
-            store: self.store.clone(),
-            repo,
-            spent: 0,
-        }
+        OutsideRuns::new(repo, self.store.clone(), model)
     }
 }
 
@@ -283,10 +281,40 @@ pub(crate) struct OutsideRuns<'a> {
     spent: u64,
 }
 
-impl OutsideRuns<'_> {
+impl<'a> OutsideRuns<'a> {
+    pub fn new(repo: RepoId, store: Store, model: &'a dyn LanguageModel) -> Self {
+        Self {
+            model,
+            store,
+            repo,
+            spent: 0,
+        }
+    }
+
     /// Tokens worked through so far: those of prompts, as far as they were not there already, and those of answers.
     pub fn spent(&self) -> u64 {
         self.spent
+    }
+
+    async fn name<P: Prompt + Sync>(&self, asked: &P, silent: &P, names: &[String]) -> Result<Vec<Named>, AskError> {
+        let with = self.score(asked, names).await?;
+        let without = self.score(silent, names).await?;
+        Ok(Named::each(&with, &without))
+    }
+
+    /// The log-probability of each continuation.
+    async fn score<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<Score>, AskError> {
+        let rendered = render(prompt)?;
+        let request = ScoreRequest {
+            messages: messages(&rendered),
+            answer_prefix: rendered.answer,
+            continuations: continuations.to_vec(),
+        };
+        match self.model.score(&request).await {
+            Ok(reply) => Ok(reply.scores),
+            Err(error @ LlmError::OverContext { .. }) => Err(AskError::Unusable(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn ask<P>(
@@ -333,6 +361,20 @@ impl OutsideRuns<'_> {
         Err(AskError::Unusable(
             "the model's context is too small for it, also at its shortest".to_owned(),
         ))
+    }
+}
+
+#[async_trait]
+impl Naming for OutsideRuns<'_> {
+    async fn files(&mut self, head: &Head, names: &[String]) -> Result<Vec<Named>, AskError> {
+        let asked = RelevanceByName { head: head.clone() };
+        self.name(&asked, &RelevanceByName { head: Head::silent() }, names)
+            .await
+    }
+
+    async fn symbols(&mut self, head: &Head, names: &[String]) -> Result<Vec<Named>, AskError> {
+        let asked = SymbolByName { head: head.clone() };
+        self.name(&asked, &SymbolByName { head: Head::silent() }, names).await
     }
 }
 

@@ -5,12 +5,13 @@
 
 use crate::describing::Asking;
 use crate::progress::begun_in_sight;
+use crate::relevance::Named;
 use crate::{EngineError, Progress};
 use async_trait::async_trait;
 use magis_core::{CandidateNumber, Notice, RepoPath, Round, RunId, Stage, TaskId};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
-    Sampling, ScoreReply, ScoreRequest, Usage,
+    Sampling, Score, ScoreReply, ScoreRequest, Usage,
 };
 use magis_prompts::{ChangeMessage, FileSummary, Prompt, Rendered, Shape, Template, render};
 use magis_store::{CallKind, CallRecord, Store};
@@ -191,13 +192,13 @@ impl Desk {
         Err(AskError::Unusable(why))
     }
 
-    /// The log-probability of each continuation after the largest of `sizes` that fits, in nats.
+    /// The log-probability of each continuation after the largest of `sizes` that fits.
     pub async fn score<P: Prompt>(
         &mut self,
         about: &About,
         sizes: impl IntoIterator<Item = Fitted<P>>,
         continuations: &[String],
-    ) -> Result<Vec<f64>, AskError> {
+    ) -> Result<Vec<Score>, AskError> {
         let (prompt, rendered, left_out) = self.fit(about, sizes).await?;
         let request = ScoreRequest {
             messages: messages(&rendered),
@@ -205,7 +206,7 @@ impl Desk {
             continuations: continuations.to_vec(),
         };
         let reply = self.scores(about, prompt.template(), &request, &left_out).await?;
-        Ok(reply.scores.iter().map(|score| score.logprob).collect())
+        Ok(reply.scores)
     }
 
     /// The naming question: log P(continuation | asked) − log P(continuation | asked without the issue).
@@ -215,14 +216,10 @@ impl Desk {
         asked: impl IntoIterator<Item = Fitted<P>>,
         silent: P,
         continuations: &[String],
-    ) -> Result<Vec<f64>, AskError> {
+    ) -> Result<Vec<Named>, AskError> {
         let with = self.score(about, asked, continuations).await?;
         let without = self.score(about, [Fitted::whole(silent)], continuations).await?;
-        Ok(with
-            .iter()
-            .zip(&without)
-            .map(|(with, without)| with - without)
-            .collect())
+        Ok(Named::each(&with, &without))
     }
 
     /// A yes/no question: log P(first) − log P(second).
@@ -234,7 +231,7 @@ impl Desk {
     ) -> Result<f64, AskError> {
         let scores = self.score(about, sizes, &[first.to_owned(), second.to_owned()]).await?;
         match scores.as_slice() {
-            [first, second] => Ok(first - second),
+            [first, second] => Ok(first.logprob - second.logprob),
             _ => Err(AskError::Unusable(
                 "the model scored another number of answers than was asked for".to_owned(),
             )),
@@ -500,6 +497,7 @@ fn stage(template: Template) -> Stage {
         Template::ChangeMessage
         | Template::FileSummary
         | Template::RelevanceByName
+        | Template::SymbolByName
         | Template::RelevanceByCode
         | Template::RelevanceByDescription => Stage::Locate,
         Template::Task | Template::DeveloperRole => Stage::Team,

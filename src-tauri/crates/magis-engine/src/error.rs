@@ -177,6 +177,16 @@ impl EngineError {
         move |source| Self::Io { attempt, path, source }
     }
 
+    /// That it was broken off on request.
+    pub fn cancelled() -> Self {
+        Self::Llm(LlmError::Cancelled)
+    }
+
+    /// Whether it was broken off on request.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Llm(LlmError::Cancelled))
+    }
+
     /// What a person can do, in a sentence; empty where the message says it all.
     pub fn remedy(&self) -> String {
         match self {

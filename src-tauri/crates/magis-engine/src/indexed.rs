@@ -4,12 +4,11 @@
 
 use crate::{EngineError, Magis, past};
 use magis_core::{CommitId, RepoId};
-use magis_llm::LlmError;
 use std::fs::{self, File, TryLockError};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 /// How the search index of a repository stands to its HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,9 +57,9 @@ impl Magis {
 /// How often is looked whether it is our turn.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Waits until nobody else, in whichever process, brings the index in `folder` up to date; it is ours as long as what comes
-/// back is held. The system gives it back when a process dies.
-pub(crate) fn take_turn(folder: &Path, stop: &CancellationToken) -> Result<File, EngineError> {
+/// Waits until nobody else, in whichever process, opens the index in `folder` or brings it up to date, or until `waits` breaks
+/// it off. It is ours as long as what comes back is held; the system gives it back when a process dies.
+pub(crate) fn take_turn(folder: &Path, waits: &mut dyn FnMut() -> ControlFlow<()>) -> Result<File, EngineError> {
     let file = turn_of(folder);
     if let Some(around) = file.parent() {
         fs::create_dir_all(around).map_err(EngineError::io("create", around))?;
@@ -70,7 +69,7 @@ pub(crate) fn take_turn(folder: &Path, stop: &CancellationToken) -> Result<File,
     loop {
         match turn.try_lock() {
             Ok(()) => return Ok(turn),
-            Err(TryLockError::WouldBlock) if stop.is_cancelled() => return Err(LlmError::Cancelled.into()),
+            Err(TryLockError::WouldBlock) if waits().is_break() => return Err(EngineError::cancelled()),
             Err(TryLockError::WouldBlock) => thread::sleep(LOOK),
             Err(TryLockError::Error(error)) => return Err(EngineError::io("lock", &file)(error)),
         }

@@ -2,13 +2,13 @@
 
 use crate::condense::condense;
 use crate::desk::{About, Desk};
-use crate::{EngineError, Progress, indexed, past};
+use crate::searchable::{Preparing, Searchable};
+use crate::{EngineError, Progress};
 use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, SkippedFile, Speaker, TaskId};
 use magis_flow::{FlowError, Run, TaskState};
-use magis_llm::LlmError;
 use magis_prompts::{Head, Whose};
 use magis_repo::{Snapshot, SourceText};
-use magis_search::{History, Index, IssueQuery, Signals, Sources};
+use magis_search::IssueQuery;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -30,19 +30,8 @@ pub(crate) struct Workspace {
 
 /// What files are ranked by.
 pub(crate) struct Located {
-    pub index: Index,
+    pub searchable: Searchable,
     pub query: IssueQuery,
-    history: History,
-}
-
-impl Located {
-    /// Everything the ranking can hear.
-    pub fn sources(&self) -> Sources<'_> {
-        Sources {
-            signals: Signals::ALL,
-            history: Some(&self.history),
-        }
-    }
 }
 
 /// The files of the base tree.
@@ -92,44 +81,24 @@ impl Workspace {
             Some(index) => index,
             None => {
                 let wanted = self.files()?.readable.clone();
-                // Whoever keeps the index right while nobody runs may be at it.
-                let turn = indexed::take_turn(&self.index_folder, &self.stop)?;
-                let mut index = Index::open(&self.index_folder)?;
-                indexed::forget(&self.index_folder);
                 let (snapshot, progress, stop) = (&self.snapshot, &self.desk.progress, &self.stop);
-                let update = index.update_while(
-                    &wanted,
-                    |_, blob| snapshot.scan(blob).ok().map(|source| source.text),
-                    |done, total| {
+                let mut watch = |step| {
+                    if let Preparing::Index { done, total } = step {
                         drop(progress.send(Progress::Indexing { done, total }));
-                        if stop.is_cancelled() {
-                            ControlFlow::Break(())
-                        } else {
-                            ControlFlow::Continue(())
-                        }
-                    },
-                )?;
-                if update.not_reached > 0 {
-                    return Err(LlmError::Cancelled.into());
-                }
-                indexed::note(&self.index_folder, &self.snapshot.base().commit);
-                drop(turn);
-                let history = past::history(&self.index_folder, snapshot, |_| {
+                    }
                     if stop.is_cancelled() {
                         ControlFlow::Break(())
                     } else {
                         ControlFlow::Continue(())
                     }
-                })?;
-                if stop.is_cancelled() {
-                    return Err(LlmError::Cancelled.into());
-                }
+                };
+                let mut searchable = Searchable::open(&self.index_folder, &mut watch)?;
+                searchable.bring_to(snapshot, &wanted, &mut watch)?;
                 // What the agents read is what is searched for: thousands of repeated log lines would outweigh the rest.
                 let issue = Issue::new(run.issue_text())?;
                 Located {
-                    index,
+                    searchable,
                     query: IssueQuery::of(&issue, run.hints()),
-                    history,
                 }
             }
         };

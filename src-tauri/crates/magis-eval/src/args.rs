@@ -5,6 +5,7 @@
     reason = "these comments are what --help prints, where backticks would stand as such"
 )]
 
+use crate::commands::Question;
 use clap::{Args, Parser, Subcommand};
 use magis_engine::EngineLimits;
 use magis_testkit::sample;
@@ -43,8 +44,9 @@ pub enum Command {
     Report(ReportArgs),
     /// Measure file location: all files of the reference within the first 1, 3, 5, 10, 20.
     ///
-    /// Without --model the ranking alone. With it the agents' own steps are run up to the judgement (naming and yes/no on
-    /// code) and recorded into --out, and both orders are shown.
+    /// By the engine's own index and history, read up to each issue's base and never beyond. Without --model the ranking
+    /// alone; with it both orders are shown. Also: symbols, recall by files read, time, and with --ablation each signal's
+    /// share.
     Locate(Box<LocateArgs>),
     /// Replay a history commit by commit and count what the model reads to keep the summaries of changed files right.
     ///
@@ -206,18 +208,47 @@ pub struct LocateArgs {
     /// The engine.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// The folder for the results; needed with --model.
+    /// The folder that keeps index and history between calls. Default: one that goes at the end.
+    #[arg(long, value_name = "DIR")]
+    pub index: Option<PathBuf>,
+    /// Measure the ranking without each of its signals, too.
+    #[arg(long)]
+    pub ablation: bool,
+    /// Leave these signals out: names as --ablation shows them.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub without: Vec<String>,
+    /// Say on standard error what stands in place of a reference that is not within the first PLACE files.
+    #[arg(long, value_name = "PLACE")]
+    pub misses: Option<usize>,
+    /// Write what each signal gave each candidate into FILE, JSON lines.
+    #[arg(long, value_name = "FILE")]
+    pub parts: Option<PathBuf>,
+    /// Record what the model says of the candidates as raw log-probabilities, JSON lines, and measure nothing. What FILE
+    /// has already is not asked for again.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// What is asked for --record.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "naming,symbols",
+        requires = "record"
+    )]
+    pub ask: Vec<Question>,
+    /// The folder for the results of --by-description.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The seed.
+    /// The seed of --by-description.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Files of the ranking that are judged.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top_k: u32,
     /// Let P3 judge from the descriptions alone, the paper's own way: every ranked file is described, and the answer
-    /// decides.
-    #[arg(long)]
+    /// decides. Takes minutes an issue; needs --out.
+    #[arg(long, requires = "out")]
     pub by_description: bool,
     /// Print JSON.
     #[arg(long)]

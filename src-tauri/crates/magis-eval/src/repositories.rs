@@ -5,9 +5,9 @@
 
 use anyhow::{Context as _, Result, bail};
 use magis_core::{BlobId, CommitId, RepoPath};
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// The folder that holds the repositories.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,50 +149,6 @@ impl Repositories {
             Some((RepoPath::new(path).ok()?, BlobId(head.rsplit(' ').next()?.to_owned())))
         };
         Ok(listed.split('\0').filter_map(entry).collect())
-    }
-
-    /// Reads blobs of a repository, one after the other, through one process.
-    pub fn blobs(&self, repo: &str) -> Result<Blobs> {
-        let mut child = git(&self.find(repo)?)
-            .args(["cat-file", "--batch"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("starting git cat-file")?;
-        let reader = BufReader::new(child.stdout.take().context("git cat-file gives no output")?);
-        Ok(Blobs { child, reader })
-    }
-}
-
-/// Reads blobs; see [`Repositories::blobs`].
-pub struct Blobs {
-    child: Child,
-    reader: BufReader<ChildStdout>,
-}
-
-impl Blobs {
-    /// The text of a blob; none where it is missing, binary or not UTF-8.
-    pub fn text(&mut self, blob: &BlobId) -> Option<String> {
-        writeln!(self.child.stdin.as_mut()?, "{blob}").ok()?;
-        let mut head = String::new();
-        self.reader.read_line(&mut head).ok()?;
-        let size: usize = head.trim().rsplit(' ').next()?.parse().ok()?;
-        let mut bytes = vec![0; size + 1];
-        self.reader.read_exact(&mut bytes).ok()?;
-        bytes.pop();
-        if bytes.contains(&0) {
-            None
-        } else {
-            String::from_utf8(bytes).ok()
-        }
-    }
-}
-
-impl Drop for Blobs {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        // It ends by itself when its input closes; waiting leaves no dead process behind.
-        let _ended = self.child.wait();
     }
 }
 

@@ -176,6 +176,14 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     }
 }
 
+/// The value that so many percent of the values do not exceed (nearest rank); none where there are none.
+pub fn percentile(values: impl IntoIterator<Item = f64>, percent: usize) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let rank = (values.len() * percent).div_ceil(100).max(1);
+    values.get(rank - 1).copied()
+}
+
 impl fmt::Display for Regression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -47,10 +47,6 @@ fn files_and_texts_are_those_of_the_commit() {
         ["m.txt"]
     );
     assert_eq!(
-        repositories.blobs("owner/name").unwrap().text(&files[0].1).as_deref(),
-        Some("one\ntwo\n")
-    );
-    assert_eq!(
         repositories
             .text("owner/name", &base, &path("m.txt"))
             .unwrap()

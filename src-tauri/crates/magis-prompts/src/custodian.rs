@@ -67,21 +67,36 @@ pub struct RelevanceByName {
     pub head: Head,
 }
 
-impl Prompt for RelevanceByName {
-    type Reply = ();
-    fn template(&self) -> Template {
-        Template::RelevanceByName
-    }
-    fn shape(&self) -> Shape {
-        Shape::Scored
-    }
-    fn max_tokens(&self) -> u32 {
-        64
-    }
-    fn read(&self, _answer: &str) -> Result<(), ReplyError> {
-        Ok(())
-    }
+/// The same question for functions and types: how likely is `path::name` as an answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct SymbolByName {
+    /// The issue and its hints; [`Head::silent`] for the second asking.
+    #[serde(flatten)]
+    pub head: Head,
 }
+
+macro_rules! naming {
+    ($prompt:ident) => {
+        impl Prompt for $prompt {
+            type Reply = ();
+            fn template(&self) -> Template {
+                Template::$prompt
+            }
+            fn shape(&self) -> Shape {
+                Shape::Scored
+            }
+            fn max_tokens(&self) -> u32 {
+                64
+            }
+            fn read(&self, _answer: &str) -> Result<(), ReplyError> {
+                Ok(())
+            }
+        }
+    };
+}
+
+naming!(RelevanceByName);
+naming!(SymbolByName);
 
 /// P3 by yes or no on real code.
 #[derive(Debug, Clone, Serialize)]

@@ -13,7 +13,9 @@ mod render;
 mod reply;
 mod template;
 
-pub use custodian::{ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName};
+pub use custodian::{
+    ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName, SymbolByName,
+};
 pub use developer::{
     CodeByName, CodeToWrite, Fault, Head, LinesToChange, NewFile, ReviewerRole, RevisedRole, Speech, TheChange, Whose,
 };

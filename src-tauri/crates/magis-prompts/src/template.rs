@@ -52,6 +52,8 @@ templates! {
     FileSummary = "P2", "p2_summary", Custodian, &[];
     /// Relevance by naming the path.
     RelevanceByName = "P3-naming", "p3_naming", Custodian, &[HEAD];
+    /// Relevance of functions and types by naming them with their files.
+    SymbolByName = "P3-symbol", "p3_symbol", Custodian, &[HEAD];
     /// Relevance by yes or no on real code.
     RelevanceByCode = "P3-code", "p3_code", Custodian, &[HEAD];
     /// Relevance by yes or no on the description: the paper's own way, kept as an ablation.

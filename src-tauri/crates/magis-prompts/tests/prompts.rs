@@ -86,6 +86,7 @@ fn every_prompt_is_as_recorded() {
         skeleton: true,
     });
     check(&RelevanceByName { head: head() });
+    check(&SymbolByName { head: head() });
     check(&RelevanceByCode {
         head: head(),
         path: path.clone(),

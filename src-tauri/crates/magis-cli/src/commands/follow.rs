@@ -147,7 +147,7 @@ async fn load(
 }
 
 /// Turns Ctrl-C into a stop, and a second one into the end of the program: all that was recorded is on the disk by then.
-async fn listen(stop: CancellationToken) {
+pub(super) async fn listen(stop: CancellationToken) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -63,7 +63,8 @@ pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
     follow(place, &magis, run, &[note], args.engine, args.follow)
 }
 
-fn read_issue(file: &Path) -> Result<String, Failure> {
+/// The issue's text, from a file or from standard input.
+pub(super) fn read_issue(file: &Path) -> Result<String, Failure> {
     if file != Path::new("-") {
         return read_text("the issue", file);
     }

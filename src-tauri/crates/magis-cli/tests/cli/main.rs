@@ -7,6 +7,7 @@
 mod apply;
 mod bad_input;
 mod help;
+mod locate;
 mod memory;
 mod past_run;
 mod real_model;

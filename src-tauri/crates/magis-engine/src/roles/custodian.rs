@@ -6,20 +6,18 @@ use crate::EngineError;
 use crate::condense::condense;
 use crate::describing::{self, FileVersion};
 use crate::desk::{About, AskError, Fitted};
+use crate::relevance::{self, fuse_files, keep_files};
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
     Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RelevanceMode, RepoPath, RunEvent,
 };
 use magis_flow::Run;
-use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, RelevanceByName, Template};
-use magis_search::{KeepRule, fuse, keep};
+use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, Template};
+use magis_search::Signals;
 use magis_syntax::outline;
 
 /// How many candidates the yes/no question is put to, after naming: it costs a reading of some 300 tokens each.
 const ASKED_ON_CODE: usize = 5;
-/// A file may lie this far below the best in fused z-scores, and so many files stay at the most: each costs a minute, and
-/// every additional file lowers the odds (the paper's table of complexity). Set by hand; P4 drops more of them.
-const KEEP: KeepRule = KeepRule { margin: 2.5, most: 3 };
 
 /// Measures the issue; where it is longer than a quarter of the context, or 4000 tokens, a shorter form is read.
 pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> Step {
@@ -78,7 +76,10 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
     }
     let k = request.top_k.max(1) as usize;
     let located = work.index(run)?;
-    let ranking = located.index.rank_by(&located.query, located.sources(), k)?;
+    let searchable = &located.searchable;
+    let ranking = searchable
+        .index
+        .rank_by(&located.query, searchable.sources(Signals::ALL), k)?;
     Ok(RunEvent::CandidatesRanked {
         candidates: ranking.candidates,
         skipped,
@@ -88,7 +89,12 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
 /// P3: naming over all candidates, yes/no on the code of the best of them, fused with the ranking.
 pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     let given = |candidate: &Candidate| candidate.evidence.contains(&Evidence::Given);
-    let ranked: Vec<&Candidate> = run.candidates().iter().filter(|candidate| !given(candidate)).collect();
+    let ranked: Vec<Candidate> = run
+        .candidates()
+        .iter()
+        .filter(|candidate| !given(candidate))
+        .cloned()
+        .collect();
     if ranked.is_empty() {
         let kept = |candidate: &Candidate| Judgement {
             path: candidate.path.clone(),
@@ -106,30 +112,24 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
         return judge_by_description(work, run, files).await;
     }
     let head = work.head(run);
-    let names: Vec<String> = ranked.iter().map(|candidate| format!("{}`", candidate.path)).collect();
-    let asked = [Fitted::whole(RelevanceByName { head: head.clone() })];
-    let silent = RelevanceByName { head: Head::silent() };
-    let naming: Vec<Option<f64>> = match work.desk.name(&About::default(), asked, silent, &names).await {
-        Ok(naming) => naming.into_iter().map(Some).collect(),
-        Err(AskError::Unusable(why)) => {
-            let step = Template::RelevanceByName.to_string();
-            let instead = "the ranking alone".to_owned();
-            work.desk.notices.push(Notice::Replaced { step, why, instead });
-            vec![None; ranked.len()]
-        }
-        Err(fatal) => return Err(fatal),
-    };
+    let judged = relevance::judge(&mut work.desk, &head, &ranked, &[]).await?;
+    if let Some(why) = judged.unasked {
+        let step = Template::RelevanceByName.to_string();
+        let instead = "the ranking alone".to_owned();
+        work.desk.notices.push(Notice::Replaced { step, why, instead });
+    }
+    let per_token: Vec<Option<f64>> = judged.files.iter().map(|file| file.per_token).collect();
     let scores: Vec<f64> = ranked.iter().map(|candidate| candidate.score).collect();
-    let order = descending(&fuse(&scores, &naming, &[]));
+    let order = descending(&fuse_files(&scores, &per_token, &[]));
     let mut yes_no = vec![None; ranked.len()];
     for &at in order.iter().take(ASKED_ON_CODE) {
         yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
     }
-    let fused = fuse(&scores, &naming, &yes_no);
-    let kept = keep(&fused, KEEP);
+    let fused = fuse_files(&scores, &per_token, &yes_no);
+    let kept = keep_files(&fused);
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),
-        naming: naming[at],
+        naming: judged.files[at].naming,
         yes_no: yes_no[at],
         relevance: fused[at],
         kept: kept[at],
@@ -212,7 +212,7 @@ pub(crate) fn best_code(
     characters: usize,
 ) -> Result<String, EngineError> {
     let located = work.index(run)?;
-    let symbols = located.index.symbols_for(&located.query, path, count)?;
+    let symbols = located.searchable.index.symbols_for(&located.query, path, count)?;
     let outline = outline(path, text);
     let quoted = quoted_lines(run.issue_text(), text)
         .into_iter()

@@ -154,7 +154,7 @@ async fn choose_symbols<'outline>(
     let path = &state.task.path;
     let mut symbols = nameable(outline);
     let located = work.index(run)?;
-    let matching = located.index.symbols_for(&located.query, path, NAMES)?;
+    let matching = located.searchable.index.symbols_for(&located.query, path, NAMES)?;
     let lexical = |symbol: &Symbol| {
         matching
             .iter()
@@ -183,7 +183,7 @@ async fn choose_symbols<'outline>(
     };
     let asked = [Fitted::whole(prompt(work.head(run)))];
     let naming: Vec<Option<f64>> = match work.desk.name(about, asked, prompt(Head::silent()), &names).await {
-        Ok(naming) => naming.into_iter().map(Some).collect(),
+        Ok(naming) => naming.into_iter().map(|named| Some(named.nats)).collect(),
         Err(AskError::Unusable(why)) => {
             let instead = "the best-matching name".to_owned();
             work.desk.notices.push(Notice::Replaced {

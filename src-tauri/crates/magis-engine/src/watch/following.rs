@@ -201,7 +201,8 @@ impl Following {
             .filter(|(_, blob)| !self.no_text.contains(blob))
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
-        let _turn = take_turn(&self.folder, &self.stop)?;
+        let stop = self.stop.clone();
+        let _turn = take_turn(&self.folder, &mut || going(&stop))?;
         let stamp = self.stamp();
         let opened = self.index.take().map(|opened| (opened.index, opened.stamp));
         let known = opened.filter(|(_, known)| *known == stamp && !stamp.is_empty());
@@ -258,11 +259,7 @@ impl Following {
                     told = Instant::now();
                     watched.tell(WatchNews::Indexing { done, total });
                 }
-                if stop.is_cancelled() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
+                going(&stop)
             },
         )?;
         if update.not_reached == 0
@@ -304,6 +301,14 @@ impl Following {
     /// What the index says of itself on the disk; another text after every change, by whomever.
     fn stamp(&self) -> String {
         fs::read_to_string(self.folder.join("meta.json")).unwrap_or_default()
+    }
+}
+
+fn going(stop: &CancellationToken) -> ControlFlow<()> {
+    if stop.is_cancelled() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
     }
 }
 

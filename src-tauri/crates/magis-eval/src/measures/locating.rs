@@ -1,10 +1,10 @@
-//! Recall of file location: which of the reference's files a run finds.
+//! Location of files and symbols: which of the reference's places an order finds.
 //!
 //! Whether they were of any use is for other measures to say.
 
-use magis_core::RepoPath;
+use magis_core::{LineSpan, RepoPath};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The places at which a set counts as located.
 pub const PLACES: [usize; 5] = [1, 3, 5, 10, 20];
@@ -25,6 +25,28 @@ pub struct Located {
     pub instances: usize,
     /// At each of [`PLACES`].
     pub at: [usize; 5],
+}
+
+/// In how many instances one of the first k symbols has a line of the reference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SymbolHits {
+    /// How many instances.
+    pub instances: usize,
+    /// At each of [`PLACES`].
+    pub at: [usize; 5],
+}
+
+/// What a choice among the first files of an order kept and dropped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Choice {
+    /// Files of the reference among those that were to be chosen from.
+    pub right: usize,
+    /// Those of them that were kept.
+    pub right_kept: usize,
+    /// The other files among those that were to be chosen from.
+    pub wrong: usize,
+    /// Those of them that were dropped.
+    pub wrong_dropped: usize,
 }
 
 /// |G ∩ R| / |R|; none where the reference has no file.
@@ -68,9 +90,47 @@ impl Located {
 
     /// The share of the instances at each place, in percent.
     pub fn percent(&self) -> [f64; 5] {
-        self.at
-            .map(|located| 100.0 * located as f64 / self.instances.max(1) as f64)
+        percent(self.at, self.instances)
     }
+}
+
+impl SymbolHits {
+    /// Takes in an instance: its order of symbols, and the lines of its reference by file.
+    pub fn count(&mut self, order: &[(RepoPath, LineSpan)], reference: &BTreeMap<RepoPath, Vec<LineSpan>>) {
+        self.instances += 1;
+        let has_line = |(path, span): &(RepoPath, LineSpan)| {
+            let changed = reference.get(path).into_iter().flatten();
+            changed.copied().any(|lines| span.intersection(lines).is_some())
+        };
+        let first = order.iter().position(has_line);
+        for (hit, k) in self.at.iter_mut().zip(PLACES) {
+            *hit += usize::from(first.is_some_and(|first| first < k));
+        }
+    }
+
+    /// The share of the instances at each place, in percent.
+    pub fn percent(&self) -> [f64; 5] {
+        percent(self.at, self.instances)
+    }
+}
+
+impl Choice {
+    /// Takes in an instance: the files that were chosen from, whether each was kept, and the reference.
+    pub fn count<'a>(&mut self, files: impl IntoIterator<Item = (&'a RepoPath, bool)>, reference: &BTreeSet<RepoPath>) {
+        for (path, kept) in files {
+            if reference.contains(path) {
+                self.right += 1;
+                self.right_kept += usize::from(kept);
+            } else {
+                self.wrong += 1;
+                self.wrong_dropped += usize::from(!kept);
+            }
+        }
+    }
+}
+
+fn percent(at: [usize; 5], instances: usize) -> [f64; 5] {
+    at.map(|count| 100.0 * count as f64 / instances.max(1) as f64)
 }
 
 #[cfg(test)]
@@ -122,5 +182,33 @@ mod tests {
             }
         );
         assert_eq!(located.percent().map(|percent| percent as u32), [0, 50, 50, 50, 50]);
+    }
+
+    #[test]
+    fn a_symbol_hits_when_a_line_of_the_reference_lies_in_it() {
+        let span = |first, last| LineSpan::new(first, last).unwrap();
+        let gold: BTreeMap<RepoPath, Vec<LineSpan>> = [(RepoPath::new("a").unwrap(), vec![span(10, 12)])].into();
+        let order: Vec<(RepoPath, LineSpan)> = [("b", span(1, 99)), ("a", span(1, 9)), ("a", span(12, 40))]
+            .map(|(path, span)| (RepoPath::new(path).unwrap(), span))
+            .into();
+        let mut hits = SymbolHits::default();
+        hits.count(&order, &gold);
+        hits.count(&order[..2], &gold);
+        assert_eq!((hits.instances, hits.at), (2, [0, 1, 1, 1, 1]));
+    }
+
+    #[test]
+    fn a_choice_counts_what_it_kept_of_the_right_and_dropped_of_the_wrong() {
+        let mut choice = Choice::default();
+        let files = paths("a b c d");
+        let kept = [true, false, true, false];
+        choice.count(files.iter().zip(kept), &paths("a b x").into_iter().collect());
+        let expected = Choice {
+            right: 2,
+            right_kept: 1,
+            wrong: 2,
+            wrong_dropped: 1,
+        };
+        assert_eq!(choice, expected);
     }
 }

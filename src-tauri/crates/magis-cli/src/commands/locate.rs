@@ -1,0 +1,272 @@
+//! `magis locate`: which files and functions an issue most likely means, and why.
+//!
+//! What ranks them is the engine's; here it is asked for, waited for and printed.
+
+use super::follow::listen;
+use super::solve::read_issue;
+use super::{Place, runtime};
+use crate::args::LocateArgs;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::render::{Page, Tone, clean, count};
+use crate::screen::tell;
+use crate::status::StatusLine;
+use magis_core::{Evidence, Issue};
+use magis_engine::floors::repo::{BaseChoice, Repository};
+use magis_engine::floors::search::Signals;
+use magis_engine::{EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// Files of the ranking that the model is asked about; functions likewise.
+const ASKED: usize = 20;
+/// Where no status line is, standard error hears of a long reading this often.
+const BEAT: Duration = Duration::from_secs(10);
+
+/// `magis locate`.
+pub fn locate(place: &Place, args: &LocateArgs) -> Result<ExitStatus, Failure> {
+    // What costs nothing is checked first, so that its message does not wait for an index.
+    let issue = Issue::new(read_issue(&args.issue)?).map_err(EngineError::from)?;
+    let root = Repository::open(&args.repo)?.root().to_owned();
+    let magis = place.open()?;
+    if let Some(model) = &args.model {
+        magis.library().resolve(model)?;
+    }
+    let status = StatusLine::new(place.screen);
+    let runtime = runtime()?;
+    let stop = CancellationToken::new();
+    let found = runtime.block_on(async {
+        let listener = tokio::spawn(listen(stop.clone()));
+        let found = find(&magis, args, &issue, &status, &stop).await;
+        listener.abort();
+        found
+    });
+    status.clear();
+    let (mut location, judgement) = match found {
+        Ok(found) => found,
+        Err(error) if error.is_cancelled() => {
+            tell("Stopped; what was read is kept.");
+            return Ok(ExitStatus::Stopped);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    location.ranking.candidates.truncate(args.top as usize);
+    location.symbols.truncate(args.top as usize);
+    if args.json {
+        // A value made of strings and numbers can always be written.
+        let text = serde_json::to_string_pretty(&report(&root, &location, judgement.as_ref())).unwrap_or_default();
+        place.screen.write(&(text + "\n"))?;
+    } else {
+        place.screen.write(&page(place, &location, judgement.as_ref()))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+async fn find(
+    magis: &Magis,
+    args: &LocateArgs,
+    issue: &Issue,
+    status: &StatusLine,
+    stop: &CancellationToken,
+) -> Result<(Location, Option<ModelJudgement>), EngineError> {
+    let base = match &args.at {
+        Some(name) => BaseChoice::Revision { name: name.clone() },
+        None => BaseChoice::Head,
+    };
+    let most = if args.model.is_some() { ASKED } else { 0 }.max(args.top as usize);
+    let extent = LocateExtent {
+        files: most,
+        symbols: most,
+        signals: Signals::ALL,
+    };
+    let mut watch = Watching::new(status, stop);
+    let located = tokio::task::block_in_place(|| {
+        let locator = magis.locator(&args.repo, &base, &mut |step| watch.take(step))?;
+        let location = locator.locate(issue, &[], extent)?;
+        Ok::<_, EngineError>((locator, location))
+    });
+    let (locator, mut location) = located?;
+    let Some(model) = &args.model else {
+        return Ok((location, None));
+    };
+    status.say("loading the model".to_owned());
+    let judged = async {
+        let limits = args.engine.limits();
+        location
+            .notes
+            .extend(limits.context_of(&magis.library().resolve(model)?)?.1);
+        let loaded = magis.load_named(model, &limits).await?;
+        status.say("asking the model".to_owned());
+        let judgement = locator.judge(issue, &mut location, ASKED, &loaded).await?;
+        loaded.shutdown().await;
+        Ok::<_, EngineError>((location, Some(judgement)))
+    };
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(EngineError::cancelled()),
+        judged = judged => judged,
+    }
+}
+
+/// Says how far the reading is: on the status line, else on standard error now and then.
+struct Watching<'a> {
+    status: &'a StatusLine,
+    stop: &'a CancellationToken,
+    said: Instant,
+}
+
+impl<'a> Watching<'a> {
+    fn new(status: &'a StatusLine, stop: &'a CancellationToken) -> Self {
+        Self {
+            status,
+            stop,
+            said: Instant::now(),
+        }
+    }
+
+    fn take(&mut self, step: Preparing) -> ControlFlow<()> {
+        if self.stop.is_cancelled() {
+            return ControlFlow::Break(());
+        }
+        let message = match step {
+            Preparing::Waiting => "waiting for another process that updates the index".to_owned(),
+            Preparing::Index { done, total } => format!("indexing {done} of {total} files"),
+            Preparing::History { read } => format!("reading the history, {read} commits"),
+        };
+        if !self.status.is_shown() && self.said.elapsed() >= BEAT {
+            self.said = Instant::now();
+            tell(&message);
+        }
+        self.status.say(message);
+        ControlFlow::Continue(())
+    }
+}
+
+fn page(place: &Place, location: &Location, judgement: Option<&ModelJudgement>) -> String {
+    let screen = place.screen;
+    let mut page = Page::new(screen.paint, screen.width);
+    let commit: String = location.base.commit.0.chars().take(10).collect();
+    let looked = count(location.ranking.considered, "file");
+    let name = &location.base.name;
+    let at = if location.base.commit.0.starts_with(name.as_str()) {
+        commit
+    } else {
+        format!("{name} ({commit})")
+    };
+    page.heading(&format!("Files, of {looked} in {at}"));
+    if location.ranking.candidates.is_empty() {
+        page.line("  Nothing in the repository resembles the issue.");
+    }
+    for (at, candidate) in location.ranking.candidates.iter().enumerate() {
+        let relevance = judgement.and_then(|judgement| judgement.files.get(at));
+        entry(
+            &mut page,
+            at,
+            candidate.path.as_str(),
+            candidate.score,
+            relevance,
+            &candidate.evidence,
+        );
+    }
+    if !location.symbols.is_empty() {
+        page.heading("Functions and types");
+    }
+    for (at, symbol) in location.symbols.iter().enumerate() {
+        let lines = match symbol.span.lines() {
+            1 => format!("{}", symbol.span.first()),
+            _ => format!("{}-{}", symbol.span.first(), symbol.span.last()),
+        };
+        let name = format!("{}:{lines} {}", symbol.path, symbol.qualified_name);
+        let relevance = judgement.and_then(|judgement| judgement.symbols.get(at));
+        entry(&mut page, at, &name, symbol.score, relevance, &symbol.evidence);
+    }
+    let notes = notes(location);
+    if !notes.is_empty() {
+        page.heading("Notes");
+    }
+    for note in notes {
+        page.prose(2, &note);
+    }
+    page.into_text()
+}
+
+fn entry(page: &mut Page, at: usize, name: &str, score: f64, relevance: Option<&Relevance>, evidence: &[Evidence]) {
+    let naming = relevance.and_then(|relevance| relevance.naming);
+    let said = naming.map_or_else(String::new, |naming| format!("  {naming:+.1}"));
+    let name = page.paint.tone(Tone::Strong, &clean(name));
+    page.line(&format!("{:>4}  {score:>5.2}{said}  {name}", at + 1));
+    let why: Vec<String> = evidence.iter().map(ToString::to_string).collect();
+    page.toned_prose(13, Some(Tone::Faint), &why.join("; "));
+}
+
+/// The ranking's own notes, and how many files were left out for which reason.
+fn notes(location: &Location) -> Vec<String> {
+    let mut notes = location.notes.clone();
+    if let Some(first) = location.skipped.first() {
+        let more = match location.skipped.len() {
+            1 => String::new(),
+            others => format!(", and {} more", others - 1),
+        };
+        notes.push(format!("Left out: {} ({}){more}", first.path, first.reason));
+    }
+    notes
+}
+
+fn report(root: &Path, location: &Location, judgement: Option<&ModelJudgement>) -> Value {
+    let why = |evidence: &[Evidence]| -> Value {
+        let one = |evidence: &Evidence| {
+            let mut value = serde_json::to_value(evidence).unwrap_or_default();
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("sentence".to_owned(), json!(evidence.to_string()));
+            }
+            value
+        };
+        evidence.iter().map(one).collect()
+    };
+    let naming = |relevance: Option<&Relevance>| {
+        json!({
+            "naming": relevance.and_then(|relevance| relevance.naming),
+            "relevance": relevance.map(|relevance| relevance.fused),
+            "kept": relevance.map(|relevance| relevance.kept),
+        })
+    };
+    let files = location.ranking.candidates.iter().enumerate().map(|(at, candidate)| {
+        json!({
+            "path": candidate.path,
+            "score": candidate.score,
+            "model": judgement.map(|judgement| naming(judgement.files.get(at))),
+            "evidence": why(&candidate.evidence),
+        })
+    });
+    let symbols = location.symbols.iter().enumerate().map(|(at, symbol)| {
+        json!({
+            "path": symbol.path,
+            "name": symbol.qualified_name,
+            "first_line": symbol.span.first(),
+            "last_line": symbol.span.last(),
+            "score": symbol.score,
+            "model": judgement.map(|judgement| naming(judgement.symbols.get(at))),
+            "evidence": why(&symbol.evidence),
+        })
+    });
+    let skipped = location.skipped.iter();
+    json!({
+        "repository": root,
+        "at": location.base.name,
+        "commit": location.base.commit,
+        "considered": location.ranking.considered,
+        "files": files.collect::<Value>(),
+        "symbols": symbols.collect::<Value>(),
+        "left_out": skipped.map(|one| json!({"path": one.path, "why": one.reason.to_string()})).collect::<Value>(),
+        "notes": location.notes,
+        "seconds": {
+            "index": location.took.index.as_secs_f64(),
+            "history": location.took.history.as_secs_f64(),
+            "query": location.took.query.as_secs_f64(),
+            "model": judgement.map(|judgement| judgement.took.as_secs_f64()),
+        },
+    })
+}

@@ -1,0 +1,289 @@
+//! Where an issue is to be resolved, outside of any run: ranked files and symbols of one tree, each with its evidence; and
+//! what a model says of them, where one is asked.
+//!
+//! It goes by the same index and the same signals as a run, so that what is shown and measured here is what runs stand on.
+
+use crate::condense::condense;
+use crate::describing::OutsideRuns;
+use crate::desk::AskError;
+use crate::relevance::{self, Relevance};
+use crate::roles::custodian::descending;
+use crate::searchable::{Preparing, Searchable};
+use crate::{EngineError, Magis};
+use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, SkippedFile};
+use magis_llm::{LanguageModel, LlmError};
+use magis_prompts::Head;
+use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals};
+use magis_store::Store;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Of an issue the model reads about so many characters, some 700 tokens: on two cores each further thousand costs two
+/// seconds.
+const ISSUE_CHARACTERS: usize = 2_500;
+
+/// How much of a ranking is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocateExtent {
+    /// So many files at the most.
+    pub files: usize,
+    /// So many functions and types at the most.
+    pub symbols: usize,
+    /// The signals that are heard.
+    pub signals: Signals,
+}
+
+/// Where an issue may have to be resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Location {
+    /// In which tree.
+    pub base: Base,
+    /// The files, strongest first.
+    pub ranking: Ranking,
+    /// Functions and types, strongest first.
+    pub symbols: Vec<ScoredSymbol>,
+    /// Files that could not be looked at, with the reason.
+    pub skipped: Vec<SkippedFile>,
+    /// What a person should know of it, a sentence each.
+    pub notes: Vec<String>,
+    /// How long it took.
+    pub took: LocateTime,
+}
+
+/// What a model says of a location.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelJudgement {
+    /// Of each file, in the order the location has now; of the first ones only.
+    pub files: Vec<Relevance>,
+    /// Of each symbol, in the order the location has now.
+    pub symbols: Vec<Relevance>,
+    /// How long the model took.
+    pub took: Duration,
+}
+
+/// How long locating took, by part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LocateTime {
+    /// Opening the index and bringing it to the tree.
+    pub index: Duration,
+    /// Reading the commits before it.
+    pub history: Duration,
+    /// Ranking files and symbols.
+    pub query: Duration,
+}
+
+/// The index and the history of one repository, at one of its trees, kept open for several questions.
+pub struct Locator {
+    /// The repository.
+    pub repo: RepoId,
+    repository: Repository,
+    objects: ObjectStore,
+    searchable: Searchable,
+    snapshot: Snapshot,
+    skipped: Vec<SkippedFile>,
+    took: LocateTime,
+    store: Store,
+}
+
+/// How many contents of other trees stay in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Other {
+    Few,
+    All,
+}
+
+impl Magis {
+    /// The files and symbols of a repository that an issue most likely means.
+    ///
+    /// # Errors
+    /// When the repository, the base or the index cannot be read, and when `watch` breaks it off
+    /// ([`EngineError::is_cancelled`]); what was indexed by then is kept.
+    pub fn locate(
+        &self,
+        repository: &Path,
+        base: &BaseChoice,
+        issue: &Issue,
+        extent: LocateExtent,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Location, EngineError> {
+        self.locator(repository, base, watch)?.locate(issue, &[], extent)
+    }
+
+    /// Opens the index and the history of a repository at one of its trees; what they lack is read first.
+    pub fn locator(
+        &self,
+        repository: &Path,
+        base: &BaseChoice,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Locator, EngineError> {
+        self.open_locator(repository, base, Other::Few, watch)
+    }
+
+    /// As [`Magis::locator`], keeping in the index the contents of all trees once gone to: for whoever goes through many.
+    pub fn locator_keeping(
+        &self,
+        repository: &Path,
+        base: &BaseChoice,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Locator, EngineError> {
+        self.open_locator(repository, base, Other::All, watch)
+    }
+
+    fn open_locator(
+        &self,
+        repository: &Path,
+        base: &BaseChoice,
+        others: Other,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Locator, EngineError> {
+        let begun = Instant::now();
+        let repository = Repository::open(repository)?;
+        repository.state()?;
+        let repo = self.know(&repository)?;
+        let objects = ObjectStore::open(self.data.objects(repo), &repository)?;
+        let snapshot = Snapshot::take(&repository, &objects, base)?;
+        let mut locator = Locator {
+            repo,
+            searchable: match others {
+                Other::Few => Searchable::open(&self.data.index(repo), watch)?,
+                Other::All => Searchable::open(&self.data.index(repo), watch)?.keeping_all(),
+            },
+            repository,
+            objects,
+            snapshot,
+            skipped: Vec::new(),
+            took: LocateTime::default(),
+            store: self.store.clone(),
+        };
+        let opening = begun.elapsed();
+        locator.bring(watch)?;
+        locator.took.index += opening;
+        Ok(locator)
+    }
+}
+
+impl Locator {
+    /// Goes to another tree of the repository; its index stays open.
+    pub fn go_to(
+        &mut self,
+        base: &BaseChoice,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        self.snapshot = Snapshot::take(&self.repository, &self.objects, base)?;
+        self.bring(watch)
+    }
+
+    /// The tree it stands at.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The files and symbols that an issue most likely means.
+    pub fn locate(&self, issue: &Issue, hints: &[Hint], extent: LocateExtent) -> Result<Location, EngineError> {
+        let begun = Instant::now();
+        let query = IssueQuery::of(issue, hints);
+        let sources = self.searchable.sources(extent.signals);
+        let ranking = self.searchable.index.rank_by(&query, sources, extent.files)?;
+        let symbols = if extent.symbols > 0 {
+            self.searchable.index.symbols(&query, sources, extent.symbols)?
+        } else {
+            Vec::new()
+        };
+        let mut notes = self.snapshot.notes().to_vec();
+        notes.extend(ranking.notes.iter().cloned());
+        Ok(Location {
+            base: self.snapshot.base().clone(),
+            ranking,
+            symbols,
+            skipped: self.skipped.clone(),
+            notes,
+            took: LocateTime {
+                query: begun.elapsed(),
+                ..self.took
+            },
+        })
+    }
+
+    /// The functions and types of each candidate that an issue most likely means, `most` of each, strongest first.
+    pub fn symbols_of(
+        &self,
+        issue: &Issue,
+        candidates: &[Candidate],
+        most: usize,
+    ) -> Result<Vec<Vec<ScoredSymbol>>, EngineError> {
+        let query = IssueQuery::of(issue, &[]);
+        let of = |candidate: &Candidate| self.searchable.index.symbols_for(&query, &candidate.path, most);
+        Ok(candidates.iter().map(of).collect::<Result<_, _>>()?)
+    }
+
+    /// Asks a model for the first `files` files and for all symbols of a location, and puts them in the order that ranking
+    /// and model give together. What lies behind those files stays as it is.
+    pub async fn judge(
+        &self,
+        issue: &Issue,
+        location: &mut Location,
+        files: usize,
+        model: &dyn LanguageModel,
+    ) -> Result<ModelJudgement, EngineError> {
+        let begun = Instant::now();
+        let condensed = condense(issue.text(), ISSUE_CHARACTERS);
+        if let Some(text) = &condensed {
+            location.notes.push(format!(
+                "The model read {} of the issue's {} characters",
+                text.chars().count(),
+                issue.text().chars().count()
+            ));
+        }
+        let head = Head {
+            issue: Some(condensed.unwrap_or_else(|| issue.text().to_owned())),
+            hints: Vec::new(),
+        };
+        let candidates = &mut location.ranking.candidates;
+        let asked = files.min(candidates.len());
+        let mut naming = OutsideRuns::new(self.repo, self.store.clone(), model);
+        let judged = relevance::judge(&mut naming, &head, &candidates[..asked], &location.symbols).await;
+        let judged = judged.map_err(|error| match error {
+            AskError::Fatal(error) => error,
+            AskError::Unusable(why) => LlmError::BadRequest { reason: why }.into(),
+        })?;
+        if let Some(why) = judged.unasked {
+            location.notes.push(format!("The ranking stands alone: {why}"));
+        }
+        let files = reorder(&mut candidates[..asked], &judged.files);
+        reorder(&mut location.ranking.parts[..asked], &judged.files);
+        let symbols = reorder(&mut location.symbols, &judged.symbols);
+        Ok(ModelJudgement {
+            files,
+            symbols,
+            took: begun.elapsed(),
+        })
+    }
+
+    fn bring(&mut self, watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>) -> Result<(), EngineError> {
+        let begun = Instant::now();
+        let (files, skipped) = self.snapshot.files()?;
+        let files: Vec<(RepoPath, BlobId)> = files.into_iter().map(|file| (file.path, file.blob)).collect();
+        self.skipped = skipped;
+        let listing = begun.elapsed();
+        let brought = self.searchable.bring_to(&self.snapshot, &files, watch)?;
+        self.took = LocateTime {
+            index: listing + brought.index,
+            history: brought.history,
+            query: Duration::ZERO,
+        };
+        Ok(())
+    }
+}
+
+/// Puts things in the order of their relevance, which is given back in that order.
+fn reorder<T: Clone>(things: &mut [T], relevance: &[Relevance]) -> Vec<Relevance> {
+    let fused: Vec<f64> = relevance.iter().map(|one| one.fused).collect();
+    let order = descending(&fused);
+    let before = things.to_vec();
+    for (place, at) in order.iter().enumerate() {
+        things[place] = before[*at].clone();
+    }
+    order.into_iter().map(|at| relevance[at]).collect()
+}

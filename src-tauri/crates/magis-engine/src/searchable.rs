@@ -1,0 +1,114 @@
+//! The one way a repository's index and history are opened and brought to a tree: for runs, for locating outside of them,
+//! and for measuring.
+//!
+//! What is asked of them then is for others to say.
+
+use crate::{EngineError, indexed, past};
+use magis_core::{BlobId, RepoPath};
+use magis_llm::LlmError;
+use magis_repo::Snapshot;
+use magis_search::{History, Index, Signals, Sources};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What is done before the first answer, for whoever waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preparing {
+    /// Somebody else writes to the index: the window, another run, another program.
+    Waiting,
+    /// Contents that the index does not hold yet are read.
+    Index {
+        /// So many are done.
+        done: usize,
+        /// Of so many.
+        total: usize,
+    },
+    /// Commits before the base that were not known are read.
+    History {
+        /// So many so far.
+        read: usize,
+    },
+}
+
+/// The index of a repository, standing for one tree, and what happened before it.
+pub(crate) struct Searchable {
+    folder: PathBuf,
+    pub index: Index,
+    history: History,
+}
+
+/// How long bringing an index to a tree took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Brought {
+    pub index: Duration,
+    pub history: Duration,
+}
+
+impl Searchable {
+    /// The index in `folder`, of no tree yet. `watch` may break the waiting for it off.
+    pub fn open(folder: &Path, watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>) -> Result<Self, EngineError> {
+        // An index that is being written may look damaged.
+        let _turn = indexed::take_turn(folder, &mut || watch(Preparing::Waiting))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            index: Index::open(folder)?,
+            history: History::default(),
+        })
+    }
+
+    /// Keeps the contents of all trees it ever stood for.
+    #[must_use]
+    pub fn keeping_all(self) -> Self {
+        Self {
+            index: self.index.keeping(usize::MAX),
+            ..self
+        }
+    }
+
+    /// Makes it stand for `files`, those of `snapshot`, and for the commits before that. `watch` may break it off, which
+    /// counts as cancelled; what was read by then is kept.
+    pub fn bring_to(
+        &mut self,
+        snapshot: &Snapshot,
+        files: &[(RepoPath, BlobId)],
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Brought, EngineError> {
+        let begun = Instant::now();
+        let turn = indexed::take_turn(&self.folder, &mut || watch(Preparing::Waiting))?;
+        indexed::forget(&self.folder);
+        let update = self.index.update_while(
+            files,
+            |_, blob| snapshot.scan(blob).ok().map(|source| source.text),
+            |done, total| watch(Preparing::Index { done, total }),
+        )?;
+        if update.not_reached > 0 {
+            return Err(LlmError::Cancelled.into());
+        }
+        indexed::note(&self.folder, &snapshot.base().commit);
+        drop(turn);
+        let index = begun.elapsed();
+        let begun = Instant::now();
+        let mut stopped = false;
+        self.history = past::history(&self.folder, snapshot, |read| {
+            let said = watch(Preparing::History { read });
+            stopped = said.is_break();
+            said
+        })?;
+        if stopped {
+            return Err(LlmError::Cancelled.into());
+        }
+        Ok(Brought {
+            index,
+            history: begun.elapsed(),
+        })
+    }
+
+    /// Everything the ranking can hear, as far as `signals` go.
+    pub fn sources(&self, signals: Signals) -> Sources<'_> {
+        Sources {
+            signals,
+            history: Some(&self.history),
+        }
+    }
+}
