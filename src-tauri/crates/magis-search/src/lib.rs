@@ -5,6 +5,7 @@
 //! This crate reads no git objects (texts are passed in), keeps nothing in SQLite and asks no model.
 
 mod bm25;
+mod directory;
 mod facts;
 mod fuse;
 mod history;

@@ -3,6 +3,7 @@
 //! A piece of a file is one document with terms; a file is one more with its facts. Scores are not tantivy's, see `bm25`.
 
 use crate::bm25::NONE;
+use crate::directory::IndexFolder;
 use crate::facts::{Content, Facts};
 use crate::tokens::{IdentifierTokenizer, TOKENIZER};
 use crate::{OpenState, SearchError};
@@ -10,12 +11,13 @@ use magis_core::LineSpan;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tantivy::directory::MmapDirectory;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
 };
-use tantivy::{DocId, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{
+    DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
+};
 use tantivy::{DocSet as _, TERMINATED};
 
 /// The opened index and its fields.
@@ -211,12 +213,15 @@ impl Store {
 
     fn create(folder: &Path) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
-        let index = Index::create_in_dir(folder, schema).map_err(|error| folder_error(folder, error.to_string()))?;
+        let index = IndexFolder::open(folder)
+            .map_err(TantivyError::from)
+            .and_then(|directory| Index::create(directory, schema, IndexSettings::default()))
+            .map_err(|error| folder_error(folder, error.to_string()))?;
         Self::over(index, fields, Some(folder.to_owned()))
     }
 
     fn existing(folder: &Path) -> Result<Self, String> {
-        let directory = MmapDirectory::open(folder).map_err(|error| error.to_string())?;
+        let directory = IndexFolder::open(folder).map_err(|error| error.to_string())?;
         let index = Index::open(directory).map_err(|error| error.to_string())?;
         let (schema, fields) = schema();
         if index.schema() != schema {
