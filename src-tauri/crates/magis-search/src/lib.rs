@@ -16,6 +16,7 @@ mod literals;
 mod matching;
 mod neighbours;
 mod rank;
+mod reading;
 mod section;
 mod signal;
 mod signals;
@@ -24,6 +25,7 @@ mod symbols;
 mod tokens;
 mod trace;
 mod view;
+mod vocabulary;
 mod words;
 
 pub use fuse::{KeepRule, fuse, fuse_weighted, keep};

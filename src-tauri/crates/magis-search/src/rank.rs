@@ -3,6 +3,7 @@
 //! Each signal gives 0..1 and is weighted; what a signal compares lies in `signals`. No model is asked here.
 
 use crate::bm25::{self, TextScores};
+use crate::facts::Depth;
 use crate::signals::{
     Found, Reading, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
 };
@@ -80,6 +81,13 @@ impl Index {
         let mut notes = query.notes.clone();
         if let OpenState::Rebuilt { why } = self.state() {
             notes.push(format!("The search index was built anew: {why}"));
+        }
+        let shallow = files.iter().filter(|file| file.facts.depth == Depth::Text).count();
+        if shallow > 0 {
+            notes.push(format!(
+                "Of {shallow} of {} files only the words are indexed yet; symbols and imports follow",
+                files.len()
+            ));
         }
         let parts = order.iter().map(|file| scored.parts(*file)).collect();
         Ok(Ranking {

@@ -5,7 +5,8 @@
 use crate::bm25::NONE;
 use crate::directory::IndexFolder;
 use crate::facts::{Content, Facts};
-use crate::tokens::{IdentifierTokenizer, TOKENIZER};
+use crate::tokens::RULES;
+use crate::vocabulary::BETWEEN;
 use crate::{OpenState, SearchError};
 use magis_core::LineSpan;
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use tantivy::merge_policy::LogMergePolicy;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
 };
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{
     DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
 };
@@ -67,7 +69,7 @@ struct Fields {
 
 /// Part of the schema, so that an index of another format is recognised. Count up when `Facts`, the tokenizer or what
 /// `magis-syntax` finds changes.
-const FACTS: &str = "facts_3";
+const FACTS: &str = "facts_4";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
 const BUFFER: usize = 64 << 20;
@@ -240,10 +242,8 @@ impl Store {
     }
 
     fn over(index: Index, fields: Fields, folder: Option<PathBuf>) -> Result<Self, SearchError> {
-        index.tokenizers().register(TOKENIZER, IdentifierTokenizer);
-        index
-            .tokenizers()
-            .register(SEQUENCES, tantivy::tokenizer::WhitespaceTokenizer::default());
+        index.tokenizers().register(RULES, Splitter);
+        index.tokenizers().register(SEQUENCES, Splitter);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader: IndexReader = reader.map_err(|error: TantivyError| SearchError::Read(error.to_string()))?;
         Ok(Self {
@@ -270,8 +270,8 @@ impl Writer<'_> {
             document.add_u64(fields.content, id);
             document.add_u64(fields.first, u64::from(piece.span.first()));
             document.add_u64(fields.last, u64::from(piece.span.last()));
-            document.add_u64(fields.length, piece.length);
-            document.add_text(fields.body, piece.text);
+            document.add_u64(fields.length, piece.words.length);
+            document.add_text(fields.body, piece.words.terms);
             self.writer
                 .add_document(document)
                 .map_err(|error| write_error(&error))?;
@@ -281,7 +281,7 @@ impl Writer<'_> {
         document.add_u64(fields.content, id);
         document.add_text(fields.facts, facts);
         if !content.literals.is_empty() {
-            document.add_text(fields.literals, content.literals.join(" "));
+            document.add_text(fields.literals, content.literals.join(&BETWEEN.to_string()));
         }
         self.writer
             .add_document(document)
@@ -310,10 +310,52 @@ impl std::fmt::Debug for Store {
     }
 }
 
+/// Splits what is given as terms already.
+#[derive(Debug, Clone, Copy)]
+struct Splitter;
+
+/// The terms of one field, handed out one by one.
+struct Terms<'t> {
+    rest: std::str::SplitTerminator<'t, char>,
+    token: Token,
+}
+
+impl Tokenizer for Splitter {
+    type TokenStream<'a> = Terms<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms<'a> {
+        Terms {
+            rest: text.split_terminator(BETWEEN),
+            // Where a term stands is not kept, and tantivy's default is no place.
+            token: Token {
+                position: 0,
+                ..Token::default()
+            },
+        }
+    }
+}
+
+impl TokenStream for Terms<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(term) = self.rest.next() else { return false };
+        self.token.text.clear();
+        self.token.text.push_str(term);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
 fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let terms = TextFieldIndexing::default()
-        .set_tokenizer(TOKENIZER)
+        .set_tokenizer(RULES)
         .set_index_option(IndexRecordOption::WithFreqs)
         .set_fieldnorms(false);
     let sequences = TextFieldIndexing::default()
