@@ -246,7 +246,7 @@ impl Index {
         mut read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
         mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<(), SearchError> {
-        let mut writer = self.store.writer()?;
+        let mut writer = self.store.writer(missing.len())?;
         // Another process may have written since this one looked.
         self.contents = self.store.contents(&self.store.searcher()?, &self.facts())?.0;
         let known = self.known(depth);

@@ -72,7 +72,11 @@ struct Fields {
 const FACTS: &str = "facts_4";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
+/// Bytes that terms may take before they are written, of all threads together; tantivy wants 15 MB a thread.
 const BUFFER: usize = 64 << 20;
+const MOST_THREADS: usize = 4;
+/// So many contents are worth a segment.
+const A_SEGMENT: usize = 500;
 
 impl Store {
     /// An empty one in memory.
@@ -107,9 +111,12 @@ impl Store {
         }
     }
 
-    /// Starts writing.
-    pub fn writer(&self) -> Result<Writer<'_>, SearchError> {
-        let writer = match self.index.writer_with_num_threads(1, BUFFER) {
+    /// Starts writing about so many contents.
+    pub fn writer(&self, contents: usize) -> Result<Writer<'_>, SearchError> {
+        // Each thread makes a segment of its own, which is worth it for many contents only.
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.min(1 + contents / A_SEGMENT).min(MOST_THREADS);
+        let writer = match self.index.writer_with_num_threads(threads, BUFFER) {
             Ok(writer) => writer,
             Err(TantivyError::LockFailure(..)) => {
                 return Err(SearchError::Busy {

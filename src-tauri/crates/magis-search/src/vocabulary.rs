@@ -9,15 +9,34 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// The words seen so far and their terms. One a thread; it grows with the words of a repository, up to a bound.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
-    /// By word: where its terms stand in `of_words`.
-    words: HashMap<Box<str>, (u32, u32), Hashing>,
+    words: Numbers,
+    /// By word: where its terms end in `of_words`; they begin where those of the word before end.
+    ends: Vec<u32>,
     of_words: Vec<u32>,
-    numbers: HashMap<Box<str>, u32, Hashing>,
-    terms: Vec<Box<str>>,
-    /// By term: how often it stands in the text at hand.
+    terms: Numbers,
+    spelled: Vec<Box<str>>,
+    said: Tally,
+    present: Tally,
+}
+
+type Numbers = HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>;
+
+/// How often each of some numbered things stands in the text at hand.
+#[derive(Debug, Default)]
+struct Tally {
     counts: Vec<u32>,
-    /// The terms of the text at hand, in the order they came.
+    /// Those that do, in the order they came.
     present: Vec<u32>,
+}
+
+impl Tally {
+    fn add(&mut self, number: u32, times: u32) {
+        let count = &mut self.counts[number as usize];
+        if *count == 0 {
+            self.present.push(number);
+        }
+        *count += times;
+    }
 }
 
 /// The terms of a text.
@@ -34,8 +53,6 @@ pub(crate) const BETWEEN: char = ' ';
 /// So many words are remembered; then it begins anew.
 const MOST_WORDS: usize = 1 << 19;
 
-type Hashing = BuildHasherDefault<WordHasher>;
-
 impl Vocabulary {
     /// The terms of `text`. One that stands there more often than `most` is given so many times and counts in full for
     /// the length.
@@ -43,47 +60,49 @@ impl Vocabulary {
         if self.words.len() > MOST_WORDS {
             *self = Self::default();
         }
-        let mut length = 0;
         for word in words(text) {
-            let (first, last) = match self.words.get(word) {
+            let number = match self.words.get(word) {
                 Some(known) => *known,
                 None => self.learn(word),
             };
-            for number in &self.of_words[first as usize..last as usize] {
-                let count = &mut self.counts[*number as usize];
-                if *count == 0 {
-                    self.present.push(*number);
-                }
-                *count += 1;
-            }
-            length += u64::from(last - first);
+            self.said.add(number, 1);
         }
-        let mut terms = String::with_capacity(self.present.len() * 12);
-        for number in self.present.drain(..) {
-            let count = std::mem::take(&mut self.counts[number as usize]);
-            for _ in 0..count.min(most) {
-                terms.push_str(&self.terms[number as usize]);
+        let mut length = 0;
+        for word in self.said.present.drain(..) {
+            let times = std::mem::take(&mut self.said.counts[word as usize]);
+            let first = word.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+            let terms = &self.of_words[first as usize..self.ends[word as usize] as usize];
+            for term in terms {
+                self.present.add(*term, times);
+            }
+            length += u64::from(times) * terms.len() as u64;
+        }
+        let mut terms = String::with_capacity(self.present.present.len() * 12);
+        for term in self.present.present.drain(..) {
+            let times = std::mem::take(&mut self.present.counts[term as usize]);
+            for _ in 0..times.min(most) {
+                terms.push_str(&self.spelled[term as usize]);
                 terms.push(BETWEEN);
             }
         }
         Counted { terms, length }
     }
 
-    fn learn(&mut self, word: &str) -> (u32, u32) {
-        let first = self.of_words.len() as u32;
+    fn learn(&mut self, word: &str) -> u32 {
         for term in tokens::terms(word) {
-            let term = term.into_boxed_str();
-            let next = self.terms.len() as u32;
-            let number = *self.numbers.entry(term).or_insert_with_key(|term| {
-                self.terms.push(term.clone());
-                self.counts.push(0);
+            let next = self.spelled.len() as u32;
+            let number = *self.terms.entry(term.into_boxed_str()).or_insert_with_key(|term| {
+                self.spelled.push(term.clone());
+                self.present.counts.push(0);
                 next
             });
             self.of_words.push(number);
         }
-        let place = (first, self.of_words.len() as u32);
-        self.words.insert(word.into(), place);
-        place
+        self.ends.push(self.of_words.len() as u32);
+        self.said.counts.push(0);
+        let number = self.words.len() as u32;
+        self.words.insert(word.into(), number);
+        number
     }
 }
 
