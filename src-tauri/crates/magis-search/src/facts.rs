@@ -2,8 +2,8 @@
 //!
 //! Parsing itself is `magis-syntax`'s.
 
-use crate::literals;
 use crate::vocabulary::{Counted, Vocabulary};
+use crate::{literals, uses};
 use magis_core::{BlobId, LineSpan, RepoPath};
 use magis_syntax::{Language, SymbolKind};
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,8 @@ pub(crate) struct Facts {
     pub length: u64,
     pub symbols: Vec<KnownSymbol>,
     pub imports: Vec<KnownImport>,
+    /// The names that its symbols refer to.
+    pub names: Vec<String>,
     /// Whether the text says that a program wrote it, or looks so.
     pub origin: Origin,
     /// How far it was read.
@@ -76,6 +78,9 @@ pub(crate) struct KnownSymbol {
     pub span: LineSpan,
     #[serde(rename = "k")]
     pub shape: Shape,
+    /// What it refers to, as numbers of the file's [`Facts::names`].
+    #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<u32>,
 }
 
 /// What a symbol is to the ranking.
@@ -147,6 +152,7 @@ pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, wor
             length: 0,
             symbols: Vec::new(),
             imports: Vec::new(),
+            names: Vec::new(),
             origin: Origin::Generated,
             depth,
         },
@@ -172,6 +178,7 @@ pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, wor
             content.facts.imports = outline.imports.into_iter().map(known_import).collect();
             content.literals = literals::of_source(text);
             let lines = line_starts(text);
+            content.facts.names = uses::find(&mut content.facts.symbols, |span| lines_of(text, &lines, span));
             let pieces = chunks.into_iter().map(|chunk| Piece {
                 span: chunk.span,
                 words: words.count(lines_of(text, &lines, chunk.span), u32::MAX),
@@ -218,6 +225,7 @@ fn known_symbol(symbol: magis_syntax::Symbol) -> KnownSymbol {
         qualified: symbol.qualified_name,
         span: symbol.span,
         shape,
+        uses: Vec::new(),
     }
 }
 

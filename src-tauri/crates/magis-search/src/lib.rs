@@ -5,6 +5,7 @@
 //! This crate reads no git objects (texts are passed in), keeps nothing in SQLite and asks no model.
 
 mod bm25;
+mod definers;
 mod directory;
 mod facts;
 mod fuse;
@@ -24,6 +25,7 @@ mod store;
 mod symbols;
 mod tokens;
 mod trace;
+mod uses;
 mod view;
 mod vocabulary;
 mod words;

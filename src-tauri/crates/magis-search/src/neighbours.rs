@@ -42,6 +42,11 @@ impl Neighbours {
         near.into_iter().flatten().map(|number| *number as usize)
     }
 
+    /// How many files it imports or is imported by.
+    pub fn degree(&self, file: usize) -> usize {
+        self.near.get(file).map_or(0, BTreeSet::len)
+    }
+
     /// The files it imports.
     pub fn imported(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let imported = self.imported.get(file).into_iter().flatten();

@@ -5,7 +5,7 @@
 use crate::bm25::{self, TextScores};
 use crate::facts::Depth;
 use crate::signals::{
-    Found, Reading, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
+    Found, Reading, calls, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
 };
 use crate::{History, Index, IssueQuery, OpenState, SearchError, Signal, Signals};
 use magis_core::{Candidate, Evidence};
@@ -133,6 +133,7 @@ impl Index {
                 (Signal::Traces, _) => traces::find(&reading),
                 (Signal::Literals, _) => literal::find(&reading)?,
                 (Signal::Tests, _) => tests::find(&reading),
+                (Signal::Calls, _) => calls::find(&reading),
                 (Signal::PastCommits, Some(history)) => past::resembling(&reading, history),
                 (Signal::PastCommits, None) | (Signal::Imports | Signal::Kinds, _) => continue,
             };

@@ -232,6 +232,45 @@ fn a_matching_function_lifts_a_long_file() {
     );
 }
 
+#[test]
+fn what_the_matching_function_calls_is_lifted() {
+    let other = "def widen(x):\n    'walrus'\n    return x\n";
+    let files = [
+        ("pkg/a_other.py", other),
+        (
+            "pkg/show.py",
+            "from pkg import units\n\ndef overview(dataset):\n    'overview of a walrus dataset'\n    return units.spell(dataset)\n",
+        ),
+        ("pkg/units.py", "def spell(x):\n    'walrus'\n    return x\n"),
+    ];
+    let issue = "The walrus dataset has no overview";
+    let ranking = check(&files, issue, "pkg/show.py");
+    assert_eq!(paths(&ranking)[1], "pkg/units.py", "{:#?}", ranking.candidates);
+    let deaf = Signals::ALL.without(Signal::Calls).without(Signal::Imports);
+    let ranking = rank_after(&files, &[], deaf, issue);
+    assert_eq!(paths(&ranking)[1], "pkg/a_other.py", "{:#?}", ranking.candidates);
+    let calls = Signals::ALL.without(Signal::Imports);
+    let ranking = rank_after(&files, &[], calls, issue);
+    assert_eq!(paths(&ranking)[1], "pkg/units.py", "{:#?}", ranking.candidates);
+}
+
+#[test]
+fn a_name_used_everywhere_counts_less_than_a_name_used_by_few() {
+    let user = "def run(app):\n    return app\n\n\nrun(1)\n";
+    let mut files: Vec<(String, String)> = (0..200)
+        .map(|number| (format!("pkg/user{number}.py"), format!("{user}# {number}\n")))
+        .collect();
+    files.push((
+        "pkg/tides.py".to_owned(),
+        "# the tide overflows and the tide falls\ntide = 1\n".to_owned(),
+    ));
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    check(&files, "The tide overflows in run", "pkg/tides.py");
+}
+
 /// A commit of the past: its message, and what it changed.
 fn past(commits: &[(&str, &[&str])]) -> History {
     let commit = |(number, (message, changed)): (i64, &(&str, &[&str]))| PastCommit {
