@@ -136,7 +136,8 @@ fn absolute(folder: &[&str], target: &str) -> Vec<String> {
     let target = target[dots..]
         .trim_end_matches(".h")
         .trim_end_matches(".hpp")
-        .replace("::", ".");
+        .replace("::", ".")
+        .replace('\\', ".");
     parts.extend(
         target
             .split('.')

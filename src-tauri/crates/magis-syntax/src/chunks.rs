@@ -19,11 +19,7 @@ pub struct Chunk {
 /// between as its own. In an unknown language, blocks cut at blank lines.
 pub fn chunks(path: &RepoPath, text: &str, max_lines: u32) -> Vec<Chunk> {
     let found = Language::of(path).and_then(|language| Some(scan(language, &parse(language, text)?, text)));
-    chunks_of(
-        found.as_ref().map_or(&[], |found| &found.definitions),
-        text,
-        max_lines,
-    )
+    chunks_of(found.as_ref().map_or(&[], |found| &found.definitions), text, max_lines)
 }
 
 /// The pieces of a text that defines these.

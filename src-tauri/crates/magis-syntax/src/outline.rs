@@ -1,7 +1,7 @@
 //! What a file defines and imports, and on which lines.
 
-use crate::chunks::{Chunk, chunks_of};
 use crate::Language;
+use crate::chunks::{Chunk, chunks_of};
 use crate::scan::{Definition, Scan, scan};
 use crate::tree::parse;
 use magis_core::{LineSpan, RepoPath};
