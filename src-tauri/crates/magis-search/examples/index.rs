@@ -3,11 +3,13 @@
 
 use magis_core::{BlobId, Issue, RepoPath};
 use magis_search::{Index, IssueQuery};
+use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,9 +25,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let repo = repo.ok_or("--repo is missing")?;
     let wanted = tree(&repo, &at)?;
-    let start = Instant::now();
-    let texts = read_all(&repo, &wanted)?;
-    let reading = start.elapsed();
+    let mut reads: Vec<Duration> = Vec::new();
+    let mut texts = Vec::new();
+    for _ in 0..5 {
+        let start = Instant::now();
+        texts = read_all(&repo, &wanted)?;
+        reads.push(start.elapsed());
+    }
+    let reading = median(&mut reads);
     let bytes: usize = texts.iter().flatten().map(String::len).sum();
     println!(
         "reading {} blobs, {:.1} MB of text: {reading:.2?}",
@@ -34,16 +41,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let folder = std::env::temp_dir().join(format!("magis-index-{}", std::process::id()));
+    let mut colds: Vec<Duration> = Vec::new();
+    for _ in 0..5 {
+        drop(fs::remove_dir_all(&folder));
+        let mut index = Index::open(&folder)?;
+        let start = Instant::now();
+        let mut blobs = Blobs::of(&repo, &wanted)?;
+        index.update_text_while(
+            &wanted,
+            |_, _| blobs.next().ok().flatten(),
+            |_, _| ControlFlow::Continue(()),
+        )?;
+        colds.push(start.elapsed());
+    }
+    say("reading and indexing words", median(&mut colds), reading);
     let mut index = Index::open(&folder)?;
     let start = Instant::now();
-    let again = read_all(&repo, &wanted)?;
-    let mut given = again.into_iter();
-    index.update(&wanted, |_, _| given.next().flatten(), |_, _| {})?;
-    let cold = start.elapsed();
-    println!(
-        "reading and indexing: {cold:.2?}, {:.2} times the reading alone",
-        cold.as_secs_f64() / reading.as_secs_f64()
-    );
+    let by_blob: HashMap<&BlobId, &Option<String>> = wanted.iter().map(|(_, blob)| blob).zip(&texts).collect();
+    index.update(
+        &wanted,
+        |_, blob| by_blob.get(blob).and_then(|text| (*text).clone()),
+        |_, _| {},
+    )?;
+    say("indexing symbols, read already", start.elapsed(), reading);
     let size: u64 = fs::read_dir(&folder)?
         .filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()))
         .sum();
@@ -98,6 +118,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+fn say(what: &str, taken: Duration, reading: Duration) {
+    let times = taken.as_secs_f64() / reading.as_secs_f64();
+    println!("{what}: {taken:.2?}, {times:.2} times the reading alone");
+}
+
 fn spread(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
@@ -128,32 +158,50 @@ fn tree(repo: &Path, at: &str) -> Result<Vec<(RepoPath, BlobId)>, Box<dyn Error>
 }
 
 fn read_all(repo: &Path, wanted: &[(RepoPath, BlobId)]) -> Result<Vec<Option<String>>, Box<dyn Error>> {
-    let mut git = Command::new("git")
-        .arg("-C")
-        .arg(repo)
-        .args(["cat-file", "--batch", "--buffer"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut input = git.stdin.take().ok_or("git takes no input")?;
-    let ids = wanted.iter().fold(String::new(), |ids, (_, blob)| ids + &blob.0 + "\n");
-    let writer = std::thread::spawn(move || input.write_all(ids.as_bytes()));
-    let mut output = BufReader::new(git.stdout.take().ok_or("git gives no output")?);
-    let mut texts = Vec::with_capacity(wanted.len());
-    for _ in wanted {
+    let mut blobs = Blobs::of(repo, wanted)?;
+    wanted.iter().map(|_| blobs.next()).collect()
+}
+
+/// The blobs of a tree, one after the other, from one `git cat-file --batch`.
+struct Blobs {
+    git: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Blobs {
+    fn of(repo: &Path, wanted: &[(RepoPath, BlobId)]) -> Result<Self, Box<dyn Error>> {
+        let mut git = Command::new("git")
+            .arg("-C")
+            .arg(repo)
+            .args(["cat-file", "--batch", "--buffer"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut input = git.stdin.take().ok_or("git takes no input")?;
+        let ids = wanted.iter().fold(String::new(), |ids, (_, blob)| ids + &blob.0 + "\n");
+        std::thread::spawn(move || input.write_all(ids.as_bytes()));
+        let output = BufReader::with_capacity(1 << 16, git.stdout.take().ok_or("git gives no output")?);
+        Ok(Self { git, output })
+    }
+
+    fn next(&mut self) -> Result<Option<String>, Box<dyn Error>> {
         let mut head = String::new();
-        output.read_line(&mut head)?;
+        self.output.read_line(&mut head)?;
         let size: usize = head.trim().rsplit(' ').next().unwrap_or_default().parse()?;
         let mut bytes = vec![0; size + 1];
-        output.read_exact(&mut bytes)?;
+        self.output.read_exact(&mut bytes)?;
         bytes.pop();
-        texts.push(if bytes.contains(&0) {
+        Ok(if bytes.contains(&0) {
             None
         } else {
             String::from_utf8(bytes).ok()
-        });
+        })
     }
-    writer.join().map_err(|_| "writing to git failed")??;
-    git.wait()?;
-    Ok(texts)
+}
+
+impl Drop for Blobs {
+    fn drop(&mut self) {
+        drop(self.git.kill());
+        drop(self.git.wait());
+    }
 }

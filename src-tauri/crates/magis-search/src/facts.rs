@@ -2,7 +2,8 @@
 //!
 //! Parsing itself is `magis-syntax`'s.
 
-use crate::{literals, tokens};
+use crate::vocabulary::{Counted, Vocabulary};
+use crate::{literals, uses};
 use magis_core::{BlobId, LineSpan, RepoPath};
 use magis_syntax::{Language, SymbolKind};
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const LARGEST_TEXT: usize = 1 << 20;
 /// Longer lines, on average, are minified.
 const LONGEST_AVERAGE_LINE: usize = 400;
+/// In reading words alone, one counts so many times at most in a file: more hardly add to its score.
+const REPEATS: u32 = 12;
 /// Function-sized: what the best piece of a file is measured over.
 const CHUNK_LINES: u32 = 80;
 
@@ -41,8 +44,23 @@ pub(crate) struct Facts {
     pub length: u64,
     pub symbols: Vec<KnownSymbol>,
     pub imports: Vec<KnownImport>,
+    /// The names that its symbols refer to.
+    pub names: Vec<String>,
     /// Whether the text says that a program wrote it, or looks so.
     pub origin: Origin,
+    /// How far it was read.
+    pub depth: Depth,
+}
+
+/// How far a content was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Depth {
+    /// Its words: it is one piece, and its symbols, imports and literals are not known yet.
+    #[serde(rename = "t")]
+    Text,
+    /// All that is ever known of it.
+    #[serde(rename = "w")]
+    Whole,
 }
 
 /// Who wrote a text.
@@ -60,6 +78,9 @@ pub(crate) struct KnownSymbol {
     pub span: LineSpan,
     #[serde(rename = "k")]
     pub shape: Shape,
+    /// What it refers to, as numbers of the file's [`Facts::names`].
+    #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<u32>,
 }
 
 /// What a symbol is to the ranking.
@@ -88,9 +109,7 @@ pub(crate) struct KnownImport {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Piece {
     pub span: LineSpan,
-    pub text: String,
-    /// How many terms it has.
-    pub length: u64,
+    pub words: Counted,
 }
 
 impl KnownSymbol {
@@ -118,46 +137,76 @@ pub(crate) struct Content {
     pub path_only: bool,
 }
 
-/// Reads one file; a huge or minified one gives nothing of its text.
-pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str) -> Content {
-    let mut facts = Facts {
-        key: Key::of(path, blob),
-        length: 0,
-        symbols: Vec::new(),
-        imports: Vec::new(),
-        origin: Origin::Generated,
+impl Content {
+    /// Bytes of its terms.
+    pub fn weight(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.words.terms.len()).sum()
+    }
+}
+
+/// Reads one file so far; a huge or minified one gives nothing of its text.
+pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, words: &mut Vocabulary) -> Content {
+    let mut content = Content {
+        facts: Facts {
+            key: Key::of(path, blob),
+            length: 0,
+            symbols: Vec::new(),
+            imports: Vec::new(),
+            names: Vec::new(),
+            origin: Origin::Generated,
+            depth,
+        },
+        pieces: Vec::new(),
+        literals: Vec::new(),
+        path_only: false,
     };
     if unindexable(text) {
-        return Content {
-            facts,
-            pieces: Vec::new(),
-            literals: Vec::new(),
-            path_only: true,
-        };
+        content.path_only = true;
+        content.facts.depth = Depth::Whole;
+        return content;
     }
-    facts.origin = origin(text);
-    let outline = magis_syntax::outline(path, text);
-    facts.symbols = outline.symbols.into_iter().map(known_symbol).collect();
-    facts.imports = outline
-        .imports
-        .into_iter()
-        .map(|import| KnownImport {
-            target: import.target,
-            names: import.names,
-        })
-        .collect();
-    let lines: Vec<&str> = text.lines().collect();
-    let pieces: Vec<Piece> = magis_syntax::chunks(path, text, CHUNK_LINES)
-        .into_iter()
-        .map(|chunk| piece(&lines, chunk.span))
-        .filter(|piece| piece.length > 0)
-        .collect();
-    facts.length = pieces.iter().map(|piece| piece.length).sum();
-    Content {
-        facts,
-        pieces,
-        literals: literals::of_source(text),
-        path_only: false,
+    content.facts.origin = origin(text);
+    match depth {
+        Depth::Text => {
+            let lines = LineSpan::new(1, text.lines().count().max(1) as u32).ok();
+            let words = words.count(text, REPEATS);
+            content.pieces = lines.map(|span| Piece { span, words }).into_iter().collect();
+        }
+        Depth::Whole => {
+            let (outline, chunks) = magis_syntax::outline_and_chunks(path, text, CHUNK_LINES);
+            content.facts.symbols = outline.symbols.into_iter().map(known_symbol).collect();
+            content.facts.imports = outline.imports.into_iter().map(known_import).collect();
+            content.literals = literals::of_source(text);
+            let lines = line_starts(text);
+            content.facts.names = uses::find(&mut content.facts.symbols, |span| lines_of(text, &lines, span));
+            let pieces = chunks.into_iter().map(|chunk| Piece {
+                span: chunk.span,
+                words: words.count(lines_of(text, &lines, chunk.span), u32::MAX),
+            });
+            content.pieces = pieces.collect();
+        }
+    }
+    content.pieces.retain(|piece| piece.words.length > 0);
+    content.facts.length = content.pieces.iter().map(|piece| piece.words.length).sum();
+    content
+}
+
+/// Where each line begins, and the end of the text.
+fn line_starts(text: &str) -> Vec<usize> {
+    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1));
+    starts.chain([text.len()]).collect()
+}
+
+fn lines_of<'t>(text: &'t str, starts: &[usize], span: LineSpan) -> &'t str {
+    let at = |line: u32| starts.get(line as usize).copied().unwrap_or(text.len());
+    &text[at(span.first() - 1)..at(span.last())]
+}
+
+fn known_import(import: magis_syntax::Import) -> KnownImport {
+    KnownImport {
+        target: import.target,
+        names: import.names,
     }
 }
 
@@ -176,17 +225,7 @@ fn known_symbol(symbol: magis_syntax::Symbol) -> KnownSymbol {
         qualified: symbol.qualified_name,
         span: symbol.span,
         shape,
-    }
-}
-
-fn piece(lines: &[&str], span: LineSpan) -> Piece {
-    let first = (span.first() as usize - 1).min(lines.len());
-    let last = (span.last() as usize).min(lines.len());
-    let text = lines[first..last.max(first)].join("\n");
-    Piece {
-        span,
-        length: tokens::terms(&text).len() as u64,
-        text,
+        uses: Vec::new(),
     }
 }
 

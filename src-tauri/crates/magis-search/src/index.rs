@@ -3,11 +3,11 @@
 //! What is indexed is keyed by blob, so that branches, renames and checkouts cost only what is new; where a blob lies in
 //! the tree is the view's. It does not read git.
 
-use crate::facts::{self, Content, Facts, Key};
+use crate::facts::{Depth, Facts, Key};
+use crate::reading;
 use crate::store::{Store, StoredContent, StoredPiece};
 use crate::view::View;
 use magis_core::{BlobId, RepoPath};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -177,8 +177,29 @@ impl Index {
         read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
         progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Update, SearchError> {
+        self.update_to(Depth::Whole, wanted, read, progress)
+    }
+
+    /// As [`Index::update_while`], but reads words alone, in a small part of the time: for a first search in a tree that is
+    /// new. The next [`Index::update`] reads the rest of the same contents; until then a ranking says that it has only words.
+    pub fn update_text_while(
+        &mut self,
+        wanted: &[(RepoPath, BlobId)],
+        read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        progress: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Update, SearchError> {
+        self.update_to(Depth::Text, wanted, read, progress)
+    }
+
+    fn update_to(
+        &mut self,
+        depth: Depth,
+        wanted: &[(RepoPath, BlobId)],
+        read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        progress: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Update, SearchError> {
         let tree: BTreeMap<&RepoPath, &BlobId> = wanted.iter().map(|(path, blob)| (path, blob)).collect();
-        let mut missing = self.missing(&tree);
+        let mut missing = self.missing(&tree, depth);
         let mut update = Update {
             kept: tree.len() - missing.values().map(Vec::len).sum::<usize>(),
             ..Update::default()
@@ -186,7 +207,7 @@ impl Index {
         let before = self.view.files.iter();
         update.removed = before.filter(|file| tree.get(&file.path) != Some(&file.blob())).count();
         if !missing.is_empty() {
-            self.add(&mut missing, &mut update, read, progress)?;
+            self.add(depth, &mut missing, &mut update, read, progress)?;
         }
         let tree: Vec<(RepoPath, BlobId)> = tree
             .into_iter()
@@ -197,9 +218,9 @@ impl Index {
         Ok(update)
     }
 
-    /// The contents of `tree` that the index does not hold, with the paths they lie at.
-    fn missing<'t>(&self, tree: &BTreeMap<&'t RepoPath, &'t BlobId>) -> BTreeMap<Key, Vec<&'t RepoPath>> {
-        let known: HashSet<&Key> = self.contents.iter().map(|content| &content.facts.key).collect();
+    /// The contents of `tree` that the index has not read so far, with the paths they lie at.
+    fn missing<'t>(&self, tree: &BTreeMap<&'t RepoPath, &'t BlobId>, depth: Depth) -> BTreeMap<Key, Vec<&'t RepoPath>> {
+        let known = self.known(depth);
         let mut missing: BTreeMap<Key, Vec<&RepoPath>> = BTreeMap::new();
         for (path, blob) in tree {
             let key = Key::of(path, blob);
@@ -210,56 +231,68 @@ impl Index {
         missing
     }
 
+    /// What was read so far or further.
+    fn known(&self, depth: Depth) -> HashSet<&Key> {
+        let deep = self.contents.iter().filter(|content| content.facts.depth >= depth);
+        deep.map(|content| &content.facts.key).collect()
+    }
+
     /// Reads and writes what is missing.
     fn add(
         &mut self,
+        depth: Depth,
         missing: &mut BTreeMap<Key, Vec<&RepoPath>>,
         update: &mut Update,
         mut read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
         mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<(), SearchError> {
-        let mut writer = self.store.writer()?;
+        let mut writer = self.store.writer(missing.len())?;
         // Another process may have written since this one looked.
         self.contents = self.store.contents(&self.store.searcher()?, &self.facts())?.0;
-        let known: HashSet<&Key> = self.contents.iter().map(|content| &content.facts.key).collect();
+        let known = self.known(depth);
         missing.retain(|key, _| !known.contains(key));
         let mut next = self.contents.iter().map(|content| content.id + 1).max().unwrap_or(0);
         for id in self.spare(update.kept + missing.len()) {
             writer.remove(id);
         }
+        let shallow: HashMap<&Key, u64> = self
+            .contents
+            .iter()
+            .filter(|content| content.facts.depth < depth)
+            .map(|content| (&content.facts.key, content.id))
+            .collect();
         let mut ordered: Vec<(&Key, &Vec<&RepoPath>)> = missing.iter().collect();
         ordered.sort_by_key(|(_, paths)| paths[0]);
-        let total = ordered.len();
-        let mut done = 0;
-        'batches: for batch in ordered.chunks(BATCH) {
-            let texts: Vec<Option<String>> = batch.iter().map(|(key, paths)| read(paths[0], &key.blob)).collect();
-            let contents: Vec<Option<Content>> = batch
-                .par_iter()
-                .zip(texts)
-                .map(|((key, paths), text)| Some(facts::read(paths[0], &key.blob, &text?)))
-                .collect();
-            for ((_, paths), content) in batch.iter().zip(contents) {
-                let paths = || paths.iter().copied().cloned();
-                if let Some(content) = content {
-                    if content.path_only {
-                        update.path_only.extend(paths());
-                    }
-                    writer.add(next, content)?;
-                    next += 1;
-                    update.added += paths().count();
-                } else {
-                    update.unread.extend(paths());
+        let (mut done, mut uncommitted) = (0, 0);
+        let mut reached = vec![false; ordered.len()];
+        let jobs = ordered.iter().map(|(key, paths)| (paths[0], &key.blob));
+        reading::read_all(jobs, depth, &mut read, |number, content| {
+            let (key, paths) = ordered[number];
+            let paths = || paths.iter().copied().cloned();
+            reached[number] = true;
+            if let Some(content) = content {
+                if content.path_only {
+                    update.path_only.extend(paths());
                 }
-                done += 1;
-                if done % COMMIT_EVERY == 0 {
-                    writer.commit()?;
+                if let Some(id) = shallow.get(key) {
+                    writer.remove(*id);
                 }
-                if progress(done, total).is_break() {
-                    update.not_reached = ordered[done..].iter().map(|(_, paths)| paths.len()).sum();
-                    break 'batches;
-                }
+                uncommitted += content.weight();
+                writer.add(next, content)?;
+                next += 1;
+                update.added += paths().count();
+            } else {
+                update.unread.extend(paths());
             }
-        }
+            done += 1;
+            if uncommitted > COMMIT_EVERY {
+                uncommitted = 0;
+                writer.commit()?;
+            }
+            Ok(progress(done, ordered.len()))
+        })?;
+        let left = reached.iter().zip(&ordered).filter(|(reached, _)| !**reached);
+        update.not_reached = left.map(|(_, (_, paths))| paths.len()).sum();
         update.unread.sort();
         update.path_only.sort();
         writer.finish()
@@ -312,10 +345,8 @@ impl Index {
     }
 }
 
-/// So many files are lost at most when the program is killed while it indexes.
-const COMMIT_EVERY: usize = 2000;
-/// So many are read at once and then worked upon by all cores.
-const BATCH: usize = 64;
+/// So many bytes of terms are lost at most when the program is killed while it indexes.
+const COMMIT_EVERY: usize = 64 << 20;
 /// Contents that the tree does not have, as branches left behind do: so many times the tree are kept.
 const SPARE: usize = 2;
 /// Or so many, where the tree is small.

@@ -86,10 +86,12 @@ impl Kind {
             "specs",
             "fixtures",
             "__mocks__",
-        ]) || folders
-            .iter()
-            .any(|folder| folder.ends_with("-tests") || folder.starts_with("test-") || folder.starts_with("tests-"))
-            || at_root(&["testing"])
+        ]) || folders.iter().any(|folder| {
+            folder.ends_with("-tests")
+                || folder.rsplit_once('.').is_some_and(|(_, last)| last == "tests")
+                || folder.starts_with("test-")
+                || folder.starts_with("tests-")
+        }) || at_root(&["testing"])
             || is_test_name(path.file_name(), name, stem)
         {
             return Self::Test;
@@ -139,6 +141,7 @@ fn is_test_name(spelled: &str, name: &str, stem: &str) -> bool {
     stem.starts_with("test_")
         || stem.ends_with("_test")
         || stem.ends_with("_tests")
+        || stem.ends_with("_spec")
         || matches!(stem, "test" | "tests" | "conftest")
         || name.contains(".test.")
         || name.contains(".spec.")
@@ -175,6 +178,15 @@ mod tests {
                 "src/a.test.ts",
                 "gson/src/test/java/a/BTest.java",
                 "testing/x.py",
+            ],
+        );
+        check(
+            Kind::Test,
+            &[
+                "spec/models/io_spec.rb",
+                "lib/io_spec.rb",
+                "App.Tests/Io.cs",
+                "tests/IoTest.php",
             ],
         );
         check(

@@ -6,6 +6,8 @@
 
 mod bm25;
 mod central;
+mod definers;
+mod directory;
 mod facts;
 mod fuse;
 mod history;
@@ -16,6 +18,7 @@ mod literals;
 mod matching;
 mod neighbours;
 mod rank;
+mod reading;
 mod section;
 mod signal;
 mod signals;
@@ -23,7 +26,9 @@ mod store;
 mod symbols;
 mod tokens;
 mod trace;
+mod uses;
 mod view;
+mod vocabulary;
 mod words;
 
 pub use fuse::{KeepRule, fuse, fuse_weighted, keep};

@@ -47,6 +47,11 @@ impl Neighbours {
         near.into_iter().flatten().map(|number| *number as usize)
     }
 
+    /// How many files it imports or is imported by.
+    pub fn degree(&self, file: usize) -> usize {
+        self.near.get(file).map_or(0, BTreeSet::len)
+    }
+
     /// The files it imports.
     pub fn imported(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let imported = self.imported.get(file).into_iter().flatten();
@@ -136,7 +141,8 @@ fn absolute(folder: &[&str], target: &str) -> Vec<String> {
     let target = target[dots..]
         .trim_end_matches(".h")
         .trim_end_matches(".hpp")
-        .replace("::", ".");
+        .replace("::", ".")
+        .replace('\\', ".");
     parts.extend(
         target
             .split('.')

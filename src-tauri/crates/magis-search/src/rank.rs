@@ -3,8 +3,9 @@
 //! Each signal gives 0..1 and is weighted; what a signal compares lies in `signals`. No model is asked here.
 
 use crate::bm25::{self, TextScores};
+use crate::facts::Depth;
 use crate::signals::{
-    Found, Reading, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
+    Found, Reading, calls, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
 };
 use crate::{History, Index, IssueQuery, OpenState, SearchError, Signal, Signals};
 use magis_core::{Candidate, Evidence};
@@ -81,6 +82,13 @@ impl Index {
         if let OpenState::Rebuilt { why } = self.state() {
             notes.push(format!("The search index was built anew: {why}"));
         }
+        let shallow = files.iter().filter(|file| file.facts.depth == Depth::Text).count();
+        if shallow > 0 {
+            notes.push(format!(
+                "Of {shallow} of {} files only the words are indexed yet; symbols and imports follow",
+                files.len()
+            ));
+        }
         let parts = order.iter().map(|file| scored.parts(*file)).collect();
         Ok(Ranking {
             parts,
@@ -125,6 +133,7 @@ impl Index {
                 (Signal::Traces, _) => traces::find(&reading),
                 (Signal::Literals, _) => literal::find(&reading)?,
                 (Signal::Tests, _) => tests::find(&reading),
+                (Signal::Calls, _) => calls::find(&reading),
                 (Signal::PastCommits, Some(history)) => past::resembling(&reading, history),
                 (Signal::PastCommits, None) | (Signal::Imports | Signal::Kinds, _) => continue,
             };

@@ -29,6 +29,8 @@ pub enum Signal {
     PastCommits,
     /// Tests that resemble the issue, and what they test.
     Tests,
+    /// Called by the functions that match best.
+    Calls,
     /// An import away from one of the best files.
     Imports,
     /// Tests, documentation, examples, copies and output rank lower.
@@ -37,7 +39,7 @@ pub enum Signal {
 
 impl Signal {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Text,
         Self::Pieces,
         Self::Title,
@@ -50,6 +52,7 @@ impl Signal {
         Self::Literals,
         Self::PastCommits,
         Self::Tests,
+        Self::Calls,
         Self::Imports,
         Self::Kinds,
     ];
@@ -69,6 +72,7 @@ impl Signal {
             Self::Literals => "literals",
             Self::PastCommits => "past-commits",
             Self::Tests => "tests",
+            Self::Calls => "calls",
             Self::Imports => "imports",
             Self::Kinds => "kinds",
         }
@@ -94,6 +98,7 @@ impl Signal {
             | Self::Literals
             | Self::Tests => 0.4,
             Self::Imports => 0.12,
+            Self::Calls => 0.2,
         }
     }
 }

@@ -3,19 +3,23 @@
 //! A piece of a file is one document with terms; a file is one more with its facts. Scores are not tantivy's, see `bm25`.
 
 use crate::bm25::NONE;
+use crate::directory::IndexFolder;
 use crate::facts::{Content, Facts};
-use crate::tokens::{IdentifierTokenizer, TOKENIZER};
+use crate::tokens::RULES;
+use crate::vocabulary::BETWEEN;
 use crate::{OpenState, SearchError};
 use magis_core::LineSpan;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tantivy::directory::MmapDirectory;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
 };
-use tantivy::{DocId, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use tantivy::{
+    DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
+};
 use tantivy::{DocSet as _, TERMINATED};
 
 /// The opened index and its fields.
@@ -65,10 +69,14 @@ struct Fields {
 
 /// Part of the schema, so that an index of another format is recognised. Count up when `Facts`, the tokenizer or what
 /// `magis-syntax` finds changes.
-const FACTS: &str = "facts_3";
+const FACTS: &str = "facts_5";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
+/// Bytes that terms may take before they are written, of all threads together; tantivy wants 15 MB a thread.
 const BUFFER: usize = 64 << 20;
+const MOST_THREADS: usize = 4;
+/// So many contents are worth a segment.
+const A_SEGMENT: usize = 500;
 
 impl Store {
     /// An empty one in memory.
@@ -103,9 +111,12 @@ impl Store {
         }
     }
 
-    /// Starts writing.
-    pub fn writer(&self) -> Result<Writer<'_>, SearchError> {
-        let writer = match self.index.writer_with_num_threads(1, BUFFER) {
+    /// Starts writing about so many contents.
+    pub fn writer(&self, contents: usize) -> Result<Writer<'_>, SearchError> {
+        // Each thread makes a segment of its own, which is worth it for many contents only.
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.min(1 + contents / A_SEGMENT).min(MOST_THREADS);
+        let writer = match self.index.writer_with_num_threads(threads, BUFFER) {
             Ok(writer) => writer,
             Err(TantivyError::LockFailure(..)) => {
                 return Err(SearchError::Busy {
@@ -211,12 +222,15 @@ impl Store {
 
     fn create(folder: &Path) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
-        let index = Index::create_in_dir(folder, schema).map_err(|error| folder_error(folder, error.to_string()))?;
+        let index = IndexFolder::open(folder)
+            .map_err(TantivyError::from)
+            .and_then(|directory| Index::create(directory, schema, IndexSettings::default()))
+            .map_err(|error| folder_error(folder, error.to_string()))?;
         Self::over(index, fields, Some(folder.to_owned()))
     }
 
     fn existing(folder: &Path) -> Result<Self, String> {
-        let directory = MmapDirectory::open(folder).map_err(|error| error.to_string())?;
+        let directory = IndexFolder::open(folder).map_err(|error| error.to_string())?;
         let index = Index::open(directory).map_err(|error| error.to_string())?;
         let (schema, fields) = schema();
         if index.schema() != schema {
@@ -235,10 +249,8 @@ impl Store {
     }
 
     fn over(index: Index, fields: Fields, folder: Option<PathBuf>) -> Result<Self, SearchError> {
-        index.tokenizers().register(TOKENIZER, IdentifierTokenizer);
-        index
-            .tokenizers()
-            .register(SEQUENCES, tantivy::tokenizer::WhitespaceTokenizer::default());
+        index.tokenizers().register(RULES, Splitter);
+        index.tokenizers().register(SEQUENCES, Splitter);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader: IndexReader = reader.map_err(|error: TantivyError| SearchError::Read(error.to_string()))?;
         Ok(Self {
@@ -265,8 +277,8 @@ impl Writer<'_> {
             document.add_u64(fields.content, id);
             document.add_u64(fields.first, u64::from(piece.span.first()));
             document.add_u64(fields.last, u64::from(piece.span.last()));
-            document.add_u64(fields.length, piece.length);
-            document.add_text(fields.body, piece.text);
+            document.add_u64(fields.length, piece.words.length);
+            document.add_text(fields.body, piece.words.terms);
             self.writer
                 .add_document(document)
                 .map_err(|error| write_error(&error))?;
@@ -276,7 +288,7 @@ impl Writer<'_> {
         document.add_u64(fields.content, id);
         document.add_text(fields.facts, facts);
         if !content.literals.is_empty() {
-            document.add_text(fields.literals, content.literals.join(" "));
+            document.add_text(fields.literals, content.literals.join(&BETWEEN.to_string()));
         }
         self.writer
             .add_document(document)
@@ -305,10 +317,52 @@ impl std::fmt::Debug for Store {
     }
 }
 
+/// Splits what is given as terms already.
+#[derive(Debug, Clone, Copy)]
+struct Splitter;
+
+/// The terms of one field, handed out one by one.
+struct Terms<'t> {
+    rest: std::str::SplitTerminator<'t, char>,
+    token: Token,
+}
+
+impl Tokenizer for Splitter {
+    type TokenStream<'a> = Terms<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms<'a> {
+        Terms {
+            rest: text.split_terminator(BETWEEN),
+            // Where a term stands is not kept, and tantivy's default is no place.
+            token: Token {
+                position: 0,
+                ..Token::default()
+            },
+        }
+    }
+}
+
+impl TokenStream for Terms<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(term) = self.rest.next() else { return false };
+        self.token.text.clear();
+        self.token.text.push_str(term);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
 fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let terms = TextFieldIndexing::default()
-        .set_tokenizer(TOKENIZER)
+        .set_tokenizer(RULES)
         .set_index_option(IndexRecordOption::WithFreqs)
         .set_fieldnorms(false);
     let sequences = TextFieldIndexing::default()

@@ -3,11 +3,9 @@
 //! Index and query use the same rules, so that `getUserName`, `get_user_name` and "user names" meet. Nothing here knows
 //! a programming language.
 
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-
-/// The name under which the index knows [`IdentifierTokenizer`]. A change of its rules needs a new name: indexes made
-/// with the old one are then rebuilt.
-pub(crate) const TOKENIZER: &str = "identifiers-1";
+/// The name under which the index knows these rules. A change of them needs a new name: indexes made with the old one are
+/// then rebuilt.
+pub(crate) const RULES: &str = "identifiers-1";
 
 /// Longer runs of letters are data, not words.
 const LONGEST: usize = 64;
@@ -95,45 +93,6 @@ pub(crate) fn stem(word: &str) -> String {
 /// Words that stand in every issue and every file.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
-}
-
-/// Splits text into identifiers and their sub-words for tantivy.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct IdentifierTokenizer;
-
-/// The terms of one text, handed out one by one.
-#[derive(Debug)]
-pub(crate) struct Terms {
-    terms: std::vec::IntoIter<String>,
-    token: Token,
-}
-
-impl Tokenizer for IdentifierTokenizer {
-    type TokenStream<'a> = Terms;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Self::TokenStream<'a> {
-        Terms {
-            terms: terms(text).into_iter(),
-            token: Token::default(),
-        }
-    }
-}
-
-impl TokenStream for Terms {
-    fn advance(&mut self) -> bool {
-        let Some(text) = self.terms.next() else { return false };
-        self.token.text = text;
-        self.token.position = self.token.position.wrapping_add(1);
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
 }
 
 fn word_terms(word: &str, found: &mut Vec<String>) {

@@ -3,6 +3,7 @@
 //! The index holds the contents of many trees; a view is those of one. It is made anew with each update.
 
 use crate::bm25::{Collection, NONE};
+use crate::definers::Definers;
 use crate::facts::{Facts, Key, KnownSymbol};
 use crate::kind::Kind;
 use crate::neighbours::Neighbours;
@@ -51,6 +52,8 @@ pub(crate) struct View {
     neighbours: OnceLock<Neighbours>,
     /// The words of all names, likewise.
     name_words: OnceLock<NameWords>,
+    /// Who defines what, likewise.
+    definers: OnceLock<Definers>,
 }
 
 impl View {
@@ -117,6 +120,7 @@ impl View {
             content_of_doc,
             neighbours: OnceLock::new(),
             name_words: OnceLock::new(),
+            definers: OnceLock::new(),
         }
     }
 
@@ -133,6 +137,11 @@ impl View {
     /// Who imports whom.
     pub fn neighbours(&self) -> &Neighbours {
         self.neighbours.get_or_init(|| Neighbours::of(&self.files))
+    }
+
+    /// Where names are defined and used.
+    pub fn definers(&self) -> &Definers {
+        self.definers.get_or_init(|| Definers::of(&self.files))
     }
 
     /// The words that names are made of.

@@ -228,3 +228,60 @@ fn an_index_in_use_by_another_writer_says_so() {
     first.update(&wanted(&new), read, |_, _| {}).unwrap();
     assert!(matches!(refused, Some(Err(SearchError::Busy { .. }))), "{refused:?}");
 }
+
+fn update_text(index: &mut Index, tree: &Tree) -> Update {
+    let read = |path: &RepoPath, _: &BlobId| tree.get(path.as_str()).cloned();
+    index
+        .update_text_while(&wanted(tree), read, |_, _| ControlFlow::Continue(()))
+        .unwrap()
+}
+
+#[test]
+fn words_are_searched_before_symbols_are_known_and_that_is_said() {
+    let (_, tree) = trees();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let mut index = Index::open(&place).unwrap();
+    assert_eq!(counts(&update_text(&mut index, &tree)), (4, 0, 0));
+    drop(index);
+    let mut index = Index::open(&place).unwrap();
+    assert_eq!(counts(&update_text(&mut index, &tree)), (0, 0, 4));
+    let words = rank(&index);
+    assert_eq!(words.candidates.len(), 4);
+    assert!(
+        words.notes.iter().any(|note| note.contains("4 of 4 files")),
+        "{:?}",
+        words.notes
+    );
+    assert_eq!(counts(&update(&mut index, &tree)), (4, 0, 0));
+    assert_eq!(rank(&index), rank(&fresh(&tree)));
+    assert_eq!(counts(&update_text(&mut index, &tree)), (0, 0, 4));
+    assert_eq!(rank(&index), rank(&fresh(&tree)), "what is known is not forgotten");
+}
+
+#[test]
+fn a_deeper_reading_broken_off_leaves_each_content_once() {
+    let (_, tree) = trees();
+    let mut index = Index::in_memory().unwrap();
+    update_text(&mut index, &tree);
+    let stop = |done: usize, _: usize| {
+        if done == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let stopped = index
+        .update_while(&wanted(&tree), |path, _| tree.get(path.as_str()).cloned(), stop)
+        .unwrap();
+    assert_eq!((stopped.added, stopped.not_reached), (2, 2));
+    let ranking = rank(&index);
+    assert_eq!(ranking.candidates.len(), 4);
+    assert!(
+        ranking.notes.iter().any(|note| note.contains("2 of 4 files")),
+        "{:?}",
+        ranking.notes
+    );
+    update(&mut index, &tree);
+    assert_eq!(rank(&index), rank(&fresh(&tree)));
+}

@@ -138,6 +138,26 @@ fn names_are_known_in_each_language() {
             "boundingBox",
         ),
         ("a.cpp", "int boundingBox(int x) {\n  return x;\n}\n", "boundingBox"),
+        (
+            "A.cs",
+            "class A\n{\n    int BoundingBox(int x) { return x; }\n}\n",
+            "BoundingBox",
+        ),
+        (
+            "a.rb",
+            "class A\n  def bounding_box(x)\n    x\n  end\nend\n",
+            "bounding_box",
+        ),
+        (
+            "a.php",
+            "<?php\nfunction boundingBox($x)\n{\n    return $x;\n}\n",
+            "boundingBox",
+        ),
+        (
+            "A.kt",
+            "fun boundingBox(x: Int): Int {\n    return x\n}\n",
+            "boundingBox",
+        ),
     ] {
         check(
             &[("z/notes.py", user), (path, text)],
@@ -229,6 +249,57 @@ fn a_matching_function_lifts_a_long_file() {
         &[("a.py", &scattered), ("b.py", &long)],
         "Cannot fold a sparse matrix by column",
         "b.py",
+    );
+}
+
+#[test]
+fn what_the_matching_function_calls_is_lifted() {
+    let other = "def widen(x):\n    'walrus'\n    return x\n";
+    let files = [
+        ("pkg/a_other.py", other),
+        (
+            "pkg/show.py",
+            "from pkg import units\n\ndef overview(dataset):\n    'overview of a walrus dataset'\n    return units.spell(dataset)\n",
+        ),
+        ("pkg/units.py", "def spell(x):\n    'walrus'\n    return x\n"),
+    ];
+    let issue = "The walrus dataset has no overview";
+    let ranking = check(&files, issue, "pkg/show.py");
+    assert_eq!(paths(&ranking)[1], "pkg/units.py", "{:#?}", ranking.candidates);
+    let deaf = Signals::ALL.without(Signal::Calls).without(Signal::Imports);
+    let ranking = rank_after(&files, &[], deaf, issue);
+    assert_eq!(paths(&ranking)[1], "pkg/a_other.py", "{:#?}", ranking.candidates);
+    let calls = Signals::ALL.without(Signal::Imports);
+    let ranking = rank_after(&files, &[], calls, issue);
+    assert_eq!(paths(&ranking)[1], "pkg/units.py", "{:#?}", ranking.candidates);
+}
+
+/// What the names that `pkg/tides.py` defines give it, of 1, where so many other files use its `run`.
+fn names_of_tides(users: usize) -> f64 {
+    let mut files: Vec<(String, String)> = (0..200)
+        .map(|number| {
+            let called = if number < users { "run" } else { "walk" };
+            (format!("pkg/user{number}.py"), format!("{called}({number})\n"))
+        })
+        .collect();
+    files.push(("pkg/tides.py".to_owned(), "def run(app):\n    return app\n".to_owned()));
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let query = IssueQuery::of(&Issue::new("The tides fail in `run`").unwrap(), &[]);
+    let ranking = index(&files).rank(&query, files.len()).unwrap();
+    let tides = paths(&ranking).iter().position(|path| *path == "pkg/tides.py").unwrap();
+    let names = ranking.parts[tides].iter().find(|(signal, _)| *signal == Signal::Names);
+    names.map_or(0.0, |(_, part)| *part)
+}
+
+#[test]
+fn a_name_used_everywhere_says_less_than_one_used_by_few() {
+    let (few, all) = (names_of_tides(2), names_of_tides(200));
+    assert!(
+        all > 0.0 && all < 0.8 * few,
+        "{few} where two use it, {all} where all do"
     );
 }
 

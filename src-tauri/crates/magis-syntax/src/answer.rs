@@ -172,6 +172,9 @@ fn in_whole(language: Language, text: &str, name: &str) -> Option<String> {
     if matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx) {
         readings.push(Cow::Owned(format!("const {SHELL} = {{\n{moved}\n}};")));
     }
+    if language == Language::Php {
+        readings.push(Cow::Owned(format!("<?php\n{moved}")));
+    }
     // Only Python's grammar takes a wrong reading of the indentation, or a block cut off, for code.
     let upright = |text: &String| language != Language::Python || misplacements(text) == 0;
     readings
@@ -192,11 +195,15 @@ fn is_in_another(language: Language, text: &str, name: &str, simple: &str) -> bo
 /// What a member has to stand between where a language allows it in types alone.
 fn shell(language: Language) -> Option<(String, &'static str)> {
     match language {
-        Language::JavaScript | Language::TypeScript | Language::Tsx | Language::Java => {
-            Some((format!("class {SHELL} {{\n"), "}\n"))
-        }
+        Language::JavaScript
+        | Language::TypeScript
+        | Language::Tsx
+        | Language::Java
+        | Language::CSharp
+        | Language::Kotlin => Some((format!("class {SHELL} {{\n"), "}\n")),
+        Language::Php => Some((format!("<?php\nclass {SHELL} {{\n"), "}\n")),
         Language::Cpp => Some((format!("class {SHELL} {{\n"), "};\n")),
-        Language::Python | Language::Rust | Language::Go | Language::C => None,
+        Language::Python | Language::Rust | Language::Go | Language::C | Language::Ruby => None,
     }
 }
 

@@ -18,10 +18,14 @@ pub struct Chunk {
 /// Pieces of at most `max_lines` lines that together cover the whole file, in its order: one a function, the code
 /// between as its own. In an unknown language, blocks cut at blank lines.
 pub fn chunks(path: &RepoPath, text: &str, max_lines: u32) -> Vec<Chunk> {
+    let found = Language::of(path).and_then(|language| Some(scan(language, &parse(language, text)?, text)));
+    chunks_of(found.as_ref().map_or(&[], |found| &found.definitions), text, max_lines)
+}
+
+/// The pieces of a text that defines these.
+pub(crate) fn chunks_of(definitions: &[Definition], text: &str, max_lines: u32) -> Vec<Chunk> {
     let lines: Vec<&str> = text.lines().collect();
-    let parsed = Language::of(path).and_then(|language| Some((language, parse(language, text)?)));
-    let definitions = parsed.map_or_else(Vec::new, |(language, tree)| scan(language, &tree, text).definitions);
-    let owners = owners(&definitions, &lines);
+    let owners = owners(definitions, &lines);
     let mut pieces = Vec::new();
     let mut first = 0;
     while first < lines.len() {

@@ -26,11 +26,19 @@ pub enum Language {
     C,
     /// C++, and headers, which may be either.
     Cpp,
+    /// C#.
+    CSharp,
+    /// Ruby.
+    Ruby,
+    /// PHP, with the markup around it.
+    Php,
+    /// Kotlin, scripts included.
+    Kotlin,
 }
 
 impl Language {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::Python,
         Self::JavaScript,
         Self::TypeScript,
@@ -40,6 +48,10 @@ impl Language {
         Self::Java,
         Self::C,
         Self::Cpp,
+        Self::CSharp,
+        Self::Ruby,
+        Self::Php,
+        Self::Kotlin,
     ];
 
     /// The language of a file, by its extension. A `.h` counts as C++: its grammar reads nearly all of C, and C's
@@ -55,6 +67,10 @@ impl Language {
             "java" => Self::Java,
             "c" => Self::C,
             "h" | "hh" | "hpp" | "hxx" | "h++" | "cc" | "cpp" | "cxx" | "c++" | "inl" | "ipp" => Self::Cpp,
+            "cs" | "csx" => Self::CSharp,
+            "rb" | "rake" | "gemspec" | "ru" => Self::Ruby,
+            "php" | "phtml" => Self::Php,
+            "kt" | "kts" => Self::Kotlin,
             _ => return None,
         })
     }
@@ -71,6 +87,10 @@ impl Language {
             Self::Java => "Java",
             Self::C => "C",
             Self::Cpp => "C++",
+            Self::CSharp => "C#",
+            Self::Ruby => "Ruby",
+            Self::Php => "PHP",
+            Self::Kotlin => "Kotlin",
         }
     }
 
@@ -86,13 +106,17 @@ impl Language {
             Self::Java => "java",
             Self::C => "c",
             Self::Cpp => "cpp",
+            Self::CSharp => "csharp",
+            Self::Ruby => "ruby",
+            Self::Php => "php",
+            Self::Kotlin => "kotlin",
         }
     }
 
     /// What begins a comment up to the end of the line.
     pub fn comment_prefix(self) -> &'static str {
         match self {
-            Self::Python => "#",
+            Self::Python | Self::Ruby => "#",
             Self::JavaScript
             | Self::TypeScript
             | Self::Tsx
@@ -100,7 +124,10 @@ impl Language {
             | Self::Go
             | Self::Java
             | Self::C
-            | Self::Cpp => "//",
+            | Self::Cpp
+            | Self::CSharp
+            | Self::Php
+            | Self::Kotlin => "//",
         }
     }
 
@@ -115,6 +142,10 @@ impl Language {
             Self::Java => tree_sitter_java::LANGUAGE.into(),
             Self::C => tree_sitter_c::LANGUAGE.into(),
             Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+            Self::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),
+            Self::Ruby => tree_sitter_ruby::LANGUAGE.into(),
+            Self::Php => tree_sitter_php::LANGUAGE_PHP.into(),
+            Self::Kotlin => tree_sitter_kotlin_ng::LANGUAGE.into(),
         }
     }
 }

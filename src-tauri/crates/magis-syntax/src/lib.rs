@@ -20,6 +20,6 @@ pub use answer::{extract_definition, strip_fences};
 pub use chunks::{Chunk, chunks};
 pub use language::Language;
 pub use layout::reindent;
-pub use outline::{Import, Outline, Symbol, SymbolKind, outline};
+pub use outline::{Import, Outline, Symbol, SymbolKind, outline, outline_and_chunks};
 pub use skeleton::{Skeleton, skeleton, skeleton_within};
 pub use syntax::{parses_worse, same_code, syntax_errors};

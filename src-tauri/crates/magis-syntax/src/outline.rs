@@ -1,7 +1,8 @@
 //! What a file defines and imports, and on which lines.
 
 use crate::Language;
-use crate::scan::{Definition, scan};
+use crate::chunks::{Chunk, chunks_of};
+use crate::scan::{Definition, Scan, scan};
 use crate::tree::parse;
 use magis_core::{LineSpan, RepoPath};
 
@@ -78,21 +79,24 @@ pub struct Import {
 
 /// Finds the definitions and imports of a text.
 pub fn outline(path: &RepoPath, text: &str) -> Outline {
-    let language = Language::of(path);
-    let lines = text.lines().count() as u32;
-    let Some((language, tree)) = language.and_then(|language| Some((language, parse(language, text)?))) else {
-        return Outline {
-            language,
-            lines,
-            ..Outline::default()
-        };
-    };
-    let found = scan(language, &tree, text);
+    let found = Language::of(path).and_then(|language| Some(scan(language, &parse(language, text)?, text)));
+    outline_of(Language::of(path), found, text)
+}
+
+/// [`outline`] and [`chunks`](crate::chunks), for which the text is read once.
+pub fn outline_and_chunks(path: &RepoPath, text: &str, max_lines: u32) -> (Outline, Vec<Chunk>) {
+    let found = Language::of(path).and_then(|language| Some(scan(language, &parse(language, text)?, text)));
+    let chunks = chunks_of(found.as_ref().map_or(&[], |found| &found.definitions), text, max_lines);
+    (outline_of(Language::of(path), found, text), chunks)
+}
+
+fn outline_of(language: Option<Language>, found: Option<Scan>, text: &str) -> Outline {
+    let found = found.unwrap_or_default();
     Outline {
-        language: Some(language),
+        language,
         symbols: symbols(found.definitions),
         imports: found.imports,
-        lines,
+        lines: text.lines().count() as u32,
     }
 }
 

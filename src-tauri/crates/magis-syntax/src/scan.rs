@@ -265,7 +265,13 @@ impl Scan {
             {
                 self.frames.push(lines);
             }
-            "package_clause" | "package_declaration" => self.import_spans.push(lines),
+            "package_clause"
+            | "package_declaration"
+            | "package_header"
+            | "file_scoped_namespace_declaration"
+            | "php_tag" => self.import_spans.push(lines),
+            "namespace_definition" if node.child_by_field_name("body").is_none() => self.import_spans.push(lines),
+            "singleton_class" => self.frames.push(lines),
             "module" | "block" if language == Language::Python => {
                 let documented = matches!(around.parent, "" | "function_definition" | "class_definition");
                 let first = node
@@ -286,6 +292,7 @@ impl Scan {
         let lines = rows(node, node);
         let bodies = [
             "block",
+            "body_statement",
             "class_body",
             "declaration_list",
             "enum_body",
@@ -367,6 +374,11 @@ fn define(
     };
     let (head_end, head_last) = match (colon(), shape.body) {
         (Some(colon), _) => (colon.end_byte(), colon.start_position().row),
+        // A body of Ruby has no bracket of its own: the head ends with what stands before it.
+        (None, Some(body)) if language == Language::Ruby => {
+            let last = body.prev_sibling().unwrap_or(body);
+            (last.end_byte(), last_row(last))
+        }
         (None, Some(body)) => (body.start_byte(), body.start_position().row),
         (None, None) => (start.end_byte, start.last_row),
     };
@@ -421,6 +433,8 @@ fn is_anonymous_function(node: Node<'_>) -> bool {
                 | "lambda_expression"
                 | "closure_expression"
                 | "lambda"
+                | "lambda_literal"
+                | "anonymous_function"
         )
 }
 

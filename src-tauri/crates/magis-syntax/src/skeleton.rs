@@ -464,5 +464,5 @@ impl<'s> Gap<'s> {
 /// Whether a line does nothing but close what is open.
 fn is_closing(line: &str) -> bool {
     let line = line.trim();
-    line.len() <= 3 && line.starts_with(['}', ')', ']'])
+    line == "end" || (line.len() <= 3 && line.starts_with(['}', ')', ']']))
 }

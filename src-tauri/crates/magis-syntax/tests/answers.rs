@@ -218,3 +218,24 @@ fn new_text_takes_the_indentation_of_the_original() {
         assert_eq!(reindent(text, original), expected, "{text}");
     }
 }
+
+#[test]
+fn a_member_alone_is_read_in_its_language() {
+    for (language, member) in [
+        (Language::CSharp, "public int Get(int x)\n{\n    return x;\n}\n"),
+        (Language::Ruby, "def get(x)\n  x\nend\n"),
+        (
+            Language::Php,
+            "public function get(int $x): int\n{\n    return $x;\n}\n",
+        ),
+        (Language::Kotlin, "override fun get(x: Int): Int {\n    return x\n}\n"),
+    ] {
+        let name = if language == Language::CSharp {
+            "Session.Get"
+        } else {
+            "Session.get"
+        };
+        let answer = format!("Here it is:\n```{}\n{member}```\n", language.fence());
+        check(language, name, &answer, member);
+    }
+}

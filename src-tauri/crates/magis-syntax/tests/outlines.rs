@@ -559,3 +559,283 @@ fn cpp() {
     }
     "###);
 }
+
+#[test]
+fn csharp() {
+    let text = include_str!("fixtures/sample.cs");
+    insta::assert_snapshot!(outlined("a.cs", text), @r###"
+    1 imports System 
+    2 imports System.Text 
+    3 imports System.Math 
+    module App.Net 5-47 from 5: namespace App.Net
+      class App.Net.Session 7-38 from 9: public class Session<T> : Base, IDisposable
+        constant App.Net.Session.Limit 11 from 11: private const int Limit = 3
+        constant App.Net.Session.Name 12 from 12: public static readonly string Name = "s"
+        method App.Net.Session.Size 15-18 from 15: public int Size
+        method App.Net.Session.Session 20-24 from 20: public Session(string name)
+        method App.Net.Session.Run 26-33 from 28: public async Task<T> Run(int a, string b)
+          function App.Net.Session.Run.Twice 30 from 30: int Twice(int x)
+        method App.Net.Session.Hide 35 from 35: private void Hide()
+        enum App.Net.Session.Kind 37 from 37: public enum Kind
+      interface App.Net.IThing 40 from 40: public interface IThing
+        method App.Net.IThing.Call 40 from 40: void Call()
+      class App.Net.Point 42 from 42: public record Point(int X, int Y)
+      struct App.Net.Pair 44 from 44: public struct Pair
+      type App.Net.Handler 46 from 46: public delegate void Handler(object sender)
+    "###);
+    insta::assert_snapshot!(shortened("a.cs", text), @r###"
+    using System;
+    using Text = System.Text;
+    using static System.Math;
+
+    namespace App.Net
+    {
+        /// <summary>A session.</summary>
+        [Serializable]
+        public class Session<T> : Base, IDisposable
+        {
+            private const int Limit = 3;
+            public static readonly string Name = "s";
+            public int Plain { get; set; }
+
+            public int Size
+            {
+                get { return this.size; }
+            }
+
+            public Session(string name)
+            {
+                // ... 2 lines
+            }
+
+            /// <summary>Runs.</summary>
+            [Obsolete]
+            public async Task<T> Run(int a, string b)
+            {
+                int Twice(int x) => x * 2;
+                // ... 2 lines
+            }
+
+            private void Hide() { }
+
+            public enum Kind { A, B }
+        }
+
+        public interface IThing { void Call(); }
+
+        public record Point(int X, int Y);
+
+        public struct Pair { public int A; }
+
+        public delegate void Handler(object sender);
+    }
+    "###);
+}
+
+#[test]
+fn ruby() {
+    let text = include_str!("fixtures/sample.rb");
+    insta::assert_snapshot!(outlined("a.rb", text), @r###"
+    1 imports json 
+    2 imports ./net/http 
+    module Net 4-39 from 4: module Net
+      constant Net.LIMIT 5 from 5: LIMIT = 3
+      class Net.Session 7-38 from 9: class Session < Base
+        method Net.Session.initialize 13-16 from 13: def initialize(name)
+        method Net.Session.run 18-23 from 19: def run(a, b = 2)
+        method Net.Session.build 25-27 from 25: def self.build(name)
+        method Net.Session.cached? 30-32 from 30: def cached?
+        method Net.Session.hide 37 from 37: def hide; end
+    function top 41-43 from 41: def top(x)
+    "###);
+    insta::assert_snapshot!(shortened("a.rb", text), @r###"
+    require 'json'
+    require_relative 'net/http'
+
+    module Net
+      LIMIT = 3
+
+      # A session.
+      class Session < Base
+        include Comparable
+        attr_reader :name
+
+        def initialize(name)
+          # ... 2 lines
+        end
+
+        # Runs.
+        def run(a, b = 2)
+          # ... 3 lines
+        end
+
+        def self.build(name)
+          new(name)
+        end
+
+        class << self
+          def cached?
+            true
+          end
+        end
+
+        private
+
+        def hide; end
+      end
+    end
+
+    def top(x)
+      x + 1
+    end
+    "###);
+}
+
+#[test]
+fn php() {
+    let text = include_str!("fixtures/sample.php");
+    insta::assert_snapshot!(outlined("a.php", text), @r###"
+    5 imports App\Base 
+    6 imports App\Text\Writer 
+    6 imports App\Text\Reader 
+    7 imports strlen 
+    9 imports ./boot.php 
+    constant LIMIT 11 from 11: const LIMIT = 3
+    class Session 13-38 from 15: class Session extends Base implements Countable
+      constant Session.NAME 19 from 19: NAME = 's'
+      method Session.__construct 22-26 from 22: public function __construct(string $name)
+      method Session.run 28-35 from 29: public function run(int $a, string $b = 'x'): array
+      method Session.hide 37 from 37: private function hide()
+    interface Thing 40-43 from 40: interface Thing
+      method Thing.call 42 from 42: public function call(): void
+    trait Loud 45-48 from 45: trait Loud
+      method Loud.shout 47 from 47: public function shout()
+    enum Kind 50-53 from 50: enum Kind: string
+    function top 55-58 from 55: function top($x)
+    "###);
+    insta::assert_snapshot!(shortened("a.php", text), @r###"
+    <?php
+
+    namespace App\Net;
+
+    use App\Base;
+    use App\Text\{Writer, Reader as R};
+    use function strlen;
+
+    require_once __DIR__ . '/boot.php';
+
+    const LIMIT = 3;
+
+    /** A session. */
+    #[Attribute]
+    class Session extends Base implements Countable
+    {
+        use Loud;
+
+        private const NAME = 's';
+        private string $name;
+
+        public function __construct(string $name)
+        {
+            // ... 2 lines
+        }
+
+        /** Runs. */
+        public function run(int $a, string $b = 'x'): array
+        {
+            // ... 4 lines
+        }
+
+        private function hide() {}
+    }
+
+    interface Thing
+    {
+        public function call(): void;
+    }
+
+    trait Loud
+    {
+        public function shout() { return 'a'; }
+    }
+
+    enum Kind: string
+    {
+        case A = 'a';
+    }
+
+    function top($x)
+    {
+        return $x + 1;
+    }
+    "###);
+}
+
+#[test]
+fn kotlin() {
+    let text = include_str!("fixtures/sample.kt");
+    insta::assert_snapshot!(outlined("a.kt", text), @r###"
+    3 imports java.util.List 
+    4 imports app.base *
+    constant LIMIT 6 from 6: const val LIMIT = 3
+    type Names 7 from 7: typealias Names = List<String>
+    class Session 9-31 from 11: class Session(private val name: String) : Base(), Closeable
+      method Session.constructor 14-16 from 14: constructor() : this("x")
+      method Session.run 18-23 from 20: override fun run(a: Int, b: String = "x"): List<String>
+      method Session.hide 25 from 25: private fun hide()
+      constant Session.NAME 28 from 28: const val NAME = "s"
+      method Session.build 29 from 29: fun build()
+    interface Thing 33 from 33: interface Thing
+      method Thing.call 33 from 33: fun call()
+    enum Kind 35 from 35: enum class Kind
+      method Kind.first 35 from 35: fun first()
+    class Registry 37-39 from 37: object Registry
+      method Registry.find 38 from 38: fun find(name: String): Session?
+    class Point 41 from 41: data class Point(val x: Int, val y: Int)
+    function top 43 from 43: fun String.top(x: Int): Int
+    "###);
+    insta::assert_snapshot!(shortened("a.kt", text), @r###"
+    package app.net
+
+    import java.util.List
+    import app.base.*
+
+    const val LIMIT = 3
+    typealias Names = List<String>
+
+    /** A session. */
+    @Serializable
+    class Session(private val name: String) : Base(), Closeable {
+        private val size = 2
+
+        constructor() : this("x") {
+            open()
+        }
+
+        /** Runs. */
+        @Throws(IOException::class)
+        override fun run(a: Int, b: String = "x"): List<String> {
+            // ... 2 lines
+        }
+
+        private fun hide() {}
+
+        companion object {
+            const val NAME = "s"
+            fun build() = Session("s")
+        }
+    }
+
+    interface Thing { fun call() }
+
+    enum class Kind { A, B; fun first() = A }
+
+    object Registry {
+        fun find(name: String): Session? = null
+    }
+
+    data class Point(val x: Int, val y: Int)
+
+    fun String.top(x: Int): Int = x + 1
+    "###);
+}

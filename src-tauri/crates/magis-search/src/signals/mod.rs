@@ -1,6 +1,7 @@
 //! The signals, one a file: each reads the issue and the tree and gives every file a strength from 0 to 1, with the
 //! evidence for those it speaks for. How much each counts is `signal`'s; adding them up is `rank`'s.
 
+pub(crate) mod calls;
 pub(crate) mod imports;
 pub(crate) mod literal;
 pub(crate) mod modules;
@@ -39,8 +40,13 @@ pub(crate) struct Found<'a> {
 
 impl<'a> Found<'a> {
     /// Strengths brought to 0..1 by the best of them.
-    pub fn relative(mut strengths: Vec<f64>, why: impl Fn(usize) -> Vec<Evidence> + 'a) -> Self {
-        let best = best(strengths.iter().copied());
+    pub fn relative(strengths: Vec<f64>, why: impl Fn(usize) -> Vec<Evidence> + 'a) -> Self {
+        Self::relative_above(0.0, strengths, why)
+    }
+
+    /// As [`Found::relative`], where even the best is less than 1 if it lies below `floor`.
+    pub fn relative_above(floor: f64, mut strengths: Vec<f64>, why: impl Fn(usize) -> Vec<Evidence> + 'a) -> Self {
+        let best = best(strengths.iter().copied()).max(floor);
         for strength in &mut strengths {
             *strength /= best;
         }

@@ -7,6 +7,11 @@ use crate::tokens;
 use magis_core::Evidence;
 use std::collections::{BTreeMap, HashMap};
 
+/// Where some rare names together are certain: so many times the rarity of what twenty files have. Without that a single
+/// name that every second file uses would be as much as the best evidence, if no file has more. In a small tree nothing
+/// is rare, and the best is as good as certain.
+const ENOUGH: f64 = 2.5;
+const SOME_FILES: usize = 20;
 /// So many are named as evidence.
 const SHOWN: usize = 3;
 
@@ -58,7 +63,8 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         each.sum()
     };
     let strengths: Vec<f64> = defined.iter().map(score).collect();
-    Found::relative(strengths, move |file| {
+    let enough = ENOUGH * rarity(files.len(), SOME_FILES);
+    Found::relative_above(enough, strengths, move |file| {
         let mut named: Vec<(&str, f64)> = defined[file].iter().map(|(name, weight)| (*name, *weight)).collect();
         named.sort_by(|a, b| b.1.total_cmp(&a.1));
         let name = |(name, _): (&str, f64)| Evidence::DefinesName { name: name.to_owned() };

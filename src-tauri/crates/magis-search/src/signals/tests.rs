@@ -87,6 +87,7 @@ fn tested_stem(path: &str) -> Option<String> {
         .strip_prefix("test_")
         .or_else(|| stem.strip_suffix("_test"))
         .or_else(|| stem.strip_suffix("_tests"))
+        .or_else(|| stem.strip_suffix("_spec"))
         .or_else(|| stem.strip_suffix("Tests"))
         .or_else(|| stem.strip_suffix("Test"))
         .unwrap_or(stem);
@@ -128,6 +129,7 @@ mod unit {
         for (path, stem) in [
             ("pkg/tests/test_io.py", "io"),
             ("io_test.go", "io"),
+            ("spec/io_spec.rb", "io"),
             ("src/io.test.ts", "io"),
             ("a/IoTest.java", "io"),
             ("tests/io.rs", "io"),

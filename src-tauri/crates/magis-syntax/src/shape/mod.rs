@@ -3,9 +3,13 @@
 //! These files look at single nodes. Where a definition stands, and what belongs to it, is `scan`'s matter.
 
 mod c;
+mod csharp;
 mod go;
 mod java;
+mod kotlin;
+mod php;
 mod python;
+mod ruby;
 mod rust;
 mod script;
 
@@ -91,6 +95,10 @@ pub(crate) fn shape<'t>(language: Language, node: Node<'t>, text: &str, around: 
         Language::Go => go::shape(node, text, around),
         Language::Java => java::shape(node, text),
         Language::C | Language::Cpp => c::shape(node, text, around),
+        Language::CSharp => csharp::shape(node, text),
+        Language::Ruby => ruby::shape(node, text, around),
+        Language::Php => php::shape(node, text, around),
+        Language::Kotlin => kotlin::shape(node, text, around),
     }
 }
 
@@ -106,6 +114,10 @@ pub(crate) fn imports(language: Language, node: Node<'_>, text: &str, found: &mu
         Language::Go => go::imports(node, text, found),
         Language::Java => java::imports(node, text, found),
         Language::C | Language::Cpp => c::imports(node, text, found),
+        Language::CSharp => csharp::imports(node, text, found),
+        Language::Ruby => ruby::imports(node, text, found),
+        Language::Php => php::imports(node, text, found),
+        Language::Kotlin => kotlin::imports(node, text, found),
     }
 }
 
@@ -134,8 +146,15 @@ pub(crate) fn leads(language: Language, node: Node<'_>, text: &str) -> bool {
             let comment = crate::tree::slice(text, node);
             match language {
                 Language::Python => false,
-                Language::Go | Language::C | Language::Cpp => true,
-                Language::JavaScript | Language::TypeScript | Language::Tsx | Language::Rust | Language::Java => {
+                Language::Go | Language::C | Language::Cpp | Language::Ruby => true,
+                Language::JavaScript
+                | Language::TypeScript
+                | Language::Tsx
+                | Language::Rust
+                | Language::Java
+                | Language::CSharp
+                | Language::Php
+                | Language::Kotlin => {
                     (comment.starts_with("///") && !comment.starts_with("////"))
                         || (comment.starts_with("/**") && !comment.starts_with("/**/"))
                 }
@@ -149,7 +168,12 @@ pub(crate) fn leads(language: Language, node: Node<'_>, text: &str) -> bool {
 pub(crate) fn decorates(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
-        "decorator" | "annotation" | "marker_annotation" | "attribute_item" | "attribute_declaration"
+        "decorator"
+            | "annotation"
+            | "marker_annotation"
+            | "attribute_item"
+            | "attribute_declaration"
+            | "attribute_list"
     ) || is_comment(node)
 }
 
@@ -179,7 +203,9 @@ pub(crate) fn is_private(language: Language, name: &str, head: &str, scope: Insi
         }
         Language::Rust => scope == Inside::Module && !head.starts_with("pub") && !head.starts_with("macro_rules"),
         Language::Go => name.starts_with(|first: char| !first.is_uppercase()),
-        Language::Java => head.starts_with("private "),
+        Language::Java | Language::CSharp | Language::Php | Language::Kotlin => head.starts_with("private "),
+        // What is private is said by a call before it.
+        Language::Ruby => name.starts_with('_'),
         Language::C | Language::Cpp => head.starts_with("static ") && scope == Inside::Module,
     }
 }

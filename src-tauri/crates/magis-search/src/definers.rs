@@ -1,0 +1,52 @@
+//! Where in the tree a name is defined, and which files use it. What a name means in a certain file is told by what the
+//! file imports; a name that too many define means nothing.
+
+use crate::facts::Shape;
+use crate::view::File;
+use std::collections::HashMap;
+
+/// The names of a tree.
+#[derive(Debug, Default)]
+pub(crate) struct Definers {
+    /// By simple name: the files that define it, sources only, each once.
+    files: HashMap<String, Vec<u32>>,
+    /// By simple name: the source files that use it.
+    users: HashMap<String, Vec<u32>>,
+}
+
+impl Definers {
+    /// The names of `files`.
+    pub fn of(files: &[File]) -> Self {
+        let mut found = Self::default();
+        for (file, number) in files.iter().zip(0..) {
+            if file.kind.reason().is_some() {
+                continue;
+            }
+            for symbol in file.symbols().iter().filter(|symbol| symbol.shape != Shape::Constant) {
+                add(&mut found.files, symbol.name(), number);
+            }
+            for name in &file.facts.names {
+                add(&mut found.users, name, number);
+            }
+        }
+        found
+    }
+
+    /// The files that define a name.
+    pub fn files(&self, name: &str) -> &[u32] {
+        self.files.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files that use a name.
+    pub fn users(&self, name: &str) -> &[u32] {
+        self.users.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn add(to: &mut HashMap<String, Vec<u32>>, name: &str, file: u32) {
+    match to.get_mut(name) {
+        Some(files) if files.last() == Some(&file) => {}
+        Some(files) => files.push(file),
+        None => drop(to.insert(name.to_owned(), vec![file])),
+    }
+}

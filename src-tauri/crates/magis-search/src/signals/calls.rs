@@ -1,0 +1,112 @@
+//! What the functions that match best call: the fault is often one call below the function that the issue describes.
+
+use super::{Found, Reading, best, rarity};
+use crate::facts::Shape;
+use magis_core::Evidence;
+
+/// So many of the best pieces are followed.
+const PIECES: usize = 30;
+/// A name that more files define than this is not followed where imports do not tell which is meant.
+const MOST_DEFINERS: usize = 3;
+
+/// Below so many neighbours by import, their number says little.
+const MANY_NEIGHBOURS: f64 = 10.0;
+/// The best of all is certain from here on: one rare name that the best function calls.
+const ENOUGH: f64 = 1.0;
+
+pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+    let view = reading.view;
+    let definers = view.definers();
+    let mut strengths = vec![0.0; view.files.len()];
+    let mut lender: Vec<Option<usize>> = vec![None; view.files.len()];
+    for seed in seeds(reading) {
+        let file = &view.files[seed.file];
+        for number in &file.symbols()[seed.symbol].uses {
+            let Some(name) = file.facts.names.get(*number as usize) else {
+                continue;
+            };
+            let defining = definers.files(name);
+            let imported: Vec<usize> = view
+                .neighbours()
+                .imported(seed.file)
+                .filter(|imported| defining.contains(&(*imported as u32)))
+                .collect();
+            let meant = if !imported.is_empty() {
+                imported
+            } else if defining.len() <= MOST_DEFINERS && !defining.contains(&(seed.file as u32)) {
+                defining.iter().map(|file| *file as usize).collect()
+            } else {
+                continue;
+            };
+            let telling = rarity(view.files.len(), definers.users(name).len());
+            let share = seed.strength.powi(2) * telling / meant.len() as f64;
+            for to in meant {
+                if to != seed.file {
+                    strengths[to] += share;
+                    lender[to].get_or_insert(seed.file);
+                }
+            }
+        }
+    }
+    for (file, strength) in strengths.iter_mut().enumerate() {
+        // What everything calls is called by what matches, too.
+        *strength /= (1.0 + view.neighbours().degree(file) as f64 / MANY_NEIGHBOURS).sqrt();
+    }
+    Found::relative_above(ENOUGH, strengths, move |file| {
+        let of = lender[file].iter();
+        of.map(|of| Evidence::Neighbour {
+            of: view.files[*of].path.clone(),
+        })
+        .collect()
+    })
+}
+
+/// A function that matches, and how well, 0..1.
+struct Seed {
+    file: usize,
+    symbol: usize,
+    strength: f64,
+}
+
+/// The functions of the best pieces of sources, best first.
+fn seeds(reading: &Reading<'_>) -> Vec<Seed> {
+    let view = reading.view;
+    let scores = &reading.text.pieces;
+    let most = best(scores.iter().copied());
+    let mut order: Vec<usize> = (0..scores.len()).filter(|piece| scores[*piece] > 0.0).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    let mut file_of = vec![usize::MAX; view.pieces.len()];
+    for (number, file) in view.files.iter().enumerate().rev() {
+        file_of[file.content] = if file.kind.reason().is_none() {
+            number
+        } else {
+            usize::MAX
+        };
+    }
+    let mut found: Vec<Seed> = Vec::new();
+    let mut followed = 0;
+    for piece in order {
+        let file = file_of[view.collection.content_of[piece] as usize];
+        if file == usize::MAX {
+            continue;
+        }
+        followed += 1;
+        if followed > PIECES {
+            break;
+        }
+        let symbols = view.files[file].symbols().iter().enumerate();
+        let within = symbols.filter(|(_, symbol)| {
+            symbol.shape == Shape::Function && symbol.span.intersection(view.spans[piece]).is_some()
+        });
+        for (symbol, _) in within {
+            if !found.iter().any(|seed| (seed.file, seed.symbol) == (file, symbol)) {
+                found.push(Seed {
+                    file,
+                    symbol,
+                    strength: scores[piece] / most,
+                });
+            }
+        }
+    }
+    found
+}
