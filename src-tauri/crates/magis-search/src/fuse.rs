@@ -74,7 +74,7 @@ fn comparable(score: f64) -> f64 {
 }
 
 /// (x − mean) / standard deviation over the finite values; the others, and all when nothing varies, are 0.
-fn z_scores(values: &[Option<f64>]) -> Vec<f64> {
+pub fn z_scores(values: &[Option<f64>]) -> Vec<f64> {
     let finite: Vec<f64> = values
         .iter()
         .flatten()

@@ -6,7 +6,7 @@ use crate::EngineError;
 use crate::condense::condense;
 use crate::describing::{self, FileVersion};
 use crate::desk::{About, AskError, Fitted};
-use crate::relevance::{self, fuse_files, keep_files};
+use crate::relevance::{self, Voices};
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
     Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RelevanceMode, RepoPath, RunEvent,
@@ -120,13 +120,18 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     }
     let per_token: Vec<Option<f64>> = judged.files.iter().map(|file| file.per_token).collect();
     let scores: Vec<f64> = ranked.iter().map(|candidate| candidate.score).collect();
-    let order = descending(&fuse_files(&scores, &per_token, &[]));
+    let voices = |yes_no| Voices {
+        ranking: &scores,
+        per_token: &per_token,
+        yes_no,
+    };
+    let order = descending(&voices(&[]).fused());
     let mut yes_no = vec![None; ranked.len()];
     for &at in order.iter().take(ASKED_ON_CODE) {
         yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
     }
-    let fused = fuse_files(&scores, &per_token, &yes_no);
-    let kept = keep_files(&fused);
+    let voices = voices(&yes_no);
+    let (fused, kept) = (voices.fused(), voices.kept());
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),
         naming: judged.files[at].naming,
