@@ -5,7 +5,6 @@
     reason = "these comments are what --help prints, where backticks would stand as such"
 )]
 
-use crate::commands::Question;
 use clap::{Args, Parser, Subcommand};
 use magis_engine::EngineLimits;
 use magis_testkit::sample;
@@ -88,7 +87,7 @@ pub struct WhichArgs {
 /// The engine.
 #[derive(Debug, Args)]
 pub struct EngineArgs {
-    /// The model: an id of the catalogue or a GGUF file. Default: the catalogue's default model.
+    /// The model: an id of the catalogue or a GGUF file. Default: the catalogue's default model, where one is needed.
     #[arg(long, value_name = "ID|FILE")]
     pub model: Option<String>,
     /// The folder with the models. Default: that of Magis' usual data folder.
@@ -209,41 +208,18 @@ pub struct LocateArgs {
     #[command(flatten)]
     pub engine: EngineArgs,
     /// The folder that keeps index and history between calls. Default: one that goes at the end.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "by_description")]
     pub index: Option<PathBuf>,
     /// Measure the ranking without each of its signals, too.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "by_description")]
     pub ablation: bool,
-    /// Leave these signals out: names as --ablation shows them.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub without: Vec<String>,
-    /// Say on standard error what stands in place of a reference that is not within the first PLACE files.
-    #[arg(long, value_name = "PLACE")]
-    pub misses: Option<usize>,
-    /// Write what each signal gave each candidate into FILE, JSON lines.
-    #[arg(long, value_name = "FILE")]
-    pub parts: Option<PathBuf>,
-    /// Record what the model says of the candidates as raw log-probabilities, JSON lines, and measure nothing. What FILE
-    /// has already is not asked for again.
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// What is asked for --record.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_enum,
-        value_delimiter = ',',
-        default_value = "naming,symbols",
-        requires = "record"
-    )]
-    pub ask: Vec<Question>,
     /// The folder for the results of --by-description.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "by_description")]
     pub out: Option<PathBuf>,
     /// The seed of --by-description.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Files of the ranking that are judged.
+    /// Files of the ranking that are judged by --model or --by-description.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top_k: u32,
     /// Let P3 judge from the descriptions alone, the paper's own way: every ranked file is described, and the answer

@@ -9,8 +9,6 @@ mod score_tasks;
 mod set;
 mod solve;
 
-pub use locate::Question;
-
 use crate::args::{Command, EngineArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
 use magis_engine::floors::llama::{WorkerCommand, WorkerModel, worker};

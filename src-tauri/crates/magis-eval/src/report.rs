@@ -9,7 +9,7 @@ use crate::instances::{InstanceId, Reference};
 use crate::measures::complexity::{Group, IndexRegression, Pair, group, regressions};
 use crate::measures::cost::{CostTable, cost_table};
 use crate::measures::coverage::{CoverageTable, Covered, coverage, coverage_table};
-use crate::measures::locating::{Located, RecallCurve, recall, recall_curve};
+use crate::measures::locating::{Hits, RecallCurve, all_files, recall, recall_curve};
 use crate::measures::loss::{Lost, lost};
 use crate::record::RunRecord;
 use crate::results::{Judged, Method, Setting, TaskScore};
@@ -91,9 +91,9 @@ pub struct Locating {
     /// Recall after 1, 2, … files, the model's judgement fused in.
     pub fused: RecallCurve,
     /// All reference files among the first k of the ranking.
-    pub located_by_ranking: Located,
+    pub located_by_ranking: Hits,
     /// All reference files among the first k, the model's judgement fused in.
-    pub located: Located,
+    pub located: Hits,
     /// Mean recall of the files that were kept.
     pub kept_recall: f64,
     /// Mean number of files that were kept.
@@ -317,9 +317,9 @@ fn locating(runs: &[RecordedInstance]) -> Option<Locating> {
         located.iter().map(|(run, gold)| (of(&run.record), gold)).collect()
     };
     let measure = |orders: &[(Vec<RepoPath>, &BTreeSet<RepoPath>)]| {
-        let mut located = Located::default();
+        let mut located = Hits::default();
         for (order, gold) in orders {
-            located.count(order, gold);
+            located.count(all_files(order, gold));
         }
         (
             recall_curve(orders.iter().map(|(order, gold)| (order.as_slice(), *gold))),

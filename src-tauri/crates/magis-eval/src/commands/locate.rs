@@ -3,23 +3,20 @@
 //! The measures are the library's; here issues are gone through and tables are put together.
 
 mod described;
-mod detail;
 mod ground;
-mod raw;
 mod report;
-
-pub use raw::Question;
 
 use super::{load, runtime};
 use crate::args::LocateArgs;
 use anyhow::{Context as _, Result};
-use detail::{Parts, tell_miss};
 use ground::Ground;
 use magis_core::{Issue, LineSpan, RepoPath};
 use magis_engine::floors::search::{ScoredSymbol, Signal, Signals};
 use magis_engine::{LocateExtent, Location};
-use magis_eval::instances::read_references;
-use report::{Order, Report, Times};
+use magis_eval::instances::{Reference, read_references};
+use magis_eval::measures::locating::{all_files, first_symbol};
+use report::{Order, Report};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 /// So many files of an order are looked at; a file beyond counts as not found.
@@ -29,9 +26,6 @@ const SYMBOLS: usize = 20;
 
 /// Measures a set.
 pub fn locate(args: &LocateArgs) -> Result<ExitCode> {
-    if let Some(file) = &args.record {
-        return raw::record(args, file);
-    }
     let mut report = Report::default();
     if args.by_description {
         let code = described::judge(args, &mut report)?;
@@ -58,34 +52,24 @@ async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
         Some(model) => Some(load(ground.magis(), model, &args.engine.limits()).await?),
         None => None,
     };
-    let mut heard = Signals::ALL;
-    for name in &args.without {
-        let signal = Signal::named(name).with_context(|| format!("there is no signal '{name}'"))?;
-        heard = heard.without(signal);
-    }
-    let mut parts = args.parts.as_deref().map(Parts::create).transpose()?;
-    for instance in ground.instances()? {
+    let instances = ground.instances()?;
+    for (at, instance) in instances.iter().enumerate() {
         let reference = references
             .get(&instance.id)
             .with_context(|| format!("{} has no reference", instance.id))?;
         let issue = Issue::new(&instance.problem_statement)?;
-        let locator = ground.locator(&instance)?;
+        let locator = ground.locator(instance)?;
         // What is worked out once for a tree is not the query's.
-        locator.locate(&Issue::new("once")?, &[], extent(heard))?;
-        let mut location = locator.locate(&issue, &[], extent(heard))?;
+        locator.locate(&Issue::new("once")?, &[], extent(Signals::ALL))?;
+        let mut location = locator.locate(&issue, &[], extent(Signals::ALL))?;
         let ranked = files(&location);
-        report.count(&Order::Ranking, reference, &ranked, &spans(&location.symbols));
-        if let Some(place) = args.misses {
-            tell_miss(reference, &location, place);
-        }
-        if let Some(parts) = &mut parts {
-            parts.write(reference, &location)?;
-        }
-        let mut times = Times::of(&location.took);
+        report.count(&Order::Ranking, reference, &ranked, Some(&spans(&location.symbols)));
+        let mut took = location.took.query;
+        let mut asked = None;
         if let Some(model) = &model {
             let judgement = locator.judge(&issue, &mut location, args.top_k as usize, model).await?;
             let order = files(&location);
-            report.count(&Order::Model, reference, &order, &spans(&location.symbols));
+            report.count(&Order::Model, reference, &order, Some(&spans(&location.symbols)));
             let kept: Vec<&RepoPath> = order
                 .iter()
                 .zip(&judgement.files)
@@ -93,23 +77,40 @@ async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
                 .map(|(path, _)| path)
                 .collect();
             report.chosen(&Order::Model, reference, &ranked, |path| kept.contains(&path));
-            times = times.and_model(judgement.took);
-            eprintln!("{} {:.1} s", instance.id, judgement.took.as_secs_f64());
+            took += judgement.took;
+            asked = Some(judgement.took);
         }
-        report.times.push(&times);
-        for signal in Signal::ALL
-            .into_iter()
-            .filter(|signal| args.ablation && heard.has(*signal))
-        {
-            let location = locator.locate(&issue, &[], extent(heard.without(signal)))?;
+        report.times.take(&location.took, asked);
+        eprintln!(
+            "[{}/{}] {}: {} in {:.1} s",
+            at + 1,
+            instances.len(),
+            instance.id,
+            found(reference, &location),
+            took.as_secs_f64()
+        );
+        for signal in Signal::ALL.into_iter().filter(|_| args.ablation) {
+            let location = locator.locate(&issue, &[], extent(Signals::ALL.without(signal)))?;
             let without = Order::Without(signal.name());
-            report.count(&without, reference, &files(&location), &spans(&location.symbols));
+            report.count(&without, reference, &files(&location), Some(&spans(&location.symbols)));
         }
     }
     if let Some(model) = model {
         model.shutdown().await;
     }
     Ok(())
+}
+
+/// Where the reference stands in an order, for whoever watches a long measurement.
+fn found(reference: &Reference, location: &Location) -> String {
+    let gold: BTreeSet<RepoPath> = reference.files().into_iter().collect();
+    let place = |at: Option<usize>| at.map_or_else(|| "nowhere".to_owned(), |at| format!("at {}", at + 1));
+    let symbol = first_symbol(&spans(&location.symbols), &reference.gold);
+    format!(
+        "files {}, symbol {}",
+        place(all_files(&files(location), &gold)),
+        place(symbol)
+    )
 }
 
 fn extent(signals: Signals) -> LocateExtent {

@@ -18,18 +18,9 @@ pub struct RecallCurve {
     pub at: Vec<f64>,
 }
 
-/// In how many instances all reference files are among the first k.
+/// In how many instances what was looked for lies within the first k of an order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Located {
-    /// How many instances.
-    pub instances: usize,
-    /// At each of [`PLACES`].
-    pub at: [usize; 5],
-}
-
-/// In how many instances one of the first k symbols has a line of the reference.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct SymbolHits {
+pub struct Hits {
     /// How many instances.
     pub instances: usize,
     /// At each of [`PLACES`].
@@ -78,39 +69,33 @@ pub fn recall_curve<'a>(instances: impl IntoIterator<Item = (&'a [RepoPath], &'a
     }
 }
 
-impl Located {
-    /// Takes in an instance.
-    pub fn count(&mut self, order: &[RepoPath], reference: &BTreeSet<RepoPath>) {
-        self.instances += 1;
-        for (located, k) in self.at.iter_mut().zip(PLACES) {
-            let all = recall(&order[..k.min(order.len())], reference).is_some_and(|recall| recall >= 1.0);
-            *located += usize::from(all);
-        }
-    }
-
-    /// The share of the instances at each place, in percent.
-    pub fn percent(&self) -> [f64; 5] {
-        percent(self.at, self.instances)
-    }
+/// The place at which an order has all files of the reference, counted from 0; none where it never has.
+pub fn all_files(order: &[RepoPath], reference: &BTreeSet<RepoPath>) -> Option<usize> {
+    let place = |path: &RepoPath| order.iter().position(|found| found == path);
+    let places: Option<Vec<usize>> = reference.iter().map(place).collect();
+    places?.into_iter().max()
 }
 
-impl SymbolHits {
-    /// Takes in an instance: its order of symbols, and the lines of its reference by file.
-    pub fn count(&mut self, order: &[(RepoPath, LineSpan)], reference: &BTreeMap<RepoPath, Vec<LineSpan>>) {
+/// The place of the first symbol that has a line of the reference, counted from 0.
+pub fn first_symbol(order: &[(RepoPath, LineSpan)], reference: &BTreeMap<RepoPath, Vec<LineSpan>>) -> Option<usize> {
+    order.iter().position(|(path, span)| {
+        let changed = reference.get(path).into_iter().flatten();
+        changed.copied().any(|lines| span.intersection(lines).is_some())
+    })
+}
+
+impl Hits {
+    /// Takes in an instance: the place at which it was found, counted from 0.
+    pub fn count(&mut self, place: Option<usize>) {
         self.instances += 1;
-        let has_line = |(path, span): &(RepoPath, LineSpan)| {
-            let changed = reference.get(path).into_iter().flatten();
-            changed.copied().any(|lines| span.intersection(lines).is_some())
-        };
-        let first = order.iter().position(has_line);
         for (hit, k) in self.at.iter_mut().zip(PLACES) {
-            *hit += usize::from(first.is_some_and(|first| first < k));
+            *hit += usize::from(place.is_some_and(|place| place < k));
         }
     }
 
     /// The share of the instances at each place, in percent.
     pub fn percent(&self) -> [f64; 5] {
-        percent(self.at, self.instances)
+        self.at.map(|count| 100.0 * count as f64 / self.instances.max(1) as f64)
     }
 }
 
@@ -127,10 +112,6 @@ impl Choice {
             }
         }
     }
-}
-
-fn percent(at: [usize; 5], instances: usize) -> [f64; 5] {
-    at.map(|count| 100.0 * count as f64 / instances.max(1) as f64)
 }
 
 #[cfg(test)]
@@ -171,30 +152,31 @@ mod tests {
 
     #[test]
     fn an_instance_is_located_when_all_its_files_are() {
-        let mut located = Located::default();
-        located.count(&paths("a b"), &paths("a b").into_iter().collect());
-        located.count(&paths("c"), &paths("x").into_iter().collect());
-        assert_eq!(
-            located,
-            Located {
-                instances: 2,
-                at: [0, 1, 1, 1, 1]
-            }
-        );
-        assert_eq!(located.percent().map(|percent| percent as u32), [0, 50, 50, 50, 50]);
+        let place = |order: &str, reference: &str| all_files(&paths(order), &paths(reference).into_iter().collect());
+        assert_eq!(place("a b c", "a b"), Some(1));
+        assert_eq!(place("c", "x"), None);
+        assert_eq!(place("a", ""), None, "there is nothing to find");
     }
 
     #[test]
-    fn a_symbol_hits_when_a_line_of_the_reference_lies_in_it() {
+    fn hits_are_counted_by_place() {
+        let mut hits = Hits::default();
+        for place in [Some(0), Some(1), Some(19), Some(20), None] {
+            hits.count(place);
+        }
+        assert_eq!((hits.instances, hits.at), (5, [1, 2, 2, 2, 3]));
+        assert_eq!(hits.percent().map(|percent| percent as u32), [20, 40, 40, 40, 60]);
+    }
+
+    #[test]
+    fn a_symbol_is_found_when_a_line_of_the_reference_lies_in_it() {
         let span = |first, last| LineSpan::new(first, last).unwrap();
         let gold: BTreeMap<RepoPath, Vec<LineSpan>> = [(RepoPath::new("a").unwrap(), vec![span(10, 12)])].into();
         let order: Vec<(RepoPath, LineSpan)> = [("b", span(1, 99)), ("a", span(1, 9)), ("a", span(12, 40))]
             .map(|(path, span)| (RepoPath::new(path).unwrap(), span))
             .into();
-        let mut hits = SymbolHits::default();
-        hits.count(&order, &gold);
-        hits.count(&order[..2], &gold);
-        assert_eq!((hits.instances, hits.at), (2, [0, 1, 1, 1, 1]));
+        assert_eq!(first_symbol(&order, &gold), Some(2));
+        assert_eq!(first_symbol(&order[..2], &gold), None);
     }
 
     #[test]

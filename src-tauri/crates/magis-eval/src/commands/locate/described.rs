@@ -16,10 +16,7 @@ use std::process::ExitCode;
 /// Runs what is missing, and counts both orders.
 pub fn judge(args: &LocateArgs, report: &mut Report) -> Result<ExitCode> {
     let references = read_references(&args.which.instances)?;
-    let out = args
-        .out
-        .as_ref()
-        .context("--by-description needs --out, the folder that records the runs")?;
+    let out = args.out.as_ref().context("--by-description was given without --out")?;
     let label = "locate".to_owned();
     let set = Set::begin(&Plan {
         which: &args.which,
@@ -53,8 +50,8 @@ pub fn judge(args: &LocateArgs, report: &mut Report) -> Result<ExitCode> {
     .runs;
     for run in runs.iter().filter(|run| wanted.contains(&run.reference.id)) {
         let kept: BTreeSet<RepoPath> = run.record.kept().into_iter().collect();
-        report.count(&Order::Ranking, &run.reference, &run.record.ranked(), &[]);
-        report.count(&Order::Described, &run.reference, &run.record.fused(), &[]);
+        report.count(&Order::Ranking, &run.reference, &run.record.ranked(), None);
+        report.count(&Order::Described, &run.reference, &run.record.fused(), None);
         report.chosen(&Order::Described, &run.reference, &run.record.ranked(), |path| {
             kept.contains(path)
         });

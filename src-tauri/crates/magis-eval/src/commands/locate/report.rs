@@ -3,10 +3,10 @@
 use magis_core::{LineSpan, RepoPath};
 use magis_engine::LocateTime;
 use magis_eval::instances::Reference;
-use magis_eval::measures::locating::{Choice, Located, PLACES, SymbolHits, recall};
+use magis_eval::measures::locating::{Choice, Hits, PLACES, all_files, first_symbol, recall_curve};
 use magis_eval::statistics::{median, percentile};
-use magis_eval::table::{Table, number_or_dash, share};
-use serde::Serialize;
+use magis_eval::table::{Table, share};
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
@@ -15,6 +15,8 @@ use std::time::Duration;
 const CHOSEN_FROM: usize = 10;
 /// The recall curve goes this far.
 const CURVE: usize = 20;
+/// Of [`PLACES`], those at which the ablation shows symbols: 5 and 10.
+const SYMBOL_PLACES: [usize; 2] = [2, 3];
 
 /// What put the files in their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,16 +46,18 @@ struct Measured {
     rows: BTreeMap<String, Row>,
     /// Issues whose reference has several files.
     several: Row,
-    /// Mean recall after 1, 2, … files, as a sum over the issues.
-    recall_sums: Vec<f64>,
+    /// By issue: the first files of the order, and the reference.
+    #[serde(rename = "recall", serialize_with = "as_recall")]
+    orders: Vec<(Vec<RepoPath>, BTreeSet<RepoPath>)>,
     /// What P3 kept and dropped among the first ten.
     choice: Option<Choice>,
 }
 
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 struct Row {
-    files: Located,
-    symbols: SymbolHits,
+    files: Hits,
+    /// None where only files were looked for.
+    symbols: Option<Hits>,
 }
 
 /// Seconds of each issue, by part.
@@ -77,55 +81,39 @@ impl fmt::Display for Order {
 }
 
 impl Serialize for Order {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 impl Times {
-    /// Those of one issue.
-    pub fn of(took: &LocateTime) -> Self {
-        let seconds = |duration: Duration| vec![duration.as_secs_f64()];
-        Self {
-            index: seconds(took.index),
-            history: seconds(took.history),
-            query: seconds(took.query),
-            model: Vec::new(),
-        }
-    }
-
-    /// With what the model took.
-    #[must_use]
-    pub fn and_model(self, model: Duration) -> Self {
-        Self {
-            model: vec![model.as_secs_f64()],
-            ..self
-        }
-    }
-
-    /// Takes in those of further issues.
-    pub fn push(&mut self, more: &Self) {
-        self.index.extend(&more.index);
-        self.history.extend(&more.history);
-        self.query.extend(&more.query);
-        self.model.extend(&more.model);
+    /// Takes in those of an issue.
+    pub fn take(&mut self, took: &LocateTime, model: Option<Duration>) {
+        self.index.push(took.index.as_secs_f64());
+        self.history.push(took.history.as_secs_f64());
+        self.query.push(took.query.as_secs_f64());
+        self.model.extend(model.map(|model| model.as_secs_f64()));
     }
 }
 
 impl Report {
-    /// Takes in an issue: its files and its symbols as `order` has them.
+    /// Takes in an issue: its files, and its symbols where they were looked for, as `order` has them.
     pub fn count(
         &mut self,
         order: &Order,
         reference: &Reference,
         files: &[RepoPath],
-        symbols: &[(RepoPath, LineSpan)],
+        symbols: Option<&[(RepoPath, LineSpan)]>,
     ) {
         let gold: BTreeSet<RepoPath> = reference.files().into_iter().collect();
+        let place = all_files(files, &gold);
+        let symbol = symbols.map(|symbols| first_symbol(symbols, &reference.gold));
         let measured = self.orders.entry(order.clone()).or_default();
         let count = |row: &mut Row| {
-            row.files.count(files, &gold);
-            row.symbols.count(symbols, &reference.gold);
+            row.files.count(place);
+            if let Some(symbol) = symbol {
+                row.symbols.get_or_insert_default().count(symbol);
+            }
         };
         for name in [reference.repo.as_str(), "all"] {
             count(measured.rows.entry(name.to_owned()).or_default());
@@ -133,10 +121,8 @@ impl Report {
         if gold.len() > 1 {
             count(&mut measured.several);
         }
-        measured.recall_sums.resize(CURVE, 0.0);
-        for (sum, k) in measured.recall_sums.iter_mut().zip(1..) {
-            *sum += recall(&files[..k.min(files.len())], &gold).unwrap_or(0.0);
-        }
+        let first = files.iter().take(CURVE).cloned().collect();
+        measured.orders.push((first, gold));
     }
 
     /// Takes in which of the first files of the ranking P3 keeps.
@@ -222,11 +208,9 @@ impl Report {
                 .chain((1..=CURVE).map(|k| k.to_string())),
         );
         for (order, measured) in self.whole() {
-            let issues = measured.issues().max(1) as f64;
-            let mean = measured
-                .recall_sums
-                .iter()
-                .map(|sum| format!("{:.1}", 100.0 * sum / issues));
+            let mean = mean_recall(&measured.orders)
+                .into_iter()
+                .map(|mean| format!("{:.1}", 100.0 * mean));
             table.row([order.to_string()].into_iter().chain(mean));
         }
         table
@@ -234,38 +218,49 @@ impl Report {
 
     fn ablation(&self) -> Table {
         let places = PLACES.iter().flat_map(|k| [format!("at {k}"), String::new()]);
-        let symbols = PLACES[2..4]
-            .iter()
-            .flat_map(|k| [format!("symbol at {k}"), String::new()]);
+        let symbols = SYMBOL_PLACES.map(|place| PLACES[place]);
+        let symbols = symbols.iter().flat_map(|k| [format!("symbol at {k}"), String::new()]);
         let mut table = Table::new(["signals".to_owned()].into_iter().chain(places).chain(symbols));
         let all = self
             .orders
             .get(&Order::Ranking)
             .and_then(|measured| measured.rows.get("all"));
         let Some(all) = all else { return table };
+        let with = all.symbols.unwrap_or_default().percent();
         for (order, measured) in &self.orders {
-            let Some(row) = measured.rows.get("all") else { continue };
+            let Some(row) = measured.rows.get("all").filter(|_| *order != Order::Model) else {
+                continue;
+            };
             let pair = |(with, without): (f64, f64)| [format!("{without:.1}"), format!("{:+.1}", without - with)];
             let files = all.files.percent().into_iter().zip(row.files.percent()).flat_map(pair);
-            let symbols = all.symbols.percent().into_iter().zip(row.symbols.percent());
-            let symbols = symbols.skip(2).take(2).flat_map(pair);
+            let without = row.symbols.unwrap_or_default().percent();
+            let symbols = SYMBOL_PLACES.map(|place| (with[place], without[place]));
+            let symbols = symbols.into_iter().flat_map(pair);
             table.row([order.to_string()].into_iter().chain(files).chain(symbols));
         }
         table
     }
 }
 
-impl Measured {
-    fn issues(&self) -> usize {
-        self.rows.get("all").map_or(0, |row| row.files.instances)
-    }
+/// Mean recall after 1, 2, … files.
+fn mean_recall(orders: &[(Vec<RepoPath>, BTreeSet<RepoPath>)]) -> Vec<f64> {
+    recall_curve(orders.iter().map(|(order, gold)| (order.as_slice(), gold))).at
+}
+
+fn as_recall<S: Serializer>(orders: &[(Vec<RepoPath>, BTreeSet<RepoPath>)], serializer: S) -> Result<S::Ok, S::Error> {
+    mean_recall(orders).serialize(serializer)
 }
 
 impl Row {
     fn cells(&self, name: &str, order: &Order) -> Vec<String> {
         let mut cells = vec![name.to_owned(), order.to_string(), self.files.instances.to_string()];
-        let percent = self.files.percent().into_iter().chain(self.symbols.percent());
-        cells.extend(percent.map(|percent| format!("{percent:.1}")));
+        let percent = |hits: &Hits| hits.percent().map(|percent| format!("{percent:.1}"));
+        cells.extend(percent(&self.files));
+        cells.extend(
+            self.symbols
+                .as_ref()
+                .map_or_else(|| PLACES.map(|_| "–".to_owned()), percent),
+        );
         cells
     }
 }
@@ -280,7 +275,7 @@ impl Times {
             ("model", &self.model),
         ];
         for (part, seconds) in parts.into_iter().filter(|(_, seconds)| !seconds.is_empty()) {
-            let shown = |value: Option<f64>| value.map_or_else(|| number_or_dash(None), |value| format!("{value:.3}"));
+            let shown = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.3}"));
             let values = || seconds.iter().copied();
             table.row([
                 part.to_owned(),
