@@ -16,6 +16,7 @@ use magis_engine::floors::repo::{BaseChoice, Repository};
 use magis_engine::floors::search::Signals;
 use magis_engine::{EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -82,7 +83,7 @@ async fn find(
         symbols: most,
         signals: Signals::ALL,
     };
-    let mut watch = Watching::new(status, stop);
+    let mut watch = Reading::new(status, stop);
     let located = tokio::task::block_in_place(|| {
         let locator = magis.locator(&args.repo, &base, &mut |step| watch.take(step))?;
         let location = locator.locate(issue, &[], extent)?;
@@ -112,13 +113,13 @@ async fn find(
 }
 
 /// Says how far the reading is: on the status line, else on standard error now and then.
-struct Watching<'a> {
+struct Reading<'a> {
     status: &'a StatusLine,
     stop: &'a CancellationToken,
     said: Instant,
 }
 
-impl<'a> Watching<'a> {
+impl<'a> Reading<'a> {
     fn new(status: &'a StatusLine, stop: &'a CancellationToken) -> Self {
         Self {
             status,
@@ -202,15 +203,22 @@ fn entry(page: &mut Page, at: usize, name: &str, score: f64, relevance: Option<&
     page.toned_prose(13, Some(Tone::Faint), &why.join("; "));
 }
 
-/// The ranking's own notes, and how many files were left out for which reason.
+/// The ranking's own notes, and for each reason the first file that was left out for it and how many others.
 fn notes(location: &Location) -> Vec<String> {
     let mut notes = location.notes.clone();
-    if let Some(first) = location.skipped.first() {
-        let more = match location.skipped.len() {
+    let mut left_out: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for skipped in &location.skipped {
+        left_out
+            .entry(skipped.reason.to_string())
+            .or_default()
+            .push(&skipped.path);
+    }
+    for (reason, paths) in left_out {
+        let more = match paths.len() {
             1 => String::new(),
-            others => format!(", and {} more", others - 1),
+            all => format!(" and {}", count(all - 1, "other file")),
         };
-        notes.push(format!("Left out: {} ({}){more}", first.path, first.reason));
+        notes.push(format!("Left out: {}{more} ({reason})", clean(paths[0])));
     }
     notes
 }
@@ -230,14 +238,19 @@ fn report(root: &Path, location: &Location, judgement: Option<&ModelJudgement>) 
         json!({
             "naming": relevance.and_then(|relevance| relevance.naming),
             "relevance": relevance.map(|relevance| relevance.fused),
-            "kept": relevance.map(|relevance| relevance.kept),
         })
+    };
+    let judged = |relevance: Option<&Relevance>| {
+        let mut value = naming(relevance);
+        // Only files are kept or dropped.
+        value["kept"] = json!(relevance.map(|relevance| relevance.kept));
+        value
     };
     let files = location.ranking.candidates.iter().enumerate().map(|(at, candidate)| {
         json!({
             "path": candidate.path,
             "score": candidate.score,
-            "model": judgement.map(|judgement| naming(judgement.files.get(at))),
+            "model": judgement.map(|judgement| judged(judgement.files.get(at))),
             "evidence": why(&candidate.evidence),
         })
     });

@@ -1,5 +1,6 @@
 //! `magis watch`: follows a repository and shows what happens, a line each, until Ctrl-C.
 
+use super::follow::listen;
 use super::{Place, runtime};
 use crate::args::WatchArgs;
 use crate::exit::ExitStatus;
@@ -9,6 +10,7 @@ use magis_engine::floors::repo::{ChangedPaths, GitPart, HeadPlace, RepoChange, R
 use magis_engine::{Magis, WarmingBudget, WarmingModel, WatchNews};
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
 
 /// How long the threads may take to end when everything is over.
 const GRACE: Duration = Duration::from_millis(100);
@@ -46,20 +48,17 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
     } else {
         None
     };
-    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
-    loop {
-        tokio::select! {
-            // Where the signal cannot be listened to, it ends the program by itself.
-            Ok(()) = &mut interrupted => return Ok(ExitStatus::Stopped),
-            told = news.recv() => match told {
-                Some(told) => place.screen.line(&if args.json { json(&told) } else { line(&told) })?,
-                None => return Ok(ExitStatus::Stopped),
-            },
-        }
+    let stop = CancellationToken::new();
+    tokio::spawn(listen(stop.clone()));
+    while let Some(Some(told)) = stop.run_until_cancelled(news.recv()).await {
+        let line = if args.json { json(&told) } else { line(&told) };
+        place.screen.line(&line)?;
     }
+    Ok(ExitStatus::Stopped)
 }
 
 fn json(news: &WatchNews) -> String {
+    // News are made of strings and numbers, which can always be written.
     serde_json::to_string(news).unwrap_or_default()
 }
 

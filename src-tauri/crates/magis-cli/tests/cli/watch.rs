@@ -1,14 +1,20 @@
 //! `magis watch` as it is typed: it tells what happens, and Ctrl-C ends it.
 
-use crate::support::{Answer, Program};
+use crate::support::Program;
 use magis_testkit::FixtureRepo;
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Lines};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
+/// A line of the program is waited for so long; it comes within a second unless the machine is busy.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A `magis watch`; it is ended with the test, however that ends.
 struct Watching {
     process: Child,
-    lines: Lines<BufReader<ChildStdout>>,
+    lines: Receiver<String>,
 }
 
 impl Watching {
@@ -20,26 +26,41 @@ impl Watching {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let (told, lines) = channel();
+        let out = BufReader::new(process.stdout.take().unwrap());
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| told.send(line)));
         Self { process, lines }
     }
 
+    /// The next line.
+    fn line(&self) -> String {
+        self.lines.recv_timeout(PATIENCE).unwrap()
+    }
+
     /// The next line that has these words.
-    fn find(&mut self, words: &str) -> String {
-        self.lines
-            .by_ref()
-            .map(Result::unwrap)
+    fn find(&self, words: &str) -> String {
+        std::iter::repeat_with(|| self.line())
             .find(|line| line.contains(words))
             .unwrap()
     }
 
     /// As Ctrl-C does.
-    fn interrupt(self) -> Answer {
+    fn interrupt(mut self) -> (Option<i32>, String) {
         let interrupted = Command::new("kill")
             .args(["-INT", &self.process.id().to_string()])
             .status();
         assert!(interrupted.unwrap().success());
-        Answer::of(&self.process.wait_with_output().unwrap())
+        let mut said = String::new();
+        let mut err = self.process.stderr.take().unwrap();
+        err.read_to_string(&mut said).unwrap();
+        (self.process.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -55,24 +76,26 @@ fn committed() -> FixtureRepo {
 #[test]
 fn a_change_is_told_and_taken_in_and_ctrl_c_ends_it() {
     let (program, fixture) = (Program::new(), committed());
-    let mut watching = Watching::begin(&program, &fixture, &[]);
+    let watching = Watching::begin(&program, &fixture, &[]);
     watching.find("index updated");
     assert_eq!(watching.find("memory: "), "memory: 0 fresh, 0 stale, 2 not remembered");
     fixture.write("a.py", "a = 2\n");
     assert_eq!(watching.find("changed: "), "changed: a.py");
     let updated = watching.find("index updated");
     assert!(updated.ends_with("2 files, 1 read in, 1 taken out"), "{updated}");
-    let answer = watching.interrupt();
-    assert_eq!((answer.code, answer.err.as_str()), (Some(130), ""));
+    assert_eq!(watching.interrupt(), (Some(130), String::new()));
 }
 
 #[test]
 fn as_json_each_line_is_an_object() {
     let (program, fixture) = (Program::new(), committed());
-    let mut watching = Watching::begin(&program, &fixture, &["--json"]);
-    let line: Value = serde_json::from_str(&watching.find("indexed")).unwrap();
-    assert_eq!((line["files"].as_u64(), line["added"].as_u64()), (Some(2), Some(2)));
-    watching.interrupt();
+    let watching = Watching::begin(&program, &fixture, &["--json"]);
+    let objects = std::iter::repeat_with(|| serde_json::from_str::<Value>(&watching.line()).unwrap());
+    let indexed = objects.take(20).find(|line| line["news"] == "indexed").unwrap();
+    assert_eq!(
+        (indexed["files"].as_u64(), indexed["added"].as_u64()),
+        (Some(2), Some(2))
+    );
 }
 
 #[test]
