@@ -19,7 +19,6 @@ type Load = () => Promise<Language>
 
 const loaded = new Map<Load, Promise<Language>>()
 
-const python: Load = async () => (await import('@codemirror/lang-python')).pythonLanguage
 const javascript: Load = async () => (await import('@codemirror/lang-javascript')).jsxLanguage
 const typescript: Load = async () => (await import('@codemirror/lang-javascript')).typescriptLanguage
 const tsx: Load = async () => (await import('@codemirror/lang-javascript')).tsxLanguage
@@ -32,6 +31,7 @@ const markdown: Load = async () => {
 }
 
 // The line-by-line modes colour as well for reading and are a tenth of the size of a grammar.
+const python: Load = async () => stream((await import('@codemirror/legacy-modes/mode/python')).python)
 const cpp: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).cpp)
 const java: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).java)
 const kotlin: Load = async () => stream((await import('@codemirror/legacy-modes/mode/clike')).kotlin)
