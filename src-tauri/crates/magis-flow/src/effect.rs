@@ -46,7 +46,7 @@ pub enum Effect {
 pub enum Asking {
     /// "Nothing to do here" is a possible answer.
     Openly,
-    /// Every candidate was declined; the best one gets a task all the same, or the run would end with nothing.
+    /// What is to be done is asked, not whether: of the best candidate, which gets a task in any case.
     Insisting,
 }
 

@@ -60,11 +60,18 @@ impl Run {
         let undecided = kept
             .iter()
             .filter(|kept| !has_task(&kept.path) && !self.declined.contains_key(&kept.path));
-        // The only candidate there is has to have something to do; asking whether costs a call and the truth.
-        let only = kept.len() == 1 && self.tasks.is_empty();
-        let asking = if only { Asking::Insisting } else { Asking::Openly };
+        // The best has to have something to do, as every file has in the paper: a small model that is asked whether denies
+        // that of the right file as well.
+        let best = kept.first().map(|best| &best.path);
+        let asking = |path: &RepoPath| {
+            if best == Some(path) {
+                Asking::Insisting
+            } else {
+                Asking::Openly
+            }
+        };
         let wanted: Vec<Effect> = undecided
-            .map(|kept| Effect::DefineTask(kept.path.clone(), asking))
+            .map(|kept| Effect::DefineTask(kept.path.clone(), asking(&kept.path)))
             .collect();
         if !wanted.is_empty() {
             return wanted;
