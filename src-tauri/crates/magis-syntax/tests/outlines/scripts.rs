@@ -212,3 +212,17 @@ fn php() {
     }
     "###);
 }
+
+#[test]
+fn php_includes_are_places_seen_from_the_file() {
+    for (written, target) in [
+        ("__DIR__ . '/a.php'", "./a.php"),
+        ("dirname(__FILE__) . '/a.php'", "./a.php"),
+        ("dirname(__DIR__) . '/a.php'", "../a.php"),
+        ("dirname(dirname(__FILE__)) . '/b/a.php'", "../b/a.php"),
+        ("'lib/a.php'", "lib/a.php"),
+    ] {
+        let text = format!("<?php\nrequire_once {written};\n");
+        assert_eq!(outlined("a.php", &text), format!("2 imports {target} \n"), "{written}");
+    }
+}
