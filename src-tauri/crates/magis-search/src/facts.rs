@@ -120,7 +120,16 @@ impl KnownSymbol {
     }
 }
 
-/// Why a text is not indexed.
+/// Whether a text is huge or minified: such a file is found by its path alone.
+
+    /// The name with its innermost owner and a dot between, as an issue's names are kept, whatever the language joins by.
+    pub fn last_two(&self) -> String {
+        let dotted = self.qualified.replace("::", ".");
+        match dotted.rmatch_indices('.').nth(1) {
+            Some((dot, _)) => dotted[dot + 1..].to_owned(),
+            None => dotted,
+        }
+    }
 fn unindexable(text: &str) -> bool {
     let lines = text.lines().count().max(1);
     text.len() > LARGEST_TEXT || (text.len() > 5_000 && text.len() / lines > LONGEST_AVERAGE_LINE)

@@ -133,9 +133,8 @@ impl<'a> Asking<'a> {
                 .map(|piece| self.text.pieces[piece] * share(symbol.span, self.view.spans[piece]))
                 .fold(0.0, f64::max)
                 / self.best_piece;
-            let last_two = symbol.qualified.rmatch_indices(['.', ':']).nth(1);
-            let last_two = last_two.map_or(symbol.qualified.as_str(), |(at, _)| &symbol.qualified[at + 1..]);
-            let named = [symbol.qualified.as_str(), last_two, symbol.name()];
+            let last_two = symbol.last_two();
+            let named = [symbol.qualified.as_str(), &last_two, symbol.name()];
             let named = named.iter().filter_map(|name| self.mentioned.get(name));
             let named = named.copied().fold(0.0, f64::max).min(2.0) / 2.0;
             let words = self.words.score(self.view.name_words().of(known.content, number));

@@ -135,6 +135,11 @@ impl View {
     }
 
     /// Who imports whom.
+    /// The best of the scores that the pieces of a file have; `scores` is by piece.
+    pub fn best_piece(&self, file: usize, scores: &[f64]) -> f64 {
+        scores[self.pieces_of(file)].iter().copied().fold(0.0, f64::max)
+    }
+
     pub fn neighbours(&self) -> &Neighbours {
         self.neighbours.get_or_init(|| Neighbours::of(&self.files))
     }
