@@ -272,11 +272,8 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
     let description = match describing::describe(&mut work.desk, &store, &snapshot, file).await {
         Ok(description) => description,
         Err(AskError::Unusable(why)) => {
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::FileSummary.to_string(),
-                why,
-                instead: "the names the file defines".to_owned(),
-            });
+            work.desk
+                .replaced(Template::FileSummary, why, "the names the file defines");
             Description {
                 path: path.clone(),
                 blob: blob.clone(),

@@ -78,12 +78,7 @@ pub(crate) async fn revise_role(work: &mut Workspace, run: &Run, task: TaskId) -
         .await;
     let role = match (role, &state.role) {
         (Err(AskError::Unusable(why)), Some(before)) => {
-            let instead = "the role as it was".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::RevisedRole.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(Template::RevisedRole, why, "the role as it was");
             before.clone()
         }
         (role, _) => or_plain_role(work, role, Template::RevisedRole, "Developer", state)?,
@@ -185,12 +180,7 @@ async fn choose_symbols<'outline>(
     let naming: Vec<Option<f64>> = match work.desk.name(about, asked, prompt(Head::silent()), &names).await {
         Ok(naming) => naming.into_iter().map(|named| Some(named.nats)).collect(),
         Err(AskError::Unusable(why)) => {
-            let instead = "the best-matching name".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::CodeByName.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(Template::CodeByName, why, "the best-matching name");
             Vec::new()
         }
         Err(fatal) => return Err(fatal),
@@ -274,12 +264,8 @@ async fn choose_in(
     match work.desk.ask(about, Draw::Greedy, sizes).await {
         Ok(spans) => Ok(spans),
         Err(AskError::Unusable(why)) => {
-            let instead = format!("all of lines {shown}");
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::Lines.to_string(),
-                why,
-                instead,
-            });
+            work.desk
+                .replaced(Template::Lines, why, format!("all of lines {shown}"));
             Ok(vec![shown])
         }
         Err(fatal) => Err(fatal),
