@@ -5,13 +5,11 @@
 
 use crate::condense::condense;
 use crate::describing::OutsideRuns;
-use crate::desk::AskError;
-use crate::relevance::{self, Relevance};
-use crate::roles::custodian::descending;
+use crate::relevance::{self, Relevance, descending};
 use crate::searchable::{Preparing, Searchable};
 use crate::{EngineError, Magis};
 use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, SkippedFile};
-use magis_llm::{LanguageModel, LlmError};
+use magis_llm::LanguageModel;
 use magis_prompts::Head;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals};
@@ -57,7 +55,7 @@ pub struct Location {
 pub struct ModelJudgement {
     /// Of each file, in the order the location has now; of the first ones only.
     pub files: Vec<Relevance>,
-    /// Of each symbol, in the order the location has now.
+    /// Of each symbol, likewise.
     pub symbols: Vec<Relevance>,
     /// How long the model took.
     pub took: Duration,
@@ -218,8 +216,8 @@ impl Locator {
         Ok(candidates.iter().map(of).collect::<Result<_, _>>()?)
     }
 
-    /// Asks a model for the first `files` files and for all symbols of a location, and puts them in the order that ranking
-    /// and model give together. What lies behind those files stays as it is.
+    /// Asks a model for the first `files` files of a location and for as many symbols, and puts them in the order that
+    /// ranking and model give together. What lies behind those stays as it is.
     pub async fn judge(
         &self,
         issue: &Issue,
@@ -243,17 +241,19 @@ impl Locator {
         let candidates = &mut location.ranking.candidates;
         let asked = files.min(candidates.len());
         let mut naming = OutsideRuns::new(self.repo, self.store.clone(), model);
-        let judged = relevance::judge(&mut naming, &head, &candidates[..asked], &location.symbols).await;
-        let judged = judged.map_err(|error| match error {
-            AskError::Fatal(error) => error,
-            AskError::Unusable(why) => LlmError::BadRequest { reason: why }.into(),
-        })?;
-        if let Some(why) = judged.unasked {
-            location.notes.push(format!("The ranking stands alone: {why}"));
+        let named = files.min(location.symbols.len());
+        let (candidates, symbols) = (&mut candidates[..asked], &mut location.symbols[..named]);
+        let judged = relevance::judge(&mut naming, &head, candidates, symbols).await?;
+        for (what, why) in [("files", judged.files_unasked), ("functions", judged.symbols_unasked)] {
+            if let Some(why) = why {
+                location
+                    .notes
+                    .push(format!("The ranking of {what} stands alone: {why}"));
+            }
         }
-        let files = reorder(&mut candidates[..asked], &judged.files);
+        let files = reorder(candidates, &judged.files);
         reorder(&mut location.ranking.parts[..asked], &judged.files);
-        let symbols = reorder(&mut location.symbols, &judged.symbols);
+        let symbols = reorder(symbols, &judged.symbols);
         Ok(ModelJudgement {
             files,
             symbols,

@@ -31,7 +31,7 @@ mod view;
 mod vocabulary;
 mod words;
 
-pub use fuse::{KeepRule, fuse, fuse_weighted, keep, z_scores};
+pub use fuse::{KeepRule, fuse, keep, z_scores};
 pub use history::History;
 pub use index::{Index, IndexPlace, OpenState, SearchError, SourceFile, Update};
 pub use issue::{Frame, IssueQuery, Mention, Term};

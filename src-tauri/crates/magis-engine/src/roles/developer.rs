@@ -1,10 +1,10 @@
 //! The Developers: their speech, their revised role (P6), their QA Engineer (P8), the lines (P9), the code (P10).
 
 use super::Step;
-use super::custodian::descending;
 use super::manager::{or_plain_role, or_silence};
 use super::region::{Region, fence, nameable, own_lines, regions};
 use crate::desk::{About, AskError, Draw, Fitted};
+use crate::relevance::descending;
 use crate::workspace::{Workspace, about, after, developer, lines, objections, quoted_lines, record, team};
 use magis_core::{
     CandidateNumber, Edit, FileAction, FileChange, Finding, LineSpan, Notice, RepoPath, Round, RunEvent, Speaker,
@@ -186,7 +186,7 @@ async fn choose_symbols<'outline>(
         Err(fatal) => return Err(fatal),
     };
     let ranking: Vec<f64> = symbols.iter().map(|symbol| lexical(symbol)).collect();
-    let mut fused = fuse(&ranking, &naming, &[]);
+    let mut fused = fuse(&ranking, &naming);
     let quoted = quoted_lines(run.issue_text(), text);
     let quoted: Vec<LineSpan> = quoted
         .into_iter()
