@@ -183,12 +183,10 @@ impl Locator {
         let begun = Instant::now();
         let query = IssueQuery::of(issue, hints);
         let sources = self.searchable.sources(extent.signals);
-        let ranking = self.searchable.index.rank_by(&query, sources, extent.files)?;
-        let symbols = if extent.symbols > 0 {
-            self.searchable.index.symbols(&query, sources, extent.symbols)?
-        } else {
-            Vec::new()
-        };
+        let (ranking, symbols) = self
+            .searchable
+            .index
+            .locate(&query, sources, extent.files, extent.symbols)?;
         let mut notes = self.snapshot.notes().to_vec();
         notes.extend(ranking.notes.iter().cloned());
         Ok(Location {
@@ -212,8 +210,8 @@ impl Locator {
         most: usize,
     ) -> Result<Vec<Vec<ScoredSymbol>>, EngineError> {
         let query = IssueQuery::of(issue, &[]);
-        let of = |candidate: &Candidate| self.searchable.index.symbols_for(&query, &candidate.path, most);
-        Ok(candidates.iter().map(of).collect::<Result<_, _>>()?)
+        let paths: Vec<RepoPath> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
+        Ok(self.searchable.index.symbols_for(&query, &paths, most)?)
     }
 
     /// Asks a model for the first `files` files of a location and for as many symbols, and puts them in the order that

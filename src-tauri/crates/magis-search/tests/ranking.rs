@@ -441,7 +441,7 @@ fn symbols_of_all_files_are_ranked_together() {
         ("disk.py", "def spin():\n    'disk'\n    return 3\n"),
     ];
     let query = IssueQuery::of(&Issue::new("Handle leaks when the socket is closed").unwrap(), &[]);
-    let symbols = index(&files).symbols(&query, Sources::default(), 2).unwrap();
+    let symbols = index(&files).locate(&query, Sources::default(), 1, 2).unwrap().1;
     let first = symbols
         .first()
         .map(|symbol| (symbol.path.as_str(), symbol.qualified_name.as_str()));
@@ -460,17 +460,30 @@ fn the_best_functions_of_a_file_are_given_by_name_and_lines() {
                 return 2\n\n    def send(self):\n        return 3\n";
     let index = index(&[("net.py", text)]);
     let query = IssueQuery::of(&Issue::new("Handle leaks when the socket is closed").unwrap(), &[]);
-    let symbols = index.symbols_for(&query, &RepoPath::new("net.py").unwrap(), 2).unwrap();
-    let first = symbols
+    let asked = ["net.py", "none.py"].map(|path| RepoPath::new(path).unwrap());
+    let symbols = index.symbols_for(&query, &asked, 2).unwrap();
+    let first = symbols[0]
         .first()
         .map(|symbol| (symbol.qualified_name.as_str(), symbol.span.first()));
     assert_eq!(first, Some(("Net.close_socket", 5)), "{symbols:?}");
-    assert_eq!(
-        index
-            .symbols_for(&query, &RepoPath::new("none.py").unwrap(), 2)
-            .unwrap(),
-        []
-    );
+    assert_eq!(symbols[1], [], "of an unknown file");
+}
+
+#[test]
+fn a_name_that_the_issue_qualifies_means_the_function_of_that_owner() {
+    let text = "pub struct Parser;\nimpl Parser {\n    pub fn read(&self) -> u32 { 1 }\n}\npub struct Writer;\nimpl Writer {\n    \
+                pub fn read(&self) -> u32 { 1 }\n}\n";
+    let text = format!("mod outer {{\n{text}}}\n");
+    let index = index(&[("lib.rs", text.as_str())]);
+    let query = IssueQuery::of(&Issue::new("`Writer::read` gives nothing").unwrap(), &[]);
+    let symbols = index
+        .symbols_for(&query, &[RepoPath::new("lib.rs").unwrap()], 1)
+        .unwrap();
+    assert_eq!(symbols[0][0].qualified_name, "outer::Writer::read");
+    let named = Evidence::DefinesName {
+        name: "outer::Writer::read".to_owned(),
+    };
+    assert!(symbols[0][0].evidence.contains(&named), "{symbols:?}");
 }
 
 #[test]

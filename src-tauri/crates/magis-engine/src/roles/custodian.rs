@@ -214,7 +214,8 @@ pub(crate) fn best_code(
     characters: usize,
 ) -> Result<String, EngineError> {
     let located = work.index(run)?;
-    let symbols = located.searchable.index.symbols_for(&located.query, path, count)?;
+    let asked = std::slice::from_ref(path);
+    let symbols = located.searchable.index.symbols_for(&located.query, asked, count)?;
     let outline = outline(path, text);
     let quoted = quoted_lines(run.issue_text(), text)
         .into_iter()
@@ -222,7 +223,7 @@ pub(crate) fn best_code(
     let mut spans: Vec<LineSpan> = Vec::new();
     for span in quoted
         .map(|symbol| symbol.span)
-        .chain(symbols.iter().map(|symbol| symbol.span))
+        .chain(symbols.iter().flatten().map(|symbol| symbol.span))
     {
         if !spans.iter().any(|known| known.intersection(span).is_some()) {
             spans.push(span);

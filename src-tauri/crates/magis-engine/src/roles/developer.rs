@@ -149,10 +149,12 @@ async fn choose_symbols<'outline>(
     let path = &state.task.path;
     let mut symbols = nameable(outline);
     let located = work.index(run)?;
-    let matching = located.searchable.index.symbols_for(&located.query, path, NAMES)?;
+    let asked = std::slice::from_ref(path);
+    let matching = located.searchable.index.symbols_for(&located.query, asked, NAMES)?;
     let lexical = |symbol: &Symbol| {
         matching
             .iter()
+            .flatten()
             .find(|known| known.qualified_name == symbol.qualified_name)
             .map_or(0.0, |known| known.score)
     };
