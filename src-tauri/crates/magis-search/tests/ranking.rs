@@ -283,6 +283,9 @@ fn names_of_tides(users: usize) -> f64 {
         })
         .collect();
     files.push(("pkg/tides.py".to_owned(), "def run(app):\n    return app\n".to_owned()));
+    let by = RepoPath::new("pkg/show.py").unwrap();
+    let why = evidence(&ranking, "pkg/units.py");
+    assert!(why.contains(&Evidence::CalledBy { by }), "{why:?}");
     let files: Vec<(&str, &str)> = files
         .iter()
         .map(|(path, text)| (path.as_str(), text.as_str()))
