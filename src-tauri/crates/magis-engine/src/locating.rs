@@ -6,13 +6,13 @@
 use crate::condense::condense;
 use crate::describing::OutsideRuns;
 use crate::relevance::{self, Relevance, descending};
-use crate::searchable::{Preparing, Searchable};
+use crate::searchable::{Preparing, Searchable, joined};
 use crate::{EngineError, Magis};
 use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, SkippedFile};
 use magis_llm::LanguageModel;
 use magis_prompts::Head;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
-use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals};
+use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals, Spare};
 use magis_store::Store;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -85,55 +85,18 @@ pub struct Locator {
     store: Store,
 }
 
-/// How many contents of other trees stay in the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Other {
-    Few,
-    All,
-}
-
 impl Magis {
-    /// The files and symbols of a repository that an issue most likely means.
+    /// Opens the index and the history of a repository at one of its trees; what they lack is read first. `spare` is for
+    /// whoever goes through many trees.
     ///
     /// # Errors
     /// When the repository, the base or the index cannot be read, and when `watch` breaks it off
     /// ([`EngineError::is_cancelled`]); what was indexed by then is kept.
-    pub fn locate(
-        &self,
-        repository: &Path,
-        base: &BaseChoice,
-        issue: &Issue,
-        extent: LocateExtent,
-        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
-    ) -> Result<Location, EngineError> {
-        self.locator(repository, base, watch)?.locate(issue, &[], extent)
-    }
-
-    /// Opens the index and the history of a repository at one of its trees; what they lack is read first.
     pub fn locator(
         &self,
         repository: &Path,
         base: &BaseChoice,
-        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
-    ) -> Result<Locator, EngineError> {
-        self.open_locator(repository, base, Other::Few, watch)
-    }
-
-    /// As [`Magis::locator`], keeping in the index the contents of all trees once gone to: for whoever goes through many.
-    pub fn locator_keeping(
-        &self,
-        repository: &Path,
-        base: &BaseChoice,
-        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
-    ) -> Result<Locator, EngineError> {
-        self.open_locator(repository, base, Other::All, watch)
-    }
-
-    fn open_locator(
-        &self,
-        repository: &Path,
-        base: &BaseChoice,
-        others: Other,
+        spare: Spare,
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Locator, EngineError> {
         let begun = Instant::now();
@@ -144,10 +107,7 @@ impl Magis {
         let snapshot = Snapshot::take(&repository, &objects, base)?;
         let mut locator = Locator {
             repo,
-            searchable: match others {
-                Other::Few => Searchable::open(&self.data.index(repo), watch)?,
-                Other::All => Searchable::open(&self.data.index(repo), watch)?.keeping_all(),
-            },
+            searchable: Searchable::open(&self.data.index(repo), spare, watch)?,
             repository,
             objects,
             snapshot,
@@ -263,9 +223,9 @@ impl Locator {
         let begun = Instant::now();
         let (files, skipped) = self.snapshot.files()?;
         let files: Vec<(RepoPath, BlobId)> = files.into_iter().map(|file| (file.path, file.blob)).collect();
-        self.skipped = skipped;
         let listing = begun.elapsed();
         let brought = self.searchable.bring_to(&self.snapshot, &files, watch)?;
+        self.skipped = joined(skipped, brought.skipped);
         self.took = LocateTime {
             index: listing + brought.index,
             history: brought.history,

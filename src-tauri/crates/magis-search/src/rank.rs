@@ -58,11 +58,6 @@ impl Scored<'_> {
 }
 
 impl Index {
-    /// The `k` files that `query` most likely means, strongest first, by the text of the tree alone.
-    pub fn rank(&self, query: &IssueQuery, k: usize) -> Result<Ranking, SearchError> {
-        self.rank_by(query, Sources::default(), k)
-    }
-
     /// The `k` files that `query` most likely means, strongest first.
     pub fn rank_by(&self, query: &IssueQuery, sources: Sources<'_>, k: usize) -> Result<Ranking, SearchError> {
         Ok(self.locate(query, sources, k, 0)?.0)

@@ -7,6 +7,7 @@ use crate::condense::condense;
 use crate::describing::{self, FileVersion};
 use crate::desk::{About, AskError, Fitted};
 use crate::relevance::{self, Voices, descending};
+use crate::searchable::joined;
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
     Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, RelevanceMode, RepoPath, RunEvent,
@@ -82,7 +83,7 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
         .rank_by(&located.query, searchable.sources(Signals::ALL), k)?;
     Ok(RunEvent::CandidatesRanked {
         candidates: ranking.candidates,
-        skipped,
+        skipped: joined(skipped, located.skipped.clone()),
     })
 }
 
