@@ -522,6 +522,10 @@ subject: string } |
 { kind: "tested_by"; 
 /**  The test. */
 test: RepoPath } | 
+/**  A function that matches the issue calls what the file defines. */
+{ kind: "called_by"; 
+/**  The file of that function. */
+by: RepoPath } | 
 /**  Imported by, or importing, a file that ranks at the top. */
 { kind: "neighbour"; 
 /**  That file. */
@@ -1489,7 +1493,9 @@ limit: number } |
 /**  The object is missing (a partial clone, say). */
 { kind: "missing" } | 
 /**  A path this program cannot name. */
-{ kind: "unsupported_path" };
+{ kind: "unsupported_path" } | 
+/**  Reading it failed. */
+{ kind: "unreadable" };
 
 /**  A file the run leaves out, and why. */
 export type SkippedFile = {

@@ -71,6 +71,11 @@ pub enum Evidence {
         /// The test.
         test: RepoPath,
     },
+    /// A function that matches the issue calls what the file defines.
+    CalledBy {
+        /// The file of that function.
+        by: RepoPath,
+    },
     /// Imported by, or importing, a file that ranks at the top.
     Neighbour {
         /// That file.
@@ -101,6 +106,7 @@ impl fmt::Display for Evidence {
                 write!(f, "changed by {short}, which reads alike: {subject}")
             }
             Self::TestedBy { test } => write!(f, "tested by {test}, which matches"),
+            Self::CalledBy { by } => write!(f, "called by {by}, which matches"),
             Self::Neighbour { of } => write!(f, "neighbour by import of {of}"),
             Self::Demoted { why } => write!(f, "ranked lower: {why}"),
             Self::Given => write!(f, "given by you"),
@@ -212,6 +218,18 @@ pub enum SkipReason {
     Missing,
     /// A path this program cannot name.
     UnsupportedPath,
+    /// Reading it failed.
+    Unreadable,
+}
+
+impl SkipReason {
+    /// Whether it lies in the content itself, so that reading that again gives the same.
+    pub fn is_of_content(&self) -> bool {
+        match self {
+            Self::Binary | Self::TooLarge { .. } | Self::Minified | Self::NotUtf8 | Self::LfsPointer => true,
+            Self::Symlink | Self::Submodule | Self::Missing | Self::UnsupportedPath | Self::Unreadable => false,
+        }
+    }
 }
 
 impl fmt::Display for SkipReason {
@@ -226,6 +244,7 @@ impl fmt::Display for SkipReason {
             Self::LfsPointer => f.write_str("a git LFS pointer; run 'git lfs pull' to have its content"),
             Self::Missing => f.write_str("its object is not in this clone"),
             Self::UnsupportedPath => f.write_str("its path has control characters or is not UTF-8"),
+            Self::Unreadable => f.write_str("reading it failed"),
         }
     }
 }

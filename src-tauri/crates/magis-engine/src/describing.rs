@@ -33,8 +33,12 @@ pub(crate) trait Asking: Send {
     async fn tokens(&self, text: &str) -> Result<u32, LlmError>;
     /// P1.
     async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError>;
-    /// P2, in the largest of these sizes that fits.
-    async fn summary(&mut self, path: &RepoPath, sizes: Vec<Fitted<FileSummary>>) -> Result<String, AskError>;
+    /// P2, in the largest of these sizes that fits; with the question as it was put.
+    async fn summary(
+        &mut self,
+        path: &RepoPath,
+        sizes: Vec<Fitted<FileSummary>>,
+    ) -> Result<(FileSummary, String), AskError>;
 }
 
 /// A version of a file.
@@ -183,8 +187,7 @@ async fn summarise(asking: &mut dyn Asking, store: &Store, file: FileVersion<'_>
 pub(crate) async fn ask_summary(asking: &mut dyn Asking, file: FileVersion<'_>) -> Result<NewSummary, AskError> {
     let tokens = asking.tokens(file.text).await?;
     let sizes = summary_sizes(file.path, file.text, tokens);
-    let from_skeleton = sizes.first().is_some_and(|size| size.prompt.skeleton);
-    let text = asking.summary(file.path, sizes).await?;
+    let (asked, text) = asking.summary(file.path, sizes).await?;
     let card = asking.card();
     Ok(NewSummary {
         repo: file.repo,
@@ -192,7 +195,7 @@ pub(crate) async fn ask_summary(asking: &mut dyn Asking, file: FileVersion<'_>) 
         blob: file.blob.clone(),
         tokens: asking.tokens(&text).await?,
         text,
-        from_skeleton,
+        from_skeleton: asked.skeleton,
         file_bytes: u32::try_from(file.text.len()).unwrap_or(u32::MAX),
         model: card.name,
         model_sha: card.sha256,
@@ -317,15 +320,13 @@ impl<'a> OutsideRuns<'a> {
         }
     }
 
-    async fn ask<P>(
-        &mut self,
-        path: &RepoPath,
-        sizes: impl IntoIterator<Item = Fitted<P>> + Send,
-    ) -> Result<String, AskError>
+    /// Asks in the largest of `sizes` that fits. What a size leaves out has no run to be noted in; whether it was a
+    /// skeleton is kept with the summary.
+    async fn ask<P>(&mut self, path: &RepoPath, sizes: Vec<Fitted<P>>) -> Result<(P, String), AskError>
     where
         P: Prompt<Reply = String> + Send + Sync,
     {
-        for prompt in sizes.into_iter().map(|size| size.prompt).collect::<Vec<P>>() {
+        for Fitted { prompt, .. } in sizes {
             let rendered = render(&prompt)?;
             let messages = messages(&rendered);
             let tokens = self.model.count_prompt(&messages, &rendered.answer).await?;
@@ -354,9 +355,9 @@ impl<'a> OutsideRuns<'a> {
             if reply.finish == FinishReason::Looping {
                 return Err(AskError::Unusable("the answer repeats itself".to_owned()));
             }
-            return prompt
-                .read(&reply.text)
-                .map_err(|error| AskError::Unusable(error.to_string()));
+            let read = prompt.read(&reply.text);
+            let read = read.map_err(|error| AskError::Unusable(error.to_string()))?;
+            return Ok((prompt, read));
         }
         Err(AskError::Unusable(
             "the model's context is too small for it, also at its shortest".to_owned(),
@@ -394,10 +395,14 @@ impl Asking for OutsideRuns<'_> {
     }
 
     async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError> {
-        self.ask(path, [Fitted::whole(prompt)]).await
+        Ok(self.ask(path, vec![Fitted::whole(prompt)]).await?.1)
     }
 
-    async fn summary(&mut self, path: &RepoPath, sizes: Vec<Fitted<FileSummary>>) -> Result<String, AskError> {
+    async fn summary(
+        &mut self,
+        path: &RepoPath,
+        sizes: Vec<Fitted<FileSummary>>,
+    ) -> Result<(FileSummary, String), AskError> {
         self.ask(path, sizes).await
     }
 }

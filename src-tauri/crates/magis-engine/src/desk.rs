@@ -147,6 +147,15 @@ impl Desk {
         self.model.card().context
     }
 
+    /// Notes that a step gave nothing usable, why, and what was taken instead.
+    pub fn replaced(&mut self, step: Template, why: String, instead: impl Into<String>) {
+        self.notices.push(Notice::Replaced {
+            step: step.to_string(),
+            why,
+            instead: instead.into(),
+        });
+    }
+
     /// Tokens of each text.
     pub async fn count(&self, texts: &[String]) -> Result<Vec<u32>, LlmError> {
         self.model.count_tokens(texts).await
@@ -159,6 +168,16 @@ impl Desk {
         draw: Draw,
         sizes: impl IntoIterator<Item = Fitted<P>>,
     ) -> Result<P::Reply, AskError> {
+        Ok(self.ask_fitting(about, draw, sizes).await?.1)
+    }
+
+    /// As [`Desk::ask`], with the question in the size that fitted.
+    async fn ask_fitting<P: Prompt>(
+        &mut self,
+        about: &About,
+        draw: Draw,
+        sizes: impl IntoIterator<Item = Fitted<P>>,
+    ) -> Result<(P, P::Reply), AskError> {
         let (prompt, rendered, left_out) = self.fit(about, sizes).await?;
         let template = prompt.template();
         let mut why = String::new();
@@ -179,7 +198,7 @@ impl Desk {
                 }
             };
             match read {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => return Ok((prompt, reply)),
                 Err(error) => why = error,
             }
             if attempt == 0 {
@@ -452,8 +471,12 @@ impl Asking for Desk {
             .await
     }
 
-    async fn summary(&mut self, path: &RepoPath, sizes: Vec<Fitted<FileSummary>>) -> Result<String, AskError> {
-        self.ask(&About::path(path), Draw::Greedy, sizes).await
+    async fn summary(
+        &mut self,
+        path: &RepoPath,
+        sizes: Vec<Fitted<FileSummary>>,
+    ) -> Result<(FileSummary, String), AskError> {
+        self.ask_fitting(&About::path(path), Draw::Greedy, sizes).await
     }
 }
 

@@ -5,16 +5,14 @@
 
 use crate::condense::condense;
 use crate::describing::OutsideRuns;
-use crate::desk::AskError;
-use crate::relevance::{self, Relevance};
-use crate::roles::custodian::descending;
-use crate::searchable::{Preparing, Searchable};
+use crate::relevance::{self, Relevance, descending};
+use crate::searchable::{Preparing, Searchable, joined};
 use crate::{EngineError, Magis};
 use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, SkippedFile};
-use magis_llm::{LanguageModel, LlmError};
+use magis_llm::LanguageModel;
 use magis_prompts::Head;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
-use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals};
+use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals, Spare};
 use magis_store::Store;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -57,7 +55,7 @@ pub struct Location {
 pub struct ModelJudgement {
     /// Of each file, in the order the location has now; of the first ones only.
     pub files: Vec<Relevance>,
-    /// Of each symbol, in the order the location has now.
+    /// Of each symbol, likewise.
     pub symbols: Vec<Relevance>,
     /// How long the model took.
     pub took: Duration,
@@ -87,55 +85,18 @@ pub struct Locator {
     store: Store,
 }
 
-/// How many contents of other trees stay in the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Other {
-    Few,
-    All,
-}
-
 impl Magis {
-    /// The files and symbols of a repository that an issue most likely means.
+    /// Opens the index and the history of a repository at one of its trees; what they lack is read first. `spare` is for
+    /// whoever goes through many trees.
     ///
     /// # Errors
     /// When the repository, the base or the index cannot be read, and when `watch` breaks it off
     /// ([`EngineError::is_cancelled`]); what was indexed by then is kept.
-    pub fn locate(
-        &self,
-        repository: &Path,
-        base: &BaseChoice,
-        issue: &Issue,
-        extent: LocateExtent,
-        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
-    ) -> Result<Location, EngineError> {
-        self.locator(repository, base, watch)?.locate(issue, &[], extent)
-    }
-
-    /// Opens the index and the history of a repository at one of its trees; what they lack is read first.
     pub fn locator(
         &self,
         repository: &Path,
         base: &BaseChoice,
-        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
-    ) -> Result<Locator, EngineError> {
-        self.open_locator(repository, base, Other::Few, watch)
-    }
-
-    /// As [`Magis::locator`], keeping in the index the contents of all trees once gone to: for whoever goes through many.
-    pub fn locator_keeping(
-        &self,
-        repository: &Path,
-        base: &BaseChoice,
-        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
-    ) -> Result<Locator, EngineError> {
-        self.open_locator(repository, base, Other::All, watch)
-    }
-
-    fn open_locator(
-        &self,
-        repository: &Path,
-        base: &BaseChoice,
-        others: Other,
+        spare: Spare,
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Locator, EngineError> {
         let begun = Instant::now();
@@ -146,10 +107,7 @@ impl Magis {
         let snapshot = Snapshot::take(&repository, &objects, base)?;
         let mut locator = Locator {
             repo,
-            searchable: match others {
-                Other::Few => Searchable::open(&self.data.index(repo), watch)?,
-                Other::All => Searchable::open(&self.data.index(repo), watch)?.keeping_all(),
-            },
+            searchable: Searchable::open(&self.data.index(repo), spare, watch)?,
             repository,
             objects,
             snapshot,
@@ -185,12 +143,10 @@ impl Locator {
         let begun = Instant::now();
         let query = IssueQuery::of(issue, hints);
         let sources = self.searchable.sources(extent.signals);
-        let ranking = self.searchable.index.rank_by(&query, sources, extent.files)?;
-        let symbols = if extent.symbols > 0 {
-            self.searchable.index.symbols(&query, sources, extent.symbols)?
-        } else {
-            Vec::new()
-        };
+        let (ranking, symbols) = self
+            .searchable
+            .index
+            .locate(&query, sources, extent.files, extent.symbols)?;
         let mut notes = self.snapshot.notes().to_vec();
         notes.extend(ranking.notes.iter().cloned());
         Ok(Location {
@@ -214,12 +170,12 @@ impl Locator {
         most: usize,
     ) -> Result<Vec<Vec<ScoredSymbol>>, EngineError> {
         let query = IssueQuery::of(issue, &[]);
-        let of = |candidate: &Candidate| self.searchable.index.symbols_for(&query, &candidate.path, most);
-        Ok(candidates.iter().map(of).collect::<Result<_, _>>()?)
+        let paths: Vec<RepoPath> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
+        Ok(self.searchable.index.symbols_for(&query, &paths, most)?)
     }
 
-    /// Asks a model for the first `files` files and for all symbols of a location, and puts them in the order that ranking
-    /// and model give together. What lies behind those files stays as it is.
+    /// Asks a model for the first `files` files of a location and for as many symbols, and puts them in the order that
+    /// ranking and model give together. What lies behind those stays as it is.
     pub async fn judge(
         &self,
         issue: &Issue,
@@ -243,17 +199,19 @@ impl Locator {
         let candidates = &mut location.ranking.candidates;
         let asked = files.min(candidates.len());
         let mut naming = OutsideRuns::new(self.repo, self.store.clone(), model);
-        let judged = relevance::judge(&mut naming, &head, &candidates[..asked], &location.symbols).await;
-        let judged = judged.map_err(|error| match error {
-            AskError::Fatal(error) => error,
-            AskError::Unusable(why) => LlmError::BadRequest { reason: why }.into(),
-        })?;
-        if let Some(why) = judged.unasked {
-            location.notes.push(format!("The ranking stands alone: {why}"));
+        let named = files.min(location.symbols.len());
+        let (candidates, symbols) = (&mut candidates[..asked], &mut location.symbols[..named]);
+        let judged = relevance::judge(&mut naming, &head, candidates, symbols).await?;
+        for (what, why) in [("files", judged.files_unasked), ("functions", judged.symbols_unasked)] {
+            if let Some(why) = why {
+                location
+                    .notes
+                    .push(format!("The ranking of {what} stands alone: {why}"));
+            }
         }
-        let files = reorder(&mut candidates[..asked], &judged.files);
+        let files = reorder(candidates, &judged.files);
         reorder(&mut location.ranking.parts[..asked], &judged.files);
-        let symbols = reorder(&mut location.symbols, &judged.symbols);
+        let symbols = reorder(symbols, &judged.symbols);
         Ok(ModelJudgement {
             files,
             symbols,
@@ -265,9 +223,9 @@ impl Locator {
         let begun = Instant::now();
         let (files, skipped) = self.snapshot.files()?;
         let files: Vec<(RepoPath, BlobId)> = files.into_iter().map(|file| (file.path, file.blob)).collect();
-        self.skipped = skipped;
         let listing = begun.elapsed();
         let brought = self.searchable.bring_to(&self.snapshot, &files, watch)?;
+        self.skipped = joined(skipped, brought.skipped);
         self.took = LocateTime {
             index: listing + brought.index,
             history: brought.history,

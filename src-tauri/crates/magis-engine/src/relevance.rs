@@ -3,26 +3,20 @@
 //!
 //! Who asks, and whether it is recorded, is behind [`Naming`]; the candidates come from the ranking.
 
+use crate::EngineError;
 use crate::desk::{About, AskError, Desk, Fitted};
 use async_trait::async_trait;
 use magis_core::Candidate;
 use magis_llm::Score;
 use magis_prompts::{Head, RelevanceByName, SymbolByName};
-use magis_search::{KeepRule, ScoredSymbol, fuse_weighted, keep, z_scores};
+use magis_search::{KeepRule, ScoredSymbol, fuse, keep, z_scores};
 
-/// How files are fused: by their share of what the ranking's best has, and by how far what the model says of each stands out
-/// among the others, as z-scores.
-///
-/// Chosen on 63 issues of eight repositories (places 1, 3, 5, 10: 61.9, 82.5, 87.3, 95.2 by the ranking alone; 68.3, 87.3,
-/// 90.5, 95.2 so) and looked at again on 77 of a ninth (62.3, 77.9, 80.5, 84.4; 64.9, 79.2, 83.1, 88.3). The z-scores of a
-/// ranking whose first is far ahead would hide that, and so would places.
+/// How much counts what, beside the ranking.
 mod weight {
     /// Naming by token.
     pub const NAMING: f64 = 0.1;
     /// Yes or no on code: on what was measured it adds next to nothing to naming.
     pub const CODE: f64 = 0.02;
-    /// Naming of functions, beside their ranking as z-scores.
-    pub const SYMBOL_NAMING: f64 = 0.5;
 }
 
 /// When a file stays a candidate, in units of what the ranking's best has. Each file costs a minute, and every additional one
@@ -74,8 +68,10 @@ pub struct Relevance {
 pub(crate) struct Judged {
     pub files: Vec<Relevance>,
     pub symbols: Vec<Relevance>,
-    /// Why the ranking stands alone, where it does.
-    pub unasked: Option<String>,
+    /// Why the ranking of files stands alone, where it does.
+    pub files_unasked: Option<String>,
+    /// Why that of symbols does.
+    pub symbols_unasked: Option<String>,
 }
 
 /// Asks about files and symbols, both given strongest first. Where the questions do not fit, the ranking stands alone.
@@ -84,19 +80,10 @@ pub(crate) async fn judge(
     head: &Head,
     files: &[Candidate],
     symbols: &[ScoredSymbol],
-) -> Result<Judged, AskError> {
-    let mut unasked = None;
-    let mut usable = |asked: Result<Vec<Named>, AskError>| match asked {
-        Ok(named) => Ok(named),
-        Err(AskError::Unusable(why)) => {
-            unasked = Some(why);
-            Ok(Vec::new())
-        }
-        Err(fatal) => Err(fatal),
-    };
+) -> Result<Judged, EngineError> {
     let paths: Vec<String> = files.iter().map(|file| format!("{}`", file.path)).collect();
-    let named_files = if paths.is_empty() {
-        Vec::new()
+    let (named_files, files_unasked) = if paths.is_empty() {
+        (Vec::new(), None)
     } else {
         usable(naming.files(head, &paths).await)?
     };
@@ -104,8 +91,8 @@ pub(crate) async fn judge(
         .iter()
         .map(|symbol| format!("{}::{}`", symbol.path, symbol.qualified_name))
         .collect();
-    let named_symbols = if names.is_empty() {
-        Vec::new()
+    let (named_symbols, symbols_unasked) = if names.is_empty() {
+        (Vec::new(), None)
     } else {
         usable(naming.symbols(head, &names).await)?
     };
@@ -120,16 +107,31 @@ pub(crate) async fn judge(
     };
     // Of functions the whole name counts: what sets them apart is often one long word at its end.
     let nats: Vec<Option<f64>> = named_symbols.iter().map(|named| Some(named.nats)).collect();
-    let fused_symbols = fuse_weighted(&symbol_scores, &nats, weight::SYMBOL_NAMING, &[], 0.0);
+    let fused_symbols = fuse(&symbol_scores, &nats);
     Ok(Judged {
         files: relevance(&voices.fused(), &voices.kept(), &named_files),
         symbols: relevance(&fused_symbols, &vec![true; fused_symbols.len()], &named_symbols),
-        unasked,
+        files_unasked,
+        symbols_unasked,
     })
 }
 
+/// What was named, or nothing and why.
+fn usable(asked: Result<Vec<Named>, AskError>) -> Result<(Vec<Named>, Option<String>), EngineError> {
+    match asked {
+        Ok(named) => Ok((named, None)),
+        Err(AskError::Unusable(why)) => Ok((Vec::new(), Some(why))),
+        Err(AskError::Fatal(error)) => Err(error),
+    }
+}
+
 impl Voices<'_> {
-    /// How relevant each file is. One that was not asked about counts as average in that question.
+    /// How relevant each file is: by its share of what the ranking's best has, and by how far what the model says of it
+    /// stands out among the others, as z-scores. One that was not asked about counts as average in that question.
+    ///
+    /// Chosen on 63 issues of eight repositories (places 1, 3, 5, 10: 61.9, 82.5, 87.3, 95.2 by the ranking alone; 68.3,
+    /// 87.3, 90.5, 95.2 so) and looked at again on 77 of a ninth (62.3, 77.9, 80.5, 84.4; 64.9, 79.2, 83.1, 88.3). The
+    /// z-scores of a ranking whose first is far ahead would hide that, and so would places.
     pub fn fused(self) -> Vec<f64> {
         let best = self.ranking.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let (named, answered) = (z_scores(self.per_token), z_scores(self.yes_no));
@@ -162,6 +164,13 @@ impl Named {
     }
 }
 
+/// The places of the values, greatest first; equal ones in their order.
+pub(crate) fn descending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
+    order
+}
+
 fn relevance(fused: &[f64], kept: &[bool], named: &[Named]) -> Vec<Relevance> {
     let one = |at: usize| Relevance {
         naming: named.get(at).map(|named| named.nats),
@@ -190,7 +199,6 @@ impl Naming for Desk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::custodian::descending;
 
     fn check(ranking: &[f64], per_token: &[f64], order: &[usize]) {
         let per_token: Vec<Option<f64>> = per_token.iter().copied().map(Some).collect();

@@ -4,10 +4,9 @@
 //! What is asked of them then is for others to say.
 
 use crate::{EngineError, indexed, past};
-use magis_core::{BlobId, RepoPath};
-use magis_llm::LlmError;
-use magis_repo::Snapshot;
-use magis_search::{History, Index, Signals, Sources};
+use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
+use magis_repo::{ReadError, Snapshot};
+use magis_search::{History, Index, Signals, Sources, Spare};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,32 +37,31 @@ pub(crate) struct Searchable {
     history: History,
 }
 
-/// How long bringing an index to a tree took.
-#[derive(Debug, Clone, Copy, Default)]
+/// What bringing an index to a tree came to.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Brought {
+    /// Files that are no text or could not be read, in the order of their paths.
+    pub skipped: Vec<SkippedFile>,
+    /// How long the index took.
     pub index: Duration,
+    /// How long the history took.
     pub history: Duration,
 }
 
 impl Searchable {
     /// The index in `folder`, of no tree yet. `watch` may break the waiting for it off.
-    pub fn open(folder: &Path, watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>) -> Result<Self, EngineError> {
+    pub fn open(
+        folder: &Path,
+        spare: Spare,
+        watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+    ) -> Result<Self, EngineError> {
         // An index that is being written may look damaged.
         let _turn = indexed::take_turn(folder, &mut || watch(Preparing::Waiting))?;
         Ok(Self {
             folder: folder.to_owned(),
-            index: Index::open(folder)?,
+            index: Index::open(folder)?.sparing(spare),
             history: History::default(),
         })
-    }
-
-    /// Keeps the contents of all trees it ever stood for.
-    #[must_use]
-    pub fn keeping_all(self) -> Self {
-        Self {
-            index: self.index.keeping(usize::MAX),
-            ..self
-        }
     }
 
     /// Makes it stand for `files`, those of `snapshot`, and for the commits before that. `watch` may break it off, which
@@ -79,11 +77,11 @@ impl Searchable {
         indexed::forget(&self.folder);
         let update = self.index.update_while(
             files,
-            |_, blob| snapshot.scan(blob).ok().map(|source| source.text),
+            |_, blob| text(snapshot, blob),
             |done, total| watch(Preparing::Index { done, total }),
         )?;
         if update.not_reached > 0 {
-            return Err(LlmError::Cancelled.into());
+            return Err(EngineError::cancelled());
         }
         indexed::note(&self.folder, &snapshot.base().commit);
         drop(turn);
@@ -96,9 +94,10 @@ impl Searchable {
             said
         })?;
         if stopped {
-            return Err(LlmError::Cancelled.into());
+            return Err(EngineError::cancelled());
         }
         Ok(Brought {
+            skipped: update.skipped,
             index,
             history: begun.elapsed(),
         })
@@ -111,4 +110,20 @@ impl Searchable {
             history: Some(&self.history),
         }
     }
+}
+
+/// The text of a blob, or why it has none.
+fn text(snapshot: &Snapshot, blob: &BlobId) -> Result<String, SkipReason> {
+    match snapshot.scan(blob) {
+        Ok(source) => Ok(source.text),
+        Err(ReadError::Skipped { reason, .. }) => Err(reason),
+        Err(_) => Err(SkipReason::Unreadable),
+    }
+}
+
+/// Two lists of skipped files as one, in the order of their paths.
+pub(crate) fn joined(mut one: Vec<SkippedFile>, other: Vec<SkippedFile>) -> Vec<SkippedFile> {
+    one.extend(other);
+    one.sort_by(|one, other| one.path.cmp(&other.path));
+    one
 }

@@ -8,7 +8,7 @@ use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, Re
 use magis_flow::{FlowError, Run, TaskState};
 use magis_prompts::{Head, Whose};
 use magis_repo::{Snapshot, SourceText};
-use magis_search::IssueQuery;
+use magis_search::{IssueQuery, Spare};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -32,11 +32,13 @@ pub(crate) struct Workspace {
 pub(crate) struct Located {
     pub searchable: Searchable,
     pub query: IssueQuery,
+    /// Files that are no text, as the index has found.
+    pub skipped: Vec<SkippedFile>,
 }
 
 /// The files of the base tree.
 pub(crate) struct TreeFiles {
-    /// Those that can be read, in the order of their paths.
+    /// Those that are ordinary files, in the order of their paths.
     pub readable: Vec<(RepoPath, BlobId)>,
     /// The others, with the reason.
     pub skipped: Vec<SkippedFile>,
@@ -92,13 +94,14 @@ impl Workspace {
                         ControlFlow::Continue(())
                     }
                 };
-                let mut searchable = Searchable::open(&self.index_folder, &mut watch)?;
-                searchable.bring_to(snapshot, &wanted, &mut watch)?;
+                let mut searchable = Searchable::open(&self.index_folder, Spare::Few, &mut watch)?;
+                let brought = searchable.bring_to(snapshot, &wanted, &mut watch)?;
                 // What the agents read is what is searched for: thousands of repeated log lines would outweigh the rest.
                 let issue = Issue::new(run.issue_text())?;
                 Located {
                     searchable,
                     query: IssueQuery::of(&issue, run.hints()),
+                    skipped: brought.skipped,
                 }
             }
         };

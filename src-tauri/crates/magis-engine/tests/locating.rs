@@ -8,14 +8,15 @@
 
 mod ground;
 
-use ground::{Ground, script};
-use magis_core::Issue;
+use ground::Ground;
+use magis_core::{Issue, SkipReason};
 use magis_engine::floors::llm::ScriptedModel;
 use magis_engine::floors::repo::BaseChoice;
-use magis_engine::floors::search::Signals;
-use magis_engine::{LocateExtent, Location, Preparing};
+use magis_engine::floors::search::{Signals, Spare};
+use magis_engine::{EngineError, LocateExtent, Location, Preparing};
 use magis_testkit::FixtureRepo;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 const EXTENT: LocateExtent = LocateExtent {
     files: 10,
@@ -33,11 +34,34 @@ fn names(location: &Location) -> Vec<&str> {
     symbols.map(|symbol| symbol.qualified_name.as_str()).collect()
 }
 
+fn locate(
+    ground: &Ground,
+    repository: &Path,
+    issue: &Issue,
+    watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
+) -> Result<Location, EngineError> {
+    let locator = ground.magis.locator(repository, &BaseChoice::Head, Spare::Few, watch)?;
+    locator.locate(issue, &[], EXTENT)
+}
+
+const TWIN: &str = "def rounding(value):\n    return value\n\n\ndef rounding_up(value):\n    return value\n";
+
+/// A model that, told of an issue, has each of these files so likely, and its functions, and all others at -9.
+fn naming(likely: &'static [(&'static str, f64)]) -> ScriptedModel {
+    ScriptedModel::new("names").score_with(move |request| {
+        let asked = request.messages[1].content.contains("<issue>");
+        let score = |text: &String| {
+            let named = likely.iter().find(|(path, _)| asked && text.starts_with(path));
+            named.map_or(-9.0, |(_, logprob)| *logprob)
+        };
+        Some(request.continuations.iter().map(score).collect())
+    })
+}
+
 /// Two files that say the same, each with two functions that do.
 fn twins() -> FixtureRepo {
     let repository = FixtureRepo::new();
-    let text = "def rounding(value):\n    return value\n\n\ndef rounding_up(value):\n    return value\n";
-    repository.write("a.py", text).write("b.py", text).commit("First");
+    repository.write("a.py", TWIN).write("b.py", TWIN).commit("First");
     repository
 }
 
@@ -49,7 +73,7 @@ fn an_index_goes_from_tree_to_tree_and_back() {
     let mut watch = |_| ControlFlow::Continue(());
     let mut locator = ground
         .magis
-        .locator(repository.root(), &BaseChoice::Head, &mut watch)
+        .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
         .unwrap();
     assert_eq!(paths(&locator.locate(&issue, &[], EXTENT).unwrap()), ["a.py"]);
     let before = BaseChoice::Revision {
@@ -61,6 +85,27 @@ fn an_index_goes_from_tree_to_tree_and_back() {
     assert_eq!(paths(&locator.locate(&issue, &[], EXTENT).unwrap()), ["a.py"]);
 }
 
+#[test]
+fn what_is_no_text_is_left_out_and_said_every_time() {
+    let (ground, repository) = (Ground::new(), twins());
+    repository.write("rounding.bin", "rounding\0").commit("Second");
+    let issue = Issue::new("rounding is wrong").unwrap();
+    for _ in 0..2 {
+        let mut watch = |_| ControlFlow::Continue(());
+        let locator = ground
+            .magis
+            .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
+            .unwrap();
+        let location = locator.locate(&issue, &[], EXTENT).unwrap();
+        assert_eq!(paths(&location), ["a.py", "b.py"]);
+        let skipped: Vec<&str> = location.skipped.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(
+            (skipped, &location.skipped[0].reason),
+            (vec!["rounding.bin"], &SkipReason::Binary)
+        );
+    }
+}
+
 #[tokio::test]
 async fn what_the_model_names_comes_before_what_ranks_alike() {
     let (ground, repository) = (Ground::new(), twins());
@@ -68,15 +113,11 @@ async fn what_the_model_names_comes_before_what_ranks_alike() {
     let mut watch = |_| ControlFlow::Continue(());
     let locator = ground
         .magis
-        .locator(repository.root(), &BaseChoice::Head, &mut watch)
+        .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
         .unwrap();
     let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
     assert_eq!(paths(&location), ["a.py", "b.py"]);
-    let model = ScriptedModel::new("names b").score_with(|request| {
-        let asked = request.messages[1].content.contains("<issue>");
-        let score = |text: &String| if asked && text.starts_with("b.py") { -1.0 } else { -9.0 };
-        Some(request.continuations.iter().map(score).collect())
-    });
+    let model = naming(&[("b.py", -1.0)]);
     let judgement = locator.judge(&issue, &mut location, 10, &model).await.unwrap();
     assert_eq!(paths(&location), ["b.py", "a.py"]);
     assert_eq!(location.symbols[0].path.as_str(), "b.py");
@@ -88,17 +129,43 @@ async fn what_the_model_names_comes_before_what_ranks_alike() {
 #[tokio::test]
 async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
     let (ground, repository) = (Ground::new(), twins());
-    repository.write("c.py", "rounding = 1\n").commit("Second");
+    repository.write("c.py", TWIN).commit("Second");
+    let issue = Issue::new("rounding is wrong").unwrap();
+    for (asked, order) in [(2, ["b.py", "a.py", "c.py"]), (3, ["c.py", "b.py", "a.py"])] {
+        let mut watch = |_| ControlFlow::Continue(());
+        let locator = ground
+            .magis
+            .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
+            .unwrap();
+        let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
+        assert_eq!(paths(&location), ["a.py", "b.py", "c.py"]);
+        let model = naming(&[("c.py", -1.0), ("b.py", -5.0)]);
+        let judgement = locator.judge(&issue, &mut location, asked, &model).await.unwrap();
+        assert_eq!(paths(&location), order, "{asked} asked");
+        assert_eq!((judgement.files.len(), judgement.symbols.len()), (asked, asked));
+    }
+}
+
+#[tokio::test]
+async fn what_each_signal_gave_goes_with_its_file() {
+    let (ground, repository) = (Ground::new(), twins());
+    repository
+        .write("b.py", &format!("{TWIN}\n\nx = 'another line'\n"))
+        .commit("Second");
     let issue = Issue::new("rounding is wrong").unwrap();
     let mut watch = |_| ControlFlow::Continue(());
     let locator = ground
         .magis
-        .locator(repository.root(), &BaseChoice::Head, &mut watch)
+        .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
         .unwrap();
     let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
-    let last = paths(&location)[2].to_owned();
-    let judgement = locator.judge(&issue, &mut location, 2, &script()).await.unwrap();
-    assert_eq!((judgement.files.len(), paths(&location)[2]), (2, last.as_str()));
+    let before = location.ranking.parts.clone();
+    assert_eq!(paths(&location), ["a.py", "b.py"]);
+    assert_ne!(before[0], before[1]);
+    let model = naming(&[("b.py", -1.0)]);
+    locator.judge(&issue, &mut location, 2, &model).await.unwrap();
+    assert_eq!(paths(&location), ["b.py", "a.py"]);
+    assert_eq!(location.ranking.parts, [before[1].clone(), before[0].clone()]);
 }
 
 #[test]
@@ -106,10 +173,7 @@ fn it_goes_by_what_a_run_goes_by() {
     let ground = Ground::new();
     let issue = Issue::new("in_period leaves out the last day").unwrap();
     let mut watch = |_| ControlFlow::Continue(());
-    let location = ground
-        .magis
-        .locate(&ground.repository(), &BaseChoice::Head, &issue, EXTENT, &mut watch)
-        .unwrap();
+    let location = locate(&ground, &ground.repository(), &issue, &mut watch).unwrap();
     assert_eq!(
         (paths(&location)[0], names(&location)[0]),
         ("tally/filters.py", "in_period")
@@ -122,15 +186,9 @@ fn breaking_it_off_is_no_failure_and_the_next_time_goes_on() {
     let (ground, repository) = (Ground::new(), twins());
     let issue = Issue::new("rounding is wrong").unwrap();
     let mut stop = |_: Preparing| ControlFlow::Break(());
-    let error = ground
-        .magis
-        .locate(repository.root(), &BaseChoice::Head, &issue, EXTENT, &mut stop)
-        .expect_err("it was broken off");
+    let error = locate(&ground, repository.root(), &issue, &mut stop).expect_err("it was broken off");
     assert!(error.is_cancelled(), "{error}");
     let mut watch = |_| ControlFlow::Continue(());
-    let location = ground
-        .magis
-        .locate(repository.root(), &BaseChoice::Head, &issue, EXTENT, &mut watch)
-        .unwrap();
+    let location = locate(&ground, repository.root(), &issue, &mut watch).unwrap();
     assert_eq!(paths(&location), ["a.py", "b.py"]);
 }

@@ -75,29 +75,6 @@ pub struct SymbolByName {
     pub head: Head,
 }
 
-macro_rules! naming {
-    ($prompt:ident) => {
-        impl Prompt for $prompt {
-            type Reply = ();
-            fn template(&self) -> Template {
-                Template::$prompt
-            }
-            fn shape(&self) -> Shape {
-                Shape::Scored
-            }
-            fn max_tokens(&self) -> u32 {
-                64
-            }
-            fn read(&self, _answer: &str) -> Result<(), ReplyError> {
-                Ok(())
-            }
-        }
-    };
-}
-
-naming!(RelevanceByName);
-naming!(SymbolByName);
-
 /// P3 by yes or no on real code.
 #[derive(Debug, Clone, Serialize)]
 pub struct RelevanceByCode {
@@ -124,8 +101,9 @@ pub struct RelevanceByDescription {
     pub description: String,
 }
 
-macro_rules! yes_no {
-    ($prompt:ident) => {
+/// Prompts whose possible answers are weighed; nothing is read.
+macro_rules! scored {
+    ($prompt:ident, $max_tokens:literal) => {
         impl Prompt for $prompt {
             type Reply = ();
             fn template(&self) -> Template {
@@ -135,7 +113,7 @@ macro_rules! yes_no {
                 Shape::Scored
             }
             fn max_tokens(&self) -> u32 {
-                4
+                $max_tokens
             }
             fn read(&self, _answer: &str) -> Result<(), ReplyError> {
                 Ok(())
@@ -143,5 +121,8 @@ macro_rules! yes_no {
         }
     };
 }
-yes_no!(RelevanceByCode);
-yes_no!(RelevanceByDescription);
+
+scored!(RelevanceByName, 64);
+scored!(SymbolByName, 64);
+scored!(RelevanceByCode, 4);
+scored!(RelevanceByDescription, 4);

@@ -1,8 +1,8 @@
 //! Measures the index on one repository: `index --repo GIT_DIR [--at COMMIT]`. Reading all blobs with `git cat-file
 //! --batch`, the same with indexing, one changed file to searchable, the size on disk against the text, and queries.
 
-use magis_core::{BlobId, Issue, RepoPath};
-use magis_search::{Index, IssueQuery};
+use magis_core::{BlobId, Issue, RepoPath, SkipReason};
+use magis_search::{Index, IssueQuery, Sources};
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut blobs = Blobs::of(&repo, &wanted)?;
         index.update_text_while(
             &wanted,
-            |_, _| blobs.next().ok().flatten(),
+            |_, _| blobs.next().unwrap_or(Err(SkipReason::Unreadable)),
             |_, _| ControlFlow::Continue(()),
         )?;
         colds.push(start.elapsed());
@@ -57,10 +57,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     say("reading and indexing words", median(&mut colds), reading);
     let mut index = Index::open(&folder)?;
     let start = Instant::now();
-    let by_blob: HashMap<&BlobId, &Option<String>> = wanted.iter().map(|(_, blob)| blob).zip(&texts).collect();
+    let by_blob: HashMap<&BlobId, &Result<String, SkipReason>> =
+        wanted.iter().map(|(_, blob)| blob).zip(&texts).collect();
     index.update(
         &wanted,
-        |_, blob| by_blob.get(blob).and_then(|text| (*text).clone()),
+        |_, blob| {
+            by_blob
+                .get(blob)
+                .map_or(Err(SkipReason::Missing), |text| (*text).clone())
+        },
         |_, _| {},
     )?;
     say("indexing symbols, read already", start.elapsed(), reading);
@@ -88,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         tree[place].1 = BlobId(format!("{number:040}"));
         let text = format!("def changed_{number}(x):\n    return x\n");
         let start = Instant::now();
-        index.update(&tree, |_, _| Some(text.clone()), |_, _| {})?;
+        index.update(&tree, |_, _| Ok(text.clone()), |_, _| {})?;
         changes.push(start.elapsed());
     }
     println!("one changed file: {}", spread(&mut changes));
@@ -104,14 +109,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         let query = IssueQuery::of(&Issue::new(format!("{line}\n\n{}", line.repeat(8)))?, &[]);
         let start = Instant::now();
-        index.rank(&query, 20)?;
+        index.rank_by(&query, Sources::default(), 20)?;
         queries.push(start.elapsed());
     }
     println!("query: {}", spread(&mut queries));
     drop(index);
     let start = Instant::now();
     let mut index = Index::open(&folder)?;
-    index.update(&tree, |_, _| None, |_, _| {})?;
+    index.update(&tree, |_, _| Err(SkipReason::Missing), |_, _| {})?;
     println!("opening again: {:.2?}", start.elapsed());
     drop(index);
     fs::remove_dir_all(&folder)?;
@@ -157,7 +162,7 @@ fn tree(repo: &Path, at: &str) -> Result<Vec<(RepoPath, BlobId)>, Box<dyn Error>
     Ok(wanted)
 }
 
-fn read_all(repo: &Path, wanted: &[(RepoPath, BlobId)]) -> Result<Vec<Option<String>>, Box<dyn Error>> {
+fn read_all(repo: &Path, wanted: &[(RepoPath, BlobId)]) -> Result<Vec<Result<String, SkipReason>>, Box<dyn Error>> {
     let mut blobs = Blobs::of(repo, wanted)?;
     wanted.iter().map(|_| blobs.next()).collect()
 }
@@ -184,7 +189,7 @@ impl Blobs {
         Ok(Self { git, output })
     }
 
-    fn next(&mut self) -> Result<Option<String>, Box<dyn Error>> {
+    fn next(&mut self) -> Result<Result<String, SkipReason>, Box<dyn Error>> {
         let mut head = String::new();
         self.output.read_line(&mut head)?;
         let size: usize = head.trim().rsplit(' ').next().unwrap_or_default().parse()?;
@@ -192,9 +197,9 @@ impl Blobs {
         self.output.read_exact(&mut bytes)?;
         bytes.pop();
         Ok(if bytes.contains(&0) {
-            None
+            Err(SkipReason::Binary)
         } else {
-            String::from_utf8(bytes).ok()
+            String::from_utf8(bytes).map_err(|_| SkipReason::NotUtf8)
         })
     }
 }

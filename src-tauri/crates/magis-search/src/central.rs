@@ -9,7 +9,7 @@ impl Index {
         let neighbours = self.view.neighbours();
         let files = self.view.files.iter().enumerate();
         files
-            .map(|(number, file)| (file.path.clone(), neighbours.count(number)))
+            .map(|(number, file)| (file.path.clone(), neighbours.degree(number)))
             .collect()
     }
 }

@@ -1,5 +1,5 @@
-//! Where in the tree a name is defined, and which files use it. What a name means in a certain file is told by what the
-//! file imports; a name that too many define means nothing.
+//! By simple name: which sources of the tree define it, and which use it. Which of its definers a use means is for
+//! `signals::calls` to say.
 
 use crate::facts::Shape;
 use crate::view::File;

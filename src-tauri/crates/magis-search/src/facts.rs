@@ -4,7 +4,7 @@
 
 use crate::vocabulary::{Counted, Vocabulary};
 use crate::{literals, uses};
-use magis_core::{BlobId, LineSpan, RepoPath};
+use magis_core::{BlobId, LineSpan, RepoPath, SkipReason};
 use magis_syntax::{Language, SymbolKind};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,9 @@ pub(crate) struct Facts {
     pub origin: Origin,
     /// How far it was read.
     pub depth: Depth,
+    /// Why it is no text; such a content is kept only so that it is not read again.
+    #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<SkipReason>,
 }
 
 /// How far a content was read.
@@ -118,9 +121,18 @@ impl KnownSymbol {
         let name = self.qualified.rsplit('.').next().unwrap_or(&self.qualified);
         name.rsplit("::").next().unwrap_or(name)
     }
+
+    /// The name with its innermost owner and a dot between, as an issue's names are kept, whatever the language joins by.
+    pub fn last_two(&self) -> String {
+        let dotted = self.qualified.replace("::", ".");
+        match dotted.rmatch_indices('.').nth(1) {
+            Some((dot, _)) => dotted[dot + 1..].to_owned(),
+            None => dotted,
+        }
+    }
 }
 
-/// Why a text is not indexed.
+/// Whether a text is huge or minified: such a file is found by its path alone.
 fn unindexable(text: &str) -> bool {
     let lines = text.lines().count().max(1);
     text.len() > LARGEST_TEXT || (text.len() > 5_000 && text.len() / lines > LONGEST_AVERAGE_LINE)
@@ -138,6 +150,32 @@ pub(crate) struct Content {
 }
 
 impl Content {
+    /// Nothing of it but what it is.
+    fn empty(path: &RepoPath, blob: &BlobId, depth: Depth) -> Self {
+        Self {
+            facts: Facts {
+                key: Key::of(path, blob),
+                length: 0,
+                symbols: Vec::new(),
+                imports: Vec::new(),
+                names: Vec::new(),
+                origin: Origin::Generated,
+                depth,
+                skipped: None,
+            },
+            pieces: Vec::new(),
+            literals: Vec::new(),
+            path_only: false,
+        }
+    }
+
+    /// One that is no text.
+    pub fn without_text(path: &RepoPath, blob: &BlobId, why: SkipReason) -> Self {
+        let mut content = Self::empty(path, blob, Depth::Whole);
+        content.facts.skipped = Some(why);
+        content
+    }
+
     /// Bytes of its terms.
     pub fn weight(&self) -> usize {
         self.pieces.iter().map(|piece| piece.words.terms.len()).sum()
@@ -146,20 +184,7 @@ impl Content {
 
 /// Reads one file so far; a huge or minified one gives nothing of its text.
 pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, words: &mut Vocabulary) -> Content {
-    let mut content = Content {
-        facts: Facts {
-            key: Key::of(path, blob),
-            length: 0,
-            symbols: Vec::new(),
-            imports: Vec::new(),
-            names: Vec::new(),
-            origin: Origin::Generated,
-            depth,
-        },
-        pieces: Vec::new(),
-        literals: Vec::new(),
-        path_only: false,
-    };
+    let mut content = Content::empty(path, blob, depth);
     if unindexable(text) {
         content.path_only = true;
         content.facts.depth = Depth::Whole;

@@ -7,31 +7,22 @@ use crate::facts::{Depth, Facts, Key};
 use crate::reading;
 use crate::store::{Store, StoredContent, StoredPiece};
 use crate::view::View;
-use magis_core::{BlobId, RepoPath};
+use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The text of one file of the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFile {
-    /// Where it is.
-    pub path: RepoPath,
-    /// Its blob.
-    pub blob: BlobId,
-    /// Its text.
-    pub text: String,
-}
-
-/// Where an index lives.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IndexPlace {
-    /// In memory, gone when dropped.
-    Memory,
-    /// In this folder, which belongs to the index alone.
-    Folder(PathBuf),
+/// How many contents that its tree does not have, as branches left behind do, an index keeps for a way back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spare {
+    /// None but those of the tree before.
+    None,
+    /// Twice as many as the tree has, or 2000 where that is more.
+    Few,
+    /// All there ever were.
+    All,
 }
 
 /// How an index was found when it was opened.
@@ -57,8 +48,9 @@ pub struct Update {
     pub removed: usize,
     /// Files whose content was there already.
     pub kept: usize,
-    /// Files that could not be read; they are not in the index.
-    pub unread: Vec<RepoPath>,
+    /// All files of the tree that are no text or could not be read, in the order of their paths; a ranking does not have
+    /// them. What is no text is remembered, and the others are tried again by the next update.
+    pub skipped: Vec<SkippedFile>,
     /// Files whose path alone is indexed because their text is huge or minified.
     pub path_only: Vec<RepoPath>,
     /// Files not reached because the update was stopped; the next update adds them.
@@ -100,34 +92,11 @@ pub struct Index {
     pub(crate) store: Store,
     /// All that is stored, of whatever tree.
     contents: Vec<StoredContent>,
-    /// So many contents of other trees are kept, if it was said.
-    spare: Option<usize>,
+    spare: Spare,
     pub(crate) view: View,
 }
 
 impl Index {
-    /// An index of `documents`, made at `place`; in a folder, what is there already is used where blobs agree.
-    pub fn build(documents: impl IntoIterator<Item = SourceFile>, place: IndexPlace) -> Result<Self, SearchError> {
-        let mut index = match place {
-            IndexPlace::Memory => Self::in_memory()?,
-            IndexPlace::Folder(folder) => Self::open(folder)?,
-        };
-        let texts: BTreeMap<RepoPath, (BlobId, String)> = documents
-            .into_iter()
-            .map(|file| (file.path, (file.blob, file.text)))
-            .collect();
-        let wanted: Vec<(RepoPath, BlobId)> = texts
-            .iter()
-            .map(|(path, (blob, _))| (path.clone(), blob.clone()))
-            .collect();
-        index.update(
-            &wanted,
-            |path, _| texts.get(path).map(|(_, text)| text.clone()),
-            |_, _| {},
-        )?;
-        Ok(index)
-    }
-
     /// An empty index in memory.
     pub fn in_memory() -> Result<Self, SearchError> {
         Self::over(Store::in_memory()?, OpenState::New)
@@ -139,11 +108,10 @@ impl Index {
         Self::over(store, state)
     }
 
-    /// Keeps `contents` that the tree of the day does not have, instead of twice as many as that has: for a way back.
+    /// Keeps so many contents that the tree does not have, instead of a few.
     #[must_use]
-    pub fn keeping(mut self, contents: usize) -> Self {
-        self.spare = Some(contents);
-        self
+    pub fn sparing(self, spare: Spare) -> Self {
+        Self { spare, ..self }
     }
 
     /// How the index was found.
@@ -161,7 +129,7 @@ impl Index {
     pub fn update(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
-        read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        read: impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Update, SearchError> {
         self.update_while(wanted, read, |done, total| {
@@ -174,7 +142,7 @@ impl Index {
     pub fn update_while(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
-        read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        read: impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
         progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Update, SearchError> {
         self.update_to(Depth::Whole, wanted, read, progress)
@@ -185,7 +153,7 @@ impl Index {
     pub fn update_text_while(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
-        read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        read: impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
         progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Update, SearchError> {
         self.update_to(Depth::Text, wanted, read, progress)
@@ -195,7 +163,7 @@ impl Index {
         &mut self,
         depth: Depth,
         wanted: &[(RepoPath, BlobId)],
-        read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        read: impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
         progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Update, SearchError> {
         let tree: BTreeMap<&RepoPath, &BlobId> = wanted.iter().map(|(path, blob)| (path, blob)).collect();
@@ -207,13 +175,16 @@ impl Index {
         let before = self.view.files.iter();
         update.removed = before.filter(|file| tree.get(&file.path) != Some(&file.blob())).count();
         if !missing.is_empty() {
-            self.add(depth, &mut missing, &mut update, read, progress)?;
+            let keys: HashSet<Key> = tree.iter().map(|(path, blob)| Key::of(path, blob)).collect();
+            self.add(depth, &keys, &mut missing, &mut update, read, progress)?;
         }
         let tree: Vec<(RepoPath, BlobId)> = tree
             .into_iter()
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
         let pieces = self.load()?;
+        update.skipped.extend(self.no_texts(&tree));
+        update.skipped.sort_by(|one, other| one.path.cmp(&other.path));
         self.view = View::of(self.store.searcher()?, &tree, &self.contents, pieces);
         Ok(update)
     }
@@ -231,19 +202,30 @@ impl Index {
         missing
     }
 
+    /// The files of `tree` of which the index knows that they are no texts.
+    fn no_texts(&self, tree: &[(RepoPath, BlobId)]) -> Vec<SkippedFile> {
+        let stored = self.contents.iter().map(|content| &content.facts);
+        let known: HashMap<&Key, &SkipReason> = stored
+            .filter_map(|facts| Some((&facts.key, facts.skipped.as_ref()?)))
+            .collect();
+        let of = |(path, blob): &(RepoPath, BlobId)| Some(skipped(path, known.get(&Key::of(path, blob))?));
+        tree.iter().filter_map(of).collect()
+    }
+
     /// What was read so far or further.
     fn known(&self, depth: Depth) -> HashSet<&Key> {
         let deep = self.contents.iter().filter(|content| content.facts.depth >= depth);
         deep.map(|content| &content.facts.key).collect()
     }
 
-    /// Reads and writes what is missing.
+    /// Reads and writes what is `missing` of the tree whose contents are `wanted`.
     fn add(
         &mut self,
         depth: Depth,
+        wanted: &HashSet<Key>,
         missing: &mut BTreeMap<Key, Vec<&RepoPath>>,
         update: &mut Update,
-        mut read: impl FnMut(&RepoPath, &BlobId) -> Option<String>,
+        mut read: impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
         mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<(), SearchError> {
         let mut writer = self.store.writer(missing.len())?;
@@ -252,7 +234,7 @@ impl Index {
         let known = self.known(depth);
         missing.retain(|key, _| !known.contains(key));
         let mut next = self.contents.iter().map(|content| content.id + 1).max().unwrap_or(0);
-        for id in self.spare(update.kept + missing.len()) {
+        for id in self.spare(wanted) {
             writer.remove(id);
         }
         let shallow: HashMap<&Key, u64> = self
@@ -268,21 +250,24 @@ impl Index {
         let jobs = ordered.iter().map(|(key, paths)| (paths[0], &key.blob));
         reading::read_all(jobs, depth, &mut read, |number, content| {
             let (key, paths) = ordered[number];
-            let paths = || paths.iter().copied().cloned();
+            let each = || paths.iter().copied();
             reached[number] = true;
-            if let Some(content) = content {
-                if content.path_only {
-                    update.path_only.extend(paths());
+            match content {
+                Ok(content) => {
+                    if content.path_only {
+                        update.path_only.extend(each().cloned());
+                    }
+                    if content.facts.skipped.is_none() {
+                        update.added += paths.len();
+                    }
+                    if let Some(id) = shallow.get(key) {
+                        writer.remove(*id);
+                    }
+                    uncommitted += content.weight();
+                    writer.add(next, content)?;
+                    next += 1;
                 }
-                if let Some(id) = shallow.get(key) {
-                    writer.remove(*id);
-                }
-                uncommitted += content.weight();
-                writer.add(next, content)?;
-                next += 1;
-                update.added += paths().count();
-            } else {
-                update.unread.extend(paths());
+                Err(reason) => update.skipped.extend(each().map(|path| skipped(path, &reason))),
             }
             done += 1;
             if uncommitted > COMMIT_EVERY {
@@ -293,22 +278,24 @@ impl Index {
         })?;
         let left = reached.iter().zip(&ordered).filter(|(reached, _)| !**reached);
         update.not_reached = left.map(|(_, (_, paths))| paths.len()).sum();
-        update.unread.sort();
         update.path_only.sort();
         writer.finish()
     }
 
-    /// The oldest contents that no tree of late wanted, beyond what is kept for a way back.
-    fn spare(&self, wanted: usize) -> Vec<u64> {
+    /// The oldest contents that neither the tree gone to nor the one before it has, beyond what is kept for a way back.
+    fn spare(&self, wanted: &HashSet<Key>) -> Vec<u64> {
         let viewed: HashSet<&Key> = self.view.files.iter().map(|file| &file.facts.key).collect();
-        let mut others: Vec<u64> = self
-            .contents
-            .iter()
-            .filter(|content| !viewed.contains(&content.facts.key))
-            .map(|content| content.id)
+        let stored = self.contents.iter().map(|content| (content.id, &content.facts.key));
+        let mut others: Vec<u64> = stored
+            .filter(|(_, key)| !wanted.contains(key) && !viewed.contains(key))
+            .map(|(id, _)| id)
             .collect();
         others.sort_unstable();
-        let most = self.spare.unwrap_or((SPARE * wanted).max(SPARE_AT_LEAST));
+        let most = match self.spare {
+            Spare::None => 0,
+            Spare::Few => (SPARE * wanted.len()).max(SPARE_AT_LEAST),
+            Spare::All => usize::MAX,
+        };
         others.truncate(others.len().saturating_sub(most));
         others
     }
@@ -338,16 +325,23 @@ impl Index {
         Ok(Self {
             state,
             store,
-            spare: None,
+            spare: Spare::Few,
             view: View::of(searcher, &[], &contents, Vec::new()),
             contents,
         })
     }
 }
 
+fn skipped(path: &RepoPath, reason: &SkipReason) -> SkippedFile {
+    SkippedFile {
+        path: path.to_string(),
+        reason: reason.clone(),
+    }
+}
+
 /// So many bytes of terms are lost at most when the program is killed while it indexes.
 const COMMIT_EVERY: usize = 64 << 20;
-/// Contents that the tree does not have, as branches left behind do: so many times the tree are kept.
+/// A few spare contents are so many times the tree's.
 const SPARE: usize = 2;
 /// Or so many, where the tree is small.
 const SPARE_AT_LEAST: usize = 2000;

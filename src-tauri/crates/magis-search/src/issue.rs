@@ -5,7 +5,8 @@
 use crate::section::{self, Section};
 use crate::trace::{self, is_file, normal_path, place};
 use crate::{literals, tokens};
-use magis_core::{Hint, Issue};
+use magis_core::{Hint, Issue, RepoPath};
+use magis_syntax::Language;
 use std::collections::{BTreeMap, HashMap};
 
 /// An issue, read once for searching.
@@ -400,13 +401,14 @@ fn is_plain_part(part: &str) -> bool {
 
 /// Whether the extension is one of a source or text file: `foo.bar` may be a name, `foo.py` is a file.
 fn is_known_extension(path: &str) -> bool {
-    const KNOWN: [&str; 42] = [
-        "py", "pyi", "pyx", "rs", "go", "java", "kt", "js", "jsx", "mjs", "cjs", "ts", "tsx", "vue", "svelte", "c",
-        "h", "cc", "cpp", "cxx", "hpp", "hh", "rb", "php", "cs", "swift", "scala", "toml", "cfg", "ini", "json",
-        "yaml", "yml", "md", "rst", "txt", "html", "css", "sh", "xml", "gradle", "sql",
+    const WITHOUT_GRAMMAR: [&str; 20] = [
+        "pyx", "vue", "svelte", "swift", "scala", "toml", "cfg", "ini", "json", "yaml", "yml", "md", "rst", "txt",
+        "html", "css", "sh", "xml", "gradle", "sql",
     ];
-    path.rsplit_once('.')
-        .is_some_and(|(_, extension)| KNOWN.contains(&extension.to_lowercase().as_str()))
+    let Ok(name) = RepoPath::new(path.rsplit('/').next().unwrap_or(path)) else {
+        return false;
+    };
+    Language::of(&name).is_some() || WITHOUT_GRAMMAR.contains(&name.extension().as_str())
 }
 
 /// The heaviest entries, ties in the order of their texts, and how many were left out.

@@ -2,6 +2,7 @@
 
 use crate::facts::Origin;
 use magis_core::RepoPath;
+use magis_syntax::Language;
 
 /// The kind of a file as to changes that an issue asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +89,7 @@ impl Kind {
             "__mocks__",
         ]) || folders.iter().any(|folder| {
             folder.ends_with("-tests")
-                || folder.rsplit_once('.').is_some_and(|(_, last)| last == "tests")
+                || folder.ends_with(".tests")
                 || folder.starts_with("test-")
                 || folder.starts_with("tests-")
         }) || at_root(&["testing"])
@@ -124,7 +125,11 @@ impl Kind {
         if matches!(stem, "__init__" | "mod" | "index") && !matches!(extension.as_str(), "html" | "css") {
             return Self::Entrance;
         }
-        if is_code(&extension) { Self::Source } else { Self::Data }
+        if Language::of(path).is_some() || is_code(&extension) {
+            Self::Source
+        } else {
+            Self::Data
+        }
     }
 }
 
@@ -149,11 +154,11 @@ fn is_test_name(spelled: &str, name: &str, stem: &str) -> bool {
         || spelled_stem.ends_with("Tests")
 }
 
+/// Code in a language that has no grammar here.
 fn is_code(extension: &str) -> bool {
-    const CODE: [&str; 46] = [
-        "py", "pyi", "pyx", "pxd", "rs", "go", "java", "kt", "kts", "scala", "groovy", "js", "jsx", "mjs", "cjs", "ts",
-        "tsx", "mts", "cts", "vue", "svelte", "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "hxx", "rb", "php", "cs",
-        "swift", "m", "mm", "lua", "pl", "sh", "bash", "ps1", "sql", "html", "css", "scss", "ex", "hs",
+    const CODE: [&str; 20] = [
+        "pyx", "pxd", "scala", "groovy", "vue", "svelte", "swift", "m", "mm", "lua", "pl", "sh", "bash", "ps1", "sql",
+        "html", "css", "scss", "ex", "hs",
     ];
     CODE.contains(&extension)
 }
@@ -220,5 +225,9 @@ mod tests {
         );
         check(Kind::Entrance, &["pkg/__init__.py", "src/io/mod.rs", "lib/index.js"]);
         check(Kind::Data, &["a.json", "setup.cfg"]);
+        check(
+            Kind::Source,
+            &["a.rake", "a.gemspec", "a.phtml", "a.ipp", "a.scala", "web/a.vue"],
+        );
     }
 }

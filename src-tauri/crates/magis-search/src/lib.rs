@@ -1,7 +1,7 @@
 //! Finds the files an issue may touch: an index of the repository's text, the signals read from it, and their fusion
 //! with what the model says.
 //!
-//! Start with [`Index::rank`]: it takes an [`IssueQuery`] and gives candidates, strongest first, each with its evidence.
+//! Start with [`Index::rank_by`]: it takes an [`IssueQuery`] and gives candidates, strongest first, each with its evidence.
 //! This crate reads no git objects (texts are passed in), keeps nothing in SQLite and asks no model.
 
 mod bm25;
@@ -31,9 +31,9 @@ mod view;
 mod vocabulary;
 mod words;
 
-pub use fuse::{KeepRule, fuse, fuse_weighted, keep, z_scores};
+pub use fuse::{KeepRule, fuse, keep, z_scores};
 pub use history::History;
-pub use index::{Index, IndexPlace, OpenState, SearchError, SourceFile, Update};
+pub use index::{Index, OpenState, SearchError, Spare, Update};
 pub use issue::{Frame, IssueQuery, Mention, Term};
 pub use rank::{Ranking, Sources};
 pub use signal::{Signal, Signals};

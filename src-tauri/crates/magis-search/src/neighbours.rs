@@ -36,11 +36,6 @@ impl Neighbours {
         Self { near, imported }
     }
 
-    /// How many neighbours a file has.
-    pub fn count(&self, file: usize) -> usize {
-        self.near.get(file).map_or(0, BTreeSet::len)
-    }
-
     /// The neighbours of a file; none where it has too many to mean anything.
     pub fn near(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let near = self.near.get(file).filter(|near| near.len() <= MOST);

@@ -7,7 +7,7 @@ use crate::facts::Depth;
 use crate::signals::{
     Found, Reading, calls, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
 };
-use crate::{History, Index, IssueQuery, OpenState, SearchError, Signal, Signals};
+use crate::{History, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
 use magis_core::{Candidate, Evidence};
 use std::collections::BTreeMap;
 
@@ -58,15 +58,31 @@ impl Scored<'_> {
 }
 
 impl Index {
-    /// The `k` files that `query` most likely means, strongest first, by the text of the tree alone.
-    pub fn rank(&self, query: &IssueQuery, k: usize) -> Result<Ranking, SearchError> {
-        self.rank_by(query, Sources::default(), k)
+    /// The `k` files that `query` most likely means, strongest first.
+    pub fn rank_by(&self, query: &IssueQuery, sources: Sources<'_>, k: usize) -> Result<Ranking, SearchError> {
+        Ok(self.locate(query, sources, k, 0)?.0)
     }
 
-    /// As [`Index::rank`], by these sources.
-    pub fn rank_by(&self, query: &IssueQuery, sources: Sources<'_>, k: usize) -> Result<Ranking, SearchError> {
+    /// As [`Index::rank_by`], and the `n` functions and types of the whole tree that `query` most likely means, best first:
+    /// both by one reading of the signals.
+    pub fn locate(
+        &self,
+        query: &IssueQuery,
+        sources: Sources<'_>,
+        k: usize,
+        n: usize,
+    ) -> Result<(Ranking, Vec<ScoredSymbol>), SearchError> {
         let text = self.text_scores(query)?;
         let scored = self.scored(query, &text, sources)?;
+        let symbols = if n > 0 {
+            self.symbols(query, &text, &scored.scores, n)
+        } else {
+            Vec::new()
+        };
+        Ok((self.ranking(query, &scored, k), symbols))
+    }
+
+    fn ranking(&self, query: &IssueQuery, scored: &Scored<'_>, k: usize) -> Ranking {
         let files = &self.view.files;
         let mut order: Vec<usize> = (0..files.len()).filter(|file| scored.scores[*file] > 0.0).collect();
         // Files stand in the order of their paths, and the sort is stable.
@@ -76,7 +92,7 @@ impl Index {
             path: files[file].path.clone(),
             blob: files[file].blob().clone(),
             score: scored.scores[file],
-            evidence: self.evidence(&scored, file),
+            evidence: self.evidence(scored, file),
         };
         let mut notes = query.notes.clone();
         if let OpenState::Rebuilt { why } = self.state() {
@@ -90,12 +106,12 @@ impl Index {
             ));
         }
         let parts = order.iter().map(|file| scored.parts(*file)).collect();
-        Ok(Ranking {
+        Ranking {
             parts,
             candidates: order.into_iter().map(candidate).collect(),
             considered: files.len(),
             notes,
-        })
+        }
     }
 
     /// BM25 of everything.

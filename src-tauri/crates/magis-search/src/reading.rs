@@ -5,8 +5,9 @@
 use crate::SearchError;
 use crate::facts::{self, Content, Depth};
 use crate::vocabulary::Vocabulary;
-use magis_core::{BlobId, RepoPath};
+use magis_core::{BlobId, RepoPath, SkipReason};
 use std::ops::ControlFlow;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
@@ -16,12 +17,13 @@ const WAITING: usize = 8 << 20;
 const WAITING_TEXTS: usize = 256;
 
 /// Reads each job's text by `read` and hands its content to `done` with the job's number, in the order in which they are
-/// ready, until `done` breaks; nothing for a text that there is not. What waits between is bounded in number and bytes.
+/// ready, until `done` breaks; the reason where there is no content to be had. What waits between is bounded in number and
+/// bytes.
 pub(crate) fn read_all<'j>(
     jobs: impl ExactSizeIterator<Item = (&'j RepoPath, &'j BlobId)>,
     depth: Depth,
-    read: &mut impl FnMut(&RepoPath, &BlobId) -> Option<String>,
-    mut done: impl FnMut(usize, Option<Content>) -> Result<ControlFlow<()>, SearchError>,
+    read: &mut impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
+    mut done: impl FnMut(usize, Result<Content, SkipReason>) -> Result<ControlFlow<()>, SearchError>,
 ) -> Result<(), SearchError> {
     let mut jobs = jobs.enumerate();
     let cores = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
@@ -33,10 +35,9 @@ pub(crate) fn read_all<'j>(
             let (contents, waiting) = (contents.clone(), &waiting);
             scope.spawn(move || {
                 let mut words = Vocabulary::default();
-                // A thread that panicked over a text holds no lock that matters to the others.
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 while let Ok((number, path, blob, text)) = next() {
-                    let content = facts::read(path, blob, &text, depth, &mut words);
+                    let content = guarded(&mut words, |words| facts::read(path, blob, &text, depth, words));
                     if contents.send((number, text.len(), content)).is_err() {
                         break;
                     }
@@ -44,26 +45,34 @@ pub(crate) fn read_all<'j>(
             });
         }
         drop(contents);
-        // Dropped on the way out, which ends the threads.
-        let texts = texts;
+        // Both are dropped on the way out, which ends the threads, each with the text it is at.
+        let (texts, ready) = (texts, ready);
         let (mut bytes, mut number_waiting) = (0, 0);
         loop {
             while number_waiting < WAITING_TEXTS && bytes < WAITING {
                 let Some((number, (path, blob))) = jobs.next() else {
                     break;
                 };
-                if let Some(text) = read(path, blob) {
-                    bytes += text.len();
-                    number_waiting += 1;
-                    // Nobody listens where all threads have ended, and then nothing is ready either.
-                    drop(texts.send((number, path, blob, text)));
-                } else if done(number, None)?.is_break() {
+                let none = match read(path, blob) {
+                    Ok(text) => {
+                        bytes += text.len();
+                        number_waiting += 1;
+                        // Nobody listens where all threads have ended, and then nothing is ready either.
+                        drop(texts.send((number, path, blob, text)));
+                        None
+                    }
+                    Err(why) if why.is_of_content() => Some(Ok(Content::without_text(path, blob, why))),
+                    Err(why) => Some(Err(why)),
+                };
+                if let Some(none) = none
+                    && done(number, none)?.is_break()
+                {
                     return Ok(());
                 }
                 while let Ok((number, length, content)) = ready.try_recv() {
                     bytes -= length;
                     number_waiting -= 1;
-                    if done(number, Some(content))?.is_break() {
+                    if done(number, content)?.is_break() {
                         return Ok(());
                     }
                 }
@@ -76,9 +85,35 @@ pub(crate) fn read_all<'j>(
             };
             bytes -= length;
             number_waiting -= 1;
-            if done(number, Some(content))?.is_break() {
+            if done(number, content)?.is_break() {
                 return Ok(());
             }
         }
     })
+}
+
+/// What `read` makes of a text. A panic over one text, in a grammar say, costs that text alone.
+fn guarded(words: &mut Vocabulary, read: impl FnOnce(&mut Vocabulary) -> Content) -> Result<Content, SkipReason> {
+    panic::catch_unwind(AssertUnwindSafe(|| read(words))).map_err(|_| {
+        // It may have been left half changed.
+        *words = Vocabulary::default();
+        SkipReason::Unreadable
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_over_one_text_leaves_the_next_one_readable() {
+        let (path, blob) = (RepoPath::new("a.py").unwrap(), BlobId("1".to_owned()));
+        let mut words = Vocabulary::default();
+        let broken = guarded(&mut words, |_| panic!("a grammar's mistake"));
+        assert_eq!(broken.err(), Some(SkipReason::Unreadable));
+        let whole = guarded(&mut words, |words| {
+            facts::read(&path, &blob, "walrus = 1\n", Depth::Whole, words)
+        });
+        assert_eq!(whole.unwrap().pieces.len(), 1);
+    }
 }

@@ -69,7 +69,7 @@ struct Fields {
 
 /// Part of the schema, so that an index of another format is recognised. Count up when `Facts`, the tokenizer or what
 /// `magis-syntax` finds changes.
-const FACTS: &str = "facts_5";
+const FACTS: &str = "facts_6";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
 /// Bytes that terms may take before they are written, of all threads together; tantivy wants 15 MB a thread.

@@ -3,7 +3,6 @@
 use crate::bm25::TextScores;
 use crate::facts::Shape;
 use crate::matching::path_match;
-use crate::rank::Sources;
 use crate::signals::best;
 use crate::view::View;
 use crate::words::Scorer;
@@ -46,40 +45,39 @@ const SHORT_TYPE: u32 = 60;
 const FILES: usize = 50;
 
 impl Index {
-    /// The `n` functions and types of the whole tree that `query` most likely means, best first.
-    pub fn symbols(
-        &self,
-        query: &IssueQuery,
-        sources: Sources<'_>,
-        n: usize,
-    ) -> Result<Vec<ScoredSymbol>, SearchError> {
-        let text = self.text_scores(query)?;
-        let scored = self.scored(query, &text, sources)?;
-        let asking = Asking::of(&self.view, query, &text);
-        let mut order: Vec<usize> = (0..scored.scores.len())
-            .filter(|file| scored.scores[*file] > 0.0)
-            .collect();
-        order.sort_by(|a, b| scored.scores[*b].total_cmp(&scored.scores[*a]));
+    /// The `n` best functions and types of the whole tree, whose files have these scores.
+    pub(crate) fn symbols(&self, query: &IssueQuery, text: &TextScores, files: &[f64], n: usize) -> Vec<ScoredSymbol> {
+        let asking = Asking::of(&self.view, query, text);
+        let mut order: Vec<usize> = (0..files.len()).filter(|file| files[*file] > 0.0).collect();
+        order.sort_by(|a, b| files[*b].total_cmp(&files[*a]));
         order.truncate(FILES);
-        let first = order.first().map_or(1.0, |file| scored.scores[*file]);
+        let first = order.first().map_or(1.0, |file| files[*file]);
         let mut symbols = Vec::new();
         for file in order {
-            let share = scored.scores[file] / first;
+            let share = files[file] / first;
             for mut symbol in asking.symbols(file) {
                 symbol.score += weight::FILE * share;
                 symbols.push(symbol);
             }
         }
-        Ok(best_of(symbols, n))
+        best_of(symbols, n)
     }
 
-    /// The `n` functions of `path` that match `query` best, best first; empty where the file or its outline is unknown.
-    pub fn symbols_for(&self, query: &IssueQuery, path: &RepoPath, n: usize) -> Result<Vec<ScoredSymbol>, SearchError> {
-        let Some(file) = self.view.find(path) else {
-            return Ok(Vec::new());
-        };
+    /// For each of `paths` the `n` functions that match `query` best, best first; empty where the file or its outline is
+    /// unknown.
+    pub fn symbols_for(
+        &self,
+        query: &IssueQuery,
+        paths: &[RepoPath],
+        n: usize,
+    ) -> Result<Vec<Vec<ScoredSymbol>>, SearchError> {
         let text = self.text_scores(query)?;
-        Ok(best_of(Asking::of(&self.view, query, &text).symbols(file), n))
+        let asking = Asking::of(&self.view, query, &text);
+        let of = |path| {
+            let file = self.view.find(path);
+            file.map_or_else(Vec::new, |file| best_of(asking.symbols(file), n))
+        };
+        Ok(paths.iter().map(of).collect())
     }
 }
 
@@ -133,9 +131,8 @@ impl<'a> Asking<'a> {
                 .map(|piece| self.text.pieces[piece] * share(symbol.span, self.view.spans[piece]))
                 .fold(0.0, f64::max)
                 / self.best_piece;
-            let last_two = symbol.qualified.rmatch_indices(['.', ':']).nth(1);
-            let last_two = last_two.map_or(symbol.qualified.as_str(), |(at, _)| &symbol.qualified[at + 1..]);
-            let named = [symbol.qualified.as_str(), last_two, symbol.name()];
+            let last_two = symbol.last_two();
+            let named = [symbol.qualified.as_str(), &last_two, symbol.name()];
             let named = named.iter().filter_map(|name| self.mentioned.get(name));
             let named = named.copied().fold(0.0, f64::max).min(2.0) / 2.0;
             let words = self.words.score(self.view.name_words().of(known.content, number));

@@ -1,7 +1,8 @@
 //! What a definition refers to, by name: what a function calls, what a type is made from.
 //!
 //! Read from the text alone, for every language alike: a name in front of a parenthesis is a call, and the names in the
-//! head of a type are those it extends or implements. What a name means is found out in the tree, see `view`.
+//! head of a type are those it extends or implements. Only calls are followed, see `signals::calls`; what types are made
+//! from tells with them how common a name is.
 
 use crate::facts::{KnownSymbol, Shape};
 use std::collections::HashMap;

@@ -57,7 +57,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The files of `tree` whose contents are among those stored. Equal trees give equal views, however the index came
+    /// The files of `tree` whose contents are among those stored and texts. Equal trees give equal views, however the index came
     /// to hold them.
     pub fn of(
         searcher: Searcher,
@@ -70,7 +70,8 @@ impl View {
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut files = Vec::with_capacity(tree.len());
         for (path, blob) in tree {
-            let Some(content) = by_key.get(&Key::of(path, blob)) else {
+            let content = by_key.get(&Key::of(path, blob));
+            let Some(content) = content.filter(|content| content.facts.skipped.is_none()) else {
                 continue;
             };
             let next = numbers.len() as u32;
@@ -132,6 +133,11 @@ impl View {
     /// The pieces of a file.
     pub fn pieces_of(&self, file: usize) -> Range<usize> {
         self.pieces[self.files[file].content].clone()
+    }
+
+    /// The best of the scores that the pieces of a file have; `scores` is by piece.
+    pub fn best_piece(&self, file: usize, scores: &[f64]) -> f64 {
+        scores[self.pieces_of(file)].iter().copied().fold(0.0, f64::max)
     }
 
     /// Who imports whom.

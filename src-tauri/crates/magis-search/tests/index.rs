@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use magis_core::{BlobId, Issue, RepoPath};
-use magis_search::{Index, IndexPlace, IssueQuery, OpenState, Ranking, SearchError, SourceFile, Update};
+use magis_core::{BlobId, Issue, RepoPath, SkipReason};
+use magis_search::{Index, IssueQuery, OpenState, Ranking, SearchError, Sources, Spare, Update};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -49,23 +49,39 @@ fn wanted(tree: &Tree) -> Vec<(RepoPath, BlobId)> {
         .collect()
 }
 
+fn text(tree: &Tree, path: &RepoPath) -> Result<String, SkipReason> {
+    tree.get(path.as_str()).cloned().ok_or(SkipReason::Missing)
+}
+
 fn update(index: &mut Index, tree: &Tree) -> Update {
     index
-        .update(&wanted(tree), |path, _| tree.get(path.as_str()).cloned(), |_, _| {})
+        .update(&wanted(tree), |path, _| text(tree, path), |_, _| {})
         .unwrap()
+}
+
+/// An update that is stopped when so many contents are done.
+fn stop_at(most: usize, index: &mut Index, tree: &Tree) -> Update {
+    let stop = |done: usize, _: usize| {
+        if done == most {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let read = |path: &RepoPath, _: &BlobId| text(tree, path);
+    index.update_while(&wanted(tree), read, stop).unwrap()
 }
 
 fn rank(index: &Index) -> Ranking {
     let issue = Issue::new("beta and gamma fail\n\nred green blue `alpha` of pkg.c.gamma").unwrap();
-    index.rank(&IssueQuery::of(&issue, &[]), 10).unwrap()
+    let query = IssueQuery::of(&issue, &[]);
+    index.rank_by(&query, Sources::default(), 10).unwrap()
 }
 
 fn fresh(tree: &Tree) -> Index {
-    let documents = wanted(tree).into_iter().map(|(path, blob)| {
-        let text = tree[path.as_str()].clone();
-        SourceFile { path, blob, text }
-    });
-    Index::build(documents.collect::<Vec<_>>(), IndexPlace::Memory).unwrap()
+    let mut index = Index::in_memory().unwrap();
+    update(&mut index, tree);
+    index
 }
 
 fn counts(update: &Update) -> (usize, usize, usize) {
@@ -100,6 +116,18 @@ fn a_second_opening_reads_nothing_again() {
         .unwrap();
     assert_eq!(counts(&again), (0, 0, 4));
     assert_eq!(rank(&index), before);
+}
+
+#[test]
+fn what_the_tree_has_is_never_thrown_out() {
+    let (_, mut tree) = trees();
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Index::open(folder.path().join("index")).unwrap().sparing(Spare::None);
+    update(&mut open(), &tree);
+    tree.insert("pkg/d.py", "def delta(x):\n    'red green blue'\n".to_owned());
+    let mut index = open();
+    assert_eq!(counts(&update(&mut index, &tree)), (1, 0, 4));
+    assert_eq!(rank(&index), rank(&fresh(&tree)));
 }
 
 /// Applies `damage` to each file of an index with that extension; it is found, said, and repaired by an update.
@@ -166,29 +194,48 @@ fn what_cannot_be_read_or_is_huge_is_said() {
     let mut index = Index::in_memory().unwrap();
     let tree: Tree = [
         ("binary.bin", String::new()),
+        ("far.py", "walrus = 2\n".into()),
         ("huge_walrus.js", "x".repeat(2 << 20)),
         ("a.py", "walrus = 1\n".into()),
     ]
     .into();
-    let read = |path: &RepoPath, _: &BlobId| {
-        if path.as_str() == "binary.bin" {
-            None
-        } else {
-            tree.get(path.as_str()).cloned()
-        }
+    let read = |path: &RepoPath, _: &BlobId| match path.as_str() {
+        "binary.bin" => Err(SkipReason::Binary),
+        "far.py" => Err(SkipReason::Missing),
+        _ => text(&tree, path),
     };
     let mut seen = Vec::new();
     let update = index
         .update(&wanted(&tree), read, |done, total| seen.push((done, total)))
         .unwrap();
-    let names = |paths: &[RepoPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert_eq!(
-        (names(&update.unread), names(&update.path_only)),
-        (vec!["binary.bin".into()], vec!["huge_walrus.js".into()])
+    let skipped = |update: &Update| -> Vec<(String, SkipReason)> {
+        let skipped = update.skipped.iter();
+        skipped.map(|file| (file.path.clone(), file.reason.clone())).collect()
+    };
+    let expected = [
+        ("binary.bin".to_owned(), SkipReason::Binary),
+        ("far.py".to_owned(), SkipReason::Missing),
+    ];
+    assert_eq!(skipped(&update), expected);
+    assert_eq!(update.path_only, [RepoPath::new("huge_walrus.js").unwrap()]);
+    assert_eq!(seen, [(1, 4), (2, 4), (3, 4), (4, 4)]);
+    let mut asked = Vec::new();
+    let again = index.update(
+        &wanted(&tree),
+        |path, _| {
+            asked.push(path.to_string());
+            Err(SkipReason::Missing)
+        },
+        |_, _| {},
     );
-    assert_eq!(seen, [(1, 3), (2, 3), (3, 3)]);
+    assert_eq!(skipped(&again.unwrap()), expected, "it is said every time");
+    assert_eq!(asked, ["far.py"], "what is no text is not read again");
     let ranking = index
-        .rank(&IssueQuery::of(&Issue::new("walrus").unwrap(), &[]), 5)
+        .rank_by(
+            &IssueQuery::of(&Issue::new("walrus").unwrap(), &[]),
+            Sources::default(),
+            5,
+        )
         .unwrap();
     assert_eq!(ranking.candidates.len(), 2, "a huge file is still found by its path");
 }
@@ -197,16 +244,7 @@ fn what_cannot_be_read_or_is_huge_is_said() {
 fn a_stopped_update_keeps_what_it_did() {
     let (_, tree) = trees();
     let mut index = Index::in_memory().unwrap();
-    let stop = |done: usize, _: usize| {
-        if done == 3 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    let stopped = index
-        .update_while(&wanted(&tree), |path, _| tree.get(path.as_str()).cloned(), stop)
-        .unwrap();
+    let stopped = stop_at(3, &mut index, &tree);
     assert_eq!((stopped.added, stopped.not_reached), (3, 1));
     assert_eq!(counts(&update(&mut index, &tree)), (1, 0, 3));
     assert_eq!(rank(&index), rank(&fresh(&tree)));
@@ -222,15 +260,15 @@ fn an_index_in_use_by_another_writer_says_so() {
     let mut second = Index::open(&place).unwrap();
     let mut refused = None;
     let read = |path: &RepoPath, _: &BlobId| {
-        refused.get_or_insert_with(|| second.update(&wanted(&new), |_, _| None, |_, _| {}));
-        new.get(path.as_str()).cloned()
+        refused.get_or_insert_with(|| second.update(&wanted(&new), |path, _| text(&new, path), |_, _| {}));
+        text(&new, path)
     };
     first.update(&wanted(&new), read, |_, _| {}).unwrap();
     assert!(matches!(refused, Some(Err(SearchError::Busy { .. }))), "{refused:?}");
 }
 
 fn update_text(index: &mut Index, tree: &Tree) -> Update {
-    let read = |path: &RepoPath, _: &BlobId| tree.get(path.as_str()).cloned();
+    let read = |path: &RepoPath, _: &BlobId| text(tree, path);
     index
         .update_text_while(&wanted(tree), read, |_, _| ControlFlow::Continue(()))
         .unwrap()
@@ -264,16 +302,7 @@ fn a_deeper_reading_broken_off_leaves_each_content_once() {
     let (_, tree) = trees();
     let mut index = Index::in_memory().unwrap();
     update_text(&mut index, &tree);
-    let stop = |done: usize, _: usize| {
-        if done == 2 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    let stopped = index
-        .update_while(&wanted(&tree), |path, _| tree.get(path.as_str()).cloned(), stop)
-        .unwrap();
+    let stopped = stop_at(2, &mut index, &tree);
     assert_eq!((stopped.added, stopped.not_reached), (2, 2));
     let ranking = rank(&index);
     assert_eq!(ranking.candidates.len(), 4);

@@ -2,25 +2,36 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use magis_core::{BlobId, CommitId, Evidence, Issue, PastCommit, RepoPath};
-use magis_search::{History, Index, IndexPlace, IssueQuery, Ranking, Signal, Signals, SourceFile, Sources};
+use magis_core::{BlobId, CommitId, Evidence, Issue, PastCommit, RepoPath, SkipReason};
+use magis_search::{History, Index, IssueQuery, Ranking, Signal, Signals, Sources};
 
 fn index(files: &[(&str, &str)]) -> Index {
-    let document = |(path, text): &(&str, &str)| SourceFile {
-        path: RepoPath::new(*path).unwrap(),
-        blob: BlobId(
-            text.bytes()
-                .fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)))
-                .to_string(),
-        ),
-        text: (*text).to_owned(),
+    let blob = |text: &str| {
+        let hash = text
+            .bytes()
+            .fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        BlobId(hash.to_string())
     };
-    Index::build(files.iter().map(document), IndexPlace::Memory).unwrap()
+    let wanted: Vec<(RepoPath, BlobId)> = files
+        .iter()
+        .map(|(path, text)| (RepoPath::new(*path).unwrap(), blob(text)))
+        .collect();
+    let mut index = Index::in_memory().unwrap();
+    let read = |path: &RepoPath, _: &BlobId| {
+        let found = files.iter().find(|(known, _)| *known == path.as_str());
+        found.map(|(_, text)| (*text).to_owned()).ok_or(SkipReason::Missing)
+    };
+    index.update(&wanted, read, |_, _| {}).unwrap();
+    index
 }
 
 fn rank(files: &[(&str, &str)], issue: &str) -> Ranking {
     index(files)
-        .rank(&IssueQuery::of(&Issue::new(issue).unwrap(), &[]), 20)
+        .rank_by(
+            &IssueQuery::of(&Issue::new(issue).unwrap(), &[]),
+            Sources::default(),
+            20,
+        )
         .unwrap()
 }
 
@@ -272,6 +283,9 @@ fn what_the_matching_function_calls_is_lifted() {
     let calls = Signals::ALL.without(Signal::Imports);
     let ranking = rank_after(&files, &[], calls, issue);
     assert_eq!(paths(&ranking)[1], "pkg/units.py", "{:#?}", ranking.candidates);
+    let by = RepoPath::new("pkg/show.py").unwrap();
+    let why = evidence(&ranking, "pkg/units.py");
+    assert!(why.contains(&Evidence::CalledBy { by }), "{why:?}");
 }
 
 /// What the names that `pkg/tides.py` defines give it, of 1, where so many other files use its `run`.
@@ -288,7 +302,7 @@ fn names_of_tides(users: usize) -> f64 {
         .map(|(path, text)| (path.as_str(), text.as_str()))
         .collect();
     let query = IssueQuery::of(&Issue::new("The tides fail in `run`").unwrap(), &[]);
-    let ranking = index(&files).rank(&query, files.len()).unwrap();
+    let ranking = index(&files).rank_by(&query, Sources::default(), files.len()).unwrap();
     let tides = paths(&ranking).iter().position(|path| *path == "pkg/tides.py").unwrap();
     let names = ranking.parts[tides].iter().find(|(signal, _)| *signal == Signal::Names);
     names.map_or(0.0, |(_, part)| *part)
@@ -441,7 +455,7 @@ fn symbols_of_all_files_are_ranked_together() {
         ("disk.py", "def spin():\n    'disk'\n    return 3\n"),
     ];
     let query = IssueQuery::of(&Issue::new("Handle leaks when the socket is closed").unwrap(), &[]);
-    let symbols = index(&files).symbols(&query, Sources::default(), 2).unwrap();
+    let symbols = index(&files).locate(&query, Sources::default(), 1, 2).unwrap().1;
     let first = symbols
         .first()
         .map(|symbol| (symbol.path.as_str(), symbol.qualified_name.as_str()));
@@ -460,17 +474,28 @@ fn the_best_functions_of_a_file_are_given_by_name_and_lines() {
                 return 2\n\n    def send(self):\n        return 3\n";
     let index = index(&[("net.py", text)]);
     let query = IssueQuery::of(&Issue::new("Handle leaks when the socket is closed").unwrap(), &[]);
-    let symbols = index.symbols_for(&query, &RepoPath::new("net.py").unwrap(), 2).unwrap();
-    let first = symbols
+    let asked = ["net.py", "none.py"].map(|path| RepoPath::new(path).unwrap());
+    let symbols = index.symbols_for(&query, &asked, 2).unwrap();
+    let first = symbols[0]
         .first()
         .map(|symbol| (symbol.qualified_name.as_str(), symbol.span.first()));
     assert_eq!(first, Some(("Net.close_socket", 5)), "{symbols:?}");
-    assert_eq!(
-        index
-            .symbols_for(&query, &RepoPath::new("none.py").unwrap(), 2)
-            .unwrap(),
-        []
-    );
+    assert_eq!(symbols[1], [], "of an unknown file");
+}
+
+#[test]
+fn a_name_that_the_issue_qualifies_means_the_function_of_that_owner() {
+    let text = "pub struct Parser;\nimpl Parser {\n    pub fn read(&self) -> u32 { 1 }\n}\npub struct Writer;\nimpl Writer {\n    \
+                pub fn read(&self) -> u32 { 1 }\n}\n";
+    let text = format!("mod outer {{\n{text}}}\n");
+    let index = index(&[("lib.rs", text.as_str())]);
+    let query = IssueQuery::of(&Issue::new("`Writer::read` gives nothing").unwrap(), &[]);
+    let symbols = index
+        .symbols_for(&query, &[RepoPath::new("lib.rs").unwrap()], 9)
+        .unwrap();
+    let names = symbols[0].iter().map(|symbol| symbol.qualified_name.as_str());
+    let functions: Vec<&str> = names.filter(|name| name.ends_with("::read")).collect();
+    assert_eq!(functions, ["outer::Writer::read", "outer::Parser::read"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A call is recorded once, whole, when it has finished; an unfinished call leaves nothing, and is made again on resume.
 
 use crate::error::Fault;
-use crate::{Store, StoreError, column, events, runs};
+use crate::{Store, StoreError, column, events, run_course};
 use magis_core::{Agent, CandidateNumber, RepoPath, Round, RunId, TaskId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -205,7 +205,7 @@ impl Store {
         self.write("recording a call", |transaction| {
             events::count(transaction, run)?;
             let id = insert(transaction, run, CallOrigin::Own, record)?;
-            runs::count_cost(transaction, run, record)?;
+            run_course::count_cost(transaction, run, record)?;
             Ok(id)
         })
     }

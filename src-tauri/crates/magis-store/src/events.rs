@@ -3,7 +3,7 @@
 //! It does not fold them.
 
 use crate::error::Fault;
-use crate::{Parent, Store, StoreError, calls, column, run_texts, runs};
+use crate::{Parent, Store, StoreError, calls, column, run_course, run_texts, runs};
 use magis_core::{RunEvent, RunId, Stage};
 use rusqlite::{Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl Store {
                 insert(transaction, to, stored)?;
             }
             let facts: Vec<RunEvent> = prefix.into_iter().map(|stored| stored.event).collect();
-            runs::take_over(
+            run_course::take_over(
                 transaction,
                 to,
                 Parent {
@@ -119,7 +119,7 @@ pub(crate) fn append(
             event: event.clone(),
         },
     )?;
-    runs::follow(transaction, run, at, event)
+    run_course::follow(transaction, run, at, event)
 }
 
 /// The number of the last event; 0 for a run without any.

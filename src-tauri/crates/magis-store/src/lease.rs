@@ -90,7 +90,7 @@ impl Store {
                 Some(other) if other.run != run || other.holder != holder => Ok(Some(other)),
                 Some(_) | None => {
                     put(transaction, &lease)?;
-                    crate::runs::begin(transaction, run, now)?;
+                    crate::run_course::begin(transaction, run, now)?;
                     Ok(None)
                 }
             }
@@ -124,7 +124,7 @@ impl Store {
             let held = current(transaction)?.is_some_and(|found| found.is_same_hold(lease));
             if held {
                 transaction.execute("DELETE FROM lease", [])?;
-                crate::runs::leave(transaction, lease.run)?;
+                crate::run_course::leave(transaction, lease.run)?;
             }
             Ok(held)
         })?;

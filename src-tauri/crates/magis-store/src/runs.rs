@@ -1,11 +1,11 @@
 //! Runs: what was asked, how each stands, and what it came to.
 //!
-//! A run's state is the fold of its events; this table holds what lists and queues need of it, kept in step by the
-//! transaction that appends the event.
+//! A run's state is the fold of its events; this table holds what lists and queues need of it. How it is kept in step
+//! with the events is `run_course`'s, and lists of it are `run_lists`'.
 
 use crate::error::Fault;
-use crate::{CallRecord, Erasure, Store, StoreError, column, erasure, lease};
-use magis_core::{Base, RepoId, RunEvent, RunId, RunOutcome, RunRequest};
+use crate::{DiffSize, Store, StoreError, column};
+use magis_core::{Base, CommitId, RepoId, RunId, RunOutcome, RunRequest, TreeId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
 
@@ -82,17 +82,6 @@ pub struct Parent {
     pub shared_events: u32,
 }
 
-/// The size of a patch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct DiffSize {
-    /// Lines added.
-    pub added: u32,
-    /// Lines deleted.
-    pub deleted: u32,
-    /// Files touched.
-    pub files: u32,
-}
-
 /// A run to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
@@ -152,56 +141,6 @@ pub struct Run {
     pub request: RunRequest,
 }
 
-/// Which runs to list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunFilter {
-    /// Only runs of this repository.
-    pub repo: Option<RepoId>,
-    /// Only runs that stand like this.
-    pub status: Option<RunStatus>,
-    /// At most this many.
-    pub limit: u32,
-    /// In which order.
-    pub order: RunOrder,
-    /// Only runs behind this one in that order: the last of the page before.
-    pub after: Option<RunId>,
-}
-
-/// The order of a list of runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RunOrder {
-    /// The newest first.
-    #[default]
-    NewestFirst,
-    /// The oldest first, as a queue is worked off.
-    OldestFirst,
-}
-
-impl Default for RunFilter {
-    fn default() -> Self {
-        Self {
-            repo: None,
-            status: None,
-            limit: 100,
-            order: RunOrder::NewestFirst,
-            after: None,
-        }
-    }
-}
-
-/// What became of a deleted run, and what of it stays.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeletedRun {
-    /// Summaries it made, which memory keeps.
-    pub summaries_kept: u32,
-    /// Messages of changes it made, which memory keeps.
-    pub change_messages_kept: u32,
-    /// Runs that took over its first events, the issue among them, and keep their copies.
-    pub reruns: Vec<RunId>,
-    /// Whether its texts are gone from the files, too.
-    pub erasure: Erasure,
-}
-
 impl Store {
     /// Creates a run; it waits in the queue.
     pub fn create_run(&self, run: &NewRun) -> Result<RunId, StoreError> {
@@ -237,18 +176,6 @@ impl Store {
         self.read("reading a run", |transaction| get(transaction, id))
     }
 
-    /// The runs that `filter` lets through.
-    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, StoreError> {
-        self.read("listing the runs", |transaction| {
-            let mut statement = transaction.prepare_cached(&list_query(filter))?;
-            let status = filter.status.map(|status| column::word(&status)).transpose()?;
-            let repo = filter.repo.map(|repo| repo.0);
-            let after = filter.after.map(|run| run.0);
-            let rows = statement.query_map((repo, status, after, filter.limit), read_entry)?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
-        })
-    }
-
     /// Sets how a run stands where no event says it: back into the queue, or interrupted.
     pub fn set_run_status(&self, id: RunId, status: RunStatus) -> Result<(), StoreError> {
         self.write("setting how a run stands", |transaction| {
@@ -266,7 +193,16 @@ impl Store {
 
     /// Runs without a repository here, imported ones say, with the tree each reads.
     pub fn runs_without_repository(&self) -> Result<Vec<(RunId, Base)>, StoreError> {
-        self.read("looking for runs without a repository", homeless)
+        self.read("looking for runs without a repository", |transaction| {
+            let mut statement = transaction.prepare_cached(
+                "SELECT id, base_commit, base_tree, base_name, uncommitted FROM runs
+                 WHERE repo IS NULL AND base_commit IS NOT NULL ORDER BY id",
+            )?;
+            let rows = statement.query_map([], |row| Ok((RunId(row.get("id")?), base_of(row)?)))?;
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            let based = |(run, base): (RunId, Option<Base>)| Some((run, base?));
+            Ok(rows.into_iter().filter_map(based).collect())
+        })
     }
 
     /// Gives a run without a repository the one it was made in, or another clone of it.
@@ -296,64 +232,11 @@ impl Store {
             Ok(interrupted)
         })
     }
-
-    /// Deletes a run with its events, calls and texts, and erases them from the files; says what stays. Refused while a
-    /// driver works on it.
-    pub fn delete_run(&self, id: RunId, now: i64) -> Result<DeletedRun, StoreError> {
-        let (summaries_kept, change_messages_kept, reruns) = self.write("deleting a run", |transaction| {
-            get(transaction, id)?;
-            if let Some(lease) = lease::live(transaction, now)?.filter(|lease| lease.run == id) {
-                return Err(lease.into_active().into());
-            }
-            let count = |query| transaction.query_row(query, [id.0], |row| row.get::<_, u32>(0));
-            let summaries = count("SELECT count(*) FROM summaries WHERE made_in = ?1")?;
-            let messages = count("SELECT count(*) FROM change_messages WHERE made_in = ?1")?;
-            let mut statement = transaction.prepare("SELECT id FROM runs WHERE parent = ?1 ORDER BY id")?;
-            let reruns = statement
-                .query_map([id.0], |row| row.get(0).map(RunId))?
-                .collect::<rusqlite::Result<Vec<_>>>()?;
-            transaction.execute("DELETE FROM runs WHERE id = ?1", [id.0])?;
-            erasure::note(transaction)?;
-            Ok((summaries, messages, reruns))
-        })?;
-        Ok(DeletedRun {
-            summaries_kept,
-            change_messages_kept,
-            reruns,
-            erasure: self.erase_deleted(),
-        })
-    }
 }
 
 /// The repository of a run; none where it was taken off the list.
-const AT_HAND: &str = "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS at_hand";
-
-/// Only the conditions that hold, so that each has its index.
-fn list_query(filter: &RunFilter) -> String {
-    let mut query = format!(
-        "SELECT id, {AT_HAND}, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
-                outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
-                tokens, worked_ms
-         FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR id < ?3)",
-    );
-    if filter.repo.is_some() {
-        query = query.replace("(?1 IS NULL OR repo = ?1)", "repo = ?1");
-    }
-    if filter.status.is_some() {
-        query = query.replace("(?2 IS NULL OR status = ?2)", "status = ?2");
-    }
-    if filter.after.is_some() {
-        query = query.replace("(?3 IS NULL OR id < ?3)", "id < ?3");
-    }
-    match filter.order {
-        RunOrder::NewestFirst => query.push_str(" ORDER BY id DESC LIMIT ?4"),
-        RunOrder::OldestFirst => {
-            query = query.replace("id < ?3", "id > ?3");
-            query.push_str(" ORDER BY id LIMIT ?4");
-        }
-    }
-    query
-}
+pub(crate) const AT_HAND: &str =
+    "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS at_hand";
 
 pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<Run, Fault> {
     let mut statement = transaction.prepare_cached(&format!("SELECT *, {AT_HAND} FROM runs WHERE id = ?1"))?;
@@ -366,139 +249,6 @@ pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<Run, Fault
         })
         .optional()?;
     found.ok_or_else(|| StoreError::NoRun(id).into())
-}
-
-/// Keeps the row in step with an event that was appended.
-pub(crate) fn follow(transaction: &Transaction<'_>, id: RunId, at: i64, event: &RunEvent) -> Result<(), Fault> {
-    match event {
-        RunEvent::RunStarted { base, .. } => {
-            set_base(transaction, id, base)?;
-            transaction.execute(
-                "UPDATE runs SET status = 'running', started_at = coalesce(started_at, ?2) WHERE id = ?1",
-                (id.0, at),
-            )?;
-        }
-        RunEvent::Merged { result } => {
-            let size = DiffSize::of(&result.patch);
-            transaction.execute(
-                "UPDATE runs SET added = ?2, deleted = ?3, files = ?4 WHERE id = ?1",
-                (id.0, size.added, size.deleted, size.files),
-            )?;
-        }
-        RunEvent::RunEnded { outcome } => {
-            let (kind, reason) = outcome_columns(outcome);
-            transaction.execute(
-                "UPDATE runs SET status = 'ended', outcome = ?2, outcome_reason = ?3, ended_at = ?4 WHERE id = ?1",
-                (id.0, kind, reason, at),
-            )?;
-        }
-        RunEvent::Paused { .. } => {
-            transaction.execute("UPDATE runs SET status = 'paused' WHERE id = ?1", [id.0])?;
-        }
-        RunEvent::Resumed => {
-            transaction.execute("UPDATE runs SET status = 'running' WHERE id = ?1", [id.0])?;
-        }
-        RunEvent::IssueRead { .. }
-        | RunEvent::CandidatesRanked { .. }
-        | RunEvent::RelevanceJudged { .. }
-        | RunEvent::FileDescribed { .. }
-        | RunEvent::TaskDefined { .. }
-        | RunEvent::TaskDeclined { .. }
-        | RunEvent::RoleDefined { .. }
-        | RunEvent::Spoken { .. }
-        | RunEvent::RoleRevised { .. }
-        | RunEvent::PlanMade { .. }
-        | RunEvent::ReviewerDefined { .. }
-        | RunEvent::LinesChosen { .. }
-        | RunEvent::CodeWritten { .. }
-        | RunEvent::CodeFailed { .. }
-        | RunEvent::Reviewed { .. }
-        | RunEvent::TaskClosed { .. }
-        | RunEvent::CandidateDropped { .. }
-        | RunEvent::CandidateAdded { .. }
-        | RunEvent::TaskEdited { .. }
-        | RunEvent::RoleEdited { .. }
-        | RunEvent::HintAdded { .. }
-        | RunEvent::Noticed { .. } => {}
-    }
-    Ok(())
-}
-
-fn set_base(transaction: &Transaction<'_>, id: RunId, base: &Base) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE runs SET base_commit = ?2, base_tree = ?3, base_name = ?4, uncommitted = ?5 WHERE id = ?1",
-        (id.0, &base.commit.0, &base.tree.0, &base.name, base.uncommitted),
-    )?;
-    Ok(())
-}
-
-/// Keeps the row in step with events taken over from another run: it reads the same tree, and still waits in the queue.
-pub(crate) fn take_over(
-    transaction: &Transaction<'_>,
-    id: RunId,
-    parent: Parent,
-    events: &[RunEvent],
-) -> Result<(), Fault> {
-    for event in events {
-        if let RunEvent::RunStarted { base, .. } = event {
-            set_base(transaction, id, base)?;
-        }
-    }
-    transaction.execute(
-        "UPDATE runs SET parent = ?2, shared_events = ?3 WHERE id = ?1",
-        (id.0, parent.run.0, parent.shared_events),
-    )?;
-    Ok(())
-}
-
-/// A driver took the run up.
-pub(crate) fn begin(transaction: &Transaction<'_>, id: RunId, now: i64) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE runs SET status = 'running', started_at = coalesce(started_at, ?2)
-         WHERE id = ?1 AND status IN ('queued', 'interrupted')",
-        (id.0, now),
-    )?;
-    Ok(())
-}
-
-/// The driver let go of the run.
-pub(crate) fn leave(transaction: &Transaction<'_>, id: RunId) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE runs SET status = 'interrupted' WHERE id = ?1 AND status = 'running'",
-        [id.0],
-    )?;
-    Ok(())
-}
-
-/// Adds a call to the tokens and the time a run has cost.
-pub(crate) fn count_cost(transaction: &Transaction<'_>, id: RunId, call: &CallRecord) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE runs SET tokens = tokens + ?2, worked_ms = worked_ms + ?3 WHERE id = ?1",
-        (
-            id.0,
-            call.spent_tokens(),
-            i64::from(call.prompt_ms) + i64::from(call.generate_ms),
-        ),
-    )?;
-    Ok(())
-}
-
-/// Imported runs that have no repository here, with the commit each is based on.
-pub(crate) fn homeless(transaction: &Transaction<'_>) -> Result<Vec<(RunId, Base)>, Fault> {
-    let mut statement = transaction.prepare_cached(
-        "SELECT id, base_commit, base_tree, base_name, uncommitted FROM runs
-         WHERE repo IS NULL AND base_commit IS NOT NULL ORDER BY id",
-    )?;
-    let rows = statement.query_map([], |row| {
-        let base = Base {
-            commit: magis_core::CommitId(row.get("base_commit")?),
-            tree: magis_core::TreeId(row.get("base_tree")?),
-            uncommitted: row.get("uncommitted")?,
-            name: row.get("base_name")?,
-        };
-        Ok((RunId(row.get("id")?), base))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Adds a run that comes from an archive, without its events and calls.
@@ -524,15 +274,6 @@ pub(crate) fn insert_imported(
     Ok(RunId(id))
 }
 
-fn outcome_columns(outcome: &RunOutcome) -> (&'static str, Option<&str>) {
-    match outcome {
-        RunOutcome::Approved => ("approved", None),
-        RunOutcome::NotApproved => ("not_approved", None),
-        RunOutcome::NoChange { reason } => ("no_change", Some(reason)),
-        RunOutcome::Failed { reason } => ("failed", Some(reason)),
-    }
-}
-
 pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     let reason: String = row.get::<_, Option<_>>("outcome_reason")?.unwrap_or_default();
     let outcome = match row.get::<_, Option<String>>("outcome")?.as_deref() {
@@ -543,15 +284,6 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         // The column's check lets nothing else in.
         Some(_) => Some(RunOutcome::Failed { reason }),
     };
-    let base = match row.get::<_, Option<String>>("base_commit")? {
-        None => None,
-        Some(commit) => Some(Base {
-            commit: magis_core::CommitId(commit),
-            tree: magis_core::TreeId(row.get("base_tree")?),
-            uncommitted: row.get("uncommitted")?,
-            name: row.get("base_name")?,
-        }),
-    };
     let shared_events = row.get("shared_events")?;
     let parent: Option<i64> = row.get("parent")?;
     Ok(RunEntry {
@@ -561,7 +293,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         origin: column::from_word(row, "origin")?,
         title: row.get("title")?,
         model: row.get("model")?,
-        base,
+        base: base_of(row)?,
         status: column::from_word(row, "status")?,
         outcome,
         created_at: row.get("created_at")?,
@@ -581,34 +313,15 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     })
 }
 
-impl DiffSize {
-    /// Counts what a diff in git's form adds, deletes and touches. Hunk headers say how many lines follow, so that a
-    /// changed line that looks like a header is counted as a line.
-    pub fn of(patch: &str) -> Self {
-        let mut size = Self::default();
-        let (mut old, mut new) = (0_u32, 0_u32);
-        for line in patch.lines() {
-            if old > 0 || new > 0 {
-                match line.as_bytes().first() {
-                    Some(b'+') => (size.added, new) = (size.added + 1, new.saturating_sub(1)),
-                    Some(b'-') => (size.deleted, old) = (size.deleted + 1, old.saturating_sub(1)),
-                    Some(b'\\') => {}
-                    Some(_) | None => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
-                }
-            } else if line.starts_with("diff --git ") {
-                size.files += 1;
-            } else if let Some(header) = line.strip_prefix("@@ -") {
-                (old, new) = hunk_lengths(header).unwrap_or_default();
-            }
-        }
-        size
-    }
-}
-
-/// The two lengths in `12,3 +14 @@ ...`; a missing one is 1.
-fn hunk_lengths(header: &str) -> Option<(u32, u32)> {
-    let (old, rest) = header.split_once(" +")?;
-    let (new, _) = rest.split_once(" @@")?;
-    let length = |range: &str| range.split_once(',').map_or(Some(1), |(_, length)| length.parse().ok());
-    Some((length(old)?, length(new)?))
+/// The tree that a run reads; none before it started.
+fn base_of(row: &Row<'_>) -> rusqlite::Result<Option<Base>> {
+    let Some(commit) = row.get("base_commit")? else {
+        return Ok(None);
+    };
+    Ok(Some(Base {
+        commit: CommitId(commit),
+        tree: TreeId(row.get("base_tree")?),
+        uncommitted: row.get("uncommitted")?,
+        name: row.get("base_name")?,
+    }))
 }

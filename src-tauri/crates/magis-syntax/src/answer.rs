@@ -246,10 +246,21 @@ fn mentions(line: &str, simple: &str) -> bool {
 /// Whether a line is a decorator, an attribute or part of a comment, as stands above a definition.
 fn belongs_to_next(language: Language, line: &str) -> bool {
     let line = line.trim();
+    let in_comment = ["//", "/*", "*"].iter().any(|mark| line.starts_with(mark));
     match language {
         Language::Python => line.starts_with('@'),
+        Language::Ruby => line.starts_with('#'),
         Language::Rust => line.starts_with("#[") || line.starts_with("///"),
-        _ => line.starts_with("//") || line.starts_with("/*") || line.starts_with('*') || line.starts_with('@'),
+        Language::CSharp => in_comment || line.starts_with('['),
+        Language::Php => in_comment || line.starts_with('#'),
+        Language::JavaScript
+        | Language::TypeScript
+        | Language::Tsx
+        | Language::Go
+        | Language::Java
+        | Language::C
+        | Language::Cpp
+        | Language::Kotlin => in_comment || line.starts_with('@'),
     }
 }
 

@@ -1,9 +1,8 @@
 //! A file cut into pieces the size of a function, for ranking.
 
-use crate::scan::{Definition, scan};
+use crate::SymbolKind;
+use crate::scan::{Definition, scan_of};
 use crate::shape::Inside;
-use crate::tree::parse;
-use crate::{Language, SymbolKind};
 use magis_core::{LineSpan, RepoPath};
 
 /// A piece of a file.
@@ -18,7 +17,7 @@ pub struct Chunk {
 /// Pieces of at most `max_lines` lines that together cover the whole file, in its order: one a function, the code
 /// between as its own. In an unknown language, blocks cut at blank lines.
 pub fn chunks(path: &RepoPath, text: &str, max_lines: u32) -> Vec<Chunk> {
-    let found = Language::of(path).and_then(|language| Some(scan(language, &parse(language, text)?, text)));
+    let found = scan_of(path, text);
     chunks_of(found.as_ref().map_or(&[], |found| &found.definitions), text, max_lines)
 }
 

@@ -37,23 +37,6 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them.
-    pub const ALL: [Self; 13] = [
-        Self::Python,
-        Self::JavaScript,
-        Self::TypeScript,
-        Self::Tsx,
-        Self::Rust,
-        Self::Go,
-        Self::Java,
-        Self::C,
-        Self::Cpp,
-        Self::CSharp,
-        Self::Ruby,
-        Self::Php,
-        Self::Kotlin,
-    ];
-
     /// The language of a file, by its extension. A `.h` counts as C++: its grammar reads nearly all of C, and C's
     /// reads no class.
     pub fn of(path: &RepoPath) -> Option<Self> {

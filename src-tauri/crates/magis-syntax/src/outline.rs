@@ -2,8 +2,7 @@
 
 use crate::Language;
 use crate::chunks::{Chunk, chunks_of};
-use crate::scan::{Definition, Scan, scan};
-use crate::tree::parse;
+use crate::scan::{Definition, Scan, scan_of};
 use magis_core::{LineSpan, RepoPath};
 
 /// What a file defines and imports.
@@ -79,13 +78,13 @@ pub struct Import {
 
 /// Finds the definitions and imports of a text.
 pub fn outline(path: &RepoPath, text: &str) -> Outline {
-    let found = Language::of(path).and_then(|language| Some(scan(language, &parse(language, text)?, text)));
+    let found = scan_of(path, text);
     outline_of(Language::of(path), found, text)
 }
 
 /// [`outline`] and [`chunks`](crate::chunks), for which the text is read once.
 pub fn outline_and_chunks(path: &RepoPath, text: &str, max_lines: u32) -> (Outline, Vec<Chunk>) {
-    let found = Language::of(path).and_then(|language| Some(scan(language, &parse(language, text)?, text)));
+    let found = scan_of(path, text);
     let chunks = chunks_of(found.as_ref().map_or(&[], |found| &found.definitions), text, max_lines);
     (outline_of(Language::of(path), found, text), chunks)
 }
@@ -123,18 +122,9 @@ impl Outline {
             .filter(|symbol| symbol.span.contains(line))
             .max_by_key(|symbol| symbol.depth)
     }
-
-    /// The definitions of that name: simple, qualified, or qualified in part (`Session.request` for
-    /// `sessions.Session.request`). `.` and `::` count as the same.
-    pub fn find(&self, name: &str) -> Vec<&Symbol> {
-        self.symbols
-            .iter()
-            .filter(|symbol| is_called(&symbol.qualified_name, name))
-            .collect()
-    }
 }
 
-/// Whether the parts of `name` are the last parts of `qualified_name`.
+/// Whether the parts of `name` are the last parts of `qualified_name`. `.` and `::` count as the same.
 pub(crate) fn is_called(qualified_name: &str, name: &str) -> bool {
     let (whole, wanted) = (qualified_name.replace("::", "."), name.replace("::", "."));
     whole

@@ -3,9 +3,9 @@
 //! It is what outline, skeleton, chunks and extraction are made of. What a single node means is `shape`'s matter.
 
 use crate::shape::{self, Inside, ShapeKind, Surroundings};
-use crate::tree::{Walk, children, joined, last_row};
+use crate::tree::{Walk, children, joined, last_row, parse};
 use crate::{Import, Language, SymbolKind};
-use magis_core::LineSpan;
+use magis_core::{LineSpan, RepoPath};
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
@@ -58,6 +58,12 @@ pub(crate) struct Comment {
     pub(crate) documents: bool,
     /// Whether no code precedes it on its line.
     pub(crate) own_line: bool,
+}
+
+/// Parses a file and walks over it; nothing in an unknown language.
+pub(crate) fn scan_of(path: &RepoPath, text: &str) -> Option<Scan> {
+    let language = Language::of(path)?;
+    Some(scan(language, &parse(language, text)?, text))
 }
 
 /// Walks over the tree of `text`.

@@ -239,3 +239,22 @@ fn a_member_alone_is_read_in_its_language() {
         check(language, name, &answer, member);
     }
 }
+
+#[test]
+fn what_stands_above_a_definition_is_taken_out_of_prose_with_it() {
+    for (language, definition) in [
+        (Language::Ruby, "# Gets.\ndef get(url)\n  request(url)\nend\n"),
+        (
+            Language::CSharp,
+            "[Pure]\npublic int Get(string url)\n{\n    return Request(url);\n}\n",
+        ),
+        (
+            Language::Php,
+            "#[Pure]\npublic function get($url)\n{\n    return $this->request($url);\n}\n",
+        ),
+    ] {
+        let name = if language == Language::CSharp { "Get" } else { "get" };
+        let answer = format!("It's simple (here it is:\n\n{definition}\nThis makes it call request (see above).");
+        check(language, name, &answer, definition);
+    }
+}

@@ -24,6 +24,8 @@ export function evidenceText(evidence: Evidence, most = Infinity): string {
       return t('solve.evidence.past_commit', { commit: evidence.commit.slice(0, 8), subject: evidence.subject })
     case 'tested_by':
       return t('solve.evidence.tested_by', { path: shortened(evidence.test, most) })
+    case 'called_by':
+      return t('solve.evidence.called_by', { path: shortened(evidence.by, most) })
     case 'neighbour':
       return t('solve.evidence.neighbour', { path: shortened(evidence.of, most) })
     case 'demoted':
@@ -45,6 +47,7 @@ export function skipText(reason: SkipReason): string {
     case 'lfs_pointer':
     case 'missing':
     case 'unsupported_path':
+    case 'unreadable':
       return t(`solve.skip.${reason.kind}`)
   }
 }
@@ -88,10 +91,11 @@ const WEIGHT: Readonly<Record<Evidence['kind'], number>> = {
   name_words: 5,
   tested_by: 6,
   past_commit: 7,
-  neighbour: 8,
-  text: 9,
-  path_words: 10,
-  demoted: 11,
+  called_by: 8,
+  neighbour: 9,
+  text: 10,
+  path_words: 11,
+  demoted: 12,
 }
 
 /** A path, or its last part where there is little room. */

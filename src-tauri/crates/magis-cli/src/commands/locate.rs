@@ -13,7 +13,7 @@ use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_core::{Evidence, Issue};
 use magis_engine::floors::repo::{BaseChoice, Repository};
-use magis_engine::floors::search::Signals;
+use magis_engine::floors::search::{Signals, Spare};
 use magis_engine::{EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ async fn find(
     };
     let mut watch = Reading::new(status, stop);
     let located = tokio::task::block_in_place(|| {
-        let locator = magis.locator(&args.repo, &base, &mut |step| watch.take(step))?;
+        let locator = magis.locator(&args.repo, &base, Spare::Few, &mut |step| watch.take(step))?;
         let location = locator.locate(issue, &[], extent)?;
         Ok::<_, EngineError>((locator, location))
     });

@@ -6,10 +6,11 @@ use crate::EngineError;
 use crate::condense::condense;
 use crate::describing::{self, FileVersion};
 use crate::desk::{About, AskError, Fitted};
-use crate::relevance::{self, Voices};
+use crate::relevance::{self, Voices, descending};
+use crate::searchable::joined;
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
-    Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, Notice, RelevanceMode, RepoPath, RunEvent,
+    Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, RelevanceMode, RepoPath, RunEvent,
 };
 use magis_flow::Run;
 use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, Template};
@@ -82,7 +83,7 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
         .rank_by(&located.query, searchable.sources(Signals::ALL), k)?;
     Ok(RunEvent::CandidatesRanked {
         candidates: ranking.candidates,
-        skipped,
+        skipped: joined(skipped, located.skipped.clone()),
     })
 }
 
@@ -113,24 +114,21 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     }
     let head = work.head(run);
     let judged = relevance::judge(&mut work.desk, &head, &ranked, &[]).await?;
-    if let Some(why) = judged.unasked {
-        let step = Template::RelevanceByName.to_string();
-        let instead = "the ranking alone".to_owned();
-        work.desk.notices.push(Notice::Replaced { step, why, instead });
+    if let Some(why) = judged.files_unasked {
+        work.desk.replaced(Template::RelevanceByName, why, "the ranking alone");
     }
     let per_token: Vec<Option<f64>> = judged.files.iter().map(|file| file.per_token).collect();
     let scores: Vec<f64> = ranked.iter().map(|candidate| candidate.score).collect();
-    let voices = |yes_no| Voices {
-        ranking: &scores,
-        per_token: &per_token,
-        yes_no,
-    };
-    let order = descending(&voices(&[]).fused());
+    let named: Vec<f64> = judged.files.iter().map(|file| file.fused).collect();
     let mut yes_no = vec![None; ranked.len()];
-    for &at in order.iter().take(ASKED_ON_CODE) {
+    for at in descending(&named).into_iter().take(ASKED_ON_CODE) {
         yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
     }
-    let voices = voices(&yes_no);
+    let voices = Voices {
+        ranking: &scores,
+        per_token: &per_token,
+        yes_no: &yes_no,
+    };
     let (fused, kept) = (voices.fused(), voices.kept());
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),
@@ -217,7 +215,8 @@ pub(crate) fn best_code(
     characters: usize,
 ) -> Result<String, EngineError> {
     let located = work.index(run)?;
-    let symbols = located.searchable.index.symbols_for(&located.query, path, count)?;
+    let asked = std::slice::from_ref(path);
+    let symbols = located.searchable.index.symbols_for(&located.query, asked, count)?;
     let outline = outline(path, text);
     let quoted = quoted_lines(run.issue_text(), text)
         .into_iter()
@@ -225,7 +224,7 @@ pub(crate) fn best_code(
     let mut spans: Vec<LineSpan> = Vec::new();
     for span in quoted
         .map(|symbol| symbol.span)
-        .chain(symbols.iter().map(|symbol| symbol.span))
+        .chain(symbols.iter().flatten().map(|symbol| symbol.span))
     {
         if !spans.iter().any(|known| known.intersection(span).is_some()) {
             spans.push(span);
@@ -272,11 +271,8 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
     let description = match describing::describe(&mut work.desk, &store, &snapshot, file).await {
         Ok(description) => description,
         Err(AskError::Unusable(why)) => {
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::FileSummary.to_string(),
-                why,
-                instead: "the names the file defines".to_owned(),
-            });
+            work.desk
+                .replaced(Template::FileSummary, why, "the names the file defines");
             Description {
                 path: path.clone(),
                 blob: blob.clone(),
@@ -303,11 +299,4 @@ fn names_defined(path: &RepoPath, text: &str) -> String {
     } else {
         format!("This file defines {}.", names.join(", "))
     }
-}
-
-/// The places of the values, greatest first; equal ones in their order.
-pub(crate) fn descending(values: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
-    order
 }

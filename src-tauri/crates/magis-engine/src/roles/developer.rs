@@ -1,10 +1,10 @@
 //! The Developers: their speech, their revised role (P6), their QA Engineer (P8), the lines (P9), the code (P10).
 
 use super::Step;
-use super::custodian::descending;
 use super::manager::{or_plain_role, or_silence};
 use super::region::{Region, fence, nameable, own_lines, regions};
 use crate::desk::{About, AskError, Draw, Fitted};
+use crate::relevance::descending;
 use crate::workspace::{Workspace, about, after, developer, lines, objections, quoted_lines, record, team};
 use magis_core::{
     CandidateNumber, Edit, FileAction, FileChange, Finding, LineSpan, Notice, RepoPath, Round, RunEvent, Speaker,
@@ -78,12 +78,7 @@ pub(crate) async fn revise_role(work: &mut Workspace, run: &Run, task: TaskId) -
         .await;
     let role = match (role, &state.role) {
         (Err(AskError::Unusable(why)), Some(before)) => {
-            let instead = "the role as it was".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::RevisedRole.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(Template::RevisedRole, why, "the role as it was");
             before.clone()
         }
         (role, _) => or_plain_role(work, role, Template::RevisedRole, "Developer", state)?,
@@ -154,10 +149,12 @@ async fn choose_symbols<'outline>(
     let path = &state.task.path;
     let mut symbols = nameable(outline);
     let located = work.index(run)?;
-    let matching = located.searchable.index.symbols_for(&located.query, path, NAMES)?;
+    let asked = std::slice::from_ref(path);
+    let matching = located.searchable.index.symbols_for(&located.query, asked, NAMES)?;
     let lexical = |symbol: &Symbol| {
         matching
             .iter()
+            .flatten()
             .find(|known| known.qualified_name == symbol.qualified_name)
             .map_or(0.0, |known| known.score)
     };
@@ -185,18 +182,13 @@ async fn choose_symbols<'outline>(
     let naming: Vec<Option<f64>> = match work.desk.name(about, asked, prompt(Head::silent()), &names).await {
         Ok(naming) => naming.into_iter().map(|named| Some(named.nats)).collect(),
         Err(AskError::Unusable(why)) => {
-            let instead = "the best-matching name".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::CodeByName.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(Template::CodeByName, why, "the best-matching name");
             Vec::new()
         }
         Err(fatal) => return Err(fatal),
     };
     let ranking: Vec<f64> = symbols.iter().map(|symbol| lexical(symbol)).collect();
-    let mut fused = fuse(&ranking, &naming, &[]);
+    let mut fused = fuse(&ranking, &naming);
     let quoted = quoted_lines(run.issue_text(), text);
     let quoted: Vec<LineSpan> = quoted
         .into_iter()
@@ -274,12 +266,8 @@ async fn choose_in(
     match work.desk.ask(about, Draw::Greedy, sizes).await {
         Ok(spans) => Ok(spans),
         Err(AskError::Unusable(why)) => {
-            let instead = format!("all of lines {shown}");
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::Lines.to_string(),
-                why,
-                instead,
-            });
+            work.desk
+                .replaced(Template::Lines, why, format!("all of lines {shown}"));
             Ok(vec![shown])
         }
         Err(fatal) => Err(fatal),

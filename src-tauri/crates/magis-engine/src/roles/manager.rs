@@ -6,8 +6,8 @@ use crate::EngineError;
 use crate::desk::{About, AskError, Draw, Fitted};
 use crate::workspace::{Workspace, about, record, team};
 use magis_core::{
-    FileAction, FileChange, FileTask, Issue, MergeResult, Notice, Plan, RepoPath, Role, RunEvent, Speaker, Speech,
-    TaskId, TaskOutcome, Turn,
+    FileAction, FileChange, FileTask, Issue, MergeResult, Plan, RepoPath, Role, RunEvent, Speaker, Speech, TaskId,
+    TaskOutcome, Turn,
 };
 use magis_flow::{Asking, Run, TaskState};
 use magis_prompts::{
@@ -51,12 +51,7 @@ pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath
     let answer = match work.desk.ask(&About::path(path), Draw::Greedy, sizes).await {
         Ok(answer) => answer,
         Err(AskError::Unusable(why)) => {
-            let instead = "the issue itself as the task".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::Task.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(Template::Task, why, "the issue itself as the task");
             let description = format!("Resolve the issue '{}' in this file.", run.request().issue.title());
             TaskAnswer::Task {
                 action: TaskAction::Modify,
@@ -105,11 +100,8 @@ fn checked_action(
         TaskAction::Delete | TaskAction::Rename(_) => "the issue does not speak of removing or moving this file",
         TaskAction::Create(_) => "a file stands there already, or it is of another kind",
     };
-    work.desk.notices.push(Notice::Replaced {
-        step: Template::Task.to_string(),
-        why: format!("{path}: {refused}"),
-        instead: "the file is modified".to_owned(),
-    });
+    let why = format!("{path}: {refused}");
+    work.desk.replaced(Template::Task, why, "the file is modified");
     Ok((path.clone(), FileAction::Modify))
 }
 
@@ -143,12 +135,7 @@ pub(crate) fn or_plain_role(
 ) -> Result<Role, AskError> {
     match role {
         Err(AskError::Unusable(why)) => {
-            let instead = "a role without particulars".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: template.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(template, why, "a role without particulars");
             let focus = format!("Works on {}.", state.task.path);
             Ok(Role {
                 name: format!("{title} of {}", state.task.path.file_name()),
@@ -208,12 +195,7 @@ pub(crate) fn or_silence(
 ) -> Result<String, AskError> {
     match text {
         Err(AskError::Unusable(why)) => {
-            let instead = "silence".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: template.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(template, why, "silence");
             Ok("(said nothing)".to_owned())
         }
         other => other,
@@ -241,12 +223,11 @@ pub(crate) async fn make_plan(work: &mut Workspace, run: &Run) -> Step {
     {
         Ok(plan) => plan,
         Err(AskError::Unusable(why)) => {
-            let instead = "the tasks one after the other, the most relevant file first".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::Plan.to_string(),
+            work.desk.replaced(
+                Template::Plan,
                 why,
-                instead,
-            });
+                "the tasks one after the other, the most relevant file first",
+            );
             Plan::in_sequence(tasks)
         }
         Err(fatal) => return Err(fatal),
@@ -297,12 +278,7 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> Step {
     let subject = match work.desk.ask(&About::default(), Draw::Greedy, sizes).await {
         Ok(subject) => subject,
         Err(AskError::Unusable(why)) => {
-            let instead = "the issue's title".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::CommitSubject.to_string(),
-                why,
-                instead,
-            });
+            work.desk.replaced(Template::CommitSubject, why, "the issue's title");
             run.request().issue.title().to_owned()
         }
         Err(fatal) => return Err(fatal),

@@ -3,7 +3,7 @@
 use super::Step;
 use crate::desk::{AskError, Draw, Fitted};
 use crate::workspace::{Workspace, about, after, reviewer};
-use magis_core::{CandidateNumber, Decision, FileAction, FileChange, Notice, Round, RunEvent, TaskId, Verdict};
+use magis_core::{CandidateNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
 use magis_flow::{AttemptState, Run};
 use magis_prompts::{ReviewComment, ReviewDecision, ReviewedChange, Template};
 use magis_repo::text_diff;
@@ -73,12 +73,11 @@ pub(crate) async fn review(
     {
         Ok(weight) => weight,
         Err(AskError::Unusable(why)) => {
-            let instead = "rejected: what could not be reviewed is not approved".to_owned();
-            work.desk.notices.push(Notice::Replaced {
-                step: Template::ReviewDecision.to_string(),
+            work.desk.replaced(
+                Template::ReviewDecision,
                 why,
-                instead,
-            });
+                "rejected: what could not be reviewed is not approved",
+            );
             f64::NEG_INFINITY
         }
         Err(fatal) => return Err(fatal),

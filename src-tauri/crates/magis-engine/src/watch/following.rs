@@ -3,7 +3,7 @@
 use super::{WatchNews, Watched};
 use crate::EngineError;
 use crate::indexed::{self, take_turn};
-use magis_core::{BlobId, RepoPath};
+use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_repo::{ChangedPaths, Repository, WatchEvent, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
 use std::collections::{BTreeSet, HashSet};
@@ -244,14 +244,14 @@ impl Following {
         let update = index.update_while(
             wanted,
             |path, blob| match reader.text(path, blob) {
-                WorkText::Text(source) => Some(source.text),
-                WorkText::NotText(_) => {
+                WorkText::Text(source) => Ok(source.text),
+                WorkText::NotText(reason) => {
                     no_text.insert(blob.clone());
-                    None
+                    Err(reason)
                 }
                 WorkText::Changed => {
                     changing.insert(path.clone());
-                    None
+                    Err(SkipReason::Missing)
                 }
             },
             |done, total| {

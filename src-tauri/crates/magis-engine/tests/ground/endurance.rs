@@ -4,11 +4,11 @@
 //!
 //! Everything is drawn from a seed; only the moments of the kills depend on the machine.
 
-use magis_core::{BlobId, Issue, RepoId, RepoPath};
+use magis_core::{BlobId, Issue, RepoId, RepoPath, SkipReason};
 use magis_engine::floors::llama::WorkerCommand;
 use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_engine::floors::repo::WatchOptions;
-use magis_engine::floors::search::{Index, IndexPlace, IssueQuery, OpenState, SourceFile};
+use magis_engine::floors::search::{Index, IssueQuery, OpenState, Sources};
 use magis_engine::{DataFolder, Magis, WarmingBudget, WarmingModel};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -444,35 +444,29 @@ impl Trial {
         let truth = self.truth();
         let magis = open(&self.folder);
         let repo = RepoId(1);
-        let texts: Vec<SourceFile> = truth
-            .iter()
-            .map(|(path, blob)| SourceFile {
-                path: path.clone(),
-                blob: blob.clone(),
-                text: self.text(blob),
-            })
-            .collect();
-
         let mut index = Index::open(self.folder.join("data/index").join(repo.to_string())).unwrap();
         assert_eq!(*index.state(), OpenState::Kept, "{when}");
         let wanted: Vec<(RepoPath, BlobId)> = truth.clone().into_iter().collect();
         // It may read nothing: what the watcher did not take in is missing.
-        let update = index.update(&wanted, |_, _| None, |_, _| ()).unwrap();
+        let update = index
+            .update(&wanted, |_, _| Err(SkipReason::Missing), |_, _| ())
+            .unwrap();
         assert_eq!(
-            (update.kept, update.added, update.unread),
+            (update.kept, update.added, update.skipped),
             (truth.len(), 0, Vec::new()),
             "{when}: every file in its very version"
         );
         let paths: Vec<RepoPath> = index.connections().into_iter().map(|(path, _)| path).collect();
         let expected: Vec<RepoPath> = truth.keys().cloned().collect();
         assert_eq!(paths, expected, "{when}: each file once, none lost, none doubled");
-        let anew = Index::build(texts.clone(), IndexPlace::Memory).unwrap();
+        let mut anew = Index::in_memory().unwrap();
+        anew.update(&wanted, |_, blob| Ok(self.text(blob)), |_, _| ()).unwrap();
         for _ in 0..8 {
             let number = self.dice.below(self.contents) + 1;
             let issue = format!("content_{number} gives a wrong step_{} in module", self.dice.below(20));
             let query = IssueQuery::of(&Issue::new(&issue).unwrap(), &[]);
             let answer = |index: &Index| {
-                let ranking = index.rank(&query, 20).unwrap();
+                let ranking = index.rank_by(&query, Sources::default(), 20).unwrap();
                 let rounded = |score: f64| (score * 1e6).round() as i64;
                 let mut answer: Vec<_> = ranking
                     .candidates

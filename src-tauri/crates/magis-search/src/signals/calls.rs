@@ -53,11 +53,9 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         *strength /= (1.0 + view.neighbours().degree(file) as f64 / MANY_NEIGHBOURS).sqrt();
     }
     Found::relative_above(ENOUGH, strengths, move |file| {
-        let of = lender[file].iter();
-        of.map(|of| Evidence::Neighbour {
-            of: view.files[*of].path.clone(),
+        lender[file].map(|by| Evidence::CalledBy {
+            by: view.files[by].path.clone(),
         })
-        .collect()
     })
 }
 
@@ -75,21 +73,17 @@ fn seeds(reading: &Reading<'_>) -> Vec<Seed> {
     let most = best(scores.iter().copied());
     let mut order: Vec<usize> = (0..scores.len()).filter(|piece| scores[*piece] > 0.0).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-    let mut file_of = vec![usize::MAX; view.pieces.len()];
+    // Of files of one content the first counts.
+    let mut file_of: Vec<Option<usize>> = vec![None; view.pieces.len()];
     for (number, file) in view.files.iter().enumerate().rev() {
-        file_of[file.content] = if file.kind.reason().is_none() {
-            number
-        } else {
-            usize::MAX
-        };
+        file_of[file.content] = file.kind.reason().is_none().then_some(number);
     }
     let mut found: Vec<Seed> = Vec::new();
     let mut followed = 0;
     for piece in order {
-        let file = file_of[view.collection.content_of[piece] as usize];
-        if file == usize::MAX {
+        let Some(file) = file_of[view.collection.content_of[piece] as usize] else {
             continue;
-        }
+        };
         followed += 1;
         if followed > PIECES {
             break;

@@ -37,14 +37,10 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> 
     }
     // Two rare runs are a message; a hundred are a copy of the file.
     let strength = |file: &File| (by_content[file.content] / ENOUGH).min(1.0);
-    Ok(Found {
-        strengths: files.iter().map(strength).collect(),
-        why: Box::new(move |file| {
-            let run = said.get(&(files[file].content as u32)).into_iter();
-            run.map(|(_, run)| Evidence::Literal {
-                text: literals::spelled(run),
-            })
-            .collect()
-        }),
-    })
+    Ok(Found::of(files.iter().map(strength).collect(), move |file| {
+        let run = said.get(&(files[file].content as u32));
+        run.map(|(_, run)| Evidence::Literal {
+            text: literals::spelled(run),
+        })
+    }))
 }

@@ -39,21 +39,30 @@ pub(crate) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// Strengths that are 0..1 as they are.
+    pub fn of<W: IntoIterator<Item = Evidence>>(strengths: Vec<f64>, why: impl Fn(usize) -> W + 'a) -> Self {
+        Self {
+            strengths,
+            why: Box::new(move |file| why(file).into_iter().collect()),
+        }
+    }
+
     /// Strengths brought to 0..1 by the best of them.
-    pub fn relative(strengths: Vec<f64>, why: impl Fn(usize) -> Vec<Evidence> + 'a) -> Self {
+    pub fn relative<W: IntoIterator<Item = Evidence>>(strengths: Vec<f64>, why: impl Fn(usize) -> W + 'a) -> Self {
         Self::relative_above(0.0, strengths, why)
     }
 
     /// As [`Found::relative`], where even the best is less than 1 if it lies below `floor`.
-    pub fn relative_above(floor: f64, mut strengths: Vec<f64>, why: impl Fn(usize) -> Vec<Evidence> + 'a) -> Self {
+    pub fn relative_above<W: IntoIterator<Item = Evidence>>(
+        floor: f64,
+        mut strengths: Vec<f64>,
+        why: impl Fn(usize) -> W + 'a,
+    ) -> Self {
         let best = best(strengths.iter().copied()).max(floor);
         for strength in &mut strengths {
             *strength /= best;
         }
-        Self {
-            strengths,
-            why: Box::new(why),
-        }
+        Self::of(strengths, why)
     }
 }
 
@@ -104,10 +113,7 @@ pub(crate) fn named<'a, Match: Fn(&str) -> f64>(
     let quoted = |name: &str| Evidence::QuotedPath {
         quoted: name.to_owned(),
     };
-    Found {
-        strengths,
-        why: Box::new(move |file| names[file].into_iter().map(quoted).collect()),
-    }
+    Found::of(strengths, move |file| names[file].map(quoted))
 }
 
 /// How telling it is that `having` of `all` have something, 0..1.

@@ -22,18 +22,10 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             }
         }
     }
-    let why = move |file: usize| {
-        let symbol = which[file]
-            .and_then(|number| view.files[file].symbols().get(number))
-            .into_iter();
-        symbol
-            .map(|symbol| Evidence::NameWords {
-                name: symbol.qualified.clone(),
-            })
-            .collect()
-    };
-    Found {
-        strengths,
-        why: Box::new(why),
-    }
+    Found::of(strengths, move |file| {
+        let symbol = which[file].and_then(|number| view.files[file].symbols().get(number));
+        symbol.map(|symbol| Evidence::NameWords {
+            name: symbol.qualified.clone(),
+        })
+    })
 }

@@ -26,13 +26,9 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let mut having: HashMap<&'a str, usize> = HashMap::new();
     for (file, known) in files.iter().enumerate() {
         for symbol in known.symbols() {
-            let qualified = symbol.qualified.replace("::", ".");
-            let last_two = qualified
-                .rmatch_indices('.')
-                .nth(1)
-                .map_or(qualified.as_str(), |(dot, _)| &qualified[dot + 1..]);
+            let last_two = symbol.last_two();
             let worth = if symbol.shape == Shape::Constant { 0.5 } else { 1.0 };
-            for name in [last_two, symbol.name()] {
+            for name in [last_two.as_str(), symbol.name()] {
                 let Some(mention) = wanted.get(name) else { continue };
                 let entry = defined[file].entry(mention.text.as_str()).or_default();
                 *entry = entry.max(worth * mention.weight.min(3.0).sqrt());
@@ -68,6 +64,6 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         let mut named: Vec<(&str, f64)> = defined[file].iter().map(|(name, weight)| (*name, *weight)).collect();
         named.sort_by(|a, b| b.1.total_cmp(&a.1));
         let name = |(name, _): (&str, f64)| Evidence::DefinesName { name: name.to_owned() };
-        named.into_iter().take(SHOWN).map(name).collect()
+        named.into_iter().take(SHOWN).map(name)
     })
 }

@@ -41,21 +41,13 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Fou
     for (strength, changes) in strengths.iter_mut().zip(changes) {
         *strength = (*strength / (1.0 + changes as f64 / MANY_CHANGES).sqrt()).min(1.0);
     }
-    Found {
-        strengths,
-        why: Box::new(move |file| {
-            let commit = which
-                .get(&file)
-                .map(|(_, commit)| &history.commits[*commit])
-                .into_iter();
-            commit
-                .map(|commit| Evidence::PastCommit {
-                    commit: commit.id.clone(),
-                    subject: commit.message.lines().next().unwrap_or_default().to_owned(),
-                })
-                .collect()
-        }),
-    }
+    Found::of(strengths, move |file| {
+        let commit = which.get(&file).map(|(_, commit)| &history.commits[*commit]);
+        commit.map(|commit| Evidence::PastCommit {
+            commit: commit.id.clone(),
+            subject: commit.message.lines().next().unwrap_or_default().to_owned(),
+        })
+    })
 }
 
 /// By file: how many commits changed it.

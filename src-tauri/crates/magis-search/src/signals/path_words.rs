@@ -32,10 +32,7 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             .filter_map(|word| wanted.get(word.as_str()))
             .map(|term| term.spelled.clone())
             .collect();
-        if words.is_empty() {
-            return Vec::new();
-        }
-        vec![Evidence::PathWords { words }]
+        (!words.is_empty()).then_some(Evidence::PathWords { words })
     })
 }
 

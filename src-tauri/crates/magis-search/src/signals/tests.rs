@@ -13,26 +13,16 @@ const IMPORTED: f64 = 0.3;
 
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let view = reading.view;
-    let mut tests: Vec<(f64, usize)> = Vec::new();
-    for (number, file) in view
-        .files
-        .iter()
-        .enumerate()
-        .filter(|(_, file)| file.kind == Kind::Test)
-    {
-        let pieces = view.pieces_of(number).map(|piece| reading.text.pieces[piece]);
-        let likeness = reading.text.contents[file.content] + pieces.fold(0.0, f64::max);
-        if likeness > 0.0 {
-            tests.push((likeness, number));
-        }
-    }
+    let likeness =
+        |file: usize| reading.text.contents[view.files[file].content] + view.best_piece(file, &reading.text.pieces);
+    let tests = (0..view.files.len()).filter(|file| view.files[*file].kind == Kind::Test);
+    let mut tests: Vec<(f64, usize)> = tests
+        .map(|test| (likeness(test), test))
+        .filter(|(likeness, _)| *likeness > 0.0)
+        .collect();
     tests.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     tests.truncate(TESTS);
-    let all = view.files.iter().enumerate().map(|(number, file)| {
-        let pieces = view.pieces_of(number).map(|piece| reading.text.pieces[piece]);
-        reading.text.contents[file.content] + pieces.fold(0.0, f64::max)
-    });
-    let best = super::best(all);
+    let best = super::best((0..view.files.len()).map(likeness));
     for (likeness, test) in &mut tests {
         *likeness = (*likeness / best).powi(2);
         let path = view.files[*test].path.as_str();
@@ -67,16 +57,11 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             }
         }
     }
-    Found {
-        strengths,
-        why: Box::new(move |file| {
-            let test = which[file].into_iter();
-            test.map(|test| Evidence::TestedBy {
-                test: view.files[test].path.clone(),
-            })
-            .collect()
-        }),
-    }
+    Found::of(strengths, move |file| {
+        which[file].map(|test| Evidence::TestedBy {
+            test: view.files[test].path.clone(),
+        })
+    })
 }
 
 /// What a test is called after: `test_io.py`, `io_test.go`, `io.test.ts`, `IoTest.java` give `io`.

@@ -10,12 +10,9 @@ pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
     let strengths = view.files.iter().map(|file| text.contents[file.content]).collect();
     Found::relative(strengths, move |file| {
         let terms = text.terms(view.files[file].content, &query.terms);
-        if terms.is_empty() {
-            return Vec::new();
-        }
-        vec![Evidence::Text {
+        (!terms.is_empty()).then(|| Evidence::Text {
             terms: terms.into_iter().map(ToOwned::to_owned).collect(),
-        }]
+        })
     })
 }
 
@@ -30,21 +27,17 @@ pub(crate) fn title<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError>
         &reading.query.title,
     )?;
     let (whole, piece) = (best(text.contents.iter().copied()), best(text.pieces.iter().copied()));
-    let strength = |file| {
-        let pieces = view.pieces_of(file).map(|piece| text.pieces[piece]);
-        text.contents[view.files[file].content] / whole + pieces.fold(0.0, f64::max) / piece
-    };
+    let strength =
+        |file: usize| text.contents[view.files[file].content] / whole + view.best_piece(file, &text.pieces) / piece;
     let strengths = (0..view.files.len()).map(strength).collect();
-    Ok(Found::relative(strengths, |_| Vec::new()))
+    Ok(Found::relative(strengths, |_| None))
 }
 
 /// Best pieces.
 pub(crate) fn pieces<'a>(reading: &Reading<'a>) -> Found<'a> {
-    let strength = |file| {
-        let pieces = reading.view.pieces_of(file);
-        pieces.map(|piece| reading.text.pieces[piece]).fold(0.0, f64::max)
-    };
-    let strengths = (0..reading.view.files.len()).map(strength).collect();
+    let view = reading.view;
+    let strength = |file: usize| view.best_piece(file, &reading.text.pieces);
+    let strengths = (0..view.files.len()).map(strength).collect();
     // What matches in the piece matches in the file, and is said there.
-    Found::relative(strengths, |_| Vec::new())
+    Found::relative(strengths, |_| None)
 }

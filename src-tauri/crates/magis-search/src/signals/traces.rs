@@ -30,11 +30,7 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             strength *= OUTER_FRAME;
         }
     }
-    Found {
-        strengths,
-        why: Box::new(move |file| {
-            let depth = depths[file].iter();
-            depth.map(|depth| Evidence::TraceFrame { depth: *depth }).collect()
-        }),
-    }
+    Found::of(strengths, move |file| {
+        depths[file].map(|depth| Evidence::TraceFrame { depth })
+    })
 }

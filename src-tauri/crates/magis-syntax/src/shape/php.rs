@@ -48,15 +48,28 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
             }
         }
         "include_expression" | "include_once_expression" | "require_expression" | "require_once_expression" => {
-            // `__DIR__ . '/a.php'` is a place beside the file; what is put together otherwise is not known here.
-            let written = slice(text, node);
-            let quoted = written.split(['\'', '"']).nth(1).filter(|path| !path.is_empty());
-            match quoted {
-                Some(path) if written.contains("__DIR__") => add(format!("./{}", path.trim_start_matches('/'))),
-                Some(path) => add(path.to_owned()),
-                None => {}
+            let mut parts = slice(text, node).split(['\'', '"']);
+            if let (Some(before), Some(path)) = (parts.next(), parts.next().filter(|path| !path.is_empty())) {
+                add(match folder(before) {
+                    Some(folder) => format!("{folder}{}", path.trim_start_matches('/')),
+                    None => path.to_owned(),
+                });
             }
         }
         _ => {}
     }
+}
+
+/// The folder that stands before a path, seen from the file: `__DIR__ . '/a.php'` lies beside it, and each `dirname` goes
+/// one up. What is put together otherwise is not known here.
+fn folder(before: &str) -> Option<String> {
+    let gone_up = before.matches("dirname").count();
+    let up = if before.contains("__DIR__") {
+        gone_up
+    } else if before.contains("__FILE__") {
+        gone_up.checked_sub(1)?
+    } else {
+        return None;
+    };
+    Some(if up == 0 { "./".to_owned() } else { "../".repeat(up) })
 }

@@ -1,0 +1,85 @@
+//! Lists of runs, by repository and by how they stand.
+//!
+//! Pages with tags, texts and totals are `run_pages`'.
+
+use crate::runs::{AT_HAND, read_entry};
+use crate::{RunEntry, RunStatus, Store, StoreError, column};
+use magis_core::{RepoId, RunId};
+
+/// Which runs to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Only runs of this repository.
+    pub repo: Option<RepoId>,
+    /// Only runs that stand like this.
+    pub status: Option<RunStatus>,
+    /// At most this many.
+    pub limit: u32,
+    /// In which order.
+    pub order: RunOrder,
+    /// Only runs behind this one in that order: the last of the page before.
+    pub after: Option<RunId>,
+}
+
+/// The order of a list of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RunOrder {
+    /// The newest first.
+    #[default]
+    NewestFirst,
+    /// The oldest first, as a queue is worked off.
+    OldestFirst,
+}
+
+impl Default for RunFilter {
+    fn default() -> Self {
+        Self {
+            repo: None,
+            status: None,
+            limit: 100,
+            order: RunOrder::NewestFirst,
+            after: None,
+        }
+    }
+}
+
+impl Store {
+    /// The runs that `filter` lets through.
+    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, StoreError> {
+        self.read("listing the runs", |transaction| {
+            let mut statement = transaction.prepare_cached(&list_query(filter))?;
+            let status = filter.status.map(|status| column::word(&status)).transpose()?;
+            let repo = filter.repo.map(|repo| repo.0);
+            let after = filter.after.map(|run| run.0);
+            let rows = statement.query_map((repo, status, after, filter.limit), read_entry)?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}
+
+/// Only the conditions that hold, so that each has its index.
+fn list_query(filter: &RunFilter) -> String {
+    let mut query = format!(
+        "SELECT id, {AT_HAND}, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
+                outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
+                tokens, worked_ms
+         FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR id < ?3)",
+    );
+    if filter.repo.is_some() {
+        query = query.replace("(?1 IS NULL OR repo = ?1)", "repo = ?1");
+    }
+    if filter.status.is_some() {
+        query = query.replace("(?2 IS NULL OR status = ?2)", "status = ?2");
+    }
+    if filter.after.is_some() {
+        query = query.replace("(?3 IS NULL OR id < ?3)", "id < ?3");
+    }
+    match filter.order {
+        RunOrder::NewestFirst => query.push_str(" ORDER BY id DESC LIMIT ?4"),
+        RunOrder::OldestFirst => {
+            query = query.replace("id < ?3", "id > ?3");
+            query.push_str(" ORDER BY id LIMIT ?4");
+        }
+    }
+    query
+}
