@@ -41,6 +41,15 @@ pub(crate) struct TextScores {
     pub file_frequency: Vec<usize>,
 }
 
+/// The scores of an issue.
+#[derive(Debug)]
+pub(crate) struct IssueScores {
+    /// By all it says.
+    pub text: TextScores,
+    /// By its title alone: the one line in which a person says what it is about.
+    pub title: TextScores,
+}
+
 impl TextScores {
     /// The terms that weighed most in a file, heaviest first.
     pub fn terms<'a>(&self, file: usize, query: &'a [QueryTerm]) -> Vec<&'a str> {

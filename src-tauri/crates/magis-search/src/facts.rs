@@ -122,6 +122,13 @@ impl KnownSymbol {
         name.rsplit("::").next().unwrap_or(name)
     }
 
+    /// The innermost owner: the type of a method.
+    pub fn owner(&self) -> Option<&str> {
+        let owners = self.qualified.strip_suffix(self.name())?.trim_end_matches(['.', ':']);
+        let owner = owners.rsplit(['.', ':']).next()?;
+        Some(owner).filter(|owner| !owner.is_empty())
+    }
+
     /// The name with its innermost owner and a dot between, as an issue's names are kept, whatever the language joins by.
     pub fn last_two(&self) -> String {
         let dotted = self.qualified.replace("::", ".");

@@ -2,7 +2,7 @@
 //!
 //! Each signal gives 0..1 and is weighted; what a signal compares lies in `signals`. No model is asked here.
 
-use crate::bm25::{self, TextScores};
+use crate::bm25::{self, IssueScores};
 use crate::facts::Depth;
 use crate::signals::{
     Found, Reading, calls, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
@@ -72,10 +72,10 @@ impl Index {
         k: usize,
         n: usize,
     ) -> Result<(Ranking, Vec<ScoredSymbol>), SearchError> {
-        let text = self.text_scores(query)?;
-        let scored = self.scored(query, &text, sources)?;
+        let scores = self.text_scores(query)?;
+        let scored = self.scored(query, &scores, sources)?;
         let symbols = if n > 0 {
-            self.symbols(query, &text, &scored.scores, n)
+            self.symbols(query, &scores, &scored.scores, n)
         } else {
             Vec::new()
         };
@@ -115,23 +115,28 @@ impl Index {
     }
 
     /// BM25 of everything.
-    pub(crate) fn text_scores(&self, query: &IssueQuery) -> Result<TextScores, SearchError> {
+    pub(crate) fn text_scores(&self, query: &IssueQuery) -> Result<IssueScores, SearchError> {
         let view = &self.view;
-        bm25::score(&view.searcher, self.store.body(), &view.collection, &query.terms)
+        let score = |terms| bm25::score(&view.searcher, self.store.body(), &view.collection, terms);
+        Ok(IssueScores {
+            text: score(&query.terms)?,
+            title: score(&query.title)?,
+        })
     }
 
     /// Adds the signals up.
     pub(crate) fn scored<'a>(
         &'a self,
         query: &'a IssueQuery,
-        text: &'a TextScores,
+        scores: &'a IssueScores,
         sources: Sources<'a>,
     ) -> Result<Scored<'a>, SearchError> {
         let reading = Reading {
             index: self,
             view: &self.view,
             query,
-            text,
+            text: &scores.text,
+            title: &scores.title,
         };
         let files = &self.view.files;
         let mut found = Vec::new();
@@ -140,7 +145,7 @@ impl Index {
             let heard = match (signal, past) {
                 (Signal::Text, _) => text::files(&reading),
                 (Signal::Pieces, _) => text::pieces(&reading),
-                (Signal::Title, _) => text::title(&reading)?,
+                (Signal::Title, _) => text::title(&reading),
                 (Signal::PathWords, _) => path_words::find(&reading),
                 (Signal::Names, _) => names::find(&reading),
                 (Signal::NameWords, _) => name_words::find(&reading),

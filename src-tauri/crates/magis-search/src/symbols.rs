@@ -1,6 +1,6 @@
 //! Functions and types that an issue may touch, over the whole tree or in one file.
 
-use crate::bm25::TextScores;
+use crate::bm25::IssueScores;
 use crate::facts::Shape;
 use crate::matching::path_match;
 use crate::signals::best;
@@ -25,18 +25,29 @@ pub struct ScoredSymbol {
     pub evidence: Vec<Evidence>,
 }
 
-/// How much counts what, each being 0..1. Set by hand.
+/// How much counts what, each being about 0..1. Chosen on 140 issues in Python, of two halves of which none might lose, and
+/// on 40 in other languages: of the first ten one had a line of the change in 53.6 and 65.0 % of them before lines, title,
+/// owner and spread counted, in 60.0 and 67.5 % then.
 mod weight {
     /// BM25 of its text, the best of the tree being 1.
-    pub const TEXT: f64 = 1.0;
+    pub const TEXT: f64 = 0.7;
+    /// The same by the words of the title alone.
+    pub const TITLE: f64 = 0.4;
     /// The issue names it.
     pub const NAMED: f64 = 0.7;
+    /// The issue names the type it belongs to.
+    pub const OWNER: f64 = 0.3;
     /// The words of its name stand in the issue.
     pub const WORDS: f64 = 0.5;
     /// A frame of a trace lies in it.
     pub const TRACED: f64 = 0.7;
     /// Its file, the best of the tree being 1.
     pub const FILE: f64 = 2.0;
+    /// Its length on a logarithmic scale on which 100 lines are 1: the longer a function, the more of all changes it gets,
+    /// while BM25 favours the short.
+    pub const LINES: f64 = 1.0;
+    /// Taken off for each symbol of the same file before it: the fault lies in one file of several.
+    pub const SPREAD: f64 = 0.05;
 }
 
 /// A type of so many lines can be read as one.
@@ -46,8 +57,14 @@ const FILES: usize = 50;
 
 impl Index {
     /// The `n` best functions and types of the whole tree, whose files have these scores.
-    pub(crate) fn symbols(&self, query: &IssueQuery, text: &TextScores, files: &[f64], n: usize) -> Vec<ScoredSymbol> {
-        let asking = Asking::of(&self.view, query, text);
+    pub(crate) fn symbols(
+        &self,
+        query: &IssueQuery,
+        scores: &IssueScores,
+        files: &[f64],
+        n: usize,
+    ) -> Vec<ScoredSymbol> {
+        let asking = Asking::of(&self.view, query, scores);
         let mut order: Vec<usize> = (0..files.len()).filter(|file| files[*file] > 0.0).collect();
         order.sort_by(|a, b| files[*b].total_cmp(&files[*a]));
         order.truncate(FILES);
@@ -55,8 +72,14 @@ impl Index {
         let mut symbols = Vec::new();
         for file in order {
             let share = files[file] / first;
-            for mut symbol in asking.symbols(file) {
-                symbol.score += weight::FILE * share;
+            let mut of_file = asking.symbols(file);
+            for symbol in &mut of_file {
+                let lines = f64::from(symbol.span.lines() + 1).ln() / 100_f64.ln();
+                symbol.score += weight::FILE * share + weight::LINES * lines;
+            }
+            let of_file = best_of(of_file, usize::MAX);
+            for (before, mut symbol) in of_file.into_iter().enumerate() {
+                symbol.score -= weight::SPREAD * before as f64;
                 symbols.push(symbol);
             }
         }
@@ -71,8 +94,8 @@ impl Index {
         paths: &[RepoPath],
         n: usize,
     ) -> Result<Vec<Vec<ScoredSymbol>>, SearchError> {
-        let text = self.text_scores(query)?;
-        let asking = Asking::of(&self.view, query, &text);
+        let scores = self.text_scores(query)?;
+        let asking = Asking::of(&self.view, query, &scores);
         let of = |path| {
             let file = self.view.find(path);
             file.map_or_else(Vec::new, |file| best_of(asking.symbols(file), n))
@@ -85,23 +108,27 @@ impl Index {
 struct Asking<'a> {
     view: &'a View,
     query: &'a IssueQuery,
-    text: &'a TextScores,
+    scores: &'a IssueScores,
     mentioned: HashMap<&'a str, f64>,
     words: Scorer<'a>,
-    best_piece: f64,
+    /// The best piece of the tree, by the text and by the title.
+    best: (f64, f64),
 }
 
 impl<'a> Asking<'a> {
-    fn of(view: &'a View, query: &'a IssueQuery, text: &'a TextScores) -> Self {
+    fn of(view: &'a View, query: &'a IssueQuery, scores: &'a IssueScores) -> Self {
         let mentioned = query.identifiers.iter();
         let words = view.name_words().scorer(&query.terms);
         Self {
             view,
             query,
-            text,
+            scores,
             mentioned: mentioned.map(|name| (name.text.as_str(), name.weight)).collect(),
             words,
-            best_piece: best(text.pieces.iter().copied()),
+            best: (
+                best(scores.text.pieces.iter().copied()),
+                best(scores.title.pieces.iter().copied()),
+            ),
         }
     }
 
@@ -125,27 +152,24 @@ impl<'a> Asking<'a> {
             Shape::Constant => false,
         });
         let score = |(number, symbol): (usize, &crate::facts::KnownSymbol)| {
-            let pieces = self.view.pieces_of(file);
-            let pieces = pieces.filter(|piece| symbol.span.intersection(self.view.spans[*piece]).is_some());
-            let matched = pieces
-                .map(|piece| self.text.pieces[piece] * share(symbol.span, self.view.spans[piece]))
-                .fold(0.0, f64::max)
-                / self.best_piece;
+            let (mut matched, mut titled) = (0.0_f64, 0.0_f64);
+            for piece in self.view.pieces_of(file) {
+                let share = share(symbol.span, self.view.spans[piece]);
+                matched = matched.max(self.scores.text.pieces[piece] / self.best.0 * share);
+                titled = titled.max(self.scores.title.pieces[piece] / self.best.1 * share);
+            }
+            let owned = symbol.owner().is_some_and(|owner| self.mentioned.contains_key(owner));
             let last_two = symbol.last_two();
             let named = [symbol.qualified.as_str(), &last_two, symbol.name()];
             let named = named.iter().filter_map(|name| self.mentioned.get(name));
             let named = named.copied().fold(0.0, f64::max).min(2.0) / 2.0;
             let words = self.words.score(self.view.name_words().of(known.content, number));
-            let traced = if lines.iter().any(|line| symbol.span.contains(*line)) {
-                1.0
-            } else {
-                0.0
-            };
+            let traced = lines.iter().any(|line| symbol.span.contains(*line));
             let mut why: Vec<(f64, Evidence)> = Vec::new();
-            let terms = self.text.terms(known.content, &self.query.terms);
+            let terms = self.scores.text.terms(known.content, &self.query.terms);
             let parts = [
                 (
-                    weight::TEXT * matched,
+                    weight::TEXT * matched + weight::TITLE * titled,
                     Evidence::Text {
                         terms: terms.into_iter().map(ToOwned::to_owned).collect(),
                     },
@@ -162,7 +186,16 @@ impl<'a> Asking<'a> {
                         name: symbol.qualified.clone(),
                     },
                 ),
-                (weight::TRACED * traced, Evidence::TraceFrame { depth: 0 }),
+                (
+                    weight::OWNER * f64::from(u8::from(owned)),
+                    Evidence::DefinesName {
+                        name: symbol.owner().unwrap_or_default().to_owned(),
+                    },
+                ),
+                (
+                    weight::TRACED * f64::from(u8::from(traced)),
+                    Evidence::TraceFrame { depth: 0 },
+                ),
             ];
             why.extend(parts.into_iter().filter(|(strength, _)| *strength > 0.0));
             why.sort_by(|a, b| b.0.total_cmp(&a.0));

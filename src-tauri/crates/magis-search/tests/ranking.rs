@@ -494,8 +494,28 @@ fn a_name_that_the_issue_qualifies_means_the_function_of_that_owner() {
         .symbols_for(&query, &[RepoPath::new("lib.rs").unwrap()], 9)
         .unwrap();
     let names = symbols[0].iter().map(|symbol| symbol.qualified_name.as_str());
-    let functions: Vec<&str> = names.filter(|name| name.ends_with("::read")).collect();
-    assert_eq!(functions, ["outer::Writer::read", "outer::Parser::read"]);
+    let functions: Vec<&str> = names.filter(|name| name.ends_with("read")).collect();
+    assert_eq!(functions, ["outer::Writer.read", "outer::Parser.read"]);
+}
+
+#[test]
+fn of_functions_that_match_alike_the_longer_and_those_of_a_named_type_stand_first() {
+    let body = |lines| "        x = 1\n".repeat(lines);
+    let class = |name: &str, lines| {
+        format!(
+            "class {name}:\n    def quit(self):\n        x = 1\n    def wait(self):\n{}",
+            body(lines)
+        )
+    };
+    let text = class("Net", 30) + &class("Gate", 30);
+    let index = index(&[("net.py", text.as_str())]);
+    let first = |issue: &str| {
+        let query = IssueQuery::of(&Issue::new(issue).unwrap(), &[]);
+        let (_, symbols) = index.locate(&query, Sources::default(), 1, 3).unwrap();
+        symbols[0].qualified_name.clone()
+    };
+    assert_eq!(first("net hangs"), "Net.wait");
+    assert_eq!(first("`Gate` hangs"), "Gate.wait");
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(crate) struct Reading<'a> {
     pub view: &'a View,
     pub query: &'a IssueQuery,
     pub text: &'a TextScores,
+    pub title: &'a TextScores,
 }
 
 /// What a signal found.

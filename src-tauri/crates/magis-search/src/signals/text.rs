@@ -1,7 +1,6 @@
 //! BM25 of the whole file, and of its best piece: a function that matches lifts a long file.
 
 use super::{Found, Reading, best};
-use crate::{SearchError, bm25};
 use magis_core::Evidence;
 
 /// Whole files.
@@ -16,21 +15,14 @@ pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
     })
 }
 
-/// File and best piece, by the title alone: the one line in which a person says what it is about.
-pub(crate) fn title<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> {
-    let view = reading.view;
-    let index = reading.index;
-    let text = bm25::score(
-        &view.searcher,
-        index.store.body(),
-        &view.collection,
-        &reading.query.title,
-    )?;
-    let (whole, piece) = (best(text.contents.iter().copied()), best(text.pieces.iter().copied()));
+/// File and best piece, by the title alone.
+pub(crate) fn title<'a>(reading: &Reading<'a>) -> Found<'a> {
+    let (view, title) = (reading.view, reading.title);
+    let (whole, piece) = (best(title.contents.iter().copied()), best(title.pieces.iter().copied()));
     let strength =
-        |file: usize| text.contents[view.files[file].content] / whole + view.best_piece(file, &text.pieces) / piece;
+        |file: usize| title.contents[view.files[file].content] / whole + view.best_piece(file, &title.pieces) / piece;
     let strengths = (0..view.files.len()).map(strength).collect();
-    Ok(Found::relative(strengths, |_| None))
+    Found::relative(strengths, |_| None)
 }
 
 /// Best pieces.
