@@ -89,7 +89,7 @@ impl Kind {
             "__mocks__",
         ]) || folders.iter().any(|folder| {
             folder.ends_with("-tests")
-                || folder.ends_with(".tests")
+                || folder.rsplit_once('.').is_some_and(|(_, last)| last == "tests")
                 || folder.starts_with("test-")
                 || folder.starts_with("tests-")
         }) || at_root(&["testing"])
