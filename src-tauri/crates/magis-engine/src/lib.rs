@@ -39,7 +39,7 @@ pub use driver::DriveEnd;
 pub use error::EngineError;
 pub use indexed::IndexState;
 pub use limits::{EngineLimits, USUAL_CONTEXT};
-pub use locating::{LocateExtent, LocateTime, Location, Locator, ModelJudgement};
+pub use locating::{LocateExtent, LocateTime, Location, Locator, ModelJudgement, SYMBOLS_TO_JUDGE};
 pub use magis::{Magis, Prepared, SolveWish};
 pub use memory_file::{ExportedMemory, ImportedMemory, WithCode};
 pub use pace::{Pace, Spent};

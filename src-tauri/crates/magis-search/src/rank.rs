@@ -16,8 +16,6 @@ use std::collections::BTreeMap;
 pub struct Ranking {
     /// Strongest first; ties stand in the order of their paths.
     pub candidates: Vec<Candidate>,
-    /// By candidate: what each signal gave, 0..1 before its weight, where it gave anything; for measuring.
-    pub parts: Vec<Vec<(Signal, f64)>>,
     /// How many files were looked at.
     pub considered: usize,
     /// What was left out and why, in sentences for a person.
@@ -36,25 +34,9 @@ pub struct Sources<'a> {
 /// Every file's score, and why.
 pub(crate) struct Scored<'a> {
     pub scores: Vec<f64>,
-    /// What the kind of a file multiplies its score with.
-    factors: Vec<f64>,
     found: Vec<(Signal, Found<'a>)>,
     /// By file: the score of the neighbour that lends to it, and that neighbour.
     lent: BTreeMap<usize, (f64, usize)>,
-}
-
-impl Scored<'_> {
-    fn parts(&self, file: usize) -> Vec<(Signal, f64)> {
-        let own = self
-            .found
-            .iter()
-            .map(|(signal, found)| (*signal, found.strengths[file]));
-        let lent = self.lent.get(&file).map(|(share, _)| (Signal::Imports, *share));
-        own.chain(lent)
-            .filter(|(_, part)| *part > 0.0)
-            .chain([(Signal::Kinds, self.factors[file])])
-            .collect()
-    }
 }
 
 impl Index {
@@ -105,9 +87,7 @@ impl Index {
                 files.len()
             ));
         }
-        let parts = order.iter().map(|file| scored.parts(*file)).collect();
         Ranking {
-            parts,
             candidates: order.into_iter().map(candidate).collect(),
             considered: files.len(),
             notes,
@@ -182,12 +162,7 @@ impl Index {
                 scores[*file] += share * Signal::Imports.weight() * factor(*file);
             }
         }
-        Ok(Scored {
-            scores,
-            factors: (0..files.len()).map(factor).collect(),
-            found,
-            lent,
-        })
+        Ok(Scored { scores, found, lent })
     }
 
     /// Why a file has its score, the strongest reason first.

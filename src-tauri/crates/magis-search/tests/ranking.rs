@@ -302,10 +302,16 @@ fn names_of_tides(users: usize) -> f64 {
         .map(|(path, text)| (path.as_str(), text.as_str()))
         .collect();
     let query = IssueQuery::of(&Issue::new("The tides fail in `run`").unwrap(), &[]);
-    let ranking = index(&files).rank_by(&query, Sources::default(), files.len()).unwrap();
-    let tides = paths(&ranking).iter().position(|path| *path == "pkg/tides.py").unwrap();
-    let names = ranking.parts[tides].iter().find(|(signal, _)| *signal == Signal::Names);
-    names.map_or(0.0, |(_, part)| *part)
+    let names = Sources {
+        signals: Signals::NONE.with(Signal::Names),
+        history: None,
+    };
+    let ranking = index(&files).rank_by(&query, names, files.len()).unwrap();
+    let tides = ranking
+        .candidates
+        .iter()
+        .find(|file| file.path.as_str() == "pkg/tides.py");
+    tides.map_or(0.0, |tides| tides.score)
 }
 
 #[test]

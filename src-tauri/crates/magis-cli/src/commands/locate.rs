@@ -14,7 +14,9 @@ use crate::status::StatusLine;
 use magis_core::{Evidence, Issue};
 use magis_engine::floors::repo::{BaseChoice, Repository};
 use magis_engine::floors::search::{Signals, Spare};
-use magis_engine::{EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance};
+use magis_engine::{
+    EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance, SYMBOLS_TO_JUDGE,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -22,7 +24,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// Files of the ranking that the model is asked about; functions likewise.
+/// Files of the ranking that the model is asked about.
 const ASKED: usize = 20;
 /// Where no status line is, standard error hears of a long reading this often.
 const BEAT: Duration = Duration::from_secs(10);
@@ -77,10 +79,14 @@ async fn find(
         Some(name) => BaseChoice::Revision { name: name.clone() },
         None => BaseChoice::Head,
     };
-    let most = if args.model.is_some() { ASKED } else { 0 }.max(args.top as usize);
+    let (files, symbols) = if args.model.is_some() {
+        (ASKED, SYMBOLS_TO_JUDGE)
+    } else {
+        (0, 0)
+    };
     let extent = LocateExtent {
-        files: most,
-        symbols: most,
+        files: files.max(args.top as usize),
+        symbols: symbols.max(args.top as usize),
         signals: Signals::ALL,
     };
     let mut watch = Reading::new(status, stop);

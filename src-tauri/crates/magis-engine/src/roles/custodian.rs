@@ -113,13 +113,13 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
         return judge_by_description(work, run, files).await;
     }
     let head = work.head(run);
-    let judged = relevance::judge(&mut work.desk, &head, &ranked, &[]).await?;
-    if let Some(why) = judged.files_unasked {
+    let judged = relevance::judge_files(&mut work.desk, &head, &ranked).await?;
+    if let Some(why) = judged.unasked {
         work.desk.replaced(Template::RelevanceByName, why, "the ranking alone");
     }
-    let per_token: Vec<Option<f64>> = judged.files.iter().map(|file| file.per_token).collect();
+    let per_token: Vec<Option<f64>> = judged.relevance.iter().map(|file| file.per_token).collect();
     let scores: Vec<f64> = ranked.iter().map(|candidate| candidate.score).collect();
-    let named: Vec<f64> = judged.files.iter().map(|file| file.fused).collect();
+    let named: Vec<f64> = judged.relevance.iter().map(|file| file.fused).collect();
     let mut yes_no = vec![None; ranked.len()];
     for at in descending(&named).into_iter().take(ASKED_ON_CODE) {
         yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
@@ -132,7 +132,7 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     let (fused, kept) = (voices.fused(), voices.kept());
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),
-        naming: judged.files[at].naming,
+        naming: judged.relevance[at].naming,
         yes_no: yes_no[at],
         relevance: fused[at],
         kept: kept[at],

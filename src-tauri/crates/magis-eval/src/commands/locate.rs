@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use ground::Ground;
 use magis_core::{Issue, LineSpan, RepoPath};
 use magis_engine::floors::search::{ScoredSymbol, Signal, Signals};
-use magis_engine::{LocateExtent, Location};
+use magis_engine::{LocateExtent, Location, SYMBOLS_TO_JUDGE};
 use magis_eval::instances::{Reference, read_references};
 use magis_eval::measures::locating::{all_files, first_symbol};
 use report::{Order, Report};
@@ -21,8 +21,6 @@ use std::process::ExitCode;
 
 /// So many files of an order are looked at; a file beyond counts as not found.
 const FILES: usize = 200;
-/// So many symbols.
-const SYMBOLS: usize = 20;
 
 /// Measures a set.
 pub fn locate(args: &LocateArgs) -> Result<ExitCode> {
@@ -116,7 +114,7 @@ fn found(reference: &Reference, location: &Location) -> String {
 fn extent(signals: Signals) -> LocateExtent {
     LocateExtent {
         files: FILES,
-        symbols: SYMBOLS,
+        symbols: SYMBOLS_TO_JUDGE,
         signals,
     }
 }
