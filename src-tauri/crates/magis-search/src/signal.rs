@@ -57,7 +57,7 @@ impl Signal {
         Self::Kinds,
     ];
 
-    /// Its name in tables and options.
+    /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -76,11 +76,6 @@ impl Signal {
             Self::Imports => "imports",
             Self::Kinds => "kinds",
         }
-    }
-
-    /// The signal of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|signal| signal.name() == name)
     }
 
     /// How much it counts, its strength being 0..1. Chosen by hand; fitted weights were not better on other
@@ -148,9 +143,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_is_known_by_its_name_and_can_be_left_out() {
+    fn each_signal_can_be_left_out() {
         for signal in Signal::ALL {
-            assert_eq!(Signal::named(signal.name()), Some(signal));
             let others = Signals::ALL.without(signal);
             assert!(!others.has(signal) && others.with(signal) == Signals::ALL, "{signal}");
             assert_eq!(
@@ -158,6 +152,5 @@ mod tests {
                 Signal::ALL.len() - 1
             );
         }
-        assert_eq!(Signal::named("luck"), None);
     }
 }
