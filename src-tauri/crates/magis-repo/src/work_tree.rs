@@ -137,17 +137,16 @@ impl WorkTree {
 
     /// Reads the files that were seen, from git's objects or from the working tree.
     pub fn reader(&self) -> Result<WorkReader, RepoError> {
-        Ok(WorkReader {
-            cleaner: Cleaner::open(&self.repository)?,
-            objects: self.repository.handle()?,
-        })
+        let cleaner = Cleaner::open(&self.repository)?;
+        let index = cleaner.index(&self.repository)?;
+        Ok(WorkReader { cleaner, index })
     }
 }
 
 /// Reads files of a working tree in the versions that were seen there.
 pub struct WorkReader {
     cleaner: Cleaner,
-    objects: git2::Repository,
+    index: git2::Index,
 }
 
 impl WorkReader {
@@ -163,10 +162,10 @@ impl WorkReader {
 
     fn bytes(&self, path: &RepoPath, blob: &BlobId) -> Option<Vec<u8>> {
         let id = Oid::from_str(&blob.0).ok()?;
-        if let Ok(object) = self.objects.odb().ok()?.read(id) {
+        if let Ok(object) = self.cleaner.objects.odb().ok()?.read(id) {
             return Some(object.data().to_vec());
         }
-        let found = self.cleaner.clean(&self.cleaner.place(path)).ok()?;
+        let found = self.cleaner.clean(&self.index, path).ok()?;
         let seen = self.cleaner.handle.find_blob(found).ok()?;
         (found == id).then(|| seen.content().to_vec())
     }
@@ -254,11 +253,7 @@ impl Cleaner {
         if metadata.len() > 2 * MAX_FILE_BYTES {
             return Ok(Look::Gone);
         }
-        if let Some(entry) = staged {
-            // The line-end filter looks at the staged version: a file that has CRs there is not converted.
-            self.copy(entry.id)?;
-        }
-        let id = match self.clean(&place) {
+        let id = match self.clean(index, path) {
             Ok(id) => id,
             // It went away between the two looks; another event follows.
             Err(_) if fs::symlink_metadata(&place).is_err() => return Ok(Look::Gone),
@@ -277,9 +272,15 @@ impl Cleaner {
     }
 
     /// What git would keep of the file.
-    fn clean(&self, place: &Path) -> Result<Oid, RepoError> {
+    fn clean(&self, index: &git2::Index, path: &RepoPath) -> Result<Oid, RepoError> {
+        let inside = Path::new(path.as_str());
+        // The line-end filter looks at the staged version (in a conflict, at that both sides began with): a file that has
+        // CRs there is not converted.
+        if let Some(entry) = index.get_path(inside, 0).or_else(|| index.get_path(inside, 1)) {
+            self.copy(entry.id)?;
+        }
         self.handle
-            .blob_path(place)
+            .blob_path(&self.place(path))
             .map_err(RepoError::git("reading a changed file"))
     }
 

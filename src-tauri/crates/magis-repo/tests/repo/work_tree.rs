@@ -188,6 +188,27 @@ fn a_file_is_read_in_the_version_that_was_seen_and_in_no_other() {
 }
 
 #[test]
+fn a_file_with_foreign_line_ends_is_read_as_it_was_seen() {
+    let fixture = FixtureRepo::new();
+    fixture
+        .config("core.autocrlf", "false")
+        .write("a.py", "a = 1\r\n")
+        .commit("first");
+    // What has CRs in its staged version is not converted, whatever the configuration says.
+    fixture
+        .config("core.autocrlf", "true")
+        .write("a.py", "a = 2\r\n")
+        .write("new.py", "n\r\n");
+    let work = read(&fixture);
+    let reader = work.reader().unwrap();
+    let text = |name: &str| match reader.text(&path(name), &work.files()[&path(name)]) {
+        WorkText::Text(source) => source.text,
+        other => unreachable!("{name}: {other:?}"),
+    };
+    assert_eq!((text("a.py").as_str(), text("new.py").as_str()), ("a = 2\r\n", "n\n"));
+}
+
+#[test]
 fn looking_writes_nothing() {
     let fixture = committed();
     fixture.write("a.py", "a = 2\n").write("new.py", "n\n");
