@@ -42,7 +42,7 @@ impl WorkTree {
         &self.files
     }
 
-    /// Those that differ from what is staged, or are not tracked.
+    /// Those with another content than the staged one, or that are not tracked.
     pub fn uncommitted(&self) -> &BTreeSet<RepoPath> {
         &self.uncommitted
     }
@@ -87,7 +87,9 @@ impl WorkTree {
                 Look::AsStaged => {}
                 Look::Gone => drop(files.remove(&path)),
                 Look::Holds(blob) => {
-                    uncommitted.insert(path.clone());
+                    if !is_staged(&index, &path, &blob) {
+                        uncommitted.insert(path.clone());
+                    }
                     files.insert(path, blob);
                 }
             }
@@ -116,12 +118,8 @@ impl WorkTree {
                     },
                 }
             };
-            let is_staged = |blob: &BlobId| {
-                staged_entry(&index, path)
-                    .is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
-            };
             match &now {
-                Some(blob) if !is_staged(blob) => self.uncommitted.insert(path.clone()),
+                Some(blob) if !is_staged(&index, path, blob) => self.uncommitted.insert(path.clone()),
                 Some(_) | None => self.uncommitted.remove(path),
             };
             let before = match &now {
@@ -340,6 +338,11 @@ impl Cleaner {
 fn staged_entry(index: &git2::Index, path: &RepoPath) -> Option<git2::IndexEntry> {
     let path = Path::new(path.as_str());
     index.get_path(path, 0).or_else(|| index.get_path(path, 2))
+}
+
+/// Whether this content is staged at `path`; in a conflict, none is.
+fn is_staged(index: &git2::Index, path: &RepoPath, blob: &BlobId) -> bool {
+    staged_entry(index, path).is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
 }
 
 /// Whether it is an ordinary file and no side of a conflict.

@@ -125,6 +125,13 @@ fn looking_at_the_touched_files_is_as_good_as_looking_at_all() {
     check(|_| {}, &["a.py", "src/b.py"], &[]);
     check(
         |fixture| {
+            fixture.executable("src/b.py");
+        },
+        &["src/b.py"],
+        &[],
+    );
+    check(
+        |fixture| {
             fixture.write("new.py", "n\n").write("x.log", "l\n");
         },
         &["new.py", "x.log"],
