@@ -8,6 +8,7 @@
 use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, filter, tree};
 use git2::{Delta, DiffOptions, ErrorCode, ObjectType, Oid};
 use magis_core::{BlobId, RepoPath, SkipReason};
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub struct WorkTree {
 
 /// Set in an index entry's extended flags when a sparse checkout leaves its file out.
 const SKIP_WORKTREE: u16 = 1 << 14;
+/// So many bytes of cleaned files are held in memory at the most, and one file more.
+const MOST_HELD: u64 = 64 << 20;
 /// Where in an index entry's flags its side of a conflict stands.
 const STAGE: u16 = 0x3000;
 
@@ -163,9 +166,8 @@ impl WorkReader {
         if let Ok(object) = self.cleaner.objects.odb().ok()?.read(id) {
             return Some(object.data().to_vec());
         }
-        let found = self.cleaner.clean(&self.index, path).ok()?;
-        let seen = self.cleaner.handle.find_blob(found).ok()?;
-        (found == id).then(|| seen.content().to_vec())
+        let seen = self.cleaner.clean(&self.index, path).ok()?;
+        (seen.id() == id).then(|| seen.content().to_vec())
     }
 }
 
@@ -202,20 +204,33 @@ struct Cleaner {
     handle: git2::Repository,
     objects: git2::Repository,
     root: PathBuf,
+    /// Bytes held in memory.
+    held: Cell<u64>,
+    /// What filters read at any time.
+    attributes: RefCell<Vec<Oid>>,
 }
 
 impl Cleaner {
     fn open(repository: &Repository) -> Result<Self, RepoError> {
+        let cleaner = Self {
+            handle: repository.handle()?,
+            objects: repository.handle()?,
+            root: repository.root().to_owned(),
+            held: Cell::new(0),
+            attributes: RefCell::default(),
+        };
+        cleaner.forget()?;
+        Ok(cleaner)
+    }
+
+    /// Begins with an empty memory: what was cleaned stays there otherwise.
+    fn forget(&self) -> Result<(), RepoError> {
         let attempt = "opening objects in memory";
-        let (handle, objects) = (repository.handle()?, repository.handle()?);
         let memory = git2::Odb::new().map_err(RepoError::git(attempt))?;
         memory.add_new_mempack_backend(1).map_err(RepoError::git(attempt))?;
-        handle.set_odb(&memory).map_err(RepoError::git(attempt))?;
-        Ok(Self {
-            handle,
-            objects,
-            root: repository.root().to_owned(),
-        })
+        self.handle.set_odb(&memory).map_err(RepoError::git(attempt))?;
+        self.held.set(0);
+        self.attributes.borrow().iter().try_for_each(|id| self.copy(*id))
     }
 
     /// The index; what filters read by it is copied into memory.
@@ -227,6 +242,7 @@ impl Cleaner {
         index.read(false).map_err(repository.index_error("reading the index"))?;
         for entry in index.iter().filter(|entry| entry.path.ends_with(b".gitattributes")) {
             self.copy(entry.id)?;
+            self.attributes.borrow_mut().push(entry.id);
         }
         Ok(index)
     }
@@ -251,35 +267,35 @@ impl Cleaner {
         if metadata.len() > 2 * MAX_FILE_BYTES {
             return Ok(Look::Gone);
         }
-        let id = match self.clean(index, path) {
-            Ok(id) => id,
+        let cleaned = match self.clean(index, path) {
+            Ok(cleaned) => cleaned,
             // It went away between the two looks; another event follows.
             Err(_) if fs::symlink_metadata(&place).is_err() => return Ok(Look::Gone),
             Err(error) => return Err(error),
         };
-        let bytes = self
-            .handle
-            .find_blob(id)
-            .map_err(RepoError::git("reading a changed file"))?
-            .size() as u64;
-        Ok(if bytes > MAX_FILE_BYTES {
+        Ok(if cleaned.size() as u64 > MAX_FILE_BYTES {
             Look::Gone
         } else {
-            Look::Holds(BlobId(id.to_string()))
+            Look::Holds(BlobId(cleaned.id().to_string()))
         })
     }
 
     /// What git would keep of the file.
-    fn clean(&self, index: &git2::Index, path: &RepoPath) -> Result<Oid, RepoError> {
+    fn clean(&self, index: &git2::Index, path: &RepoPath) -> Result<git2::Blob<'_>, RepoError> {
+        if self.held.get() > MOST_HELD {
+            self.forget()?;
+        }
         let inside = Path::new(path.as_str());
         // The line-end filter looks at the staged version (in a conflict, at that both sides began with): a file that has
         // CRs there is not converted.
         if let Some(entry) = index.get_path(inside, 0).or_else(|| index.get_path(inside, 1)) {
             self.copy(entry.id)?;
         }
-        self.handle
-            .blob_path(&self.place(path))
-            .map_err(RepoError::git("reading a changed file"))
+        let id = self.handle.blob_path(&self.place(path));
+        let cleaned = id.and_then(|id| self.handle.find_blob(id));
+        let cleaned = cleaned.map_err(RepoError::git("reading a changed file"))?;
+        self.held.set(self.held.get() + cleaned.size() as u64);
+        Ok(cleaned)
     }
 
     /// Whether an untracked file counts: it is not ignored, and no repository of its own lies around it.
@@ -323,6 +339,7 @@ impl Cleaner {
         let objects = self.objects.odb().map_err(RepoError::git("opening the objects"))?;
         let Ok(object) = objects.read(id) else { return Ok(()) };
         let memory = self.handle.odb().map_err(RepoError::git("opening objects in memory"))?;
+        self.held.set(self.held.get() + object.len() as u64);
         memory
             .write(ObjectType::Blob, object.data())
             .map(drop)

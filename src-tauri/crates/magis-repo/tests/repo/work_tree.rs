@@ -216,6 +216,24 @@ fn a_file_with_foreign_line_ends_is_read_as_it_was_seen() {
 }
 
 #[test]
+fn very_much_uncommitted_work_is_seen_and_read_like_little() {
+    let fixture = FixtureRepo::new();
+    fixture.write(".gitattributes", "*.txt text\n").commit("first");
+    for number in 0..90 {
+        fixture.write(&format!("{number}.txt"), format!("{number}\r\n").repeat(330_000));
+    }
+    let work = read(&fixture);
+    let reader = work.reader().unwrap();
+    for number in 0..90 {
+        let name = path(&format!("{number}.txt"));
+        let WorkText::Text(source) = reader.text(&name, &work.files()[&name]) else {
+            unreachable!("{name} has not changed")
+        };
+        assert!(source.text == format!("{number}\n").repeat(330_000), "{name}");
+    }
+}
+
+#[test]
 fn looking_writes_nothing() {
     let fixture = committed();
     fixture.write("a.py", "a = 2\n").write("new.py", "n\n");
