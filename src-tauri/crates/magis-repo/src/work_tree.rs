@@ -11,6 +11,7 @@ use magis_core::{BlobId, RepoPath, SkipReason};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The files of a working tree, as they were when it was last looked at.
@@ -19,6 +20,7 @@ pub struct WorkTree {
     repository: Repository,
     files: BTreeMap<RepoPath, BlobId>,
     uncommitted: BTreeSet<RepoPath>,
+    unreadable: BTreeSet<RepoPath>,
 }
 
 /// Set in an index entry's extended flags when a sparse checkout leaves its file out.
@@ -35,6 +37,7 @@ impl WorkTree {
             repository: repository.clone(),
             files: BTreeMap::new(),
             uncommitted: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
         };
         work.look_at_all()?;
         Ok(work)
@@ -50,10 +53,15 @@ impl WorkTree {
         &self.uncommitted
     }
 
+    /// Those that the system does not let us read. They are left out of the files.
+    pub fn unreadable(&self) -> &BTreeSet<RepoPath> {
+        &self.unreadable
+    }
+
     /// Looks at the whole working tree again: costs the system's word on every file, and the reading of those that changed.
     pub fn look_at_all(&mut self) -> Result<(), RepoError> {
         let cleaner = Cleaner::open(&self.repository)?;
-        let index = cleaner.index(&self.repository)?;
+        let mut index = cleaner.index(&self.repository)?;
         let mut files = BTreeMap::new();
         for entry in index.iter() {
             if is_file(&entry)
@@ -63,17 +71,24 @@ impl WorkTree {
                 files.insert(path, BlobId(entry.id.to_string()));
             }
         }
-        let mut options = DiffOptions::new();
-        options
-            .include_untracked(true)
-            .recurse_untracked_dirs(true)
-            .include_typechange(true)
-            .ignore_submodules(true)
-            .update_index(false);
-        let diff = cleaner
-            .objects
-            .diff_index_to_workdir(Some(&index), Some(&mut options))
-            .map_err(RepoError::git("comparing the work tree with the index"))?;
+        let mut unreadable = BTreeSet::new();
+        let diff = match cleaner.compare(&index) {
+            // What cannot be opened makes libgit2 give up: it is asked again without that.
+            Err(error) => {
+                unreadable = cleaner.unreadable(&files);
+                if unreadable.is_empty() {
+                    return Err(error);
+                }
+                for path in &unreadable {
+                    files.remove(path);
+                    index
+                        .remove(Path::new(path.as_str()), 0)
+                        .map_err(RepoError::git("leaving out a file that cannot be read"))?;
+                }
+                cleaner.compare(&index)?
+            }
+            compared => compared?,
+        };
         let mut uncommitted = BTreeSet::new();
         for delta in diff.deltas() {
             let file = if delta.status() == Delta::Deleted {
@@ -95,9 +110,13 @@ impl WorkTree {
                     }
                     files.insert(path, blob);
                 }
+                Look::Unreadable => {
+                    files.remove(&path);
+                    unreadable.insert(path);
+                }
             }
         }
-        (self.files, self.uncommitted) = (files, uncommitted);
+        (self.files, self.uncommitted, self.unreadable) = (files, uncommitted, unreadable);
         Ok(())
     }
 
@@ -107,6 +126,7 @@ impl WorkTree {
         let index = cleaner.index(&self.repository)?;
         let mut changed = Vec::new();
         for path in paths {
+            self.unreadable.remove(path);
             let staged = staged_entry(&index, path);
             let tracked = staged.is_some();
             let now = if !tracked && !cleaner.counts(path) {
@@ -114,6 +134,10 @@ impl WorkTree {
             } else {
                 match cleaner.look(&index, path)? {
                     Look::Gone => None,
+                    Look::Unreadable => {
+                        self.unreadable.insert(path.clone());
+                        None
+                    }
                     Look::Holds(blob) => Some(blob),
                     Look::AsStaged => match staged.filter(is_file) {
                         Some(entry) if cleaner.fits(&entry)? => Some(BlobId(entry.id.to_string())),
@@ -196,6 +220,8 @@ enum Look {
     Gone,
     /// This content.
     Holds(BlobId),
+    /// A file that the system does not let us read.
+    Unreadable,
 }
 
 /// The user's repository with an object database in memory in the place of its own, so that git's filters (line ends,
@@ -271,6 +297,7 @@ impl Cleaner {
             Ok(cleaned) => cleaned,
             // It went away between the two looks; another event follows.
             Err(_) if fs::symlink_metadata(&place).is_err() => return Ok(Look::Gone),
+            Err(_) if is_closed(&place) => return Ok(Look::Unreadable),
             Err(error) => return Err(error),
         };
         Ok(if cleaned.size() as u64 > MAX_FILE_BYTES {
@@ -278,6 +305,26 @@ impl Cleaner {
         } else {
             Look::Holds(BlobId(cleaned.id().to_string()))
         })
+    }
+
+    /// What of the working tree differs from the index.
+    fn compare(&self, index: &git2::Index) -> Result<git2::Diff<'_>, RepoError> {
+        let mut options = DiffOptions::new();
+        options
+            .include_untracked(true)
+            .recurse_untracked_dirs(true)
+            .include_typechange(true)
+            .ignore_submodules(true)
+            .update_index(false);
+        self.objects
+            .diff_index_to_workdir(Some(index), Some(&mut options))
+            .map_err(RepoError::git("comparing the work tree with the index"))
+    }
+
+    /// Those of the tracked files that the system does not let us read.
+    fn unreadable(&self, files: &BTreeMap<RepoPath, BlobId>) -> BTreeSet<RepoPath> {
+        let closed = files.keys().filter(|path| is_closed(&self.place(path)));
+        closed.cloned().collect()
     }
 
     /// What git would keep of the file.
@@ -355,6 +402,11 @@ impl Cleaner {
 fn staged_entry(index: &git2::Index, path: &RepoPath) -> Option<git2::IndexEntry> {
     let path = Path::new(path.as_str());
     index.get_path(path, 0).or_else(|| index.get_path(path, 2))
+}
+
+/// Whether the system does not let us read a file that is there.
+fn is_closed(place: &Path) -> bool {
+    fs::File::open(place).is_err_and(|error| error.kind() != ErrorKind::NotFound)
 }
 
 /// Whether this content is staged at `path`; in a conflict, none is.

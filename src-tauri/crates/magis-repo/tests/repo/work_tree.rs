@@ -233,6 +233,38 @@ fn very_much_uncommitted_work_is_seen_and_read_like_little() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_left_out_and_said() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let fixture = committed();
+    fixture.write("closed.py", "c = 1\n");
+    let set = |name: &str, mode| {
+        fs::set_permissions(fixture.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let closed = [path("a.py"), path("closed.py")];
+    for path in &closed {
+        set(path.as_str(), 0o000);
+    }
+    if fs::read(fixture.root().join("a.py")).is_ok() {
+        // Nothing is closed to the user who may do everything.
+        return;
+    }
+    let mut work = read(&fixture);
+    assert_eq!(*work.unreadable(), closed.clone().into());
+    assert_eq!(work.files().get(&path("a.py")), None);
+    assert!(work.files().contains_key(&path("src/b.py")));
+    for path in &closed {
+        set(path.as_str(), 0o644);
+    }
+    assert_eq!(work.look_at(&closed).unwrap(), closed);
+    assert_eq!((work.unreadable().len(), work.files()), (0, read(&fixture).files()));
+    set("a.py", 0o000);
+    assert_eq!(work.look_at(&closed).unwrap(), closed[..1]);
+    assert_eq!(*work.unreadable(), [path("a.py")].into());
+}
+
 #[test]
 fn looking_writes_nothing() {
     let fixture = committed();
