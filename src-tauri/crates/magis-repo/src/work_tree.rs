@@ -120,12 +120,14 @@ impl WorkTree {
         Ok(())
     }
 
-    /// Looks at these files again. Gives those of them whose content is another one now, or that came or went.
+    /// Looks at these files again, and at those that were below them: a folder may be gone, or another lies in its place.
+    /// Gives those whose content is another one now, or that came or went.
     pub fn look_at(&mut self, paths: &[RepoPath]) -> Result<Vec<RepoPath>, RepoError> {
         let cleaner = Cleaner::open(&self.repository)?;
         let index = cleaner.index(&self.repository)?;
         let mut changed = Vec::new();
-        for path in paths {
+        let below: BTreeSet<RepoPath> = paths.iter().flat_map(|path| self.below(path)).collect();
+        for path in paths.iter().chain(below.iter().filter(|path| !paths.contains(path))) {
             self.unreadable.remove(path);
             let staged = staged_entry(&index, path);
             let tracked = staged.is_some();
@@ -158,6 +160,16 @@ impl WorkTree {
             }
         }
         Ok(changed)
+    }
+
+    /// The known files in a folder, and in those in it.
+    fn below(&self, folder: &RepoPath) -> impl Iterator<Item = RepoPath> {
+        let inside = move |path: &&RepoPath| Path::new(path.as_str()).starts_with(folder.as_str()) && *path != folder;
+        // A name that only begins like the folder's may stand between.
+        let near = move |path: &&RepoPath| path.as_str().starts_with(folder.as_str());
+        let known = self.files.range(folder..).map(|(path, _)| path).take_while(near);
+        let closed = self.unreadable.range(folder..).take_while(near);
+        known.chain(closed).filter(inside).cloned()
     }
 
     /// Reads the files that were seen, from git's objects or from the working tree.

@@ -91,9 +91,11 @@ impl Told {
         for path in touched.paths.clone() {
             let place = places.root.join(&path);
             let is_folder = fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_dir());
-            if self.watched.contains(&place) && !is_folder {
-                // Which files went with it nobody tells.
-                self.forget(&place);
+            if self.watched.contains(&place) {
+                // It is gone, or another may lie in its place. Which files went with it nobody tells.
+                if !is_folder {
+                    self.forget(&place);
+                }
                 touched.many();
             }
             if is_folder {

@@ -313,6 +313,29 @@ fn folders_that_come_are_watched_and_those_that_go_are_forgotten() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_another_hides_nothing() {
+    let fixture = committed();
+    fixture.write("gen/one.py", "o\n").write("other/two.py", "t\n");
+    let watched = Watched::begin(fixture);
+    let rename = |from: &str, to: &str| fs::rename(watched.fixture.root().join(from), watched.fixture.root().join(to));
+    let seen = watched.seen(|fixture| {
+        rename("gen", "gen.old").unwrap();
+        fs::create_dir(fixture.root().join("gen")).unwrap();
+    });
+    assert_eq!(seen.many, 1, "gen/one.py is gone");
+    let seen = watched.seen(|_| {
+        rename("gen.old", "aside").unwrap();
+        rename("other", "gen.old").unwrap();
+        rename("aside", "other").unwrap();
+    });
+    assert_eq!(seen.many, 1, "two folders changed places");
+    let seen = watched.seen(|fixture| {
+        fixture.write("gen.old/two.py", "t = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["gen.old/two.py"]));
+}
+
+#[test]
 fn a_link_to_a_folder_above_is_no_way_in() {
     let fixture = committed();
     fixture.symlink("src/loop", "..").symlink("broken", "nowhere");

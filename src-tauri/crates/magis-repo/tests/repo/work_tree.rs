@@ -167,6 +167,22 @@ fn looking_at_the_touched_files_is_as_good_as_looking_at_all() {
     );
     check(
         |fixture| {
+            fixture.write("gen/one.py", "o\n").write("gen/two.py", "t\n").write("gen.py", "g\n");
+        },
+        &["gen.py", "gen/one.py", "gen/two.py"],
+        &["gen.py", "gen/one.py", "gen/two.py"],
+    );
+    // Nobody tells of each file in a folder that moves away.
+    check(
+        |fixture| {
+            fs::rename(fixture.root().join("gen"), fixture.beside("gen")).unwrap();
+            fixture.write("gen/two.py", "t\n");
+        },
+        &["gen"],
+        &["gen/one.py"],
+    );
+    check(
+        |fixture| {
             fixture.write("build/out.py", "x\n");
         },
         &["build/out.py"],
