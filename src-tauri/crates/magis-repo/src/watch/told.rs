@@ -135,6 +135,11 @@ impl Told {
 
     /// Watches what counts by the rules as they are now, and nothing else of the working tree.
     fn watch_anew(&mut self, rules: &Rules, places: &Places) -> Result<(), WhyPolling> {
+        // First what went away, so that it does not count against what may be watched.
+        let gone: Vec<PathBuf> = self.watched.iter().filter(|folder| !is_folder(folder)).cloned().collect();
+        for folder in gone {
+            self.unwatch(&folder);
+        }
         let before = self.watched.clone();
         let mut counting = BTreeSet::new();
         let root = rules.root().to_owned();
@@ -148,9 +153,7 @@ impl Told {
         let in_git = |folder: &Path| folder.starts_with(&places.git_dir) || folder.starts_with(&places.common_dir);
         for folder in before {
             if !in_git(&folder) && !counting.contains(&folder) {
-                self.watched.remove(&folder);
-                // Where it went away, the library has noticed by itself.
-                drop(self.watcher.unwatch(&folder));
+                self.unwatch(&folder);
             }
         }
         Ok(())
@@ -201,9 +204,14 @@ impl Told {
             .cloned()
             .collect();
         for path in below {
-            self.watched.remove(&path);
-            drop(self.watcher.unwatch(&path));
+            self.unwatch(&path);
         }
+    }
+
+    fn unwatch(&mut self, folder: &Path) {
+        self.watched.remove(folder);
+        // Where it went away, the library has noticed by itself.
+        drop(self.watcher.unwatch(folder));
     }
 }
 
