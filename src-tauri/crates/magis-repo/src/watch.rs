@@ -18,6 +18,7 @@ use burst::{Coalescer, Lock, Pace};
 use magis_core::{CommitId, RepoPath};
 use places::{Part, Places};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -248,11 +249,7 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
             if coalescer.is_empty() {
                 continue;
             }
-            let lock = if self.places.lock().exists() {
-                Lock::Held
-            } else {
-                Lock::Free
-            };
+            let lock = self.lock();
             let now = began.elapsed();
             if coalescer.due(lock).is_none_or(|due| due > now) {
                 if lock == Lock::Held {
@@ -270,6 +267,17 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
                     return End::Deaf(why);
                 }
             }
+        }
+    }
+
+    /// Whether git is at work. A lock that is older than is waited for was left by a git that died.
+    fn lock(&self) -> Lock {
+        let taken = fs::symlink_metadata(self.places.lock()).and_then(|lock| lock.modified());
+        match taken.map(|taken| taken.elapsed()) {
+            // One from the future is of a clock that was set back.
+            Ok(Ok(age)) if age >= self.options.locked => Lock::Free,
+            Ok(_) => Lock::Held,
+            Err(_) => Lock::Free,
         }
     }
 

@@ -336,6 +336,18 @@ fn a_folder_in_the_place_of_another_hides_nothing() {
 }
 
 #[test]
+fn a_lock_that_a_dead_git_left_behind_holds_nothing_back() {
+    let fixture = committed();
+    let lock = fs::File::create(fixture.root().join(".git/index.lock")).unwrap();
+    lock.set_modified(std::time::SystemTime::now() - 2 * NEVER).unwrap();
+    let watched = Watched::begin(fixture);
+    let seen = watched.seen(|fixture| {
+        fixture.write("a.py", "a = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["a.py"]));
+}
+
+#[test]
 fn a_link_to_a_folder_above_is_no_way_in() {
     let fixture = committed();
     fixture.symlink("src/loop", "..").symlink("broken", "nowhere");
