@@ -281,6 +281,7 @@ fn polling(why: &WhyPolling) -> Problem {
         WhyPolling::TooManyFolders { .. } => "watch_folders",
         WhyPolling::TooManyWatchers { .. } => "watch_programs",
         WhyPolling::RootGone => "watch_gone",
+        WhyPolling::Unreadable { .. } => "watch_unread",
         WhyPolling::System { .. } => "watch_system",
     };
     Problem::new(code, why.to_string(), why.remedy()).naming(named([("remedy", why.remedy())]))

@@ -20,7 +20,7 @@ use places::{Part, Places};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 use told::{Told, Word};
@@ -198,24 +198,37 @@ enum End {
     Deaf(WhyPolling),
 }
 
+/// How looking ended.
+enum Poll {
+    Stopped,
+    /// What kept the system from telling is over.
+    Passed,
+}
+
 impl<S: FnMut(WatchEvent)> Watch<S> {
-    fn follow(&mut self, words: &Sender<Word>, heard: &std::sync::mpsc::Receiver<Word>) {
-        let end = match Told::begin(&self.repository, &self.places, self.options.most_folders, words) {
-            Ok(mut told) => {
-                (self.sink)(WatchEvent::Watching {
-                    folders: told.folders(),
-                });
-                self.listen(&mut told, heard)
+    fn follow(&mut self, words: &Sender<Word>, heard: &Receiver<Word>) {
+        loop {
+            let end = match Told::begin(&self.repository, &self.places, self.options.most_folders, words) {
+                Ok(mut told) => {
+                    (self.sink)(WatchEvent::Watching {
+                        folders: told.folders(),
+                    });
+                    self.say(ChangedPaths::None, &[Part::Head]);
+                    self.listen(&mut told, heard)
+                }
+                Err(why) => End::Deaf(why),
+            };
+            match end {
+                End::Stopped => return,
+                End::Deaf(why) => match self.poll(why, heard) {
+                    Poll::Stopped => return,
+                    Poll::Passed => {}
+                },
             }
-            Err(why) => End::Deaf(why),
-        };
-        if let End::Deaf(why) = end {
-            (self.sink)(WatchEvent::Polling { why });
-            self.poll(heard);
         }
     }
 
-    fn listen(&mut self, told: &mut Told, heard: &std::sync::mpsc::Receiver<Word>) -> End {
+    fn listen(&mut self, told: &mut Told, heard: &Receiver<Word>) -> End {
         let began = Instant::now();
         let mut coalescer = Coalescer::new(Pace {
             quiet: self.options.quiet,
@@ -262,10 +275,8 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
             }
             match told.settle(&self.repository, &self.places, coalescer.settle()) {
                 Ok((paths, parts)) => self.say(paths, &parts),
-                Err(why) => {
-                    // What was touched is not lost: the first look says it.
-                    return End::Deaf(why);
-                }
+                // What was touched is not lost: the first look says it, or the watching anew.
+                Err(why) => return End::Deaf(why),
             }
         }
     }
@@ -281,23 +292,36 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
         }
     }
 
-    /// Looks again and again. The first look always says that many files may have changed.
-    fn poll(&mut self, heard: &std::sync::mpsc::Receiver<Word>) {
+    /// Looks again and again, until what kept it from being told has passed. The first look always says that many files
+    /// may have changed.
+    fn poll(&mut self, mut why: WhyPolling, heard: &Receiver<Word>) -> Poll {
+        (self.sink)(WatchEvent::Polling { why: why.clone() });
         let mut known = None;
+        let mut failed = None;
         loop {
             let look = Instant::now();
-            // A repository that cannot be read now (it is gone, git is in the midst of a change) is looked at again.
-            if let Ok(found) = polling::fingerprint(&self.repository, &self.places)
-                && known != Some(found)
-            {
-                known = Some(found);
-                self.say(ChangedPaths::Many, &[Part::Head, Part::Index, Part::Refs, Part::Rules]);
+            match polling::fingerprint(&self.repository, &self.places) {
+                Ok(_) if why.passes() => return Poll::Passed,
+                Ok(found) => {
+                    failed = None;
+                    if known != Some(found) {
+                        known = Some(found);
+                        self.say(ChangedPaths::Many, &[Part::Head, Part::Index, Part::Refs, Part::Rules]);
+                    }
+                }
+                Err(error) => {
+                    // Git may be in the midst of a change: only what stays is said.
+                    let now = WhyPolling::unreadable(&self.places, &error);
+                    if failed.replace(now.clone()) == Some(now.clone()) && why != now {
+                        (self.sink)(WatchEvent::Polling { why: now.clone() });
+                        why = now;
+                    }
+                }
             }
-            let wait = self.options.poll.max(4 * look.elapsed());
-            let end = Instant::now() + wait;
+            let end = Instant::now() + self.options.poll.max(4 * look.elapsed());
             loop {
                 match heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                    Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return Poll::Stopped,
                     Ok(Word::Touched(_) | Word::Lost | Word::Deaf(_)) => {}
                     Err(RecvTimeoutError::Timeout) => break,
                 }

@@ -25,8 +25,13 @@ pub enum WhyPolling {
         /// How many may.
         limit: Option<u64>,
     },
-    /// The folder of the repository went away.
+    /// The folder of the repository went away. Where it comes back it is watched again.
     RootGone,
+    /// The repository could not be read. Where it can be again it is watched again.
+    Unreadable {
+        /// Why.
+        reason: String,
+    },
     /// The system says something else.
     System {
         /// What.
@@ -49,6 +54,10 @@ impl fmt::Display for WhyPolling {
                 of(limit)
             ),
             Self::RootGone => f.write_str("the folder of the repository is gone; it is looked for from time to time"),
+            Self::Unreadable { reason } => write!(
+                f,
+                "the repository cannot be read ({reason}); it is looked at from time to time"
+            ),
             Self::System { reason } => write!(
                 f,
                 "the system does not tell of changes ({reason}), so they are looked for from time to time"
@@ -64,7 +73,29 @@ impl WhyPolling {
             Self::TooManyFolders { limit } => raise("max_user_watches", limit.unwrap_or(0).max(8_192) * 4),
             Self::TooManyWatchers { limit } => raise("max_user_instances", limit.unwrap_or(0).max(128) * 4),
             Self::RootGone => "Bring the folder back, or remove the repository from the list.".to_owned(),
+            Self::Unreadable { .. } => {
+                "Run 'git status' in the repository to see what is wrong with it.".to_owned()
+            }
             Self::System { .. } => "Keep the repository on a local disk, where the system tells of changes.".to_owned(),
+        }
+    }
+
+    /// Whether it is the repository's state, which passes, and not the system's.
+    pub(crate) fn passes(&self) -> bool {
+        match self {
+            Self::RootGone | Self::Unreadable { .. } => true,
+            Self::TooManyFolders { .. } | Self::TooManyWatchers { .. } | Self::System { .. } => false,
+        }
+    }
+
+    /// Why a repository cannot be looked at.
+    pub(crate) fn unreadable(places: &Places, error: &RepoError) -> Self {
+        if places.root.is_dir() {
+            Self::Unreadable {
+                reason: error.to_string(),
+            }
+        } else {
+            Self::RootGone
         }
     }
 

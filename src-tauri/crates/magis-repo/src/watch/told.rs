@@ -4,7 +4,7 @@ use super::burst::Touched;
 use super::folders::{Rules, Step};
 use super::places::{Part, Places};
 use super::{ChangedPaths, WhyPolling, repo_path};
-use crate::{RepoError, Repository};
+use crate::Repository;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ impl Told {
             most: most.unwrap_or(usize::MAX),
         };
         told.watch_git(places)?;
-        let rules = Rules::read(repository, places).map_err(|error| unreadable(&error))?;
+        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(places, &error))?;
         told.walk(&rules, &places.root, &mut Touched::default())?;
         Ok(told)
     }
@@ -80,7 +80,7 @@ impl Told {
         places: &Places,
         mut touched: Touched,
     ) -> Result<(ChangedPaths, Vec<Part>), WhyPolling> {
-        let rules = Rules::read(repository, places).map_err(|error| unreadable(&error))?;
+        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(places, &error))?;
         if touched.parts.contains(&Part::Refs) {
             self.watch_git(places)?;
         }
@@ -249,10 +249,4 @@ fn is_gone(error: &notify::Error) -> bool {
 
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
-}
-
-fn unreadable(error: &RepoError) -> WhyPolling {
-    WhyPolling::System {
-        reason: error.to_string(),
-    }
 }

@@ -522,5 +522,32 @@ fn a_repository_that_goes_away_is_waited_for() {
         }
     }
     fs::rename(&aside, &root).unwrap();
-    assert_eq!(watched.next().paths, ChangedPaths::Many);
+    // The caller looks at everything when the watching begins.
+    let next = watched.heard.recv_timeout(NEVER).unwrap();
+    assert!(matches!(next, WatchEvent::Watching { .. }), "{next:?}");
+    let seen = watched.seen(|fixture| {
+        fixture.write("src/b.py", "b = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["src/b.py"]));
+}
+
+#[test]
+fn a_repository_that_cannot_be_read_for_a_while_is_watched_again() {
+    let watched = Watched::begin(committed());
+    let index = watched.fixture.root().join(".git/index");
+    let whole = fs::read(&index).unwrap();
+    fs::write(&index, "no index").unwrap();
+    loop {
+        if let WatchEvent::Polling { why } = watched.heard.recv_timeout(NEVER).unwrap() {
+            assert!(matches!(why, WhyPolling::Unreadable { .. }), "{why:?}");
+            break;
+        }
+    }
+    fs::write(&index, whole).unwrap();
+    let next = watched.heard.recv_timeout(NEVER).unwrap();
+    assert!(matches!(next, WatchEvent::Watching { .. }), "{next:?}");
+    let seen = watched.seen(|fixture| {
+        fixture.write("a.py", "a = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["a.py"]));
 }
