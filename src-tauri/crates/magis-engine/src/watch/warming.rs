@@ -141,7 +141,7 @@ impl Warming {
             let budget = self.orders.borrow().budget.tokens;
             let left = budget.map(|most| most.saturating_sub(self.spent.tokens));
             if left.is_some_and(|left| likely_tokens(one.text.len()) > left) {
-                return self.rest(WarmingRest::TokensSpent, LOOK).await;
+                return self.rest(WarmingRest::TokensSpent, LATER).await;
             }
             match self.describe(&batch.snapshot, &one).await {
                 Ok(None) => {}
