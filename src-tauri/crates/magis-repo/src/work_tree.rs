@@ -5,8 +5,8 @@
 //! run has to outlive the repository. Submodules, nested repositories, symbolic links, ignored files and files above
 //! [`MAX_FILE_BYTES`] are left out, as they are there.
 
-use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, filter, tree};
-use git2::{Delta, DiffOptions, ErrorCode, ObjectType, Oid};
+use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, filter, staged, tree};
+use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,6 @@ pub struct WorkTree {
     unreadable: BTreeSet<RepoPath>,
 }
 
-/// Set in an index entry's extended flags when a sparse checkout leaves its file out.
-const SKIP_WORKTREE: u16 = 1 << 14;
 /// So many bytes of cleaned files are held in memory at the most, and one file more.
 const MOST_HELD: u64 = 64 << 20;
 /// Where in an index entry's flags its side of a conflict stands.
@@ -72,7 +70,7 @@ impl WorkTree {
             }
         }
         let mut unreadable = BTreeSet::new();
-        let diff = match cleaner.compare(&index) {
+        let diff = match staged::compare(&cleaner.objects, &index) {
             // What cannot be opened makes libgit2 give up: it is asked again without that.
             Err(error) => {
                 unreadable = cleaner.unreadable(&files);
@@ -85,20 +83,13 @@ impl WorkTree {
                         .remove(Path::new(path.as_str()), 0)
                         .map_err(RepoError::git("leaving out a file that cannot be read"))?;
                 }
-                cleaner.compare(&index)?
+                staged::compare(&cleaner.objects, &index)?
             }
             compared => compared?,
         };
         let mut uncommitted = BTreeSet::new();
         for delta in diff.deltas() {
-            let file = if delta.status() == Delta::Deleted {
-                delta.old_file()
-            } else {
-                delta.new_file()
-            };
-            let Some(path) = file.path_bytes().or_else(|| delta.old_file().path_bytes()) else {
-                continue;
-            };
+            let Some(path) = staged::path_of(&delta) else { continue };
             // A slash at the end: a repository of its own.
             let Some(path) = path_of(path) else { continue };
             match cleaner.look(&index, &path)? {
@@ -129,7 +120,7 @@ impl WorkTree {
         let below: BTreeSet<RepoPath> = paths.iter().flat_map(|path| self.below(path)).collect();
         for path in paths.iter().chain(below.iter().filter(|path| !paths.contains(path))) {
             self.unreadable.remove(path);
-            let staged = staged_entry(&index, path);
+            let staged = staged::entry(&index, Path::new(path.as_str()));
             let tracked = staged.is_some();
             let now = if !tracked && !cleaner.counts(path) {
                 None
@@ -286,13 +277,13 @@ impl Cleaner {
     }
 
     fn look(&self, index: &git2::Index, path: &RepoPath) -> Result<Look, RepoError> {
-        let staged = staged_entry(index, path);
+        let staged = staged::entry(index, Path::new(path.as_str()));
         if staged.as_ref().is_some_and(|entry| entry.mode == tree::SUBMODULE) {
             return Ok(Look::AsStaged);
         }
         let place = self.place(path);
         let Ok(metadata) = fs::symlink_metadata(&place) else {
-            let left_out = staged.is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
+            let left_out = staged.as_ref().is_some_and(staged::is_left_out);
             return Ok(if left_out { Look::AsStaged } else { Look::Gone });
         };
         if !metadata.is_file() || self.behind_a_link(path) {
@@ -317,20 +308,6 @@ impl Cleaner {
         } else {
             Look::Holds(BlobId(cleaned.id().to_string()))
         })
-    }
-
-    /// What of the working tree differs from the index.
-    fn compare(&self, index: &git2::Index) -> Result<git2::Diff<'_>, RepoError> {
-        let mut options = DiffOptions::new();
-        options
-            .include_untracked(true)
-            .recurse_untracked_dirs(true)
-            .include_typechange(true)
-            .ignore_submodules(true)
-            .update_index(false);
-        self.objects
-            .diff_index_to_workdir(Some(index), Some(&mut options))
-            .map_err(RepoError::git("comparing the work tree with the index"))
     }
 
     /// Those of the tracked files that the system does not let us read.
@@ -410,12 +387,6 @@ impl Cleaner {
     }
 }
 
-/// The index entry of `path`; in a conflict, our side's.
-fn staged_entry(index: &git2::Index, path: &RepoPath) -> Option<git2::IndexEntry> {
-    let path = Path::new(path.as_str());
-    index.get_path(path, 0).or_else(|| index.get_path(path, 2))
-}
-
 /// Whether the system does not let us read a file that is there.
 fn is_closed(place: &Path) -> bool {
     fs::File::open(place).is_err_and(|error| error.kind() != ErrorKind::NotFound)
@@ -423,7 +394,7 @@ fn is_closed(place: &Path) -> bool {
 
 /// Whether this content is staged at `path`; in a conflict, none is.
 fn is_staged(index: &git2::Index, path: &RepoPath, blob: &BlobId) -> bool {
-    staged_entry(index, path).is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
+    staged::entry(index, Path::new(path.as_str())).is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
 }
 
 /// Whether it is an ordinary file and no side of a conflict.
