@@ -134,8 +134,6 @@ impl Watched {
     /// What an action that means nothing makes it say: nothing.
     fn silent(&self, act: impl FnOnce(&FixtureRepo)) {
         act(&self.fixture);
-        // Long enough for a burst of its own.
-        std::thread::sleep(2 * options().quiet);
         assert_eq!(self.rest(), []);
     }
 }
@@ -413,7 +411,7 @@ fn what_git_does_is_seen_whichever_its_version() {
         let watched = Watched::begin(committed());
         let run = |arguments: &[&str]| {
             let seen = watched.seen(|fixture| {
-                git(&program, fixture.root(), arguments);
+                assert!(git(&program, fixture.root(), arguments), "{arguments:?}");
             });
             (seen.heads.len(), seen.paths, seen.git)
         };
