@@ -6,7 +6,7 @@ use super::Watched;
 use super::prospects::{Kind, Prospect, in_order};
 use crate::describing::{FileVersion, is_ready};
 use crate::{EngineError, past};
-use magis_core::{BlobId, CommitId, RepoPath, RunEvent};
+use magis_core::{BlobId, CommitId, RepoPath, RunEvent, RunId};
 use magis_repo::{BaseChoice, Snapshot};
 use magis_store::{RunFilter, RunOrder};
 use magis_syntax::Language;
@@ -47,8 +47,12 @@ pub(crate) struct Choosing {
     changes: Option<(CommitId, Changes)>,
 }
 
+    mentions: Option<(Option<RunId>, Arc<Mentions>)>,
 /// By file: how many commits ago it was changed, each time.
 type Changes = BTreeMap<RepoPath, Vec<u32>>;
+/// In how many of the last runs each file was described.
+type Mentions = BTreeMap<RepoPath, u32>;
+
 
 impl Choosing {
     pub fn new(watched: Watched) -> Self {
@@ -60,6 +64,7 @@ impl Choosing {
         }
     }
 
+            mentions: None,
     /// The next files, `most` at the most; none where everything is described that could be, or where there is no commit.
     /// May take seconds: a history that was never read is.
     pub fn next(
@@ -77,6 +82,7 @@ impl Choosing {
         }
         let (magis, repo) = (self.watched.magis.clone(), self.watched.repo);
         let Some(work) = work else { return Ok(None) };
+            self.mentions = None;
         if magis.open_repository(repo)?.head_place()?.commit.is_none() {
             return Ok(None);
         }
@@ -166,10 +172,9 @@ impl Choosing {
         Ok(changes)
     }
 
-    /// In how many of the last runs each file was described.
-    fn mentions(&self) -> Result<BTreeMap<RepoPath, u32>, EngineError> {
+    /// What the last runs described, read once for each new run.
+    fn mentions(&mut self) -> Result<Arc<Mentions>, EngineError> {
         let store = &self.watched.magis.store;
-        let mut mentions = BTreeMap::new();
         let filter = RunFilter {
             repo: Some(self.watched.repo),
             status: None,
@@ -177,7 +182,15 @@ impl Choosing {
             order: RunOrder::NewestFirst,
             after: None,
         };
-        for run in store.runs(&filter)? {
+        let runs = store.runs(&filter)?;
+        let newest = runs.first().map(|run| run.id);
+        if let Some((known, mentions)) = &self.mentions
+            && *known == newest
+        {
+            return Ok(Arc::clone(mentions));
+        }
+        let mut mentions = Mentions::new();
+        for run in runs {
             for stored in store.events(run.id)? {
                 if let RunEvent::FileDescribed { description } = stored.event {
                     *mentions.entry(description.path).or_insert(0) += 1;
@@ -187,3 +200,5 @@ impl Choosing {
         Ok(mentions)
     }
 }
+        let mentions = Arc::new(mentions);
+        self.mentions = Some((newest, Arc::clone(&mentions)));
