@@ -40,31 +40,34 @@ pub(crate) struct Chosen {
 /// Chooses files, and remembers which need nothing.
 pub(crate) struct Choosing {
     watched: Watched,
-    /// Versions that memory knows, or that gave nothing usable.
+    /// Versions that memory knows.
     settled: HashSet<(RepoPath, BlobId)>,
+    /// Versions of which the model made nothing: it would again.
+    unusable: HashSet<(RepoPath, BlobId)>,
     /// What others had changed in memory when that was found out.
     memory_changes: u32,
     changes: Option<(CommitId, Changes)>,
+    mentions: Option<(Option<RunId>, Arc<Mentions>)>,
 }
 
-    mentions: Option<(Option<RunId>, Arc<Mentions>)>,
-/// By file: how many commits ago it was changed, each time.
-type Changes = BTreeMap<RepoPath, Vec<u32>>;
 /// In how many of the last runs each file was described.
 type Mentions = BTreeMap<RepoPath, u32>;
 
+/// By file: how many commits ago it was changed, each time.
+type Changes = BTreeMap<RepoPath, Vec<u32>>;
 
 impl Choosing {
     pub fn new(watched: Watched) -> Self {
         Self {
             watched,
             settled: HashSet::new(),
+            unusable: HashSet::new(),
             memory_changes: 0,
             changes: None,
+            mentions: None,
         }
     }
 
-            mentions: None,
     /// The next files, `most` at the most; none where everything is described that could be, or where there is no commit.
     /// May take seconds: a history that was never read is.
     pub fn next(
@@ -79,10 +82,10 @@ impl Choosing {
         };
         if std::mem::replace(&mut self.memory_changes, memory_changes) != memory_changes {
             self.settled.clear();
+            self.mentions = None;
         }
         let (magis, repo) = (self.watched.magis.clone(), self.watched.repo);
         let Some(work) = work else { return Ok(None) };
-            self.mentions = None;
         if magis.open_repository(repo)?.head_place()?.commit.is_none() {
             return Ok(None);
         }
@@ -106,7 +109,7 @@ impl Choosing {
                 break;
             }
             let version = (one.path, one.blob);
-            if self.settled.contains(&version) {
+            if self.settled.contains(&version) || self.unusable.contains(&version) {
                 continue;
             }
             // What is staged and not committed is of another version than the last commit.
@@ -134,9 +137,14 @@ impl Choosing {
         Ok((!files.is_empty()).then_some(Batch { snapshot, files }))
     }
 
-    /// This version is left alone.
+    /// This version is described.
     pub fn settle(&mut self, one: &Chosen) {
         self.settled.insert((one.path.clone(), one.blob.clone()));
+    }
+
+    /// This version is left alone.
+    pub fn leave(&mut self, one: &Chosen) {
+        self.unusable.insert((one.path.clone(), one.blob.clone()));
     }
 
     /// Forgets what needs nothing: another program may have changed memory.
@@ -197,8 +205,8 @@ impl Choosing {
                 }
             }
         }
+        let mentions = Arc::new(mentions);
+        self.mentions = Some((newest, Arc::clone(&mentions)));
         Ok(mentions)
     }
 }
-        let mentions = Arc::new(mentions);
-        self.mentions = Some((newest, Arc::clone(&mentions)));

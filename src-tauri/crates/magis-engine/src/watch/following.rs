@@ -1,6 +1,6 @@
 //! Brings index and memory state up to date with the working tree, change by change, on a thread of its own.
 
-use super::{WatchNews, Watched};
+use super::{Failure, WatchNews, Watched};
 use crate::EngineError;
 use crate::indexed::{self, take_turn};
 use magis_core::{BlobId, RepoPath};
@@ -149,8 +149,9 @@ impl Following {
                 Err(error) => {
                     self.index = None;
                     left = Scope::All;
-                    if self.failed.replace(error.to_string()) != Some(error.to_string()) {
-                        self.watched.tell(WatchNews::failed(&error));
+                    let sentence = error.to_string();
+                    if self.failed.replace(sentence.clone()) != Some(sentence) {
+                        self.watched.tell(WatchNews::Failed(Failure::of(error)));
                     }
                 }
             }
@@ -290,7 +291,7 @@ impl Following {
                     none: memory.none,
                 });
             }
-            Err(error) => self.watched.tell(WatchNews::failed(&error.into())),
+            Err(error) => self.watched.tell(WatchNews::Failed(Failure::of(error.into()))),
         }
     }
 
