@@ -19,6 +19,8 @@ use tokio_util::sync::CancellationToken;
 const LOOK: Duration = Duration::from_secs(2);
 /// When a file that changed under our eyes is looked at again.
 const AGAIN: Duration = Duration::from_millis(200);
+/// How seldom at the most, where it changes each time.
+const SELDOM: Duration = Duration::from_secs(30);
 /// How often the progress of reading is told.
 const BEAT: Duration = Duration::from_millis(500);
 /// An index that nobody needed for so long is closed: it holds names and imports of every file in memory.
@@ -55,6 +57,8 @@ pub(crate) struct Following {
     failed: Option<String>,
     /// Versions that are no text: they would be read again at every change.
     no_text: HashSet<BlobId>,
+    /// Files that changed while they were read the last time.
+    restless: BTreeSet<RepoPath>,
 }
 
 /// The index while it is in use.
@@ -108,6 +112,7 @@ impl Following {
     }
 
     /// Until nobody wants to know any more. What could not be done is tried again.
+            restless: BTreeSet::new(),
     pub fn follow(&mut self, hears: &Receiver<Heard>) {
         let mut left = Scope::Nothing;
         let mut wait = LOOK;
@@ -116,6 +121,7 @@ impl Following {
                 Ok(heard) => Some(heard),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
+        let mut again = AGAIN;
             };
             let mut since = None;
             let mut scope = std::mem::replace(&mut left, Scope::Nothing);
@@ -141,8 +147,10 @@ impl Following {
                 Ok(changing) => {
                     self.failed = None;
                     if !changing.is_empty() {
-                        left = Scope::Files(changing);
-                        wait = AGAIN;
+                        // What does not come to rest is looked at more and more seldom.
+                        again = if self.restless == changing { (2 * again).min(SELDOM) } else { AGAIN };
+                        wait = again;
+                        left = Scope::Files(changing.clone());
                     }
                 }
                 Err(_) if self.stop.is_cancelled() => return,
@@ -152,6 +160,7 @@ impl Following {
                     let sentence = error.to_string();
                     if self.failed.replace(sentence.clone()) != Some(sentence) {
                         self.watched.tell(WatchNews::Failed(Failure::of(error)));
+                    self.restless = changing;
                     }
                 }
             }
