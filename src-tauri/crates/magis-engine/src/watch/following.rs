@@ -53,6 +53,8 @@ pub(crate) struct Following {
     folder: PathBuf,
     work: Option<WorkTree>,
     index: Option<Opened>,
+    /// What the index said of itself on the disk when it was last right.
+    stamp: Option<String>,
     /// What could not be done the last time, so that it is said once.
     failed: Option<String>,
     /// Versions that are no text: they would be read again at every change.
@@ -64,8 +66,6 @@ pub(crate) struct Following {
 /// The index while it is in use.
 struct Opened {
     index: Index,
-    /// What it said of itself on the disk when it was last right.
-    stamp: String,
     used: Instant,
 }
 
@@ -110,6 +110,7 @@ impl Following {
             no_text: HashSet::new(),
         }
     }
+            stamp: None,
 
     /// Until nobody wants to know any more. What could not be done is tried again.
             restless: BTreeSet::new(),
@@ -213,11 +214,10 @@ impl Following {
             .collect();
         let stop = self.stop.clone();
         let _turn = take_turn(&self.folder, &mut || going(&stop))?;
-        let stamp = self.stamp();
-        let opened = self.index.take().map(|opened| (opened.index, opened.stamp));
-        let known = opened.filter(|(_, known)| *known == stamp && !stamp.is_empty());
-        let mut index = match known {
-            Some((index, _)) => index,
+        let stamp = self.stamp_now();
+        let is_ours = !stamp.is_empty() && self.stamp.take() == Some(stamp);
+        let mut index = match self.index.take().filter(|_| is_ours) {
+            Some(opened) => opened.index,
             None => Index::open(&self.folder)?,
         };
         let mut changing = BTreeSet::new();
@@ -231,7 +231,6 @@ impl Following {
         };
         self.index = Some(Opened {
             index,
-            stamp: self.stamp(),
             used: Instant::now(),
         });
         Ok((update, changing))
@@ -258,6 +257,7 @@ impl Following {
                 WorkText::NotText(_) => {
                     no_text.insert(blob.clone());
                     None
+        self.stamp = Some(self.stamp_now());
                 }
                 WorkText::Changed => {
                     changing.insert(path.clone());
@@ -305,11 +305,11 @@ impl Following {
     }
 
     fn somebody_changed_the_index(&self) -> bool {
-        self.index.as_ref().is_some_and(|opened| opened.stamp != self.stamp())
+        self.stamp.as_ref().is_some_and(|known| *known != self.stamp_now())
     }
 
     /// What the index says of itself on the disk; another text after every change, by whomever.
-    fn stamp(&self) -> String {
+    fn stamp_now(&self) -> String {
         fs::read_to_string(self.folder.join("meta.json")).unwrap_or_default()
     }
 }
