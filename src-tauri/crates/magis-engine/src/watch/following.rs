@@ -4,7 +4,7 @@ use super::{Failure, WatchNews, Watched};
 use crate::EngineError;
 use crate::indexed::{self, take_turn};
 use magis_core::{BlobId, RepoPath};
-use magis_repo::{ChangedPaths, Repository, WatchEvent, WorkText, WorkTree};
+use magis_repo::{ChangedPaths, GitPart, Repository, WatchEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -221,11 +221,11 @@ impl Following {
             None => Index::open(&self.folder)?,
         };
         let mut changing = BTreeSet::new();
-        let update = match self.update(&mut index, work, &wanted, &mut changing) {
+        let update = match self.update(&mut index, &reader, &wanted, &mut changing) {
             // What was damaged under our hands is recognised, and made anew, by opening it.
             Err(SearchError::Read(_) | SearchError::Write(_)) => {
                 index = Index::open(&self.folder)?;
-                self.update(&mut index, work, &wanted, &mut changing)?
+                self.update(&mut index, &reader, &wanted, &mut changing)?
             }
             update => update?,
         };
@@ -239,13 +239,11 @@ impl Following {
     fn update(
         &mut self,
         index: &mut Index,
-        work: &WorkTree,
+        reader: &WorkReader,
+        let reader = work.reader()?;
         wanted: &[(RepoPath, BlobId)],
         changing: &mut BTreeSet<RepoPath>,
     ) -> Result<Update, SearchError> {
-        let Ok(reader) = work.reader() else {
-            return Err(SearchError::Read("the repository cannot be opened".to_owned()));
-        };
         let commit = self.repository.head_place().ok().and_then(|head| head.commit);
         indexed::forget(&self.folder);
         let (stop, watched, no_text) = (self.stop.clone(), self.watched.clone(), &mut self.no_text);
