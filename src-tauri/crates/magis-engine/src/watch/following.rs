@@ -74,7 +74,11 @@ impl Scope {
     pub fn of(event: &WatchEvent) -> Self {
         match event {
             WatchEvent::Watching { .. } | WatchEvent::Polling { .. } => Self::All,
-            WatchEvent::Changed(change) if change.head.is_some() || !change.git.is_empty() => Self::All,
+            WatchEvent::Changed(change)
+                if change.head.is_some() || change.git.iter().any(|part| *part != GitPart::Refs) =>
+            {
+                Self::All
+            }
             WatchEvent::Changed(change) => match &change.paths {
                 ChangedPaths::None => Self::Nothing,
                 ChangedPaths::Some(paths) => Self::Files(paths.iter().cloned().collect()),
@@ -323,7 +327,7 @@ fn going(stop: &CancellationToken) -> ControlFlow<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magis_repo::{GitPart, HeadMove, HeadPlace, RepoChange};
+    use magis_repo::{HeadMove, HeadPlace, RepoChange};
 
     fn files(names: &[&str]) -> ChangedPaths {
         ChangedPaths::Some(names.iter().map(|name| RepoPath::new(*name).unwrap()).collect())
@@ -359,3 +363,5 @@ mod tests {
         assert_eq!(a.with(Scope::All), Scope::All);
     }
 }
+        let branch = [GitPart::Refs];
+        assert_eq!(scope(ChangedPaths::None, None, &branch), Scope::Nothing, "no file follows");
