@@ -57,10 +57,10 @@ pub(crate) struct Following {
     stamp: Option<String>,
     /// What could not be done the last time, so that it is said once.
     failed: Option<String>,
-    /// Versions that are no text: they would be read again at every change.
-    no_text: HashSet<BlobId>,
     /// Files that changed while they were read the last time.
     restless: BTreeSet<RepoPath>,
+    /// Versions that are no text: they would be read again at every change.
+    no_text: HashSet<BlobId>,
 }
 
 /// The index while it is in use.
@@ -110,31 +110,31 @@ impl Following {
             folder,
             work: None,
             index: None,
+            stamp: None,
             failed: None,
+            restless: BTreeSet::new(),
             no_text: HashSet::new(),
         }
     }
-            stamp: None,
 
     /// Until nobody wants to know any more. What could not be done is tried again.
-            restless: BTreeSet::new(),
     pub fn follow(&mut self, hears: &Receiver<Heard>) {
         let mut left = Scope::Nothing;
         let mut wait = LOOK;
+        let mut again = AGAIN;
         loop {
             let mut next = match hears.recv_timeout(wait) {
                 Ok(heard) => Some(heard),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
-        let mut again = AGAIN;
             };
-            let mut since = None;
+            let (mut since, mut recounts) = (None, false);
             let mut scope = std::mem::replace(&mut left, Scope::Nothing);
             wait = LOOK;
             while let Some(heard) = next {
                 match heard {
                     Heard::Stop => return,
-                    Heard::Recount => self.recount(),
+                    Heard::Recount => recounts = true,
                     Heard::Event(event, at) => {
                         since.get_or_insert(at);
                         scope = scope.with(Scope::of(&event));
@@ -143,6 +143,9 @@ impl Following {
                     }
                 }
                 next = hears.try_recv().ok();
+            }
+            if recounts {
+                self.recount();
             }
             if scope == Scope::Nothing && (self.work.is_none() || !self.somebody_changed_the_index()) {
                 self.index = self.index.take().filter(|opened| opened.used.elapsed() < UNUSED);
@@ -157,6 +160,7 @@ impl Following {
                         wait = again;
                         left = Scope::Files(changing.clone());
                     }
+                    self.restless = changing;
                 }
                 Err(_) if self.stop.is_cancelled() => return,
                 Err(error) => {
@@ -165,7 +169,6 @@ impl Following {
                     let sentence = error.to_string();
                     if self.failed.replace(sentence.clone()) != Some(sentence) {
                         self.watched.tell(WatchNews::Failed(Failure::of(error)));
-                    self.restless = changing;
                     }
                 }
             }
@@ -175,11 +178,21 @@ impl Following {
     /// Looks at what was touched, and brings the index up to date with it. Gives the files that changed again meanwhile:
     /// they are in the index once they have been looked at anew.
     fn catch_up(&mut self, scope: &Scope, since: Instant) -> Result<BTreeSet<RepoPath>, EngineError> {
+        let recovered = self.failed.is_some();
+        let unreadable = self.work.as_ref().map(|work| work.unreadable().clone());
         match (&mut self.work, scope) {
             (_, Scope::Nothing) => {}
             (Some(work), Scope::Files(paths)) => {
                 let paths: Vec<RepoPath> = paths.iter().cloned().collect();
-                work.look_at(&paths)?;
+                let uncommitted = work.uncommitted().clone();
+                let changed = work.look_at(&paths)?;
+                // What a look could not read stays to be read, though it has not changed since.
+                let is_same = changed.is_empty()
+                    && *work.uncommitted() == uncommitted
+                    && unreadable.as_ref() == Some(work.unreadable());
+                if is_same && self.restless.is_empty() && !recovered && !self.somebody_changed_the_index() {
+                    return Ok(BTreeSet::new());
+                }
             }
             (Some(work), Scope::All) => work.look_at_all()?,
             (none @ None, Scope::Files(_) | Scope::All) => *none = Some(WorkTree::read(&self.repository)?),
@@ -187,14 +200,25 @@ impl Following {
         let Some(work) = self.work.clone().map(Arc::new) else {
             return Ok(BTreeSet::new());
         };
+        if unreadable.unwrap_or_default() != *work.unreadable() {
+            let files = work.unreadable().iter().cloned().collect();
+            self.watched.tell(WatchNews::Unreadable { files });
+        }
         let (update, changing) = self.index_of(&work)?;
-        let before = self.watched.held().work.replace(Arc::clone(&work));
+        let before = self.watched.held().work.clone();
         let same_files = before.as_ref().is_some_and(|before| before.files() == work.files());
-        if let Some(opened) = &self.index
-            && (!same_files || update.added > 0)
+        let index = self.index.as_ref();
+        let told = index.filter(|_| !same_files || update.added > 0 || recovered);
+        let connections = told.map(|opened| Arc::new(opened.index.connections()));
         {
-            let connections = Arc::new(opened.index.connections());
-            self.watched.held().connections = connections;
+            // Both at once: whoever chooses files sees them together.
+            let mut held = self.watched.held();
+            held.work = Some(Arc::clone(&work));
+            if let Some(connections) = connections {
+                held.connections = connections;
+            }
+        }
+        if let Some(opened) = told {
             self.watched.tell(WatchNews::Indexed {
                 files: opened.index.files(),
                 added: update.added,
@@ -216,6 +240,7 @@ impl Following {
             .filter(|(_, blob)| !self.no_text.contains(blob))
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
+        let reader = work.reader()?;
         let stop = self.stop.clone();
         let _turn = take_turn(&self.folder, &mut || going(&stop))?;
         let stamp = self.stamp_now();
@@ -233,6 +258,7 @@ impl Following {
             }
             update => update?,
         };
+        self.stamp = Some(self.stamp_now());
         self.index = Some(Opened {
             index,
             used: Instant::now(),
@@ -244,7 +270,6 @@ impl Following {
         &mut self,
         index: &mut Index,
         reader: &WorkReader,
-        let reader = work.reader()?;
         wanted: &[(RepoPath, BlobId)],
         changing: &mut BTreeSet<RepoPath>,
     ) -> Result<Update, SearchError> {
@@ -259,7 +284,6 @@ impl Following {
                 WorkText::NotText(_) => {
                     no_text.insert(blob.clone());
                     None
-        self.stamp = Some(self.stamp_now());
                 }
                 WorkText::Changed => {
                     changing.insert(path.clone());
@@ -351,6 +375,8 @@ mod tests {
         assert_eq!(scope(files(&["a.py"]), None, &[]), one);
         assert_eq!(scope(files(&["a.py"]), Some(moved), &[]), Scope::All);
         assert_eq!(scope(files(&["a.py"]), None, &[GitPart::Index]), Scope::All);
+        let branch = [GitPart::Refs];
+        assert_eq!(scope(ChangedPaths::None, None, &branch), Scope::Nothing, "no file follows");
         assert_eq!(scope(ChangedPaths::Many, None, &[]), Scope::All);
         assert_eq!(scope(ChangedPaths::None, None, &[]), Scope::Nothing);
     }
@@ -363,5 +389,3 @@ mod tests {
         assert_eq!(a.with(Scope::All), Scope::All);
     }
 }
-        let branch = [GitPart::Refs];
-        assert_eq!(scope(ChangedPaths::None, None, &branch), Scope::Nothing, "no file follows");
