@@ -17,7 +17,7 @@ use crate::{RepoError, Repository};
 use burst::{Coalescer, Lock, Pace};
 use magis_core::{CommitId, RepoPath};
 use places::{Part, Places};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -57,8 +57,7 @@ impl Default for WatchOptions {
 }
 
 /// What a watcher says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEvent {
     /// From now on no change is missed.
     Watching {
@@ -75,7 +74,7 @@ pub enum WatchEvent {
 }
 
 /// What changed in one burst.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RepoChange {
     /// In the working tree. Ignored files do not count.
     pub paths: ChangedPaths,
@@ -86,7 +85,7 @@ pub struct RepoChange {
 }
 
 /// Which files of the working tree were touched; not all of them need differ from before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "paths", rename_all = "snake_case")]
 pub enum ChangedPaths {
     /// None.
@@ -98,7 +97,7 @@ pub enum ChangedPaths {
 }
 
 /// A part of git's own files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GitPart {
     /// What is staged, or what git remembers of the files' times.
@@ -110,7 +109,7 @@ pub enum GitPart {
 }
 
 /// A move of `HEAD`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeadMove {
     /// Before.
     pub from: HeadPlace,
@@ -119,7 +118,7 @@ pub struct HeadMove {
 }
 
 /// Where `HEAD` stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct HeadPlace {
     /// The branch, by its short name; none where `HEAD` is detached.
     pub branch: Option<String>,
@@ -173,7 +172,7 @@ impl Repository {
         let branch = head
             .symbolic_target_bytes()
             .map(|name| String::from_utf8_lossy(name).into_owned())
-            .map(|name| name.strip_prefix("refs/heads/").map_or(name.clone(), ToOwned::to_owned));
+            .map(|name| name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned());
         let commit = handle.head().ok().and_then(|head| head.target());
         Ok(HeadPlace {
             branch,
