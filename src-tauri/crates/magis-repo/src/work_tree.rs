@@ -70,7 +70,9 @@ impl WorkTree {
             }
         }
         let mut unreadable = BTreeSet::new();
-        let diff = match staged::compare(&cleaner.objects, &index) {
+        // A file that is written in this moment makes it fail once.
+        let compared = staged::compare(&cleaner.objects, &index);
+        let diff = match compared.or_else(|_| staged::compare(&cleaner.objects, &index)) {
             // What cannot be opened makes libgit2 give up: it is asked again without that.
             Err(error) => {
                 unreadable = cleaner.unreadable(&files);
@@ -296,10 +298,12 @@ impl Cleaner {
         if metadata.len() > 2 * MAX_FILE_BYTES {
             return Ok(Look::Gone);
         }
-        let cleaned = match self.clean(index, path) {
+        // A file that is written in this moment may be shorter than it was a moment ago, which git takes for a failure.
+        let again = |_| self.clean(index, path);
+        let cleaned = match self.clean(index, path).or_else(again).or_else(again) {
             Ok(cleaned) => cleaned,
             // It went away between the two looks; another event follows.
-            Err(_) if fs::symlink_metadata(&place).is_err() => return Ok(Look::Gone),
+            Err(_) if !fs::symlink_metadata(&place).is_ok_and(|now| now.is_file()) => return Ok(Look::Gone),
             Err(_) if is_closed(&place) => return Ok(Look::Unreadable),
             Err(error) => return Err(error),
         };
