@@ -247,8 +247,18 @@ impl Driving {
 
     /// Frees the model.
     pub async fn free(&self, app: &App) {
-        release(self.loading.lock().await.take()).await;
+        let mut slot = self.loading.lock().await;
+        release(slot.take()).await;
+        // As long as the slot is held nobody loads another one meanwhile.
         app.watching().go_on();
+    }
+
+    /// Lets describing in advance go on, unless a model is loaded: the loading of one was broken off.
+    async fn give_machine_back(&self, app: &App) {
+        let slot = self.loading.lock().await;
+        if slot.is_none() {
+            app.watching().go_on();
+        }
     }
 
     /// Frees the model when nothing is asked of it for some minutes.
@@ -319,7 +329,10 @@ async fn carry_out(app: &App, run: RunId, stop: &CancellationToken) -> Result<Dr
     driving.tell(run, &RunNews::Loading { model: name.clone() });
     let model = tokio::select! {
         model = driving.model(app, &magis, &name) => model?,
-        () = stop.cancelled() => return Ok(DriveEnd::Stopped),
+        () = stop.cancelled() => {
+            driving.give_machine_back(app).await;
+            return Ok(DriveEnd::Stopped);
+        }
     };
     let (sender, progress) = unbounded_channel();
     let driven = {

@@ -54,7 +54,13 @@ impl Problem {
 
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
-        Self::new(code(&error), error.to_string(), remedy(&error)).naming(given::given(&error))
+        Self::from(&error)
+    }
+}
+
+impl From<&EngineError> for Problem {
+    fn from(error: &EngineError) -> Self {
+        Self::new(code(error), error.to_string(), remedy(error)).naming(given::given(error))
     }
 }
 

@@ -5,12 +5,14 @@
 
 use crate::driving::ModelSource;
 use crate::problem::{Problem, named};
-use crate::state::{App, Change, now};
-use crate::view::{Warming, WatchView, WatchedIndex};
+use crate::state::{App, Change};
+use crate::view::{RestReason, Warming, WatchView, WatchedIndex};
 use magis_core::RepoId;
 use magis_engine::floors::repo::{WatchOptions, WhyPolling};
 use magis_engine::floors::store::Coverage;
-use magis_engine::{EngineLimits, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews};
+use magis_engine::{
+    EngineLimits, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,6 +45,8 @@ struct Warmer {
     wanted: Wanted,
     budget: WarmingBudget,
     switch: WarmingSwitch,
+    /// What it could not do the last time.
+    problem: Option<Problem>,
 }
 
 /// What files are described with.
@@ -55,41 +59,44 @@ struct Wanted {
 impl Watching {
     /// Watches a repository and none beside it; how it stands. Has to be called within the runtime.
     pub fn begin(app: &App, repo: RepoId) -> Result<WatchView, Problem> {
-        {
-            let mut at_hand = app.watching().at_hand();
-            if let Some(known) = at_hand.as_ref().filter(|known| known.view.repo == repo) {
-                return Ok(known.view.clone());
+        let watching = app.watching();
+        let mut at_hand = loop {
+            let mut at_hand = watching.at_hand();
+            match at_hand.as_ref() {
+                None => break at_hand,
+                Some(known) if known.view.repo == repo => return Ok(known.view.clone()),
+                Some(_) => {
+                    let before = at_hand.take();
+                    // Its last writing is waited for, and nobody has to wait along.
+                    drop(at_hand);
+                    end(before);
+                }
             }
-            *at_hand = None;
-            let (sender, news) = unbounded_channel();
-            let watch = app.magis()?.watch(repo, WatchOptions::default(), sender)?;
-            let view = WatchView {
+        };
+        let (sender, news) = unbounded_channel();
+        let known = at_hand.insert(AtHand {
+            watch: app.magis()?.watch(repo, WatchOptions::default(), sender)?,
+            view: WatchView {
                 repo,
                 polling: None,
                 index: WatchedIndex::Looking,
-                changed_at_ms: None,
                 memory: None,
                 warming: Warming::Off,
                 described: 0,
                 spent: 0,
                 problem: None,
-            };
-            *at_hand = Some(AtHand {
-                watch,
-                view,
-                warmer: None,
-            });
-            tokio::spawn(hear(app.clone(), repo, news));
-        }
-        Self::obey(app)?;
-        let at_hand = app.watching().at_hand();
-        let known = at_hand.as_ref().filter(|known| known.view.repo == repo);
-        known.map(|known| known.view.clone()).ok_or_else(|| another(repo))
+            },
+            warmer: None,
+        });
+        tokio::spawn(hear(app.clone(), repo, news));
+        steer(app, known)?;
+        Ok(known.view.clone())
     }
 
     /// Watches nothing any more, and waits until nothing is written either.
     pub fn end(&self) {
-        end(self.at_hand().take());
+        let ended = self.at_hand().take();
+        end(ended);
     }
 
     /// As [`Watching::end`], where it is this repository that is watched.
@@ -100,44 +107,10 @@ impl Watching {
 
     /// Describes files in advance, or does not, as the settings say. Has to be called within the runtime.
     pub fn obey(app: &App) -> Result<(), Problem> {
-        let settings = app.settings()?;
-        let wanted = Wanted {
-            model: app.default_model()?,
-            limits: settings.limits(),
-        };
-        let budget = WarmingBudget {
-            tokens: settings.warm_tokens,
-            minutes: settings.warm_minutes,
-        };
-        let watching = app.watching();
-        let mut at_hand = watching.at_hand();
-        let Some(known) = at_hand.as_mut() else { return Ok(()) };
-        if !settings.warm {
-            known.warmer = None;
-            known.view.warming = Warming::Off;
-        } else if let Some(warmer) = known.warmer.as_mut().filter(|warmer| warmer.wanted == wanted) {
-            if warmer.budget != budget {
-                warmer.budget = budget;
-                warmer.switch.set_budget(budget);
-            }
-        } else {
-            let model = match app.driving().models() {
-                ModelSource::Given(model) => WarmingModel::Loaded(Arc::clone(model)),
-                ModelSource::Worker => WarmingModel::Named {
-                    name: wanted.model.clone(),
-                    limits: wanted.limits,
-                },
-            };
-            let switch = known.watch.warm(model, budget, QUIET);
-            if watching.gives_way.load(Ordering::Relaxed) {
-                switch.give_way();
-            }
-            known.view.warming = Warming::Resting { why: None };
-            known.view.problem = None;
-            known.warmer = Some(Warmer { wanted, budget, switch });
+        match app.watching().at_hand().as_mut() {
+            Some(known) => steer(app, known),
+            None => Ok(()),
         }
-        app.ring(Change::Watch(Box::new(known.view.clone())));
-        Ok(())
     }
 
     /// Counts anew how much memory knows of this repository, where it is watched.
@@ -150,24 +123,19 @@ impl Watching {
     /// Lets go of the machine: a model is about to be loaded. Comes back when the other one is gone.
     pub async fn give_way(&self) {
         self.gives_way.store(true, Ordering::Relaxed);
+        if let Some(warmer) = self.at_hand().as_ref().and_then(|known| known.warmer.as_ref()) {
+            warmer.switch.give_way();
+        }
         let end = Instant::now() + GRACE;
-        loop {
-            match self.at_hand().as_ref() {
-                Some(AtHand {
-                    watch,
-                    warmer: Some(warmer),
-                    ..
-                }) if watch.state().rests.is_none_or(|why| why == WarmingRest::JustChanged) => warmer.switch.give_way(),
-                Some(AtHand {
-                    warmer: Some(warmer), ..
-                }) => return warmer.switch.give_way(),
-                _ => return,
-            }
-            if Instant::now() > end {
-                return;
-            }
+        while self.holds_a_model() && Instant::now() < end {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// Whether describing in advance has a model in memory, or loads one.
+    pub fn holds_a_model(&self) -> bool {
+        let at_hand = self.at_hand();
+        at_hand.as_ref().map(|known| known.watch.state().machine) == Some(MachineUse::Model)
     }
 
     /// Nobody else needs the machine any more.
@@ -181,6 +149,56 @@ impl Watching {
     fn at_hand(&self) -> MutexGuard<'_, Option<AtHand>> {
         self.at_hand.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Brings the describing in advance into line with the settings, and tells the window.
+fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
+    let settings = app.settings()?;
+    let wanted = Wanted {
+        model: app.default_model()?,
+        limits: settings.limits(),
+    };
+    let budget = WarmingBudget {
+        tokens: settings.warm_tokens,
+        minutes: settings.warm_minutes,
+    };
+    if !settings.warm {
+        known.warmer = None;
+        known.view.warming = Warming::Off;
+    } else if let Some(warmer) = known.warmer.as_mut().filter(|warmer| warmer.wanted == wanted) {
+        if warmer.budget != budget {
+            warmer.budget = budget;
+            warmer.switch.set_budget(budget);
+            known.view.spent = 0;
+        }
+    } else {
+        let model = match app.driving().models() {
+            ModelSource::Given(model) => WarmingModel::Loaded(Arc::clone(model)),
+            ModelSource::Worker => WarmingModel::Named {
+                name: wanted.model.clone(),
+                limits: wanted.limits,
+            },
+        };
+        // The one before ends first: there is never a second model.
+        known.warmer = None;
+        let switch = known.watch.warm(model, budget, QUIET);
+        if app.watching().gives_way.load(Ordering::Relaxed) {
+            switch.give_way();
+        }
+        (known.view.warming, known.view.spent) = (resting(None, None), 0);
+        known.warmer = Some(Warmer {
+            wanted,
+            budget,
+            switch,
+            problem: None,
+        });
+    }
+    app.ring(Change::Watch(Box::new(known.view.clone())));
+    Ok(())
+}
+
+fn resting(why: Option<RestReason>, problem: Option<Problem>) -> Warming {
+    Warming::Resting { why, problem }
 }
 
 fn end(ended: Option<AtHand>) {
@@ -210,7 +228,7 @@ async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
                 let Some(told) = told else { return };
                 let mut at_hand = app.watching().at_hand();
                 let Some(known) = at_hand.as_mut().filter(|known| known.view.repo == repo) else { return };
-                take(&mut known.view, told, &mut pending);
+                take(known, told, &mut pending);
             }
             _ = beat.tick() => {
                 if std::mem::take(&mut pending.view) {
@@ -233,15 +251,13 @@ async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
     }
 }
 
-fn take(view: &mut WatchView, news: WatchNews, pending: &mut Pending) {
+fn take(known: &mut AtHand, news: WatchNews, pending: &mut Pending) {
     pending.view = true;
+    let AtHand { view, warmer, .. } = known;
     match news {
         WatchNews::Watching { .. } => view.polling = None,
         WatchNews::Polling { why } => view.polling = Some(polling(&why)),
-        WatchNews::Changed { .. } => {
-            view.changed_at_ms = Some(now());
-            pending.repositories = true;
-        }
+        WatchNews::Changed { .. } => pending.repositories = true,
         WatchNews::Indexing { done, total } => {
             view.index = WatchedIndex::Reading {
                 done: count(done),
@@ -267,12 +283,24 @@ fn take(view: &mut WatchView, news: WatchNews, pending: &mut Pending) {
         WatchNews::Warmed { spent, .. } => {
             view.described += 1;
             view.spent = spent;
+            if let Some(warmer) = warmer {
+                warmer.problem = None;
+            }
         }
-        WatchNews::Resting { why } if view.warming != Warming::Off => {
-            view.warming = Warming::Resting { why: Some(why.into()) };
+        WatchNews::WarmingFailed(failure) => {
+            if let Some(warmer) = warmer {
+                warmer.problem = Some((&*failure.error).into());
+            }
         }
-        WatchNews::Resting { .. } | WatchNews::NotWarmed { .. } => {}
-        WatchNews::Failed { sentence, remedy } => view.problem = Some(Problem::new("watch", sentence, remedy)),
+        WatchNews::Resting { why } => {
+            if let Some(warmer) = warmer {
+                let problem = warmer.problem.clone().filter(|_| why == WarmingRest::Failed);
+                view.warming = resting(Some(why.into()), problem);
+            }
+        }
+        // What is left out is seen in no list here.
+        WatchNews::NotWarmed { .. } | WatchNews::Unreadable { .. } => {}
+        WatchNews::Failed(failure) => view.problem = Some((&*failure.error).into()),
     }
 }
 
@@ -281,13 +309,11 @@ fn polling(why: &WhyPolling) -> Problem {
         WhyPolling::TooManyFolders { .. } => "watch_folders",
         WhyPolling::TooManyWatchers { .. } => "watch_programs",
         WhyPolling::RootGone => "watch_gone",
+        WhyPolling::Unreadable { .. } => "watch_unread",
         WhyPolling::System { .. } => "watch_system",
     };
-    Problem::new(code, why.to_string(), why.remedy()).naming(named([("remedy", why.remedy())]))
-}
-
-fn another(repo: RepoId) -> Problem {
-    Problem::new("watch", format!("repository {repo} is no longer the one at hand"), "")
+    let to = why.enough().map_or_else(Default::default, |to| named([("to", to)]));
+    Problem::new(code, why.to_string(), why.remedy()).naming(to)
 }
 
 fn count(number: usize) -> u32 {

@@ -322,7 +322,6 @@ function watching(repo: T.RepoId): T.WatchView {
     repo,
     polling: null,
     index: { kind: 'right', files: memory.files.length, took_ms: 44 },
-    changed_at_ms: now - 60_000,
     memory: memory.counts,
     warming: !settings.warm ? { kind: 'off' } : path === undefined ? { kind: 'resting', why: 'done' } : { kind: 'describing', path },
     described: settings.warm ? 3 : 0,

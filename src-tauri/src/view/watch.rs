@@ -17,17 +17,15 @@ pub struct WatchView {
     pub polling: Option<Problem>,
     /// The search index.
     pub index: WatchedIndex,
-    /// When something changed in the repository, in milliseconds since 1970; none while nothing has.
-    pub changed_at_ms: Option<i64>,
     /// How much of the working tree memory knows; none until it was counted.
     pub memory: Option<MemoryCounts>,
     /// The describing of files in advance.
     pub warming: Warming,
-    /// Files described in advance since the window opened.
+    /// Files described in advance since it is watched.
     pub described: u32,
     /// Tokens spent on it since the budget was given.
     pub spent: u64,
-    /// What could not be done; it is tried again.
+    /// What could not be done for index and memory; it is tried again.
     pub problem: Option<Problem>,
 }
 
@@ -68,6 +66,10 @@ pub enum Warming {
     Resting {
         /// Why; none before it was found out.
         why: Option<RestReason>,
+        /// What went wrong, where that is why.
+        #[serde(default)]
+        #[specta(optional)]
+        problem: Option<Problem>,
     },
 }
 
@@ -85,14 +87,14 @@ pub enum RestReason {
     Changed,
     /// Nothing is left to describe.
     Done,
-    /// The model cannot be used.
+    /// It could not be done; it is tried again.
     Model,
 }
 
 impl From<WarmingRest> for RestReason {
     fn from(why: WarmingRest) -> Self {
         match why {
-            WarmingRest::Paused | WarmingRest::RunUnderWay => Self::Run,
+            WarmingRest::Off | WarmingRest::RunUnderWay => Self::Run,
             WarmingRest::TokensSpent => Self::Tokens,
             WarmingRest::MinutesSpent => Self::Minutes,
             WarmingRest::JustChanged => Self::Changed,

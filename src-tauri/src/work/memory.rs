@@ -58,10 +58,11 @@ impl App {
             Some(loaded) => loaded,
             None => self.driving().model(self, &magis, &self.default_model()?).await?,
         };
-        let renewed = magis.renew_summary(repo, &path, model.as_ref()).await?;
+        let renewed = magis.renew_summary(repo, &path, model.as_ref()).await;
         if self.driving().driven().is_empty() {
             Driving::free_when_idle(self);
         }
+        let renewed = renewed?;
         self.memory_changed(repo);
         Ok(renewed.into())
     }

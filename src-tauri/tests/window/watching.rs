@@ -4,6 +4,7 @@ use crate::ground::script;
 use crate::support::Window;
 use magis_app::views::{IndexView, RestReason, Settings, Warming, WatchView, WatchedIndex};
 use magis_core::RepoId;
+use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -64,9 +65,12 @@ async fn the_repository_at_hand_is_followed_and_no_other() {
     );
 
     fs::write(window.root().join("new.py"), "def new():\n    return 1\n").unwrap();
-    let after = window.until(repo, |view| files(view) > files(&first)).await;
-    assert!(after.changed_at_ms.is_some());
-    assert_eq!(after.memory.unwrap().none, first.memory.unwrap().none + 1);
+    let none = |view: &WatchView| view.memory.unwrap().none;
+    window
+        .until(repo, |view| {
+            files(view) > files(&first) && none(view) == none(&first) + 1
+        })
+        .await;
 
     window.until(other_repo, |view| files(view) == files(&first)).await;
     fs::remove_file(window.root().join("new.py")).unwrap();
@@ -88,6 +92,7 @@ async fn files_are_described_in_advance_where_it_is_wanted() {
     window.set(|settings| settings.warm = true);
     let done = Warming::Resting {
         why: Some(RestReason::Done),
+        problem: None,
     };
     let after = window.until(repo, |view| view.warming == done).await;
     assert!(after.described > 2 && after.spent > 0, "{after:?}");
@@ -108,12 +113,34 @@ async fn describing_in_advance_keeps_to_its_budget() {
     let repo = window.add();
     let spent = Warming::Resting {
         why: Some(RestReason::Tokens),
+        problem: None,
     };
     let view = window.until(repo, |view| view.warming == spent).await;
-    assert!(view.spent <= 2_000, "{view:?}");
+    assert!(view.spent > 0 && view.spent <= 2_000 && view.described > 0, "{view:?}");
     window.set(|settings| settings.warm_tokens = None);
     let done = Warming::Resting {
         why: Some(RestReason::Done),
+        problem: None,
     };
     window.until(repo, |view| view.warming == done).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn describing_in_advance_lets_go_of_its_model_while_another_is_needed() {
+    let hanging = ScriptedModel::new("hangs").answer(|_| Some(ScriptedReply::Hang));
+    let window = Window::new(hanging);
+    window.set(|settings| settings.warm = true);
+    let repo = window.add();
+    let describes = |view: &WatchView| matches!(view.warming, Warming::Describing { .. });
+    window.until(repo, describes).await;
+    assert!(window.app.watching().holds_a_model());
+    window.app.watching().give_way().await;
+    assert!(!window.app.watching().holds_a_model());
+    let waits = Warming::Resting {
+        why: Some(RestReason::Run),
+        problem: None,
+    };
+    window.until(repo, |view| view.warming == waits).await;
+    window.app.watching().go_on();
+    window.until(repo, describes).await;
 }

@@ -81,11 +81,21 @@ class App {
     void this.watch()
   }
 
-  /** Has the repository at hand watched. Where it cannot be, its row says why. */
+  /** Has the repository at hand watched. */
   private async watch(): Promise<void> {
     const row = this.repository
     if (row === null || row.problem !== null) this.watched = null
-    else if (this.watched?.repo !== row.id) this.watched = await ipc.watchRepository(row.id).catch(() => null)
+    else if (this.watched?.repo !== row.id) {
+      try {
+        const view = await ipc.watchRepository(row.id)
+        // Another may be at hand by now, or a newer word of this one has come.
+        if (this.repo === row.id && this.watched?.repo !== row.id) this.watched = view
+      } catch (thrown) {
+        if (this.repo !== row.id) return
+        this.watched = null
+        this.fail(thrown)
+      }
+    }
   }
 
   widenRail(wide: boolean): void {

@@ -1122,7 +1122,7 @@ export type RestReason =
 "changed" | 
 /**  Nothing is left to describe. */
 "done" | 
-/**  The model cannot be used. */
+/**  It could not be done; it is tried again. */
 "model";
 
 /**  How far a review is. */
@@ -1734,7 +1734,9 @@ path: string } |
 /**  Nothing is done now. */
 { kind: "resting"; 
 /**  Why; none before it was found out. */
-why: RestReason | null };
+why: RestReason | null; 
+/**  What went wrong, where that is why. */
+problem?: Problem | null };
 
 /**  The watched repository stands otherwise. */
 export type WatchChanged = {
@@ -1750,17 +1752,15 @@ export type WatchView = {
 	polling: Problem | null,
 	/**  The search index. */
 	index: WatchedIndex,
-	/**  When something changed in the repository, in milliseconds since 1970; none while nothing has. */
-	changed_at_ms: number | null,
 	/**  How much of the working tree memory knows; none until it was counted. */
 	memory: MemoryCounts | null,
 	/**  The describing of files in advance. */
 	warming: Warming,
-	/**  Files described in advance since the window opened. */
+	/**  Files described in advance since it is watched. */
 	described: number,
 	/**  Tokens spent on it since the budget was given. */
 	spent: number,
-	/**  What could not be done; it is tried again. */
+	/**  What could not be done for index and memory; it is tried again. */
 	problem: Problem | null,
 };
 

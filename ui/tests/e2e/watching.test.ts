@@ -15,7 +15,6 @@ const view: WatchView = {
   repo: 1,
   polling: null,
   index: { kind: 'right', files: 1_482, took_ms: 44 },
-  changed_at_ms: 1,
   memory: null,
   warming: { kind: 'off' },
   described: 0,

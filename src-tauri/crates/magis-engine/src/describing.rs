@@ -20,7 +20,7 @@ use magis_store::{Maker, MemoryWork, NewSummary, Store};
 use magis_syntax::skeleton_within;
 
 /// A file above so many tokens is summarised from its skeleton: a reading of ten seconds on two cores.
-const WHOLE_FILE: u32 = 1_200;
+pub(crate) const WHOLE_FILE: u32 = 1_200;
 
 /// Who asks the model, and under which run.
 #[async_trait]

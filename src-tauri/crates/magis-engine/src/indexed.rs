@@ -1,6 +1,7 @@
-//! For which commit the search index of a repository was made: a note beside the index, written once the index is whole.
+//! Around the search index of a repository: whose turn it is to bring it up to date, and for which commit it was made, a
+//! note beside the index that is written once the index is whole.
 //!
-//! The index itself is `magis-search`'s; it brings itself up to date at the next run.
+//! The index itself is `magis-search`'s. A watch keeps it right, and so does each run.
 
 use crate::{EngineError, Magis, past};
 use magis_core::{CommitId, RepoId};
@@ -8,7 +9,7 @@ use std::fs::{self, File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How the search index of a repository stands to its HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,17 +44,28 @@ impl Magis {
         })
     }
 
-    /// Deletes the search index of a repository. It can be made anew from nothing, so what cannot be deleted now does no
+    /// Deletes the search index of a repository, where nobody is at work on it for long. It can be made anew from nothing, so what cannot be deleted now does no
     /// harm.
     pub fn delete_index(&self, repo: RepoId) {
         let folder = self.data.index(repo);
+        let end = Instant::now() + PATIENCE;
+        let waits = &mut || {
+            if Instant::now() < end {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        };
+        // The lock's file stays: who waits for it holds it open, and another of its name would be another turn.
+        let Ok(_turn) = take_turn(&folder, waits) else { return };
         forget(&folder);
         past::forget(&folder);
-        drop(fs::remove_file(turn_of(&folder)));
         drop(fs::remove_dir_all(folder));
     }
 }
 
+/// How long an index that is to be deleted is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How often is looked whether it is our turn.
 const LOOK: Duration = Duration::from_millis(20);
 

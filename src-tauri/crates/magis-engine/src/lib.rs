@@ -49,7 +49,9 @@ pub use remembered::{FileMemory, MemoryDay, MemoryState, Remembered};
 pub use repositories::RunTexts;
 pub use searchable::Preparing;
 pub use steering::Steering;
-pub use watch::{WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews, WatchState};
+pub use watch::{
+    Failure, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews, WatchState,
+};
 
 /// What the faces of the program (the command line, the window, the measures) need of the floors below.
 pub mod floors {

@@ -9,13 +9,14 @@
 
 mod ground;
 
-use ground::{Ground, script};
+use ground::{Ground, script, script_after};
 use magis_core::{RepoId, RepoPath};
-use magis_engine::floors::llm::{LanguageModel, ScriptedModel, ScriptedReply};
+use magis_engine::floors::llm::{LanguageModel, LlmError, ScriptedModel, ScriptedReply};
 use magis_engine::floors::repo::{ChangedPaths, GitPart, WatchOptions};
-use magis_engine::{IndexState, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews};
+use magis_engine::{IndexState, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews};
 use magis_testkit::sample;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -75,6 +76,14 @@ impl Watched {
     async fn memory(&mut self) -> (u32, u32) {
         self.find(|news| match news {
             WatchNews::Memory { fresh, stale, .. } => Some((*fresh, *stale)),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn warming(&mut self) -> RepoPath {
+        self.find(|news| match news {
+            WatchNews::Warming { path } => Some(path.clone()),
             _ => None,
         })
         .await
@@ -154,6 +163,20 @@ async fn a_branch_at_the_same_tree_changes_nothing_in_the_index() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_done_and_can_be_again_is_said_to_be_right() {
+    let mut watched = Watched::begin(Ground::new());
+    watched.memory().await;
+    let index = watched.ground.repository().join(".git/index");
+    let whole = std::fs::read(&index).unwrap();
+    std::fs::write(&index, "no index").unwrap();
+    watched
+        .find(|news| matches!(news, WatchNews::Failed(_)).then_some(()))
+        .await;
+    std::fs::write(&index, whole).unwrap();
+    assert_eq!(watched.indexed().await, (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn files_are_described_until_none_is_left_and_again_when_they_change() {
     let mut watched = Watched::begin(Ground::new());
     let model = Arc::new(script());
@@ -229,19 +252,78 @@ async fn the_budget_of_tokens_is_kept_and_another_one_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_ends_the_file_that_is_being_described() {
+async fn giving_way_ends_the_file_that_is_being_described_and_lets_go_of_the_model() {
     let mut watched = Watched::begin(Ground::new());
     let switch = watched.warm(Arc::new(hanging()), WarmingBudget::default());
-    let path = watched
-        .find(|news| match news {
-            WatchNews::Warming { path } => Some(path.clone()),
+    let path = watched.warming().await;
+    let state = watched.watch.state();
+    assert_eq!((state.warming, state.machine), (Some(path), MachineUse::Model));
+    switch.give_way();
+    assert_eq!(watched.rests().await, WarmingRest::RunUnderWay);
+    let state = watched.watch.state();
+    assert_eq!((state.warming, state.machine), (None, MachineUse::None));
+    switch.go_on();
+    watched.warming().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn describing_that_is_switched_on_anew_says_anew_how_it_stands() {
+    let mut watched = Watched::begin(Ground::new());
+    let first = watched.warm(Arc::new(script()), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    assert!(watched.watch.state().spent > 0);
+    drop(first);
+    let _second = watched.warm(Arc::new(script()), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    assert_eq!(watched.watch.state().spent, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_which_the_model_makes_nothing_is_asked_once() {
+    let mut watched = Watched::begin(Ground::new());
+    let looping = ScriptedModel::new("loops").answer(|_| Some(ScriptedReply::Looping("again".to_owned())));
+    let _switch = watched.warm(Arc::new(looping), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let longer = "def changed():\n    return 1\n".repeat(40);
+    watched.ground.commit("tally/filters.py", &longer);
+    let mut asked = Vec::new();
+    let rests = watched.find(|news| match news {
+        WatchNews::NotWarmed { path, .. } => {
+            asked.push(path.to_string());
+            None
+        }
+        WatchNews::Resting { why } if *why == WarmingRest::NothingLeft => Some(()),
+        _ => None,
+    });
+    rests.await;
+    assert_eq!(asked, ["tally/filters.py"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
+    let mut watched = Watched::begin(Ground::new());
+    let failures = AtomicU32::new(0);
+    let fails_twice = ScriptedModel::new("fails twice").answer(move |_| {
+        let reason = "gone".to_owned();
+        let fails = failures.fetch_add(1, Ordering::Relaxed) < 2;
+        fails.then_some(ScriptedReply::Fail(LlmError::WorkerDied { reason }))
+    });
+    let _switch = watched.warm(Arc::new(script_after(fails_twice)), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::Failed);
+    let mut said_again = 0;
+    for (text, end) in [("one = 1\n", WarmingRest::Failed), ("two = 2\n", WarmingRest::NothingLeft)] {
+        watched.ground.commit("tally/filters.py", text);
+        let rests = watched.find(|news| match news {
+            WatchNews::WarmingFailed(_) => {
+                said_again += 1;
+                None
+            }
+            WatchNews::Resting { why } if *why == end => Some(()),
             _ => None,
-        })
-        .await;
-    assert_eq!(watched.watch.state().warming, Some(path));
-    switch.pause();
-    assert_eq!(watched.rests().await, WarmingRest::Paused);
-    assert_eq!(watched.watch.state().warming, None);
+        });
+        rests.await;
+    }
+    assert_eq!(said_again, 0, "what was said stands until it is over");
 }
 
 #[tokio::test(flavor = "multi_thread")]

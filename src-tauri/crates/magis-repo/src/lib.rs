@@ -20,6 +20,7 @@ mod replace;
 mod repository;
 mod snapshot;
 mod source;
+mod staged;
 mod state;
 mod store;
 mod tree;

@@ -4,8 +4,8 @@
 //! (line ends, `ident`); a file with a filter that only the `git` program could run keeps its staged version, with a note.
 
 use crate::tree::{self, Slot};
-use crate::{ObjectStore, RepoError, Repository, filter};
-use git2::{Delta, DiffOptions, IndexEntry, ObjectType, Oid};
+use crate::{ObjectStore, RepoError, Repository, filter, staged};
+use git2::{Delta, DiffOptions, ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,6 @@ pub(crate) struct Uncommitted {
     pub notes: Vec<String>,
 }
 
-/// Set in an index entry's extended flags when a sparse checkout leaves its file out.
-const SKIP_WORKTREE: u16 = 1 << 14;
-
 pub(crate) fn tree(
     repository: &Repository,
     handle: &git2::Repository,
@@ -27,34 +24,19 @@ pub(crate) fn tree(
 ) -> Result<Uncommitted, RepoError> {
     let mut index = handle.index().map_err(repository.index_error("reading the index"))?;
     index.read(false).map_err(repository.index_error("reading the index"))?;
-    let mut changes = staged(handle, &index, head)?;
+    let mut changes = differing(handle, &index, head)?;
     let mut notes = Vec::new();
     let writer = Writer::new(repository, store, &index)?;
-    let mut options = DiffOptions::new();
-    options
-        .include_untracked(true)
-        .recurse_untracked_dirs(true)
-        .include_typechange(true)
-        .ignore_submodules(true)
-        .update_index(false);
-    let diff = handle
-        .diff_index_to_workdir(Some(&index), Some(&mut options))
-        .map_err(RepoError::git("comparing the work tree with the index"))?;
+    let diff = staged::compare(handle, &index)?;
     for delta in diff.deltas() {
-        let file = if delta.status() == Delta::Deleted {
-            delta.old_file()
-        } else {
-            delta.new_file()
-        };
-        let Some(path) = file.path_bytes().or_else(|| delta.old_file().path_bytes()) else {
-            continue;
-        };
+        let Some(path) = staged::path_of(&delta) else { continue };
         let name = String::from_utf8_lossy(path).into_owned();
         if path.ends_with(b"/") {
             notes.push(format!("'{name}' is a repository of its own and left out."));
             continue;
         }
-        let entry = staged_entry(&index, path);
+        let inside = std::str::from_utf8(path).ok().map(Path::new);
+        let entry = inside.and_then(|inside| staged::entry(&index, inside));
         if entry.as_ref().is_some_and(|entry| entry.mode == tree::SUBMODULE) {
             continue;
         }
@@ -63,10 +45,7 @@ pub(crate) fn tree(
             continue;
         };
         let Ok(metadata) = fs::symlink_metadata(&place) else {
-            if entry
-                .as_ref()
-                .is_none_or(|entry| entry.flags_extended & SKIP_WORKTREE == 0)
-            {
+            if !entry.as_ref().is_some_and(staged::is_left_out) {
                 changes.insert(path.to_vec(), Slot::Gone);
             }
             continue;
@@ -106,7 +85,7 @@ pub(crate) fn tree(
 }
 
 /// What the index has different from `head`.
-fn staged(handle: &git2::Repository, index: &git2::Index, head: Oid) -> Result<BTreeMap<Vec<u8>, Slot>, RepoError> {
+fn differing(handle: &git2::Repository, index: &git2::Index, head: Oid) -> Result<BTreeMap<Vec<u8>, Slot>, RepoError> {
     let compare = || {
         let head = handle.find_tree(head)?;
         let mut options = DiffOptions::new();
@@ -129,12 +108,6 @@ fn staged(handle: &git2::Repository, index: &git2::Index, head: Oid) -> Result<B
         Ok(diff.deltas().filter_map(slot).collect())
     };
     compare().map_err(RepoError::git("comparing the index with HEAD"))
-}
-
-/// The index entry of `path`; in a conflict, our side's.
-fn staged_entry(index: &git2::Index, path: &[u8]) -> Option<IndexEntry> {
-    let path = Path::new(std::str::from_utf8(path).ok()?);
-    index.get_path(path, 0).or_else(|| index.get_path(path, 2))
 }
 
 #[cfg_attr(

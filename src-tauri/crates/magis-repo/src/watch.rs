@@ -17,9 +17,10 @@ use crate::{RepoError, Repository};
 use burst::{Coalescer, Lock, Pace};
 use magis_core::{CommitId, RepoPath};
 use places::{Part, Places};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use std::fs;
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 use told::{Told, Word};
@@ -56,8 +57,7 @@ impl Default for WatchOptions {
 }
 
 /// What a watcher says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEvent {
     /// From now on no change is missed.
     Watching {
@@ -74,7 +74,7 @@ pub enum WatchEvent {
 }
 
 /// What changed in one burst.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RepoChange {
     /// In the working tree. Ignored files do not count.
     pub paths: ChangedPaths,
@@ -85,7 +85,7 @@ pub struct RepoChange {
 }
 
 /// Which files of the working tree were touched; not all of them need differ from before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "paths", rename_all = "snake_case")]
 pub enum ChangedPaths {
     /// None.
@@ -97,7 +97,7 @@ pub enum ChangedPaths {
 }
 
 /// A part of git's own files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GitPart {
     /// What is staged, or what git remembers of the files' times.
@@ -109,7 +109,7 @@ pub enum GitPart {
 }
 
 /// A move of `HEAD`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeadMove {
     /// Before.
     pub from: HeadPlace,
@@ -118,7 +118,7 @@ pub struct HeadMove {
 }
 
 /// Where `HEAD` stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct HeadPlace {
     /// The branch, by its short name; none where `HEAD` is detached.
     pub branch: Option<String>,
@@ -172,7 +172,7 @@ impl Repository {
         let branch = head
             .symbolic_target_bytes()
             .map(|name| String::from_utf8_lossy(name).into_owned())
-            .map(|name| name.strip_prefix("refs/heads/").map_or(name.clone(), ToOwned::to_owned));
+            .map(|name| name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned());
         let commit = handle.head().ok().and_then(|head| head.target());
         Ok(HeadPlace {
             branch,
@@ -197,24 +197,37 @@ enum End {
     Deaf(WhyPolling),
 }
 
+/// How looking ended.
+enum Poll {
+    Stopped,
+    /// What kept the system from telling is over.
+    Passed,
+}
+
 impl<S: FnMut(WatchEvent)> Watch<S> {
-    fn follow(&mut self, words: &Sender<Word>, heard: &std::sync::mpsc::Receiver<Word>) {
-        let end = match Told::begin(&self.repository, &self.places, self.options.most_folders, words) {
-            Ok(mut told) => {
-                (self.sink)(WatchEvent::Watching {
-                    folders: told.folders(),
-                });
-                self.listen(&mut told, heard)
+    fn follow(&mut self, words: &Sender<Word>, heard: &Receiver<Word>) {
+        loop {
+            let end = match Told::begin(&self.repository, &self.places, self.options.most_folders, words) {
+                Ok(mut told) => {
+                    (self.sink)(WatchEvent::Watching {
+                        folders: told.folders(),
+                    });
+                    self.say(ChangedPaths::None, &[Part::Head]);
+                    self.listen(&mut told, heard)
+                }
+                Err(why) => End::Deaf(why),
+            };
+            match end {
+                End::Stopped => return,
+                End::Deaf(why) => match self.poll(why, heard) {
+                    Poll::Stopped => return,
+                    Poll::Passed => {}
+                },
             }
-            Err(why) => End::Deaf(why),
-        };
-        if let End::Deaf(why) = end {
-            (self.sink)(WatchEvent::Polling { why });
-            self.poll(heard);
         }
     }
 
-    fn listen(&mut self, told: &mut Told, heard: &std::sync::mpsc::Receiver<Word>) -> End {
+    fn listen(&mut self, told: &mut Told, heard: &Receiver<Word>) -> End {
         let began = Instant::now();
         let mut coalescer = Coalescer::new(Pace {
             quiet: self.options.quiet,
@@ -248,11 +261,7 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
             if coalescer.is_empty() {
                 continue;
             }
-            let lock = if self.places.lock().exists() {
-                Lock::Held
-            } else {
-                Lock::Free
-            };
+            let lock = self.lock();
             let now = began.elapsed();
             if coalescer.due(lock).is_none_or(|due| due > now) {
                 if lock == Lock::Held {
@@ -265,31 +274,53 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
             }
             match told.settle(&self.repository, &self.places, coalescer.settle()) {
                 Ok((paths, parts)) => self.say(paths, &parts),
-                Err(why) => {
-                    // What was touched is not lost: the first look says it.
-                    return End::Deaf(why);
-                }
+                // What was touched is not lost: the first look says it, or the watching anew.
+                Err(why) => return End::Deaf(why),
             }
         }
     }
 
-    /// Looks again and again. The first look always says that many files may have changed.
-    fn poll(&mut self, heard: &std::sync::mpsc::Receiver<Word>) {
+    /// Whether git is at work. A lock that is older than is waited for was left by a git that died.
+    fn lock(&self) -> Lock {
+        let taken = fs::symlink_metadata(self.places.lock()).and_then(|lock| lock.modified());
+        match taken.map(|taken| taken.elapsed()) {
+            // One from the future is of a clock that was set back.
+            Ok(Ok(age)) if age >= self.options.locked => Lock::Free,
+            Ok(_) => Lock::Held,
+            Err(_) => Lock::Free,
+        }
+    }
+
+    /// Looks again and again, until what kept it from being told has passed. The first look always says that many files
+    /// may have changed.
+    fn poll(&mut self, mut why: WhyPolling, heard: &Receiver<Word>) -> Poll {
+        (self.sink)(WatchEvent::Polling { why: why.clone() });
         let mut known = None;
+        let mut failed = None;
         loop {
             let look = Instant::now();
-            // A repository that cannot be read now (it is gone, git is in the midst of a change) is looked at again.
-            if let Ok(found) = polling::fingerprint(&self.repository, &self.places)
-                && known != Some(found)
-            {
-                known = Some(found);
-                self.say(ChangedPaths::Many, &[Part::Head, Part::Index, Part::Refs, Part::Rules]);
+            match polling::fingerprint(&self.repository, &self.places) {
+                Ok(_) if why.passes() => return Poll::Passed,
+                Ok(found) => {
+                    failed = None;
+                    if known != Some(found) {
+                        known = Some(found);
+                        self.say(ChangedPaths::Many, &[Part::Head, Part::Index, Part::Refs, Part::Rules]);
+                    }
+                }
+                Err(error) => {
+                    // Git may be in the midst of a change: only what stays is said.
+                    let now = WhyPolling::unreadable(&self.places, &error);
+                    if failed.replace(now.clone()) == Some(now.clone()) && why != now {
+                        (self.sink)(WatchEvent::Polling { why: now.clone() });
+                        why = now;
+                    }
+                }
             }
-            let wait = self.options.poll.max(4 * look.elapsed());
-            let end = Instant::now() + wait;
+            let end = Instant::now() + self.options.poll.max(4 * look.elapsed());
             loop {
                 match heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                    Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return Poll::Stopped,
                     Ok(Word::Touched(_) | Word::Lost | Word::Deaf(_)) => {}
                     Err(RecvTimeoutError::Timeout) => break,
                 }

@@ -5,11 +5,13 @@
 //! run has to outlive the repository. Submodules, nested repositories, symbolic links, ignored files and files above
 //! [`MAX_FILE_BYTES`] are left out, as they are there.
 
-use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, filter, tree};
-use git2::{Delta, DiffOptions, ErrorCode, ObjectType, Oid};
+use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, filter, staged, tree};
+use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::{BlobId, RepoPath, SkipReason};
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The files of a working tree, as they were when it was last looked at.
@@ -18,10 +20,11 @@ pub struct WorkTree {
     repository: Repository,
     files: BTreeMap<RepoPath, BlobId>,
     uncommitted: BTreeSet<RepoPath>,
+    unreadable: BTreeSet<RepoPath>,
 }
 
-/// Set in an index entry's extended flags when a sparse checkout leaves its file out.
-const SKIP_WORKTREE: u16 = 1 << 14;
+/// So many bytes of cleaned files are held in memory at the most, and one file more.
+const MOST_HELD: u64 = 64 << 20;
 /// Where in an index entry's flags its side of a conflict stands.
 const STAGE: u16 = 0x3000;
 
@@ -32,6 +35,7 @@ impl WorkTree {
             repository: repository.clone(),
             files: BTreeMap::new(),
             uncommitted: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
         };
         work.look_at_all()?;
         Ok(work)
@@ -42,15 +46,20 @@ impl WorkTree {
         &self.files
     }
 
-    /// Those that differ from what is staged, or are not tracked.
+    /// Those with another content than the staged one, or that are not tracked.
     pub fn uncommitted(&self) -> &BTreeSet<RepoPath> {
         &self.uncommitted
+    }
+
+    /// Those that the system does not let us read. They are left out of the files.
+    pub fn unreadable(&self) -> &BTreeSet<RepoPath> {
+        &self.unreadable
     }
 
     /// Looks at the whole working tree again: costs the system's word on every file, and the reading of those that changed.
     pub fn look_at_all(&mut self) -> Result<(), RepoError> {
         let cleaner = Cleaner::open(&self.repository)?;
-        let index = cleaner.index(&self.repository)?;
+        let mut index = cleaner.index(&self.repository)?;
         let mut files = BTreeMap::new();
         for entry in index.iter() {
             if is_file(&entry)
@@ -60,55 +69,70 @@ impl WorkTree {
                 files.insert(path, BlobId(entry.id.to_string()));
             }
         }
-        let mut options = DiffOptions::new();
-        options
-            .include_untracked(true)
-            .recurse_untracked_dirs(true)
-            .include_typechange(true)
-            .ignore_submodules(true)
-            .update_index(false);
-        let diff = cleaner
-            .objects
-            .diff_index_to_workdir(Some(&index), Some(&mut options))
-            .map_err(RepoError::git("comparing the work tree with the index"))?;
+        let mut unreadable = BTreeSet::new();
+        // A file that is written in this moment makes it fail once.
+        let compared = staged::compare(&cleaner.objects, &index);
+        let diff = match compared.or_else(|_| staged::compare(&cleaner.objects, &index)) {
+            // What cannot be opened makes libgit2 give up: it is asked again without that.
+            Err(error) => {
+                unreadable = cleaner.unreadable(&files);
+                if unreadable.is_empty() {
+                    return Err(error);
+                }
+                for path in &unreadable {
+                    files.remove(path);
+                    index
+                        .remove(Path::new(path.as_str()), 0)
+                        .map_err(RepoError::git("leaving out a file that cannot be read"))?;
+                }
+                staged::compare(&cleaner.objects, &index)?
+            }
+            compared => compared?,
+        };
         let mut uncommitted = BTreeSet::new();
         for delta in diff.deltas() {
-            let file = if delta.status() == Delta::Deleted {
-                delta.old_file()
-            } else {
-                delta.new_file()
-            };
-            let Some(path) = file.path_bytes().or_else(|| delta.old_file().path_bytes()) else {
-                continue;
-            };
+            let Some(path) = staged::path_of(&delta) else { continue };
             // A slash at the end: a repository of its own.
             let Some(path) = path_of(path) else { continue };
             match cleaner.look(&index, &path)? {
                 Look::AsStaged => {}
                 Look::Gone => drop(files.remove(&path)),
                 Look::Holds(blob) => {
-                    uncommitted.insert(path.clone());
+                    if !is_staged(&index, &path, &blob) {
+                        uncommitted.insert(path.clone());
+                    }
                     files.insert(path, blob);
+                }
+                Look::Unreadable => {
+                    files.remove(&path);
+                    unreadable.insert(path);
                 }
             }
         }
-        (self.files, self.uncommitted) = (files, uncommitted);
+        (self.files, self.uncommitted, self.unreadable) = (files, uncommitted, unreadable);
         Ok(())
     }
 
-    /// Looks at these files again. Gives those of them whose content is another one now, or that came or went.
+    /// Looks at these files again, and at those that were below them: a folder may be gone, or another lies in its place.
+    /// Gives those whose content is another one now, or that came or went.
     pub fn look_at(&mut self, paths: &[RepoPath]) -> Result<Vec<RepoPath>, RepoError> {
         let cleaner = Cleaner::open(&self.repository)?;
         let index = cleaner.index(&self.repository)?;
         let mut changed = Vec::new();
-        for path in paths {
-            let staged = staged_entry(&index, path);
+        let below: BTreeSet<RepoPath> = paths.iter().flat_map(|path| self.below(path)).collect();
+        for path in paths.iter().chain(below.iter().filter(|path| !paths.contains(path))) {
+            self.unreadable.remove(path);
+            let staged = staged::entry(&index, Path::new(path.as_str()));
             let tracked = staged.is_some();
             let now = if !tracked && !cleaner.counts(path) {
                 None
             } else {
                 match cleaner.look(&index, path)? {
                     Look::Gone => None,
+                    Look::Unreadable => {
+                        self.unreadable.insert(path.clone());
+                        None
+                    }
                     Look::Holds(blob) => Some(blob),
                     Look::AsStaged => match staged.filter(is_file) {
                         Some(entry) if cleaner.fits(&entry)? => Some(BlobId(entry.id.to_string())),
@@ -116,12 +140,8 @@ impl WorkTree {
                     },
                 }
             };
-            let is_staged = |blob: &BlobId| {
-                staged_entry(&index, path)
-                    .is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
-            };
             match &now {
-                Some(blob) if !is_staged(blob) => self.uncommitted.insert(path.clone()),
+                Some(blob) if !is_staged(&index, path, blob) => self.uncommitted.insert(path.clone()),
                 Some(_) | None => self.uncommitted.remove(path),
             };
             let before = match &now {
@@ -135,19 +155,28 @@ impl WorkTree {
         Ok(changed)
     }
 
+    /// The known files in a folder, and in those in it.
+    fn below(&self, folder: &RepoPath) -> impl Iterator<Item = RepoPath> {
+        let inside = move |path: &&RepoPath| Path::new(path.as_str()).starts_with(folder.as_str()) && *path != folder;
+        // A name that only begins like the folder's may stand between.
+        let near = move |path: &&RepoPath| path.as_str().starts_with(folder.as_str());
+        let known = self.files.range(folder..).map(|(path, _)| path).take_while(near);
+        let closed = self.unreadable.range(folder..).take_while(near);
+        known.chain(closed).filter(inside).cloned()
+    }
+
     /// Reads the files that were seen, from git's objects or from the working tree.
     pub fn reader(&self) -> Result<WorkReader, RepoError> {
-        Ok(WorkReader {
-            cleaner: Cleaner::open(&self.repository)?,
-            objects: self.repository.handle()?,
-        })
+        let cleaner = Cleaner::open(&self.repository)?;
+        let index = cleaner.index(&self.repository)?;
+        Ok(WorkReader { cleaner, index })
     }
 }
 
 /// Reads files of a working tree in the versions that were seen there.
 pub struct WorkReader {
     cleaner: Cleaner,
-    objects: git2::Repository,
+    index: git2::Index,
 }
 
 impl WorkReader {
@@ -163,12 +192,11 @@ impl WorkReader {
 
     fn bytes(&self, path: &RepoPath, blob: &BlobId) -> Option<Vec<u8>> {
         let id = Oid::from_str(&blob.0).ok()?;
-        if let Ok(object) = self.objects.odb().ok()?.read(id) {
+        if let Ok(object) = self.cleaner.objects.odb().ok()?.read(id) {
             return Some(object.data().to_vec());
         }
-        let found = self.cleaner.clean(&self.cleaner.place(path)).ok()?;
-        let seen = self.cleaner.handle.find_blob(found).ok()?;
-        (found == id).then(|| seen.content().to_vec())
+        let seen = self.cleaner.clean(&self.index, path).ok()?;
+        (seen.id() == id).then(|| seen.content().to_vec())
     }
 }
 
@@ -197,6 +225,8 @@ enum Look {
     Gone,
     /// This content.
     Holds(BlobId),
+    /// A file that the system does not let us read.
+    Unreadable,
 }
 
 /// The user's repository with an object database in memory in the place of its own, so that git's filters (line ends,
@@ -205,20 +235,33 @@ struct Cleaner {
     handle: git2::Repository,
     objects: git2::Repository,
     root: PathBuf,
+    /// Bytes held in memory.
+    held: Cell<u64>,
+    /// What filters read at any time.
+    attributes: RefCell<Vec<Oid>>,
 }
 
 impl Cleaner {
     fn open(repository: &Repository) -> Result<Self, RepoError> {
+        let cleaner = Self {
+            handle: repository.handle()?,
+            objects: repository.handle()?,
+            root: repository.root().to_owned(),
+            held: Cell::new(0),
+            attributes: RefCell::default(),
+        };
+        cleaner.forget()?;
+        Ok(cleaner)
+    }
+
+    /// Begins with an empty memory: what was cleaned stays there otherwise.
+    fn forget(&self) -> Result<(), RepoError> {
         let attempt = "opening objects in memory";
-        let (handle, objects) = (repository.handle()?, repository.handle()?);
         let memory = git2::Odb::new().map_err(RepoError::git(attempt))?;
         memory.add_new_mempack_backend(1).map_err(RepoError::git(attempt))?;
-        handle.set_odb(&memory).map_err(RepoError::git(attempt))?;
-        Ok(Self {
-            handle,
-            objects,
-            root: repository.root().to_owned(),
-        })
+        self.handle.set_odb(&memory).map_err(RepoError::git(attempt))?;
+        self.held.set(0);
+        self.attributes.borrow().iter().try_for_each(|id| self.copy(*id))
     }
 
     /// The index; what filters read by it is copied into memory.
@@ -230,18 +273,19 @@ impl Cleaner {
         index.read(false).map_err(repository.index_error("reading the index"))?;
         for entry in index.iter().filter(|entry| entry.path.ends_with(b".gitattributes")) {
             self.copy(entry.id)?;
+            self.attributes.borrow_mut().push(entry.id);
         }
         Ok(index)
     }
 
     fn look(&self, index: &git2::Index, path: &RepoPath) -> Result<Look, RepoError> {
-        let staged = staged_entry(index, path);
+        let staged = staged::entry(index, Path::new(path.as_str()));
         if staged.as_ref().is_some_and(|entry| entry.mode == tree::SUBMODULE) {
             return Ok(Look::AsStaged);
         }
         let place = self.place(path);
         let Ok(metadata) = fs::symlink_metadata(&place) else {
-            let left_out = staged.is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
+            let left_out = staged.as_ref().is_some_and(staged::is_left_out);
             return Ok(if left_out { Look::AsStaged } else { Look::Gone });
         };
         if !metadata.is_file() || self.behind_a_link(path) {
@@ -254,33 +298,44 @@ impl Cleaner {
         if metadata.len() > 2 * MAX_FILE_BYTES {
             return Ok(Look::Gone);
         }
-        if let Some(entry) = staged {
-            // The line-end filter looks at the staged version: a file that has CRs there is not converted.
-            self.copy(entry.id)?;
-        }
-        let id = match self.clean(&place) {
-            Ok(id) => id,
+        // A file that is written in this moment may be shorter than it was a moment ago, which git takes for a failure.
+        let again = |_| self.clean(index, path);
+        let cleaned = match self.clean(index, path).or_else(again).or_else(again) {
+            Ok(cleaned) => cleaned,
             // It went away between the two looks; another event follows.
-            Err(_) if fs::symlink_metadata(&place).is_err() => return Ok(Look::Gone),
+            Err(_) if !fs::symlink_metadata(&place).is_ok_and(|now| now.is_file()) => return Ok(Look::Gone),
+            Err(_) if is_closed(&place) => return Ok(Look::Unreadable),
             Err(error) => return Err(error),
         };
-        let bytes = self
-            .handle
-            .find_blob(id)
-            .map_err(RepoError::git("reading a changed file"))?
-            .size() as u64;
-        Ok(if bytes > MAX_FILE_BYTES {
+        Ok(if cleaned.size() as u64 > MAX_FILE_BYTES {
             Look::Gone
         } else {
-            Look::Holds(BlobId(id.to_string()))
+            Look::Holds(BlobId(cleaned.id().to_string()))
         })
     }
 
+    /// Those of the tracked files that the system does not let us read.
+    fn unreadable(&self, files: &BTreeMap<RepoPath, BlobId>) -> BTreeSet<RepoPath> {
+        let closed = files.keys().filter(|path| is_closed(&self.place(path)));
+        closed.cloned().collect()
+    }
+
     /// What git would keep of the file.
-    fn clean(&self, place: &Path) -> Result<Oid, RepoError> {
-        self.handle
-            .blob_path(place)
-            .map_err(RepoError::git("reading a changed file"))
+    fn clean(&self, index: &git2::Index, path: &RepoPath) -> Result<git2::Blob<'_>, RepoError> {
+        if self.held.get() > MOST_HELD {
+            self.forget()?;
+        }
+        let inside = Path::new(path.as_str());
+        // The line-end filter looks at the staged version (in a conflict, at that both sides began with): a file that has
+        // CRs there is not converted.
+        if let Some(entry) = index.get_path(inside, 0).or_else(|| index.get_path(inside, 1)) {
+            self.copy(entry.id)?;
+        }
+        let id = self.handle.blob_path(&self.place(path));
+        let cleaned = id.and_then(|id| self.handle.find_blob(id));
+        let cleaned = cleaned.map_err(RepoError::git("reading a changed file"))?;
+        self.held.set(self.held.get() + cleaned.size() as u64);
+        Ok(cleaned)
     }
 
     /// Whether an untracked file counts: it is not ignored, and no repository of its own lies around it.
@@ -324,6 +379,7 @@ impl Cleaner {
         let objects = self.objects.odb().map_err(RepoError::git("opening the objects"))?;
         let Ok(object) = objects.read(id) else { return Ok(()) };
         let memory = self.handle.odb().map_err(RepoError::git("opening objects in memory"))?;
+        self.held.set(self.held.get() + object.len() as u64);
         memory
             .write(ObjectType::Blob, object.data())
             .map(drop)
@@ -335,10 +391,14 @@ impl Cleaner {
     }
 }
 
-/// The index entry of `path`; in a conflict, our side's.
-fn staged_entry(index: &git2::Index, path: &RepoPath) -> Option<git2::IndexEntry> {
-    let path = Path::new(path.as_str());
-    index.get_path(path, 0).or_else(|| index.get_path(path, 2))
+/// Whether the system does not let us read a file that is there.
+fn is_closed(place: &Path) -> bool {
+    fs::File::open(place).is_err_and(|error| error.kind() != ErrorKind::NotFound)
+}
+
+/// Whether this content is staged at `path`; in a conflict, none is.
+fn is_staged(index: &git2::Index, path: &RepoPath, blob: &BlobId) -> bool {
+    staged::entry(index, Path::new(path.as_str())).is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
 }
 
 /// Whether it is an ordinary file and no side of a conflict.

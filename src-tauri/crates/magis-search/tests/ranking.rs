@@ -491,17 +491,17 @@ fn the_best_functions_of_a_file_are_given_by_name_and_lines() {
 
 #[test]
 fn a_name_that_the_issue_qualifies_means_the_function_of_that_owner() {
-    let text = "pub struct Parser;\nimpl Parser {\n    pub fn read(&self) -> u32 { 1 }\n}\npub struct Writer;\nimpl Writer {\n    \
-                pub fn read(&self) -> u32 { 1 }\n}\n";
-    let text = format!("mod outer {{\n{text}}}\n");
-    let index = index(&[("lib.rs", text.as_str())]);
-    let query = IssueQuery::of(&Issue::new("`Writer::read` gives nothing").unwrap(), &[]);
+    // `go` alone is too short to be taken for a name.
+    let class = |name: &str| format!("class {name} {{\npublic:\n    int go() {{\n        return 1;\n    }}\n}};\n");
+    let text = format!("namespace ns {{\n{}{}}}\n", class("Parser"), class("Writer"));
+    let index = index(&[("lib.cpp", text.as_str())]);
+    let query = IssueQuery::of(&Issue::new("`Writer::go` gives nothing").unwrap(), &[]);
     let symbols = index
-        .symbols_for(&query, &[RepoPath::new("lib.rs").unwrap()], 9)
+        .symbols_for(&query, &[RepoPath::new("lib.cpp").unwrap()], 9)
         .unwrap();
     let names = symbols[0].iter().map(|symbol| symbol.qualified_name.as_str());
-    let functions: Vec<&str> = names.filter(|name| name.ends_with("read")).collect();
-    assert_eq!(functions, ["outer::Writer.read", "outer::Parser.read"]);
+    let functions: Vec<&str> = names.filter(|name| name.ends_with("::go")).collect();
+    assert_eq!(functions, ["ns::Writer::go", "ns::Parser::go"], "{symbols:#?}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ export const memory = {
   'memory.warm.tokens': 'The budget of tokens is spent',
   'memory.warm.minutes': 'The budget of minutes is spent',
   'memory.warm.done': 'Every file is described that can be',
-  'memory.warm.model': 'The model cannot be used',
+  'memory.warm.model': 'It could not be done',
   'memory.warm.spent': '{n} described, {tokens} tokens',
   'memory.warm.budget': 'Tokens at most',
   'memory.warm.time': 'Minutes at most',

@@ -60,7 +60,7 @@ export const memory: Record<keyof typeof english, string> = {
   'memory.warm.tokens': '词元预算已用完',
   'memory.warm.minutes': '时间预算已用完',
   'memory.warm.done': '能写摘要的文件都已写好',
-  'memory.warm.model': '模型无法使用',
+  'memory.warm.model': '未能完成',
   'memory.warm.spent': '已写 {n} 个，用去 {tokens} 个词元',
   'memory.warm.budget': '词元上限',
   'memory.warm.time': '分钟上限',

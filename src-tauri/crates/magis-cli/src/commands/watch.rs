@@ -6,6 +6,7 @@ use crate::args::WatchArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{clean, count, thousands};
+use magis_core::RepoPath;
 use magis_engine::floors::repo::{ChangedPaths, GitPart, HeadPlace, RepoChange, Repository, WatchOptions};
 use magis_engine::{Magis, WarmingBudget, WarmingModel, WatchNews};
 use std::time::Duration;
@@ -101,9 +102,30 @@ fn line(news: &WatchNews) -> String {
         ),
         WatchNews::NotWarmed { path, why } => format!("not warmed {}: {}", clean(path.as_str()), clean(why)),
         WatchNews::Resting { why } => format!("warming rests: {why}"),
-        WatchNews::Failed { sentence, remedy } if remedy.is_empty() => format!("error: {}", clean(sentence)),
-        WatchNews::Failed { sentence, remedy } => format!("error: {}\n  what to do: {remedy}", clean(sentence)),
+        WatchNews::Unreadable { files } if files.is_empty() => "every file can be read again".to_owned(),
+        WatchNews::Unreadable { files } => format!("left out, for they may not be read: {}", named(files)),
+        WatchNews::Failed(failure) => failed(failure),
+        WatchNews::WarmingFailed(failure) => format!("warming: {}", failed(failure)),
     }
+}
+
+fn failed(failure: &magis_engine::Failure) -> String {
+    let sentence = format!("error: {}", clean(&failure.sentence));
+    if failure.remedy.is_empty() {
+        sentence
+    } else {
+        format!("{sentence}\n  what to do: {}", failure.remedy)
+    }
+}
+
+/// The first of them, and how many more there are.
+fn named(paths: &[RepoPath]) -> String {
+    let names: Vec<_> = paths.iter().take(NAMED).map(|path| clean(path.as_str())).collect();
+    let more = match paths.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.join(", ") + &more
 }
 
 fn told(change: &RepoChange) -> String {
@@ -114,14 +136,7 @@ fn told(change: &RepoChange) -> String {
     match &change.paths {
         ChangedPaths::None => {}
         ChangedPaths::Many => parts.push("many files".to_owned()),
-        ChangedPaths::Some(paths) => {
-            let names: Vec<_> = paths.iter().take(NAMED).map(|path| clean(path.as_str())).collect();
-            let more = match paths.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            parts.push(names.join(", ") + &more);
-        }
+        ChangedPaths::Some(paths) => parts.push(named(paths)),
     }
     parts.extend(change.git.iter().map(|part| {
         match part {
@@ -148,7 +163,7 @@ fn at(place: &HeadPlace) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magis_core::{CommitId, RepoPath};
+    use magis_core::CommitId;
     use magis_engine::floors::repo::{HeadMove, WhyPolling};
 
     fn change(paths: ChangedPaths, head: Option<HeadMove>, git: Vec<GitPart>) -> WatchNews {

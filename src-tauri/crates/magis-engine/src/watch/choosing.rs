@@ -6,7 +6,7 @@ use super::Watched;
 use super::prospects::{Kind, Prospect, in_order};
 use crate::describing::{FileVersion, is_ready};
 use crate::{EngineError, past};
-use magis_core::{BlobId, CommitId, RepoPath, RunEvent};
+use magis_core::{BlobId, CommitId, RepoPath, RunEvent, RunId};
 use magis_repo::{BaseChoice, Snapshot};
 use magis_store::{RunFilter, RunOrder};
 use magis_syntax::Language;
@@ -40,12 +40,18 @@ pub(crate) struct Chosen {
 /// Chooses files, and remembers which need nothing.
 pub(crate) struct Choosing {
     watched: Watched,
-    /// Versions that memory knows, or that gave nothing usable.
+    /// Versions that memory knows.
     settled: HashSet<(RepoPath, BlobId)>,
+    /// Versions of which the model made nothing: it would again.
+    unusable: HashSet<(RepoPath, BlobId)>,
     /// What others had changed in memory when that was found out.
     memory_changes: u32,
     changes: Option<(CommitId, Changes)>,
+    mentions: Option<(Option<RunId>, Arc<Mentions>)>,
 }
+
+/// In how many of the last runs each file was described.
+type Mentions = BTreeMap<RepoPath, u32>;
 
 /// By file: how many commits ago it was changed, each time.
 type Changes = BTreeMap<RepoPath, Vec<u32>>;
@@ -55,8 +61,10 @@ impl Choosing {
         Self {
             watched,
             settled: HashSet::new(),
+            unusable: HashSet::new(),
             memory_changes: 0,
             changes: None,
+            mentions: None,
         }
     }
 
@@ -74,6 +82,7 @@ impl Choosing {
         };
         if std::mem::replace(&mut self.memory_changes, memory_changes) != memory_changes {
             self.settled.clear();
+            self.mentions = None;
         }
         let (magis, repo) = (self.watched.magis.clone(), self.watched.repo);
         let Some(work) = work else { return Ok(None) };
@@ -100,7 +109,7 @@ impl Choosing {
                 break;
             }
             let version = (one.path, one.blob);
-            if self.settled.contains(&version) {
+            if self.settled.contains(&version) || self.unusable.contains(&version) {
                 continue;
             }
             // What is staged and not committed is of another version than the last commit.
@@ -128,9 +137,14 @@ impl Choosing {
         Ok((!files.is_empty()).then_some(Batch { snapshot, files }))
     }
 
-    /// This version is left alone.
+    /// This version is described.
     pub fn settle(&mut self, one: &Chosen) {
         self.settled.insert((one.path.clone(), one.blob.clone()));
+    }
+
+    /// This version is left alone.
+    pub fn leave(&mut self, one: &Chosen) {
+        self.unusable.insert((one.path.clone(), one.blob.clone()));
     }
 
     /// Forgets what needs nothing: another program may have changed memory.
@@ -166,10 +180,9 @@ impl Choosing {
         Ok(changes)
     }
 
-    /// In how many of the last runs each file was described.
-    fn mentions(&self) -> Result<BTreeMap<RepoPath, u32>, EngineError> {
+    /// What the last runs described, read once for each new run.
+    fn mentions(&mut self) -> Result<Arc<Mentions>, EngineError> {
         let store = &self.watched.magis.store;
-        let mut mentions = BTreeMap::new();
         let filter = RunFilter {
             repo: Some(self.watched.repo),
             status: None,
@@ -177,13 +190,23 @@ impl Choosing {
             order: RunOrder::NewestFirst,
             after: None,
         };
-        for run in store.runs(&filter)? {
+        let runs = store.runs(&filter)?;
+        let newest = runs.first().map(|run| run.id);
+        if let Some((known, mentions)) = &self.mentions
+            && *known == newest
+        {
+            return Ok(Arc::clone(mentions));
+        }
+        let mut mentions = Mentions::new();
+        for run in runs {
             for stored in store.events(run.id)? {
                 if let RunEvent::FileDescribed { description } = stored.event {
                     *mentions.entry(description.path).or_insert(0) += 1;
                 }
             }
         }
+        let mentions = Arc::new(mentions);
+        self.mentions = Some((newest, Arc::clone(&mentions)));
         Ok(mentions)
     }
 }

@@ -1,10 +1,10 @@
 //! Brings index and memory state up to date with the working tree, change by change, on a thread of its own.
 
-use super::{WatchNews, Watched};
+use super::{Failure, WatchNews, Watched};
 use crate::EngineError;
 use crate::indexed::{self, take_turn};
 use magis_core::{BlobId, RepoPath, SkipReason};
-use magis_repo::{ChangedPaths, Repository, WatchEvent, WorkText, WorkTree};
+use magis_repo::{ChangedPaths, GitPart, Repository, WatchEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -19,6 +19,8 @@ use tokio_util::sync::CancellationToken;
 const LOOK: Duration = Duration::from_secs(2);
 /// When a file that changed under our eyes is looked at again.
 const AGAIN: Duration = Duration::from_millis(200);
+/// How seldom at the most, where it changes each time.
+const SELDOM: Duration = Duration::from_secs(30);
 /// How often the progress of reading is told.
 const BEAT: Duration = Duration::from_millis(500);
 /// An index that nobody needed for so long is closed: it holds names and imports of every file in memory.
@@ -51,8 +53,12 @@ pub(crate) struct Following {
     folder: PathBuf,
     work: Option<WorkTree>,
     index: Option<Opened>,
+    /// What the index said of itself on the disk when it was last right.
+    stamp: Option<String>,
     /// What could not be done the last time, so that it is said once.
     failed: Option<String>,
+    /// Files that changed while they were read the last time.
+    restless: BTreeSet<RepoPath>,
     /// Versions that are no text: they would be read again at every change.
     no_text: HashSet<BlobId>,
 }
@@ -60,8 +66,6 @@ pub(crate) struct Following {
 /// The index while it is in use.
 struct Opened {
     index: Index,
-    /// What it said of itself on the disk when it was last right.
-    stamp: String,
     used: Instant,
 }
 
@@ -70,7 +74,11 @@ impl Scope {
     pub fn of(event: &WatchEvent) -> Self {
         match event {
             WatchEvent::Watching { .. } | WatchEvent::Polling { .. } => Self::All,
-            WatchEvent::Changed(change) if change.head.is_some() || !change.git.is_empty() => Self::All,
+            WatchEvent::Changed(change)
+                if change.head.is_some() || change.git.iter().any(|part| *part != GitPart::Refs) =>
+            {
+                Self::All
+            }
             WatchEvent::Changed(change) => match &change.paths {
                 ChangedPaths::None => Self::Nothing,
                 ChangedPaths::Some(paths) => Self::Files(paths.iter().cloned().collect()),
@@ -102,7 +110,9 @@ impl Following {
             folder,
             work: None,
             index: None,
+            stamp: None,
             failed: None,
+            restless: BTreeSet::new(),
             no_text: HashSet::new(),
         }
     }
@@ -111,19 +121,20 @@ impl Following {
     pub fn follow(&mut self, hears: &Receiver<Heard>) {
         let mut left = Scope::Nothing;
         let mut wait = LOOK;
+        let mut again = AGAIN;
         loop {
             let mut next = match hears.recv_timeout(wait) {
                 Ok(heard) => Some(heard),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            let mut since = None;
+            let (mut since, mut recounts) = (None, false);
             let mut scope = std::mem::replace(&mut left, Scope::Nothing);
             wait = LOOK;
             while let Some(heard) = next {
                 match heard {
                     Heard::Stop => return,
-                    Heard::Recount => self.recount(),
+                    Heard::Recount => recounts = true,
                     Heard::Event(event, at) => {
                         since.get_or_insert(at);
                         scope = scope.with(Scope::of(&event));
@@ -133,6 +144,9 @@ impl Following {
                 }
                 next = hears.try_recv().ok();
             }
+            if recounts {
+                self.recount();
+            }
             if scope == Scope::Nothing && (self.work.is_none() || !self.somebody_changed_the_index()) {
                 self.index = self.index.take().filter(|opened| opened.used.elapsed() < UNUSED);
                 continue;
@@ -141,16 +155,20 @@ impl Following {
                 Ok(changing) => {
                     self.failed = None;
                     if !changing.is_empty() {
-                        left = Scope::Files(changing);
-                        wait = AGAIN;
+                        // What does not come to rest is looked at more and more seldom.
+                        again = if self.restless == changing { (2 * again).min(SELDOM) } else { AGAIN };
+                        wait = again;
+                        left = Scope::Files(changing.clone());
                     }
+                    self.restless = changing;
                 }
                 Err(_) if self.stop.is_cancelled() => return,
                 Err(error) => {
                     self.index = None;
                     left = Scope::All;
-                    if self.failed.replace(error.to_string()) != Some(error.to_string()) {
-                        self.watched.tell(WatchNews::failed(&error));
+                    let sentence = error.to_string();
+                    if self.failed.replace(sentence.clone()) != Some(sentence) {
+                        self.watched.tell(WatchNews::Failed(Failure::of(error)));
                     }
                 }
             }
@@ -160,11 +178,21 @@ impl Following {
     /// Looks at what was touched, and brings the index up to date with it. Gives the files that changed again meanwhile:
     /// they are in the index once they have been looked at anew.
     fn catch_up(&mut self, scope: &Scope, since: Instant) -> Result<BTreeSet<RepoPath>, EngineError> {
+        let recovered = self.failed.is_some();
+        let unreadable = self.work.as_ref().map(|work| work.unreadable().clone());
         match (&mut self.work, scope) {
             (_, Scope::Nothing) => {}
             (Some(work), Scope::Files(paths)) => {
                 let paths: Vec<RepoPath> = paths.iter().cloned().collect();
-                work.look_at(&paths)?;
+                let uncommitted = work.uncommitted().clone();
+                let changed = work.look_at(&paths)?;
+                // What a look could not read stays to be read, though it has not changed since.
+                let is_same = changed.is_empty()
+                    && *work.uncommitted() == uncommitted
+                    && unreadable.as_ref() == Some(work.unreadable());
+                if is_same && self.restless.is_empty() && !recovered && !self.somebody_changed_the_index() {
+                    return Ok(BTreeSet::new());
+                }
             }
             (Some(work), Scope::All) => work.look_at_all()?,
             (none @ None, Scope::Files(_) | Scope::All) => *none = Some(WorkTree::read(&self.repository)?),
@@ -172,14 +200,25 @@ impl Following {
         let Some(work) = self.work.clone().map(Arc::new) else {
             return Ok(BTreeSet::new());
         };
+        if unreadable.unwrap_or_default() != *work.unreadable() {
+            let files = work.unreadable().iter().cloned().collect();
+            self.watched.tell(WatchNews::Unreadable { files });
+        }
         let (update, changing) = self.index_of(&work)?;
-        let before = self.watched.held().work.replace(Arc::clone(&work));
+        let before = self.watched.held().work.clone();
         let same_files = before.as_ref().is_some_and(|before| before.files() == work.files());
-        if let Some(opened) = &self.index
-            && (!same_files || update.added > 0)
+        let index = self.index.as_ref();
+        let told = index.filter(|_| !same_files || update.added > 0 || recovered);
+        let connections = told.map(|opened| Arc::new(opened.index.connections()));
         {
-            let connections = Arc::new(opened.index.connections());
-            self.watched.held().connections = connections;
+            // Both at once: whoever chooses files sees them together.
+            let mut held = self.watched.held();
+            held.work = Some(Arc::clone(&work));
+            if let Some(connections) = connections {
+                held.connections = connections;
+            }
+        }
+        if let Some(opened) = told {
             self.watched.tell(WatchNews::Indexed {
                 files: opened.index.files(),
                 added: update.added,
@@ -201,27 +240,27 @@ impl Following {
             .filter(|(_, blob)| !self.no_text.contains(blob))
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
+        let reader = work.reader()?;
         let stop = self.stop.clone();
         let _turn = take_turn(&self.folder, &mut || going(&stop))?;
-        let stamp = self.stamp();
-        let opened = self.index.take().map(|opened| (opened.index, opened.stamp));
-        let known = opened.filter(|(_, known)| *known == stamp && !stamp.is_empty());
-        let mut index = match known {
-            Some((index, _)) => index,
+        let stamp = self.stamp_now();
+        let is_ours = !stamp.is_empty() && self.stamp.take() == Some(stamp);
+        let mut index = match self.index.take().filter(|_| is_ours) {
+            Some(opened) => opened.index,
             None => Index::open(&self.folder)?,
         };
         let mut changing = BTreeSet::new();
-        let update = match self.update(&mut index, work, &wanted, &mut changing) {
+        let update = match self.update(&mut index, &reader, &wanted, &mut changing) {
             // What was damaged under our hands is recognised, and made anew, by opening it.
             Err(SearchError::Read(_) | SearchError::Write(_)) => {
                 index = Index::open(&self.folder)?;
-                self.update(&mut index, work, &wanted, &mut changing)?
+                self.update(&mut index, &reader, &wanted, &mut changing)?
             }
             update => update?,
         };
+        self.stamp = Some(self.stamp_now());
         self.index = Some(Opened {
             index,
-            stamp: self.stamp(),
             used: Instant::now(),
         });
         Ok((update, changing))
@@ -230,13 +269,10 @@ impl Following {
     fn update(
         &mut self,
         index: &mut Index,
-        work: &WorkTree,
+        reader: &WorkReader,
         wanted: &[(RepoPath, BlobId)],
         changing: &mut BTreeSet<RepoPath>,
     ) -> Result<Update, SearchError> {
-        let Ok(reader) = work.reader() else {
-            return Err(SearchError::Read("the repository cannot be opened".to_owned()));
-        };
         let commit = self.repository.head_place().ok().and_then(|head| head.commit);
         indexed::forget(&self.folder);
         let (stop, watched, no_text) = (self.stop.clone(), self.watched.clone(), &mut self.no_text);
@@ -290,16 +326,16 @@ impl Following {
                     none: memory.none,
                 });
             }
-            Err(error) => self.watched.tell(WatchNews::failed(&error.into())),
+            Err(error) => self.watched.tell(WatchNews::Failed(Failure::of(error.into()))),
         }
     }
 
     fn somebody_changed_the_index(&self) -> bool {
-        self.index.as_ref().is_some_and(|opened| opened.stamp != self.stamp())
+        self.stamp.as_ref().is_some_and(|known| *known != self.stamp_now())
     }
 
     /// What the index says of itself on the disk; another text after every change, by whomever.
-    fn stamp(&self) -> String {
+    fn stamp_now(&self) -> String {
         fs::read_to_string(self.folder.join("meta.json")).unwrap_or_default()
     }
 }
@@ -315,7 +351,7 @@ fn going(stop: &CancellationToken) -> ControlFlow<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magis_repo::{GitPart, HeadMove, HeadPlace, RepoChange};
+    use magis_repo::{HeadMove, HeadPlace, RepoChange};
 
     fn files(names: &[&str]) -> ChangedPaths {
         ChangedPaths::Some(names.iter().map(|name| RepoPath::new(*name).unwrap()).collect())
@@ -339,6 +375,8 @@ mod tests {
         assert_eq!(scope(files(&["a.py"]), None, &[]), one);
         assert_eq!(scope(files(&["a.py"]), Some(moved), &[]), Scope::All);
         assert_eq!(scope(files(&["a.py"]), None, &[GitPart::Index]), Scope::All);
+        let branch = [GitPart::Refs];
+        assert_eq!(scope(ChangedPaths::None, None, &branch), Scope::Nothing, "no file follows");
         assert_eq!(scope(ChangedPaths::Many, None, &[]), Scope::All);
         assert_eq!(scope(ChangedPaths::None, None, &[]), Scope::Nothing);
     }

@@ -13,7 +13,7 @@ mod rest;
 mod warming;
 
 pub use model::WarmingModel;
-pub use news::WatchNews;
+pub use news::{Failure, WatchNews};
 pub use rest::{WarmingBudget, WarmingRest};
 
 use crate::{EngineError, Magis};
@@ -42,6 +42,18 @@ pub struct WatchState {
     pub rests: Option<WarmingRest>,
     /// Tokens spent on describing since the budget was set.
     pub spent: u64,
+    /// What describing holds of the machine.
+    pub machine: MachineUse,
+}
+
+/// What describing files in advance holds of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MachineUse {
+    /// Nothing that matters.
+    #[default]
+    None,
+    /// The memory of a model: from before it is loaded until it is let go.
+    Model,
 }
 
 /// A repository that is watched, until this is dropped.
@@ -49,6 +61,8 @@ pub struct Watch {
     watched: Watched,
     stop: CancellationToken,
     follower: Option<JoinHandle<()>>,
+    /// What describes files now.
+    warming: Mutex<Option<tokio::task::JoinHandle<()>>>,
     _watcher: Watcher,
 }
 
@@ -135,6 +149,7 @@ impl Magis {
             watched,
             stop,
             follower: Some(follower),
+            warming: Mutex::default(),
             _watcher: watcher,
         })
     }
@@ -167,17 +182,26 @@ impl Watch {
     }
 
     /// Begins to describe files whenever nobody needs the machine: no run is driven in this data folder, by whichever
-    /// program, and the repository has been quiet for `idle`. Has to be called within a tokio runtime.
+    /// program, and the repository has been quiet for `idle`. What an earlier call began ends first. Has to be called
+    /// within a tokio runtime.
     pub fn warm(&self, model: WarmingModel, budget: WarmingBudget, idle: Duration) -> WarmingSwitch {
         let (orders, given) = tokio::sync::watch::channel(warming::Orders::new(budget));
         let warming = Warming::new(self.watched.clone(), model, idle, given);
         let stop = self.stop.clone();
-        tokio::spawn(async move {
+        let mut running = self.warming.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = running.take();
+        *running = Some(tokio::spawn(async move {
+            if let Some(before) = before {
+                before.abort();
+                // Its model is gone when it has ended, however it did.
+                drop(before.await);
+            }
             tokio::select! {
                 () = warming.work() => {}
                 () = stop.cancelled() => {}
             }
-        });
+        }));
+        drop(running);
         WarmingSwitch { orders }
     }
 }
@@ -188,11 +212,6 @@ pub struct WarmingSwitch {
 }
 
 impl WarmingSwitch {
-    /// Stops at once, in the midst of a file too, and lets go of the model.
-    pub fn pause(&self) {
-        self.orders.send_modify(warming::Orders::pause);
-    }
-
     /// Goes on when nobody needs the machine.
     pub fn go_on(&self) {
         self.orders.send_modify(warming::Orders::go_on);

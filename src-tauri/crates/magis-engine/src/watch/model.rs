@@ -36,20 +36,19 @@ impl WarmingModel {
         };
         let load = magis.load_request(name, limits)?;
         let usual = &magis.worker;
-        let model = match WorkerModel::start(lowest(usual), load.clone()).await {
-            Ok(model) => model,
-            // A system without `nice`.
-            Err(_) => WorkerModel::start(usual.clone(), load).await?,
-        };
-        Ok(Arc::new(model))
+        let worker = if has_nice() { lowest(usual) } else { usual.clone() };
+        Ok(Arc::new(WorkerModel::start(worker, load).await?))
     }
+}
+
+/// Whether the system has the program that starts another at a lower priority.
+fn has_nice() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    cfg!(unix) && std::env::split_paths(&path).any(|folder| folder.join("nice").is_file())
 }
 
 /// The same worker, behind everything else that computes.
 fn lowest(worker: &WorkerCommand) -> WorkerCommand {
-    if !cfg!(unix) {
-        return worker.clone();
-    }
     let mut args = vec!["-n".into(), "19".into(), worker.program.clone().into_os_string()];
     args.extend(worker.args.iter().cloned());
     WorkerCommand {

@@ -5,6 +5,7 @@ use crate::EngineError;
 use magis_core::RepoPath;
 use magis_repo::{RepoChange, WatchEvent, WhyPolling};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What is told of a watched repository, in the order in which it happens.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,6 +53,11 @@ pub enum WatchNews {
         /// Files not remembered.
         none: u32,
     },
+    /// Which files the system does not let us read, whenever that changes; they are in no index.
+    Unreadable {
+        /// Which.
+        files: Vec<RepoPath>,
+    },
     /// A file is being described now.
     Warming {
         /// Which.
@@ -80,13 +86,28 @@ pub enum WatchNews {
         /// Why.
         why: WarmingRest,
     },
-    /// Something could not be done; it is said once and tried again.
-    Failed {
-        /// What.
-        sentence: String,
-        /// What a person can do about it.
-        remedy: String,
-    },
+    /// The index or the count could not be brought up to date; it is said once and tried again.
+    Failed(Failure),
+    /// No file can be described; it is said once and tried again.
+    WarmingFailed(Failure),
+}
+
+/// Something that could not be done.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure {
+    /// What.
+    pub sentence: String,
+    /// What a person can do about it at a command line.
+    pub remedy: String,
+    /// What went wrong, for who says it in other words.
+    #[serde(skip)]
+    pub error: Arc<EngineError>,
+}
+
+impl PartialEq for Failure {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.sentence, &self.remedy) == (&other.sentence, &other.remedy)
+    }
 }
 
 impl From<&WatchEvent> for WatchNews {
@@ -99,12 +120,12 @@ impl From<&WatchEvent> for WatchNews {
     }
 }
 
-impl WatchNews {
-    /// What could not be done.
-    pub(crate) fn failed(error: &EngineError) -> Self {
-        Self::Failed {
+impl Failure {
+    pub(crate) fn of(error: EngineError) -> Self {
+        Self {
             sentence: error.to_string(),
             remedy: error.remedy(),
+            error: Arc::new(error),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// What describing files in advance may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WarmingBudget {
     /// Tokens worked through; none: as many as it takes.
     pub tokens: Option<u64>,
@@ -19,8 +19,8 @@ pub struct WarmingBudget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarmingRest {
-    /// A person paused it.
-    Paused,
+    /// Nobody wants it any more.
+    Off,
     /// A run is under way, or its model is loaded still.
     RunUnderWay,
     /// The budget of tokens is spent, or would be by the next file.
@@ -31,20 +31,20 @@ pub enum WarmingRest {
     JustChanged,
     /// Every file that could be described is.
     NothingLeft,
-    /// The model cannot be used.
+    /// It could not be done; it is tried again.
     Failed,
 }
 
 impl fmt::Display for WarmingRest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Paused => "paused",
+            Self::Off => "switched off",
             Self::RunUnderWay => "a run is under way",
             Self::TokensSpent => "the budget of tokens is spent",
             Self::MinutesSpent => "the budget of minutes is spent",
             Self::JustChanged => "the repository has just changed",
             Self::NothingLeft => "every file that could be described is",
-            Self::Failed => "the model cannot be used",
+            Self::Failed => "it could not be done",
         })
     }
 }
@@ -53,7 +53,6 @@ impl fmt::Display for WarmingRest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Go,
-    Pause,
     /// Not while somebody else needs the machine, whom the store does not know of.
     Yield,
 }
@@ -103,7 +102,6 @@ pub(crate) fn rest(now: &Circumstances) -> Option<WarmingRest> {
 pub(crate) fn interruption(now: &Circumstances) -> Option<WarmingRest> {
     let late = |minutes: u32| now.spent.time >= Duration::from_secs(60 * u64::from(minutes));
     match (now.order, now.runs) {
-        (Order::Pause, _) => Some(WarmingRest::Paused),
         (Order::Yield, _) | (Order::Go, Runs::UnderWay) => Some(WarmingRest::RunUnderWay),
         (Order::Go, Runs::None) => now
             .budget
@@ -142,12 +140,6 @@ mod tests {
             assert_eq!((rest(&now), interruption(&now)), (begins, goes_on), "{now:?}");
         };
         check(FREE, None, None);
-        let paused = Circumstances {
-            order: Order::Pause,
-            runs: Runs::UnderWay,
-            ..FREE
-        };
-        check(paused, Some(WarmingRest::Paused), Some(WarmingRest::Paused));
         let run = Circumstances {
             runs: Runs::UnderWay,
             ..FREE

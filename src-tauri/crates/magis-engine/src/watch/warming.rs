@@ -6,7 +6,7 @@
 use super::choosing::{Batch, Choosing, Chosen};
 use super::model::WarmingModel;
 use super::rest::{Circumstances, Order, Runs, WarmingBudget, WarmingRest, WarmingSpent, interruption, rest};
-use super::{WatchNews, Watched};
+use super::{Failure, MachineUse, WatchNews, Watched};
 use crate::EngineError;
 use crate::describing::{self, FileVersion};
 use crate::desk::{AskError, now};
@@ -22,8 +22,6 @@ use tokio_util::sync::CancellationToken;
 const BATCH: usize = 8;
 /// How often is looked whether the machine is needed, or free again.
 const LOOK: Duration = Duration::from_millis(100);
-/// So many tokens of a file the Custodian shows at the most.
-const SHOWN: u64 = 1_200;
 /// So many its question and the answer have beside that.
 const AROUND: u64 = 500;
 /// Where nothing is left to do, it is looked again after this long: another program may have changed memory.
@@ -47,10 +45,6 @@ impl Orders {
         }
     }
 
-    pub fn pause(&mut self) {
-        self.order = Order::Pause;
-    }
-
     pub fn go_on(&mut self) {
         self.order = Order::Go;
     }
@@ -65,6 +59,21 @@ impl Orders {
     }
 }
 
+impl Drop for Warming {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+/// How a rest ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rested {
+    /// With an order or a change.
+    Called,
+    /// Its time ran out.
+    Out,
+}
+
 /// Describes the files of one repository.
 pub(crate) struct Warming {
     watched: Watched,
@@ -76,6 +85,8 @@ pub(crate) struct Warming {
     spent: WarmingSpent,
     /// The budget that is being spent.
     given: u32,
+    /// What could not be done the last time, so that it is said once.
+    failed: Option<String>,
 }
 
 impl Warming {
@@ -89,11 +100,17 @@ impl Warming {
             model: None,
             spent: WarmingSpent::default(),
             given: 0,
+            failed: None,
         }
     }
 
     /// Until nobody can give an order any more.
     pub async fn work(mut self) {
+        {
+            // What an earlier one said does not stand for this one.
+            let mut held = self.watched.held();
+            (held.state.warming, held.state.rests, held.state.spent) = (None, None, 0);
+        }
         // The index comes first: it says which files are central.
         while self.watched.held().work.is_none() {
             tokio::time::sleep(LOOK).await;
@@ -110,10 +127,11 @@ impl Warming {
             match self.choose().await {
                 Ok(Some(batch)) => self.describe_all(batch).await,
                 Ok(None) => {
-                    self.rest(WarmingRest::NothingLeft, LATER).await;
-                    self.with_choosing(Choosing::look_anew);
+                    if self.rest(WarmingRest::NothingLeft, LATER).await == Rested::Out {
+                        self.with_choosing(Choosing::look_anew);
+                    }
                 }
-                Err(error) => self.fail(&error).await,
+                Err(error) => self.fail(error).await,
             }
         }
     }
@@ -136,17 +154,22 @@ impl Warming {
     async fn describe_all(&mut self, batch: Batch) {
         for one in batch.files {
             if let Some(why) = rest(&self.circumstances(Duration::ZERO)) {
-                return self.rest(why, LOOK).await;
+                self.rest(why, LOOK).await;
+                return;
             }
             let budget = self.orders.borrow().budget.tokens;
             let left = budget.map(|most| most.saturating_sub(self.spent.tokens));
             if left.is_some_and(|left| likely_tokens(one.text.len()) > left) {
-                return self.rest(WarmingRest::TokensSpent, LOOK).await;
+                self.rest(WarmingRest::TokensSpent, LATER).await;
+                return;
             }
             match self.describe(&batch.snapshot, &one).await {
                 Ok(None) => {}
-                Ok(Some(why)) => return self.rest(why, LOOK).await,
-                Err(error) => return self.fail(&error).await,
+                Ok(Some(why)) => {
+                    self.rest(why, LOOK).await;
+                    return;
+                }
+                Err(error) => return self.fail(error).await,
             }
         }
     }
@@ -157,10 +180,13 @@ impl Warming {
         let mut looking = self.orders.clone();
         let model = match &self.model {
             Some(model) => Arc::clone(model),
-            None => tokio::select! {
-                model = self.source.load(&self.watched.magis) => model?,
-                why = self.interrupted(&mut looking, begun) => return Ok(Some(why)),
-            },
+            None => {
+                self.watched.held().state.machine = MachineUse::Model;
+                tokio::select! {
+                    model = self.source.load(&self.watched.magis) => model?,
+                    why = self.interrupted(&mut looking, begun) => return Ok(Some(why)),
+                }
+            }
         };
         self.model = Some(Arc::clone(&model));
         {
@@ -189,6 +215,9 @@ impl Warming {
             held.state.warming = None;
             held.state.spent = self.spent.tokens;
         }
+        if matches!(described, Ok(Ok(_) | Err(AskError::Unusable(_)))) {
+            self.failed = None;
+        }
         match described {
             Err(why) => return Ok(Some(why)),
             Ok(Err(AskError::Fatal(error))) => return Err(error),
@@ -197,6 +226,7 @@ impl Warming {
                     path: one.path.clone(),
                     why,
                 });
+                self.with_choosing(|choosing| choosing.leave(one));
             }
             Ok(Ok(_)) => {
                 self.watched.tell(WatchNews::Warmed {
@@ -206,9 +236,9 @@ impl Warming {
                     spent: self.spent.tokens,
                 });
                 self.watched.recount();
+                self.with_choosing(|choosing| choosing.settle(one));
             }
         }
-        self.with_choosing(|choosing| choosing.settle(one));
         Ok(None)
     }
 
@@ -242,7 +272,7 @@ impl Warming {
         loop {
             tokio::select! {
                 changed = orders.changed() => if changed.is_err() {
-                    return WarmingRest::Paused;
+                    return WarmingRest::Off;
                 },
                 () = tokio::time::sleep(LOOK) => {}
             }
@@ -252,11 +282,17 @@ impl Warming {
         }
     }
 
+    /// Gives the model's memory back.
+    fn let_go(&mut self) {
+        self.model = None;
+        self.watched.held().state.machine = MachineUse::None;
+    }
+
     /// Says once why nothing is done, and waits for an order, for a change, or for so long.
-    async fn rest(&mut self, why: WarmingRest, long: Duration) {
+    async fn rest(&mut self, why: WarmingRest, long: Duration) -> Rested {
         if why != WarmingRest::JustChanged {
             // Whoever needs the machine needs its memory, too.
-            self.model = None;
+            self.let_go();
         }
         let (told, work, memory_changes) = {
             let mut held = self.watched.held();
@@ -275,25 +311,28 @@ impl Warming {
             {
                 let held = self.watched.held();
                 if !same(&held.work) || held.memory_changes != memory_changes {
-                    return;
+                    return Rested::Called;
                 }
             }
             tokio::select! {
-                _ = self.orders.changed() => return,
+                _ = self.orders.changed() => return Rested::Called,
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
+        Rested::Out
     }
 
-    /// Says what went wrong and waits for an order.
-    async fn fail(&mut self, error: &EngineError) {
-        self.watched.tell(WatchNews::failed(error));
-        self.rest(WarmingRest::Failed, Duration::ZERO).await;
-        drop(self.orders.changed().await);
+    /// Says what went wrong, once, and waits before it is tried again.
+    async fn fail(&mut self, error: EngineError) {
+        let sentence = error.to_string();
+        if self.failed.replace(sentence.clone()) != Some(sentence) {
+            self.watched.tell(WatchNews::WarmingFailed(Failure::of(error)));
+        }
+        self.rest(WarmingRest::Failed, LATER).await;
     }
 }
 
 /// What describing a file of so many bytes costs, rather too much than too little.
 fn likely_tokens(bytes: usize) -> u64 {
-    (bytes as u64 / CHARS_PER_TOKEN as u64).min(SHOWN) + AROUND
+    (bytes as u64 / CHARS_PER_TOKEN as u64).min(u64::from(describing::WHOLE_FILE)) + AROUND
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Nothing takes so long; what does has failed.
 const NEVER: Duration = Duration::from_mins(3);
 /// So long without news, and everything is done.
-const SILENCE: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(3);
 
 /// What is done.
 #[derive(Debug, Clone, Copy)]

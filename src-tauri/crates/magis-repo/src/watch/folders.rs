@@ -3,7 +3,6 @@
 
 use super::places::Places;
 use crate::{RepoError, Repository};
-use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +10,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Rules {
     handle: git2::Repository,
     root: PathBuf,
-    tracked: HashSet<PathBuf>,
-    folders: HashSet<PathBuf>,
+    index: git2::Index,
 }
 
 /// What a walk is told of.
@@ -28,22 +26,10 @@ impl Rules {
     pub fn read(repository: &Repository, places: &Places) -> Result<Self, RepoError> {
         let handle = repository.handle()?;
         let index = handle.index().map_err(repository.index_error("reading the index"))?;
-        let mut tracked = HashSet::new();
-        let mut folders = HashSet::new();
-        for entry in index.iter() {
-            let path = PathBuf::from(String::from_utf8_lossy(&entry.path).into_owned());
-            for folder in path.ancestors().skip(1) {
-                if !folders.insert(folder.to_owned()) {
-                    break;
-                }
-            }
-            tracked.insert(path);
-        }
         Ok(Self {
             handle,
             root: places.root.clone(),
-            tracked,
-            folders,
+            index,
         })
     }
 
@@ -54,7 +40,7 @@ impl Rules {
 
     /// Whether what lies at `path`, relative to the root, counts; it need not be there any more.
     pub fn counts(&self, path: &Path) -> bool {
-        self.tracked.contains(path) || !self.is_ignored(path)
+        self.is_tracked(path) || !self.is_ignored(path)
     }
 
     /// Whether a folder, relative to the root, counts.
@@ -66,7 +52,8 @@ impl Rules {
             return false;
         }
         // The slash says that it is a folder, which a rule such as `build/` asks for.
-        self.folders.contains(folder) || !self.is_ignored(&folder.join(""))
+        let inside = folder.join("");
+        self.index.find_prefix(&*inside).is_ok() || !self.is_ignored(&inside)
     }
 
     /// Goes through `start` (absolute, a folder that counts) and the folders below that count, outer ones first. A folder
@@ -92,6 +79,13 @@ impl Rules {
             }
         }
         Ok(())
+    }
+
+    /// Whether the index has a file at `path`, be it a side of a conflict.
+    fn is_tracked(&self, path: &Path) -> bool {
+        // The first of those that begin so is the path itself, where that is there.
+        let first = self.index.find_prefix(path).ok().and_then(|place| self.index.get(place));
+        first.is_some_and(|entry| entry.path == path.as_os_str().as_encoded_bytes())
     }
 
     fn is_ignored(&self, path: &Path) -> bool {

@@ -3,7 +3,7 @@
 use super::folders::{Rules, Step};
 use super::places::Places;
 use crate::{RepoError, Repository};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::hash_map::DefaultHasher;
 use std::convert::Infallible;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 /// Why changes are looked for instead of being told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum WhyPolling {
     /// The repository has more folders than may be watched.
@@ -25,8 +25,13 @@ pub enum WhyPolling {
         /// How many may.
         limit: Option<u64>,
     },
-    /// The folder of the repository went away.
+    /// The folder of the repository went away. Where it comes back it is watched again.
     RootGone,
+    /// The repository could not be read. Where it can be again it is watched again.
+    Unreadable {
+        /// Why.
+        reason: String,
+    },
     /// The system says something else.
     System {
         /// What.
@@ -49,6 +54,10 @@ impl fmt::Display for WhyPolling {
                 of(limit)
             ),
             Self::RootGone => f.write_str("the folder of the repository is gone; it is looked for from time to time"),
+            Self::Unreadable { reason } => write!(
+                f,
+                "the repository cannot be read ({reason}); it is looked at from time to time"
+            ),
             Self::System { reason } => write!(
                 f,
                 "the system does not tell of changes ({reason}), so they are looked for from time to time"
@@ -61,10 +70,41 @@ impl WhyPolling {
     /// What a person can do about it, in a sentence.
     pub fn remedy(&self) -> String {
         match self {
-            Self::TooManyFolders { limit } => raise("max_user_watches", limit.unwrap_or(0).max(8_192) * 4),
-            Self::TooManyWatchers { limit } => raise("max_user_instances", limit.unwrap_or(0).max(128) * 4),
+            Self::TooManyFolders { .. } => raise("max_user_watches", self.enough()),
+            Self::TooManyWatchers { .. } => raise("max_user_instances", self.enough()),
             Self::RootGone => "Bring the folder back, or remove the repository from the list.".to_owned(),
+            Self::Unreadable { .. } => {
+                "Run 'git status' in the repository to see what is wrong with it.".to_owned()
+            }
             Self::System { .. } => "Keep the repository on a local disk, where the system tells of changes.".to_owned(),
+        }
+    }
+
+    /// The limit that would do, where there is one.
+    pub fn enough(&self) -> Option<u64> {
+        match self {
+            Self::TooManyFolders { limit } => Some(four_times(*limit, 8_192)),
+            Self::TooManyWatchers { limit } => Some(four_times(*limit, 128)),
+            Self::RootGone | Self::Unreadable { .. } | Self::System { .. } => None,
+        }
+    }
+
+    /// Whether it is the repository's state, which passes, and not the system's.
+    pub(crate) fn passes(&self) -> bool {
+        match self {
+            Self::RootGone | Self::Unreadable { .. } => true,
+            Self::TooManyFolders { .. } | Self::TooManyWatchers { .. } | Self::System { .. } => false,
+        }
+    }
+
+    /// Why a repository cannot be looked at.
+    pub(crate) fn unreadable(places: &Places, error: &RepoError) -> Self {
+        if places.root.is_dir() {
+            Self::Unreadable {
+                reason: error.to_string(),
+            }
+        } else {
+            Self::RootGone
         }
     }
 
@@ -87,7 +127,12 @@ impl WhyPolling {
 /// What Linux answers (EMFILE) when a user has too many watching programs.
 const TOO_MANY_OPEN: i32 = 24;
 
-fn raise(setting: &str, to: u64) -> String {
+fn four_times(limit: Option<u64>, least: u64) -> u64 {
+    limit.unwrap_or(0).max(least) * 4
+}
+
+fn raise(setting: &str, to: Option<u64>) -> String {
+    let to = to.unwrap_or_default();
     format!(
         "Run 'sudo sysctl fs.inotify.{setting}={to}' and watch again; a line 'fs.inotify.{setting}={to}' in \
          /etc/sysctl.d/60-watches.conf keeps it."

@@ -4,7 +4,7 @@ use super::burst::Touched;
 use super::folders::{Rules, Step};
 use super::places::{Part, Places};
 use super::{ChangedPaths, WhyPolling, repo_path};
-use crate::{RepoError, Repository};
+use crate::Repository;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ impl Told {
             most: most.unwrap_or(usize::MAX),
         };
         told.watch_git(places)?;
-        let rules = Rules::read(repository, places).map_err(|error| unreadable(&error))?;
+        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(places, &error))?;
         told.walk(&rules, &places.root, &mut Touched::default())?;
         Ok(told)
     }
@@ -80,7 +80,7 @@ impl Told {
         places: &Places,
         mut touched: Touched,
     ) -> Result<(ChangedPaths, Vec<Part>), WhyPolling> {
-        let rules = Rules::read(repository, places).map_err(|error| unreadable(&error))?;
+        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(places, &error))?;
         if touched.parts.contains(&Part::Refs) {
             self.watch_git(places)?;
         }
@@ -91,9 +91,11 @@ impl Told {
         for path in touched.paths.clone() {
             let place = places.root.join(&path);
             let is_folder = fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_dir());
-            if self.watched.contains(&place) && !is_folder {
-                // Which files went with it nobody tells.
-                self.forget(&place);
+            if self.watched.contains(&place) {
+                // It is gone, or another may lie in its place. Which files went with it nobody tells.
+                if !is_folder {
+                    self.forget(&place);
+                }
                 touched.many();
             }
             if is_folder {
@@ -133,6 +135,11 @@ impl Told {
 
     /// Watches what counts by the rules as they are now, and nothing else of the working tree.
     fn watch_anew(&mut self, rules: &Rules, places: &Places) -> Result<(), WhyPolling> {
+        // First what went away, so that it does not count against what may be watched.
+        let gone: Vec<PathBuf> = self.watched.iter().filter(|folder| !is_folder(folder)).cloned().collect();
+        for folder in gone {
+            self.unwatch(&folder);
+        }
         let before = self.watched.clone();
         let mut counting = BTreeSet::new();
         let root = rules.root().to_owned();
@@ -146,9 +153,7 @@ impl Told {
         let in_git = |folder: &Path| folder.starts_with(&places.git_dir) || folder.starts_with(&places.common_dir);
         for folder in before {
             if !in_git(&folder) && !counting.contains(&folder) {
-                self.watched.remove(&folder);
-                // Where it went away, the library has noticed by itself.
-                drop(self.watcher.unwatch(&folder));
+                self.unwatch(&folder);
             }
         }
         Ok(())
@@ -199,9 +204,14 @@ impl Told {
             .cloned()
             .collect();
         for path in below {
-            self.watched.remove(&path);
-            drop(self.watcher.unwatch(&path));
+            self.unwatch(&path);
         }
+    }
+
+    fn unwatch(&mut self, folder: &Path) {
+        self.watched.remove(folder);
+        // Where it went away, the library has noticed by itself.
+        drop(self.watcher.unwatch(folder));
     }
 }
 
@@ -239,10 +249,4 @@ fn is_gone(error: &notify::Error) -> bool {
 
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
-}
-
-fn unreadable(error: &RepoError) -> WhyPolling {
-    WhyPolling::System {
-        reason: error.to_string(),
-    }
 }

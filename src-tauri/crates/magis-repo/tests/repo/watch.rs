@@ -134,8 +134,6 @@ impl Watched {
     /// What an action that means nothing makes it say: nothing.
     fn silent(&self, act: impl FnOnce(&FixtureRepo)) {
         act(&self.fixture);
-        // Long enough for a burst of its own.
-        std::thread::sleep(2 * options().quiet);
         assert_eq!(self.rest(), []);
     }
 }
@@ -313,6 +311,41 @@ fn folders_that_come_are_watched_and_those_that_go_are_forgotten() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_another_hides_nothing() {
+    let fixture = committed();
+    fixture.write("gen/one.py", "o\n").write("other/two.py", "t\n");
+    let watched = Watched::begin(fixture);
+    let rename = |from: &str, to: &str| fs::rename(watched.fixture.root().join(from), watched.fixture.root().join(to));
+    let seen = watched.seen(|fixture| {
+        rename("gen", "gen.old").unwrap();
+        fs::create_dir(fixture.root().join("gen")).unwrap();
+    });
+    assert_eq!(seen.many, 1, "gen/one.py is gone");
+    let seen = watched.seen(|_| {
+        rename("gen.old", "aside").unwrap();
+        rename("other", "gen.old").unwrap();
+        rename("aside", "other").unwrap();
+    });
+    assert_eq!(seen.many, 1, "two folders changed places");
+    let seen = watched.seen(|fixture| {
+        fixture.write("gen.old/two.py", "t = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["gen.old/two.py"]));
+}
+
+#[test]
+fn a_lock_that_a_dead_git_left_behind_holds_nothing_back() {
+    let fixture = committed();
+    let lock = fs::File::create(fixture.root().join(".git/index.lock")).unwrap();
+    lock.set_modified(std::time::SystemTime::now() - 2 * NEVER).unwrap();
+    let watched = Watched::begin(fixture);
+    let seen = watched.seen(|fixture| {
+        fixture.write("a.py", "a = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["a.py"]));
+}
+
+#[test]
 fn a_link_to_a_folder_above_is_no_way_in() {
     let fixture = committed();
     fixture.symlink("src/loop", "..").symlink("broken", "nowhere");
@@ -378,7 +411,7 @@ fn what_git_does_is_seen_whichever_its_version() {
         let watched = Watched::begin(committed());
         let run = |arguments: &[&str]| {
             let seen = watched.seen(|fixture| {
-                git(&program, fixture.root(), arguments);
+                assert!(git(&program, fixture.root(), arguments), "{arguments:?}");
             });
             (seen.heads.len(), seen.paths, seen.git)
         };
@@ -487,5 +520,32 @@ fn a_repository_that_goes_away_is_waited_for() {
         }
     }
     fs::rename(&aside, &root).unwrap();
-    assert_eq!(watched.next().paths, ChangedPaths::Many);
+    // The caller looks at everything when the watching begins.
+    let next = watched.heard.recv_timeout(NEVER).unwrap();
+    assert!(matches!(next, WatchEvent::Watching { .. }), "{next:?}");
+    let seen = watched.seen(|fixture| {
+        fixture.write("src/b.py", "b = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["src/b.py"]));
+}
+
+#[test]
+fn a_repository_that_cannot_be_read_for_a_while_is_watched_again() {
+    let watched = Watched::begin(committed());
+    let index = watched.fixture.root().join(".git/index");
+    let whole = fs::read(&index).unwrap();
+    fs::write(&index, "no index").unwrap();
+    loop {
+        if let WatchEvent::Polling { why } = watched.heard.recv_timeout(NEVER).unwrap() {
+            assert!(matches!(why, WhyPolling::Unreadable { .. }), "{why:?}");
+            break;
+        }
+    }
+    fs::write(&index, whole).unwrap();
+    let next = watched.heard.recv_timeout(NEVER).unwrap();
+    assert!(matches!(next, WatchEvent::Watching { .. }), "{next:?}");
+    let seen = watched.seen(|fixture| {
+        fixture.write("a.py", "a = 2\n");
+    });
+    assert_eq!(seen.paths, paths(&["a.py"]));
 }

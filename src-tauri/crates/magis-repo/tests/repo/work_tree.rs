@@ -125,6 +125,13 @@ fn looking_at_the_touched_files_is_as_good_as_looking_at_all() {
     check(|_| {}, &["a.py", "src/b.py"], &[]);
     check(
         |fixture| {
+            fixture.executable("src/b.py");
+        },
+        &["src/b.py"],
+        &[],
+    );
+    check(
+        |fixture| {
             fixture.write("new.py", "n\n").write("x.log", "l\n");
         },
         &["new.py", "x.log"],
@@ -160,6 +167,22 @@ fn looking_at_the_touched_files_is_as_good_as_looking_at_all() {
     );
     check(
         |fixture| {
+            fixture.write("gen/one.py", "o\n").write("gen/two.py", "t\n").write("gen.py", "g\n");
+        },
+        &["gen.py", "gen/one.py", "gen/two.py"],
+        &["gen.py", "gen/one.py", "gen/two.py"],
+    );
+    // Nobody tells of each file in a folder that moves away.
+    check(
+        |fixture| {
+            fs::rename(fixture.root().join("gen"), fixture.beside("gen")).unwrap();
+            fixture.write("gen/two.py", "t\n");
+        },
+        &["gen"],
+        &["gen/one.py"],
+    );
+    check(
+        |fixture| {
             fixture.write("build/out.py", "x\n");
         },
         &["build/out.py"],
@@ -185,6 +208,77 @@ fn a_file_is_read_in_the_version_that_was_seen_and_in_no_other() {
     assert_eq!(text("b.bin"), "(binary)");
     fixture.write("a.py", "a = 3\n");
     assert_eq!(text("a.py"), "(changed)");
+}
+
+#[test]
+fn a_file_with_foreign_line_ends_is_read_as_it_was_seen() {
+    let fixture = FixtureRepo::new();
+    fixture
+        .config("core.autocrlf", "false")
+        .write("a.py", "a = 1\r\n")
+        .commit("first");
+    // What has CRs in its staged version is not converted, whatever the configuration says.
+    fixture
+        .config("core.autocrlf", "true")
+        .write("a.py", "a = 2\r\n")
+        .write("new.py", "n\r\n");
+    let work = read(&fixture);
+    let reader = work.reader().unwrap();
+    let text = |name: &str| match reader.text(&path(name), &work.files()[&path(name)]) {
+        WorkText::Text(source) => source.text,
+        other => unreachable!("{name}: {other:?}"),
+    };
+    assert_eq!((text("a.py").as_str(), text("new.py").as_str()), ("a = 2\r\n", "n\n"));
+}
+
+#[test]
+fn very_much_uncommitted_work_is_seen_and_read_like_little() {
+    let fixture = FixtureRepo::new();
+    fixture.write(".gitattributes", "*.txt text\n").commit("first");
+    for number in 0..90 {
+        fixture.write(&format!("{number}.txt"), format!("{number}\r\n").repeat(330_000));
+    }
+    let work = read(&fixture);
+    let reader = work.reader().unwrap();
+    for number in 0..90 {
+        let name = path(&format!("{number}.txt"));
+        let WorkText::Text(source) = reader.text(&name, &work.files()[&name]) else {
+            unreachable!("{name} has not changed")
+        };
+        assert!(source.text == format!("{number}\n").repeat(330_000), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_left_out_and_said() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let fixture = committed();
+    fixture.write("closed.py", "c = 1\n");
+    let set = |name: &str, mode| {
+        fs::set_permissions(fixture.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let closed = [path("a.py"), path("closed.py")];
+    for path in &closed {
+        set(path.as_str(), 0o000);
+    }
+    if fs::read(fixture.root().join("a.py")).is_ok() {
+        // Nothing is closed to the user who may do everything.
+        return;
+    }
+    let mut work = read(&fixture);
+    assert_eq!(*work.unreadable(), closed.clone().into());
+    assert_eq!(work.files().get(&path("a.py")), None);
+    assert!(work.files().contains_key(&path("src/b.py")));
+    for path in &closed {
+        set(path.as_str(), 0o644);
+    }
+    assert_eq!(work.look_at(&closed).unwrap(), closed);
+    assert_eq!((work.unreadable().len(), work.files()), (0, read(&fixture).files()));
+    set("a.py", 0o000);
+    assert_eq!(work.look_at(&closed).unwrap(), closed[..1]);
+    assert_eq!(*work.unreadable(), [path("a.py")].into());
 }
 
 #[test]

@@ -1,0 +1,42 @@
+//! What both looks at a working tree ask of the index: how they compare, which entry counts, what a difference is about.
+
+use crate::RepoError;
+use git2::{Delta, Diff, DiffDelta, DiffOptions, Index, IndexEntry, Repository};
+use std::path::Path;
+
+/// Set in an index entry's extended flags when a sparse checkout leaves its file out.
+const SKIP_WORKTREE: u16 = 1 << 14;
+
+/// What of the working tree differs from the index, files that are not tracked among it. The index is not refreshed.
+pub(crate) fn compare<'r>(handle: &'r Repository, index: &Index) -> Result<Diff<'r>, RepoError> {
+    let mut options = DiffOptions::new();
+    options
+        .include_untracked(true)
+        .recurse_untracked_dirs(true)
+        .include_typechange(true)
+        .ignore_submodules(true)
+        .update_index(false);
+    handle
+        .diff_index_to_workdir(Some(index), Some(&mut options))
+        .map_err(RepoError::git("comparing the work tree with the index"))
+}
+
+/// The path that a difference is about.
+pub(crate) fn path_of<'d>(delta: &DiffDelta<'d>) -> Option<&'d [u8]> {
+    let file = if delta.status() == Delta::Deleted {
+        delta.old_file()
+    } else {
+        delta.new_file()
+    };
+    file.path_bytes().or_else(|| delta.old_file().path_bytes())
+}
+
+/// The index entry of `path`; in a conflict, our side's.
+pub(crate) fn entry(index: &Index, path: &Path) -> Option<IndexEntry> {
+    index.get_path(path, 0).or_else(|| index.get_path(path, 2))
+}
+
+/// Whether a sparse checkout leaves the file out.
+pub(crate) fn is_left_out(entry: &IndexEntry) -> bool {
+    entry.flags_extended & SKIP_WORKTREE != 0
+}
