@@ -311,7 +311,10 @@ async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
     let _switch = watched.warm(Arc::new(script_after(fails_twice)), WarmingBudget::default());
     assert_eq!(watched.rests().await, WarmingRest::Failed);
     let mut said_again = 0;
-    for (text, end) in [("one = 1\n", WarmingRest::Failed), ("two = 2\n", WarmingRest::NothingLeft)] {
+    for (text, end) in [
+        ("one = 1\n", WarmingRest::Failed),
+        ("two = 2\n", WarmingRest::NothingLeft),
+    ] {
         watched.ground.commit("tally/filters.py", text);
         let rests = watched.find(|news| match news {
             WatchNews::WarmingFailed(_) => {

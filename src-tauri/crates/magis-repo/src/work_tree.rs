@@ -398,7 +398,8 @@ fn is_closed(place: &Path) -> bool {
 
 /// Whether this content is staged at `path`; in a conflict, none is.
 fn is_staged(index: &git2::Index, path: &RepoPath, blob: &BlobId) -> bool {
-    staged::entry(index, Path::new(path.as_str())).is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
+    staged::entry(index, Path::new(path.as_str()))
+        .is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
 }
 
 /// Whether it is an ordinary file and no side of a conflict.

@@ -156,7 +156,11 @@ impl Following {
                     self.failed = None;
                     if !changing.is_empty() {
                         // What does not come to rest is looked at more and more seldom.
-                        again = if self.restless == changing { (2 * again).min(SELDOM) } else { AGAIN };
+                        again = if self.restless == changing {
+                            (2 * again).min(SELDOM)
+                        } else {
+                            AGAIN
+                        };
                         wait = again;
                         left = Scope::Files(changing.clone());
                     }
@@ -376,7 +380,11 @@ mod tests {
         assert_eq!(scope(files(&["a.py"]), Some(moved), &[]), Scope::All);
         assert_eq!(scope(files(&["a.py"]), None, &[GitPart::Index]), Scope::All);
         let branch = [GitPart::Refs];
-        assert_eq!(scope(ChangedPaths::None, None, &branch), Scope::Nothing, "no file follows");
+        assert_eq!(
+            scope(ChangedPaths::None, None, &branch),
+            Scope::Nothing,
+            "no file follows"
+        );
         assert_eq!(scope(ChangedPaths::Many, None, &[]), Scope::All);
         assert_eq!(scope(ChangedPaths::None, None, &[]), Scope::Nothing);
     }

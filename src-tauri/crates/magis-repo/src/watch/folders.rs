@@ -84,7 +84,11 @@ impl Rules {
     /// Whether the index has a file at `path`, be it a side of a conflict.
     fn is_tracked(&self, path: &Path) -> bool {
         // The first of those that begin so is the path itself, where that is there.
-        let first = self.index.find_prefix(path).ok().and_then(|place| self.index.get(place));
+        let first = self
+            .index
+            .find_prefix(path)
+            .ok()
+            .and_then(|place| self.index.get(place));
         first.is_some_and(|entry| entry.path == path.as_os_str().as_encoded_bytes())
     }
 

@@ -73,9 +73,7 @@ impl WhyPolling {
             Self::TooManyFolders { .. } => raise("max_user_watches", self.enough()),
             Self::TooManyWatchers { .. } => raise("max_user_instances", self.enough()),
             Self::RootGone => "Bring the folder back, or remove the repository from the list.".to_owned(),
-            Self::Unreadable { .. } => {
-                "Run 'git status' in the repository to see what is wrong with it.".to_owned()
-            }
+            Self::Unreadable { .. } => "Run 'git status' in the repository to see what is wrong with it.".to_owned(),
             Self::System { .. } => "Keep the repository on a local disk, where the system tells of changes.".to_owned(),
         }
     }

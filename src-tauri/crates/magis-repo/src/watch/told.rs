@@ -136,7 +136,12 @@ impl Told {
     /// Watches what counts by the rules as they are now, and nothing else of the working tree.
     fn watch_anew(&mut self, rules: &Rules, places: &Places) -> Result<(), WhyPolling> {
         // First what went away, so that it does not count against what may be watched.
-        let gone: Vec<PathBuf> = self.watched.iter().filter(|folder| !is_folder(folder)).cloned().collect();
+        let gone: Vec<PathBuf> = self
+            .watched
+            .iter()
+            .filter(|folder| !is_folder(folder))
+            .cloned()
+            .collect();
         for folder in gone {
             self.unwatch(&folder);
         }

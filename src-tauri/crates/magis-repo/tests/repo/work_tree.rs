@@ -167,7 +167,10 @@ fn looking_at_the_touched_files_is_as_good_as_looking_at_all() {
     );
     check(
         |fixture| {
-            fixture.write("gen/one.py", "o\n").write("gen/two.py", "t\n").write("gen.py", "g\n");
+            fixture
+                .write("gen/one.py", "o\n")
+                .write("gen/two.py", "t\n")
+                .write("gen.py", "g\n");
         },
         &["gen.py", "gen/one.py", "gen/two.py"],
         &["gen.py", "gen/one.py", "gen/two.py"],
