@@ -61,7 +61,7 @@ test('the list of repositories shows live how the index of the one at hand stand
   await settled(page)
   expect(await asked(page, 'watchRepository')).toHaveLength(1)
   const detail = page.getByRole('complementary')
-  await detail.getByText('Each is taken in at once.').waitFor()
+  await detail.getByText('The system tells of each.').waitFor()
   await say(page, { index: { kind: 'reading', done: 312, total: 1_482 } })
   await detail.getByText('Reading 312 of 1,482 files.').waitFor()
   await say(page, {})

@@ -33,7 +33,7 @@ export const repositories = {
   'repositories.index.reading': 'Reading {done} of {total} files.',
   'repositories.index.right': '{files} files, right {ms} ms after the last change.',
   'repositories.watch': 'Changes',
-  'repositories.watch.told': 'Each is taken in at once.',
+  'repositories.watch.told': 'The system tells of each.',
   'repositories.menu': 'What can be done with {name}',
   'repositories.open': 'Solve an issue here',
   'repositories.memory': 'See what is remembered',
