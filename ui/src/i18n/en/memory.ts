@@ -51,7 +51,7 @@ export const memory = {
   'memory.warm': 'Describe when idle',
   'memory.warm.pause': 'Pause',
   'memory.warm.again': 'Give the budget again',
-  'memory.warm.off': 'Files likely to matter can be described ahead.',
+  'memory.warm.off': 'Likely files can be described ahead.',
   'memory.warm.now': 'Describing {path}',
   'memory.warm.changed': 'Begins when nothing else is going on',
   'memory.warm.run': 'Waits for the run, or for its model to be freed',
