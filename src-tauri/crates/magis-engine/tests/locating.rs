@@ -13,7 +13,7 @@ use magis_core::{Issue, SkipReason};
 use magis_engine::floors::llm::ScriptedModel;
 use magis_engine::floors::repo::BaseChoice;
 use magis_engine::floors::search::{Signals, Spare};
-use magis_engine::{EngineError, LocateExtent, Location, Preparing};
+use magis_engine::{EngineError, LocateExtent, Location, Locator, Preparing};
 use magis_testkit::FixtureRepo;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -32,6 +32,15 @@ fn paths(location: &Location) -> Vec<&str> {
 fn names(location: &Location) -> Vec<&str> {
     let symbols = location.symbols.iter();
     symbols.map(|symbol| symbol.qualified_name.as_str()).collect()
+}
+
+/// At the last commit of a repository.
+fn locator(ground: &Ground, repository: &FixtureRepo) -> Locator {
+    let mut watch = |_| ControlFlow::Continue(());
+    let opened = ground
+        .magis
+        .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch);
+    opened.unwrap()
 }
 
 fn locate(
@@ -71,10 +80,7 @@ fn an_index_goes_from_tree_to_tree_and_back() {
     repository.remove("b.py").commit("Second");
     let issue = Issue::new("rounding is wrong").unwrap();
     let mut watch = |_| ControlFlow::Continue(());
-    let mut locator = ground
-        .magis
-        .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
-        .unwrap();
+    let mut locator = locator(&ground, &repository);
     assert_eq!(paths(&locator.locate(&issue, &[], EXTENT).unwrap()), ["a.py"]);
     let before = BaseChoice::Revision {
         name: "HEAD~1".to_owned(),
@@ -91,11 +97,7 @@ fn what_is_no_text_is_left_out_and_said_every_time() {
     repository.write("rounding.bin", "rounding\0").commit("Second");
     let issue = Issue::new("rounding is wrong").unwrap();
     for _ in 0..2 {
-        let mut watch = |_| ControlFlow::Continue(());
-        let locator = ground
-            .magis
-            .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
-            .unwrap();
+        let locator = locator(&ground, &repository);
         let location = locator.locate(&issue, &[], EXTENT).unwrap();
         assert_eq!(paths(&location), ["a.py", "b.py"]);
         let skipped: Vec<&str> = location.skipped.iter().map(|file| file.path.as_str()).collect();
@@ -110,11 +112,7 @@ fn what_is_no_text_is_left_out_and_said_every_time() {
 async fn what_the_model_names_comes_before_what_ranks_alike() {
     let (ground, repository) = (Ground::new(), twins());
     let issue = Issue::new("rounding is wrong").unwrap();
-    let mut watch = |_| ControlFlow::Continue(());
-    let locator = ground
-        .magis
-        .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
-        .unwrap();
+    let locator = locator(&ground, &repository);
     let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
     assert_eq!(paths(&location), ["a.py", "b.py"]);
     let model = naming(&[("b.py", -1.0)]);
@@ -132,11 +130,7 @@ async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
     repository.write("c.py", TWIN).commit("Second");
     let issue = Issue::new("rounding is wrong").unwrap();
     for (asked, order) in [(2, ["b.py", "a.py", "c.py"]), (3, ["c.py", "b.py", "a.py"])] {
-        let mut watch = |_| ControlFlow::Continue(());
-        let locator = ground
-            .magis
-            .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch)
-            .unwrap();
+        let locator = locator(&ground, &repository);
         let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
         assert_eq!(paths(&location), ["a.py", "b.py", "c.py"]);
         let model = naming(&[("c.py", -1.0), ("b.py", -5.0)]);

@@ -57,8 +57,8 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The files of `tree` whose contents are among those stored and texts. Equal trees give equal views, however the index came
-    /// to hold them.
+    /// The files of `tree` whose contents are stored and are texts. Equal trees give equal views, however the index came to
+    /// hold them.
     pub fn of(
         searcher: Searcher,
         tree: &[(RepoPath, BlobId)],

@@ -6,7 +6,7 @@ use crate::indexed::{self, take_turn};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_repo::{ChangedPaths, GitPart, Repository, WatchEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -59,8 +59,6 @@ pub(crate) struct Following {
     failed: Option<String>,
     /// Files that changed while they were read the last time.
     restless: BTreeSet<RepoPath>,
-    /// Versions that are no text: they would be read again at every change.
-    no_text: HashSet<BlobId>,
 }
 
 /// The index while it is in use.
@@ -113,7 +111,6 @@ impl Following {
             stamp: None,
             failed: None,
             restless: BTreeSet::new(),
-            no_text: HashSet::new(),
         }
     }
 
@@ -241,7 +238,6 @@ impl Following {
         let wanted: Vec<(RepoPath, BlobId)> = work
             .files()
             .iter()
-            .filter(|(_, blob)| !self.no_text.contains(blob))
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
         let reader = work.reader()?;
@@ -279,16 +275,14 @@ impl Following {
     ) -> Result<Update, SearchError> {
         let commit = self.repository.head_place().ok().and_then(|head| head.commit);
         indexed::forget(&self.folder);
-        let (stop, watched, no_text) = (self.stop.clone(), self.watched.clone(), &mut self.no_text);
+        let (stop, watched) = (self.stop.clone(), self.watched.clone());
         let mut told = Instant::now();
         let update = index.update_while(
             wanted,
             |path, blob| match reader.text(path, blob) {
                 WorkText::Text(source) => Ok(source.text),
-                WorkText::NotText(reason) => {
-                    no_text.insert(blob.clone());
-                    Err(reason)
-                }
+                // The index remembers it.
+                WorkText::NotText(reason) => Err(reason),
                 WorkText::Changed => {
                     changing.insert(path.clone());
                     Err(SkipReason::Missing)

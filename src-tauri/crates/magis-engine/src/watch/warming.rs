@@ -59,12 +59,6 @@ impl Orders {
     }
 }
 
-impl Drop for Warming {
-    fn drop(&mut self) {
-        self.let_go();
-    }
-}
-
 /// How a rest ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rested {
@@ -329,6 +323,12 @@ impl Warming {
             self.watched.tell(WatchNews::WarmingFailed(Failure::of(error)));
         }
         self.rest(WarmingRest::Failed, LATER).await;
+    }
+}
+
+impl Drop for Warming {
+    fn drop(&mut self) {
+        self.let_go();
     }
 }
 
