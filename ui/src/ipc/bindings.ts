@@ -504,6 +504,18 @@ words: string[] } |
 { kind: "text"; 
 /**  Those terms. */
 terms: string[] } | 
+/**  The words of the title match; those that weighed most. */
+{ kind: "title"; 
+/**  Those words. */
+terms: string[] } | 
+/**  These lines, a function or a piece of one, match better than the rest of the file. */
+{ kind: "lines"; 
+/**  Those lines. */
+span: LineSpan } | 
+/**  The code in the issue calls what the file defines. */
+{ kind: "called_in_issue"; 
+/**  The name that is called. */
+name: string } | 
 /**  The words of this name of the file stand in the issue. */
 { kind: "name_words"; 
 /**  The symbol, with its owners. */
@@ -518,6 +530,14 @@ text: string } |
 commit: CommitId; 
 /**  The first line of its message. */
 subject: string } | 
+/**  It was changed lately. */
+{ kind: "changed_lately"; 
+/**  By so many commits before the tree, 0 = by the last. */
+ago: number } | 
+/**  It was often changed together with a file that ranks at the top. */
+{ kind: "changed_together"; 
+/**  That file. */
+with: RepoPath } | 
 /**  A test that resembles the issue is about the file. */
 { kind: "tested_by"; 
 /**  The test. */

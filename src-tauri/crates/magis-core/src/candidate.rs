@@ -1,6 +1,6 @@
 //! What the Custodian found: candidate files, why each is one, and how each is described.
 
-use crate::{BlobId, CommitId, RepoPath};
+use crate::{BlobId, CommitId, LineSpan, RepoPath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -49,6 +49,21 @@ pub enum Evidence {
         /// Those terms.
         terms: Vec<String>,
     },
+    /// The words of the title match; those that weighed most.
+    Title {
+        /// Those words.
+        terms: Vec<String>,
+    },
+    /// These lines, a function or a piece of one, match better than the rest of the file.
+    Lines {
+        /// Those lines.
+        span: LineSpan,
+    },
+    /// The code in the issue calls what the file defines.
+    CalledInIssue {
+        /// The name that is called.
+        name: String,
+    },
     /// The words of this name of the file stand in the issue.
     NameWords {
         /// The symbol, with its owners.
@@ -65,6 +80,16 @@ pub enum Evidence {
         commit: CommitId,
         /// The first line of its message.
         subject: String,
+    },
+    /// It was changed lately.
+    ChangedLately {
+        /// By so many commits before the tree, 0 = by the last.
+        ago: u32,
+    },
+    /// It was often changed together with a file that ranks at the top.
+    ChangedTogether {
+        /// That file.
+        with: RepoPath,
     },
     /// A test that resembles the issue is about the file.
     TestedBy {
@@ -99,12 +124,18 @@ impl fmt::Display for Evidence {
             Self::TraceFrame { depth } => write!(f, "in the trace, {depth} above the innermost frame"),
             Self::PathWords { words } => write!(f, "path has {}", words.join(", ")),
             Self::Text { terms } => write!(f, "text matches {}", terms.join(", ")),
+            Self::Title { terms } => write!(f, "title matches {}", terms.join(", ")),
+            Self::Lines { span } => write!(f, "lines {}-{} match best", span.first(), span.last()),
+            Self::CalledInIssue { name } => write!(f, "the issue's code calls {name}"),
             Self::NameWords { name } => write!(f, "the words of {name}"),
             Self::Literal { text } => write!(f, "a string says '{text}'"),
             Self::PastCommit { commit, subject } => {
                 let short = commit.0.get(..8).unwrap_or(&commit.0);
                 write!(f, "changed by {short}, which reads alike: {subject}")
             }
+            Self::ChangedLately { ago: 0 } => write!(f, "changed by the last commit"),
+            Self::ChangedLately { ago } => write!(f, "changed {ago} commits before the last"),
+            Self::ChangedTogether { with } => write!(f, "often changed together with {with}"),
             Self::TestedBy { test } => write!(f, "tested by {test}, which matches"),
             Self::CalledBy { by } => write!(f, "called by {by}, which matches"),
             Self::Neighbour { of } => write!(f, "neighbour by import of {of}"),

@@ -10,6 +10,8 @@ use std::collections::HashMap;
 pub(crate) struct Definers {
     /// By simple name: the files that define it, sources only, each once.
     files: HashMap<String, Vec<u32>>,
+    /// By name: the files that define it outside of any type.
+    free: HashMap<String, Vec<u32>>,
     /// By simple name: the source files that use it.
     users: HashMap<String, Vec<u32>>,
 }
@@ -24,6 +26,9 @@ impl Definers {
             }
             for symbol in file.symbols().iter().filter(|symbol| symbol.shape != Shape::Constant) {
                 add(&mut found.files, symbol.name(), number);
+                if symbol.owner().is_none() {
+                    add(&mut found.free, symbol.name(), number);
+                }
             }
             for name in &file.facts.names {
                 add(&mut found.users, name, number);
@@ -35,6 +40,11 @@ impl Definers {
     /// The files that define a name.
     pub fn files(&self, name: &str) -> &[u32] {
         self.files.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files that define a name outside of any type.
+    pub fn free(&self, name: &str) -> &[u32] {
+        self.free.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The files that use a name.

@@ -2,6 +2,7 @@
 //!
 //! Reading it is linear in its length. It does not look at the repository: what a name or path means there is `rank`'s.
 
+use crate::examples::{self, Example};
 use crate::section::{self, Section};
 use crate::trace::{self, is_file, normal_path, place};
 use crate::{literals, tokens};
@@ -24,6 +25,8 @@ pub struct IssueQuery {
     pub modules: Vec<Mention>,
     /// Stack frames, innermost first.
     pub frames: Vec<Frame>,
+    /// Its code, in its order.
+    pub examples: Vec<Example>,
     /// Runs of three words in the order the issue has them, with their weights: what a message may say.
     pub runs: Vec<(String, f64)>,
     /// What was left out and why, in sentences for a person.
@@ -101,6 +104,7 @@ struct Reading {
     paths: HashMap<String, f64>,
     modules: HashMap<String, f64>,
     frames: Vec<Frame>,
+    examples: Vec<Example>,
     runs: BTreeMap<String, f64>,
     notes: Vec<String>,
 }
@@ -119,6 +123,7 @@ impl Reading {
             let title = if index == 0 { title } else { 1.0 };
             let said = without_comments(end);
             self.messages(&said);
+            self.examples.extend(examples::of_issue(&said));
             self.prose_and_blocks(&said, weight, title);
         }
     }
@@ -356,6 +361,7 @@ impl Reading {
             paths: mentions(self.paths),
             modules: mentions(self.modules),
             frames: self.frames,
+            examples: self.examples,
             runs: self.runs.into_iter().collect(),
             notes: self.notes,
         }

@@ -8,6 +8,7 @@ mod bm25;
 mod central;
 mod definers;
 mod directory;
+mod examples;
 mod facts;
 mod fuse;
 mod history;
@@ -31,6 +32,7 @@ mod view;
 mod vocabulary;
 mod words;
 
+pub use examples::Example;
 pub use fuse::{KeepRule, fuse, keep, z_scores};
 pub use history::History;
 pub use index::{Index, OpenState, SearchError, Spare, Update};

@@ -10,6 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) struct Neighbours {
     near: Vec<BTreeSet<u32>>,
     imported: Vec<BTreeSet<u32>>,
+    /// By the end of a module's path, one to six parts long: the files with that end.
+    modules: HashMap<String, Vec<u32>>,
 }
 
 /// A file imported by more than this is everybody's neighbour, which says nothing.
@@ -33,7 +35,16 @@ impl Neighbours {
                 }
             }
         }
-        Self { near, imported }
+        Self {
+            near,
+            imported,
+            modules,
+        }
+    }
+
+    /// The files that an import outside of all folders means.
+    pub fn meant(&self, target: &str, names: &[String]) -> Vec<u32> {
+        resolve(&self.modules, &[], target, names)
     }
 
     /// The neighbours of a file; none where it has too many to mean anything.

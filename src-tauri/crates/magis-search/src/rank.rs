@@ -5,11 +5,11 @@
 use crate::bm25::{self, IssueScores};
 use crate::facts::Depth;
 use crate::signals::{
-    Found, Reading, calls, imports, literal, modules, name_words, names, past, path_words, quoted, tests, text, traces,
+    Found, Lent, Reading, calls, example, imports, literal, modules, name_words, names, past, path_words, quoted,
+    tests, text, together, traces,
 };
 use crate::{History, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
 use magis_core::{Candidate, Evidence};
-use std::collections::BTreeMap;
 
 /// The files that may be meant.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,8 +35,7 @@ pub struct Sources<'a> {
 pub(crate) struct Scored<'a> {
     pub scores: Vec<f64>,
     found: Vec<(Signal, Found<'a>)>,
-    /// By file: the score of the neighbour that lends to it, and that neighbour.
-    lent: BTreeMap<usize, (f64, usize)>,
+    lent: Vec<(Signal, Lent)>,
 }
 
 impl Index {
@@ -135,8 +134,11 @@ impl Index {
                 (Signal::Literals, _) => literal::find(&reading)?,
                 (Signal::Tests, _) => tests::find(&reading),
                 (Signal::Calls, _) => calls::find(&reading),
+                (Signal::Examples, _) => example::find(&reading),
+                (Signal::Recency, Some(history)) => past::recency(&reading, history),
                 (Signal::PastCommits, Some(history)) => past::resembling(&reading, history),
-                (Signal::PastCommits, None) | (Signal::Imports | Signal::Kinds, _) => continue,
+                (Signal::PastCommits | Signal::Recency, None)
+                | (Signal::Imports | Signal::Kinds | Signal::ChangedTogether, _) => continue,
             };
             found.push((signal, heard));
         }
@@ -155,12 +157,18 @@ impl Index {
         };
         let own: Vec<f64> = (0..files.len()).map(sum).collect();
         let mut scores = own.clone();
-        let mut lent = BTreeMap::new();
-        if sources.signals.has(Signal::Imports) {
-            lent = imports::lend(&reading, &own);
-            for (file, (share, _)) in &lent {
-                scores[*file] += share * Signal::Imports.weight() * factor(*file);
+        let mut lent = Vec::new();
+        for signal in [Signal::Imports, Signal::ChangedTogether] {
+            let shares = match (signal, past) {
+                _ if !sources.signals.has(signal) => continue,
+                (Signal::Imports, _) => imports::lend(&reading, &own),
+                (_, Some(history)) => together::lend(&reading, history, &own),
+                (_, None) => continue,
+            };
+            for (file, (share, _)) in &shares {
+                scores[*file] += share * signal.weight() * factor(*file);
             }
+            lent.push((signal, shares));
         }
         Ok(Scored { scores, found, lent })
     }
@@ -181,9 +189,12 @@ impl Index {
                 evidence.push(why);
             }
         }
-        if let Some((_, lender)) = scored.lent.get(&file) {
-            evidence.push(Evidence::Neighbour {
-                of: self.view.files[*lender].path.clone(),
+        for (signal, shares) in &scored.lent {
+            let Some((_, lender)) = shares.get(&file) else { continue };
+            let of = self.view.files[*lender].path.clone();
+            evidence.push(match signal {
+                Signal::ChangedTogether => Evidence::ChangedTogether { with: of },
+                _ => Evidence::Neighbour { of },
             });
         }
         if let Some(why) = self.view.files[file].kind.reason() {

@@ -25,12 +25,18 @@ pub enum Signal {
     Traces,
     /// Runs of words of the issue in its string literals.
     Literals,
+    /// Called by the code in the issue.
+    Examples,
     /// Past commits whose messages resemble the issue.
     PastCommits,
+    /// Changed lately.
+    Recency,
     /// Tests that resemble the issue, and what they test.
     Tests,
     /// Called by the functions that match best.
     Calls,
+    /// Changed together with one of the best files.
+    ChangedTogether,
     /// An import away from one of the best files.
     Imports,
     /// Tests, documentation, examples, copies and output rank lower.
@@ -39,7 +45,7 @@ pub enum Signal {
 
 impl Signal {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Text,
         Self::Pieces,
         Self::Title,
@@ -50,9 +56,12 @@ impl Signal {
         Self::Modules,
         Self::Traces,
         Self::Literals,
+        Self::Examples,
         Self::PastCommits,
+        Self::Recency,
         Self::Tests,
         Self::Calls,
+        Self::ChangedTogether,
         Self::Imports,
         Self::Kinds,
     ];
@@ -73,13 +82,16 @@ impl Signal {
             Self::PastCommits => "past-commits",
             Self::Tests => "tests",
             Self::Calls => "calls",
+            Self::Examples => "examples",
+            Self::Recency => "recency",
+            Self::ChangedTogether => "changed-together",
             Self::Imports => "imports",
             Self::Kinds => "kinds",
         }
     }
 
     /// How much it counts, its strength being 0..1. Chosen by hand; fitted weights were not better on other
-    /// repositories. [`Signal::Imports`] is a share of another file's score, and [`Signal::Kinds`] is a factor (see `kind`).
+    /// repositories. [`Signal::Imports`] and [`Signal::ChangedTogether`] are shares of another file's score, and [`Signal::Kinds`] is a factor (see `kind`).
     pub(crate) fn weight(self) -> f64 {
         match self {
             Self::Text | Self::Quoted | Self::Traces | Self::Kinds => 1.0,
@@ -93,7 +105,9 @@ impl Signal {
             | Self::Literals
             | Self::Tests => 0.4,
             Self::Imports => 0.12,
-            Self::Calls => 0.2,
+            Self::Calls | Self::Examples => 0.2,
+            Self::ChangedTogether => 0.06,
+            Self::Recency => 0.05,
         }
     }
 }

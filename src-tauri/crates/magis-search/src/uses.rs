@@ -19,7 +19,7 @@ pub(crate) fn find<'t>(symbols: &mut [KnownSymbol], lines: impl Fn(magis_core::L
     for symbol in symbols {
         let text = lines(symbol.span);
         let found: Vec<&'t str> = match symbol.shape {
-            Shape::Function => calls(text).collect(),
+            Shape::Function => calls(text).map(|(_, name)| name).collect(),
             Shape::Container => head(text, symbol.name()).collect(),
             Shape::Constant => continue,
         };
@@ -39,19 +39,19 @@ pub(crate) fn find<'t>(symbols: &mut [KnownSymbol], lines: impl Fn(magis_core::L
     names
 }
 
-/// Names in front of an opening parenthesis.
-fn calls(text: &str) -> impl Iterator<Item = &str> {
+/// Names in front of an opening parenthesis, each with the text before it.
+pub(crate) fn calls(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let places = text.bytes().enumerate().filter(|(_, byte)| *byte == b'(');
     places.filter_map(|(at, _)| last_name(&text[..at]))
 }
 
-/// The name that ends where `text` does.
-fn last_name(text: &str) -> Option<&str> {
+/// The name that ends where `text` does, behind what stands before it.
+fn last_name(text: &str) -> Option<(&str, &str)> {
     // `name!(` and `name::<T>(` are calls as well; the latter is rare enough to be missed.
     let text = text.strip_suffix('!').unwrap_or(text);
     let length = text.bytes().rev().take_while(|byte| is_part(*byte)).count();
-    let name = &text[text.len() - length..];
-    fits(name).then_some(name)
+    let (before, name) = text.split_at(text.len() - length);
+    fits(name).then_some((before, name))
 }
 
 /// The names behind that of a type, up to its body.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use magis_core::{BlobId, CommitId, Evidence, Issue, PastCommit, RepoPath, SkipReason};
+use magis_core::{BlobId, CommitId, Evidence, Issue, LineSpan, PastCommit, RepoPath, SkipReason};
 use magis_search::{History, Index, IssueQuery, Ranking, Signal, Signals, Sources};
 
 fn index(files: &[(&str, &str)]) -> Index {
@@ -323,6 +323,64 @@ fn a_name_used_everywhere_says_less_than_one_used_by_few() {
     );
 }
 
+#[test]
+fn the_code_in_an_issue_means_what_its_imports_hand_on() {
+    let files = [
+        ("harbor/tides.py", "def gauge(level):\n    return level\n"),
+        ("lake/tides.py", "def gauge(level):\n    return level\n"),
+        (
+            "lake/water.py",
+            "class Water:\n    def gauge(self):\n        return 1\n",
+        ),
+        ("harbor/__init__.py", "from .tides import gauge\n"),
+    ];
+    let issue = "It fails\n```\n>>> from harbor import gauge\n>>> gauge(3)\nTide 4\n```\n";
+    let heard = Signals::NONE.with(Signal::Examples);
+    let ranking = rank_after(&files, &[], heard, issue);
+    assert_eq!(paths(&ranking), ["harbor/tides.py"]);
+    let name = "gauge".to_owned();
+    assert_eq!(
+        evidence(&ranking, "harbor/tides.py"),
+        [Evidence::CalledInIssue { name }]
+    );
+    // Without the import it may be either, but no method, which would be called on something.
+    let ranking = rank_after(&files, &[], heard, "It fails\n```\ngauge(3)\n```\n");
+    assert_eq!(paths(&ranking), ["harbor/tides.py", "lake/tides.py"]);
+    let ranking = rank_after(&files, &[], heard, "It fails\n```\nwater.gauge()\n```\n");
+    assert_eq!(paths(&ranking).len(), 3);
+    assert!(paths(&rank_after(&files, &[], heard, "We gauge (and so on) the tides")).is_empty());
+}
+
+#[test]
+fn a_name_alone_means_a_function_before_a_method() {
+    let files = [
+        ("a_lake.py", "class Lake:\n    def gauge(self):\n        return 1\n"),
+        ("b_tides.py", "def gauge(level):\n    return 1\n"),
+        ("c.py", "x = 1\n"),
+        ("d.py", "x = 2\n"),
+        ("e.py", "x = 3\n"),
+    ];
+    let names = Signals::NONE.with(Signal::Names);
+    let ranking = rank_after(&files, &[], names, "`gauge` fails");
+    assert_eq!(paths(&ranking), ["b_tides.py", "a_lake.py"]);
+    let ranking = rank_after(&files, &[], names, "`Lake.gauge` fails");
+    assert_eq!(paths(&ranking).first(), Some(&"a_lake.py"));
+}
+
+#[test]
+fn the_words_of_the_title_and_the_lines_that_match_best_are_told() {
+    let files = [(
+        "tides.py",
+        "def ebb(level):\n    'a walrus'\n    return level\n\n\ndef flood(level):\n    'overflow'\n    return level\n",
+    )];
+    let ranking = rank(&files, "Overflow of the flood\n\nA walrus is there.");
+    let why = evidence(&ranking, "tides.py");
+    let terms = vec!["flood".to_owned(), "Overflow".to_owned()];
+    assert!(why.contains(&Evidence::Title { terms }), "{why:?}");
+    let span = LineSpan::new(6, 8).unwrap();
+    assert!(why.contains(&Evidence::Lines { span }), "{why:?}");
+}
+
 /// A commit of the past: its message, and what it changed.
 fn past(commits: &[(&str, &[&str])]) -> History {
     let commit = |(number, (message, changed)): (i64, &(&str, &[&str]))| PastCommit {
@@ -362,6 +420,43 @@ fn a_past_commit_that_reads_alike_leads_to_what_it_changed() {
     let unheard = Signals::ALL.without(Signal::PastCommits);
     let ranking = rank_after(&files, &commits, unheard, "The walrus overflows again");
     assert_eq!(paths(&ranking), [] as [&str; 0]);
+}
+
+#[test]
+fn of_equal_files_the_one_changed_last_stands_first() {
+    let files = [
+        ("a.py", "# walrus one\n"),
+        ("b.py", "# walrus two\n"),
+        ("c.py", "# walrus three\n"),
+    ];
+    let commits: [(&str, &[&str]); 2] = [("Tidy up", &["c.py"]), ("Write more", &["b.py"])];
+    let ranking = rank_after(&files, &commits, Signals::ALL, "The walrus fails");
+    assert_eq!(paths(&ranking), ["c.py", "b.py", "a.py"]);
+    assert!(evidence(&ranking, "b.py").contains(&Evidence::ChangedLately { ago: 1 }));
+    let unheard = Signals::ALL.without(Signal::Recency);
+    let ranking = rank_after(&files, &commits, unheard, "The walrus fails");
+    assert_eq!(paths(&ranking), ["a.py", "b.py", "c.py"]);
+}
+
+#[test]
+fn what_was_changed_together_with_the_best_file_is_lifted() {
+    let files = [
+        ("a_far.py", "# shared word\n"),
+        ("best.py", "def quaggle(shared):\n    return shared\n"),
+        ("company.py", "# shared word\n"),
+    ];
+    let both: &[&str] = &["best.py", "company.py"];
+    let commits: [(&str, &[&str]); 4] = [("One", both), ("Two", both), ("Three", both), ("Four", &["a_far.py"])];
+    let heard = Signals::ALL.without(Signal::Recency);
+    let issue = "`quaggle` fails in quaggle with a shared word";
+    let ranking = rank_after(&files, &commits, heard, issue);
+    assert_eq!(paths(&ranking), ["best.py", "company.py", "a_far.py"]);
+    let with = RepoPath::new("best.py").unwrap();
+    let why = evidence(&ranking, "company.py");
+    assert!(why.contains(&Evidence::ChangedTogether { with }), "{why:?}");
+    // Two times are chance, and so is the company of what everything changes.
+    let ranking = rank_after(&files, &commits[1..], heard, issue);
+    assert_eq!(paths(&ranking), ["best.py", "a_far.py", "company.py"]);
 }
 
 #[test]

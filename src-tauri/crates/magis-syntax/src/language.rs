@@ -37,6 +37,23 @@ pub enum Language {
 }
 
 impl Language {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Python,
+        Self::JavaScript,
+        Self::TypeScript,
+        Self::Tsx,
+        Self::Rust,
+        Self::Go,
+        Self::Java,
+        Self::C,
+        Self::Cpp,
+        Self::CSharp,
+        Self::Ruby,
+        Self::Php,
+        Self::Kotlin,
+    ];
+
     /// The language of a file, by its extension. A `.h` counts as C++: its grammar reads nearly all of C, and C's
     /// reads no class.
     pub fn of(path: &RepoPath) -> Option<Self> {
@@ -96,6 +113,25 @@ impl Language {
         }
     }
 
+    /// The usual extension of its files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Python => "py",
+            Self::JavaScript => "js",
+            Self::TypeScript => "ts",
+            Self::Tsx => "tsx",
+            Self::Rust => "rs",
+            Self::Go => "go",
+            Self::Java => "java",
+            Self::C => "c",
+            Self::Cpp => "cpp",
+            Self::CSharp => "cs",
+            Self::Ruby => "rb",
+            Self::Php => "php",
+            Self::Kotlin => "kt",
+        }
+    }
+
     /// What begins a comment up to the end of the line.
     pub fn comment_prefix(self) -> &'static str {
         match self {
@@ -136,5 +172,18 @@ impl Language {
 impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_language_is_known_by_its_own_extension() {
+        for language in Language::ALL {
+            let path = RepoPath::new(format!("a/b.{}", language.extension()));
+            assert_eq!(path.ok().and_then(|path| Language::of(&path)), Some(language));
+        }
     }
 }

@@ -16,6 +16,18 @@ export function evidenceText(evidence: Evidence, most = Infinity): string {
       return t('solve.evidence.path', { words: listed(evidence.words, most) })
     case 'text':
       return t('solve.evidence.text', { words: listed(evidence.terms, most) })
+    case 'title':
+      return t('solve.evidence.title', { words: listed(evidence.terms, most) })
+    case 'lines':
+      return t('solve.evidence.lines', { first: evidence.span[0], last: evidence.span[1] })
+    case 'called_in_issue':
+      return t('solve.evidence.called_in_issue', { name: evidence.name })
+    case 'changed_lately':
+      return evidence.ago === 0
+        ? t('solve.evidence.changed_last')
+        : t('solve.evidence.changed_lately', { n: evidence.ago })
+    case 'changed_together':
+      return t('solve.evidence.changed_together', { path: shortened(evidence.with, most) })
     case 'name_words':
       return t('solve.evidence.name_words', { name: evidence.name })
     case 'literal':
@@ -88,14 +100,19 @@ const WEIGHT: Readonly<Record<Evidence['kind'], number>> = {
   trace_frame: 2,
   defines_name: 3,
   literal: 4,
-  name_words: 5,
-  tested_by: 6,
-  past_commit: 7,
-  called_by: 8,
-  neighbour: 9,
-  text: 10,
-  path_words: 11,
-  demoted: 12,
+  called_in_issue: 5,
+  name_words: 6,
+  tested_by: 7,
+  past_commit: 8,
+  called_by: 9,
+  neighbour: 10,
+  changed_together: 11,
+  title: 12,
+  text: 13,
+  lines: 14,
+  path_words: 15,
+  changed_lately: 16,
+  demoted: 17,
 }
 
 /** A path, or its last part where there is little room. */

@@ -2,6 +2,7 @@
 //! evidence for those it speaks for. How much each counts is `signal`'s; adding them up is `rank`'s.
 
 pub(crate) mod calls;
+pub(crate) mod example;
 pub(crate) mod imports;
 pub(crate) mod literal;
 pub(crate) mod modules;
@@ -12,6 +13,7 @@ pub(crate) mod path_words;
 pub(crate) mod quoted;
 pub(crate) mod tests;
 pub(crate) mod text;
+pub(crate) mod together;
 pub(crate) mod traces;
 
 use crate::bm25::TextScores;
@@ -19,7 +21,7 @@ use crate::issue::Mention;
 use crate::view::View;
 use crate::{Index, IssueQuery};
 use magis_core::Evidence;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What a signal reads.
 #[derive(Clone, Copy)]
@@ -37,6 +39,28 @@ pub(crate) struct Found<'a> {
     pub strengths: Vec<f64>,
     /// Why it speaks for a file.
     pub why: Box<dyn Fn(usize) -> Vec<Evidence> + 'a>,
+}
+
+/// By file that others lend to: how much of its score the lender gives, and the lender.
+pub(crate) type Lent = BTreeMap<usize, (f64, usize)>;
+
+/// So many of the best files lend.
+pub(crate) const LENDERS: usize = 5;
+
+/// The `n` files with the highest scores, best first.
+pub(crate) fn strongest(scores: &[f64], n: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).filter(|file| scores[*file] > 0.0).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    order.truncate(n);
+    order
+}
+
+/// Of several lenders the one that gives most counts.
+pub(crate) fn lend_to(lent: &mut Lent, file: usize, share: f64, lender: usize) {
+    let entry = lent.entry(file).or_insert((share, lender));
+    if share > entry.0 {
+        *entry = (share, lender);
+    }
 }
 
 impl<'a> Found<'a> {

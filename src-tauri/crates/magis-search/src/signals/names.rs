@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, HashMap};
 /// is rare, and the best is as good as certain.
 const ENOUGH: f64 = 2.5;
 const SOME_FILES: usize = 20;
+/// A method is less meant by its bare name than a function or a type is.
+const OWNED: f64 = 0.6;
 /// So many are named as evidence.
 const SHOWN: usize = 3;
 
@@ -30,6 +32,8 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             let worth = if symbol.shape == Shape::Constant { 0.5 } else { 1.0 };
             for name in [last_two.as_str(), symbol.name()] {
                 let Some(mention) = wanted.get(name) else { continue };
+                let owned = name != last_two && symbol.owner().is_some();
+                let worth = worth * if owned { OWNED } else { 1.0 };
                 let entry = defined[file].entry(mention.text.as_str()).or_default();
                 *entry = entry.max(worth * mention.weight.min(3.0).sqrt());
                 if name == last_two {

@@ -1,6 +1,5 @@
 //! What git remembers: files changed by past commits whose messages resemble the issue (the idea of `BugLocator`, Zhou et
-//! al. 2012, with commits for bug reports). Recency of change and changes in company were tried: both lift the files that
-//! everything changes, and made the order worse.
+//! al. 2012, with commits for bug reports), and files changed lately.
 
 use super::{Found, Reading};
 use crate::History;
@@ -14,6 +13,10 @@ const COMMITS: usize = 100;
 const HUGE: usize = 40;
 /// Below so many changes of a file, their number says little.
 const MANY_CHANGES: f64 = 20.0;
+/// A change so many commits ago counts half.
+const HALF: f64 = 100.0;
+/// One that is told as evidence was made within so many.
+const LATELY: u32 = 50;
 
 /// Commits that resemble the issue.
 pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Found<'a> {
@@ -36,11 +39,8 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Fou
             }
         }
     }
-    // What every second commit changes is changed by those that read alike, too.
     let changes = changes(history, &mut places, strengths.len());
-    for (strength, changes) in strengths.iter_mut().zip(changes) {
-        *strength = (*strength / (1.0 + changes as f64 / MANY_CHANGES).sqrt()).min(1.0);
-    }
+    damp(&mut strengths, &changes);
     Found::of(strengths, move |file| {
         let commit = which.get(&file).map(|(_, commit)| &history.commits[*commit]);
         commit.map(|commit| Evidence::PastCommit {
@@ -61,8 +61,40 @@ fn changes(history: &History, places: &mut Places<'_>, files: usize) -> Vec<usiz
     changes
 }
 
+/// Changed lately, of the files whose text matches: what was touched last is often what broke. Of little weight beside the
+/// rest, since it says nothing of the issue.
+pub(crate) fn recency<'a>(reading: &Reading<'a>, history: &'a History) -> Found<'a> {
+    let mut places = Places::of(reading.view);
+    let mut ages: Vec<Option<u32>> = vec![None; reading.view.files.len()];
+    let small = |commit: &magis_core::PastCommit| commit.changed.len() <= HUGE;
+    for (age, commit) in (0..).zip(&history.commits).filter(|(_, commit)| small(commit)) {
+        for path in &commit.changed {
+            if let Some(file) = places.find(path) {
+                ages[file].get_or_insert(age);
+            }
+        }
+    }
+    for (age, file) in ages.iter_mut().zip(&reading.view.files) {
+        age.take_if(|_| reading.text.contents[file.content] <= 0.0);
+    }
+    let strength = |age: &Option<u32>| age.map_or(0.0, |age| 1.0 / (1.0 + f64::from(age) / HALF));
+    let mut strengths: Vec<f64> = ages.iter().map(strength).collect();
+    damp(&mut strengths, &changes(history, &mut places, ages.len()));
+    Found::of(strengths, move |file| {
+        let lately = ages[file].filter(|age| *age < LATELY);
+        lately.map(|ago| Evidence::ChangedLately { ago })
+    })
+}
+
+/// What every second commit changes is changed lately, and by those that read alike, too.
+fn damp(strengths: &mut [f64], changes: &[usize]) {
+    for (strength, changes) in strengths.iter_mut().zip(changes) {
+        *strength = (*strength / (1.0 + *changes as f64 / MANY_CHANGES).sqrt()).min(1.0);
+    }
+}
+
 /// Where the files of old commits are now: at their path or, moved, wherever the one file of that name is.
-struct Places<'a> {
+pub(crate) struct Places<'a> {
     view: &'a View,
     by_name: HashMap<&'a str, Option<usize>>,
     found: HashMap<RepoPath, Option<usize>>,

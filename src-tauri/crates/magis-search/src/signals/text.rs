@@ -9,27 +9,40 @@ pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
     let strengths = view.files.iter().map(|file| text.contents[file.content]).collect();
     Found::relative(strengths, move |file| {
         let terms = text.terms(view.files[file].content, &query.terms);
-        (!terms.is_empty()).then(|| Evidence::Text {
-            terms: terms.into_iter().map(ToOwned::to_owned).collect(),
-        })
+        (!terms.is_empty()).then(|| Evidence::Text { terms: owned(&terms) })
     })
 }
 
 /// File and best piece, by the title alone.
 pub(crate) fn title<'a>(reading: &Reading<'a>) -> Found<'a> {
-    let (view, title) = (reading.view, reading.title);
+    let (view, title, query) = (reading.view, reading.title, reading.query);
     let (whole, piece) = (best(title.contents.iter().copied()), best(title.pieces.iter().copied()));
     let strength =
         |file: usize| title.contents[view.files[file].content] / whole + view.best_piece(file, &title.pieces) / piece;
     let strengths = (0..view.files.len()).map(strength).collect();
-    Found::relative(strengths, |_| None)
+    Found::relative(strengths, move |file| {
+        let terms = title.terms(view.files[file].content, &query.title);
+        (!terms.is_empty()).then(|| Evidence::Title { terms: owned(&terms) })
+    })
 }
 
 /// Best pieces.
 pub(crate) fn pieces<'a>(reading: &Reading<'a>) -> Found<'a> {
-    let view = reading.view;
-    let strength = |file: usize| view.best_piece(file, &reading.text.pieces);
+    let (view, text) = (reading.view, reading.text);
+    let strength = |file: usize| view.best_piece(file, &text.pieces);
     let strengths = (0..view.files.len()).map(strength).collect();
-    // What matches in the piece matches in the file, and is said there.
-    Found::relative(strengths, |_| None)
+    Found::relative(strengths, move |file| {
+        let pieces = view.pieces_of(file);
+        // Of one piece there is no best.
+        let several = pieces.len() > 1;
+        let score = |piece: &usize| text.pieces[*piece];
+        let best = pieces.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a)));
+        best.filter(|_| several).map(|piece| Evidence::Lines {
+            span: view.spans[piece],
+        })
+    })
+}
+
+fn owned(terms: &[&str]) -> Vec<String> {
+    terms.iter().map(|term| (*term).to_owned()).collect()
 }

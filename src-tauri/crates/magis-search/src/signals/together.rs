@@ -1,0 +1,44 @@
+//! Files that were changed together with one of the best files: what changed together will change together.
+
+use super::past::Places;
+use super::{LENDERS, Lent, Reading, lend_to, strongest};
+use crate::History;
+use std::collections::{BTreeMap, HashSet};
+
+/// What a commit of more files changed belongs together less.
+const MOST_FILES: usize = 20;
+/// Fewer common changes are chance.
+const LEAST: usize = 3;
+
+/// By file that is lent to: the lender's score, by the share of all changes of either that were changes of both. A file that
+/// everything changes keeps company with all, and so with none.
+pub(crate) fn lend(reading: &Reading<'_>, history: &History, scores: &[f64]) -> Lent {
+    let lenders = strongest(scores, LENDERS);
+    let mut places = Places::of(reading.view);
+    let mut common: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut changes = vec![0; scores.len()];
+    let small = history
+        .commits
+        .iter()
+        .filter(|commit| commit.changed.len() <= MOST_FILES);
+    for commit in small {
+        let files: HashSet<usize> = commit.changed.iter().filter_map(|path| places.find(path)).collect();
+        for file in &files {
+            changes[*file] += 1;
+        }
+        for lender in lenders.iter().filter(|lender| files.contains(lender)) {
+            for file in files.iter().filter(|file| *file != lender) {
+                *common.entry((*lender, *file)).or_default() += 1;
+            }
+        }
+    }
+    let mut lent = Lent::new();
+    for ((lender, file), times) in common {
+        if times >= LEAST && scores[file] > 0.0 {
+            let either = changes[lender] + changes[file] - times;
+            let share = times as f64 / (either + LEAST) as f64;
+            lend_to(&mut lent, file, share * scores[lender], lender);
+        }
+    }
+    lent
+}
