@@ -6,10 +6,9 @@
 use crate::driving::ModelSource;
 use crate::problem::{Problem, named};
 use crate::state::{App, Change};
-use crate::view::{RestReason, Warming, WatchView, WatchedIndex};
+use crate::view::{MemoryCounts, RestReason, Warming, WatchView, WatchedIndex};
 use magis_core::RepoId;
 use magis_engine::floors::repo::{WatchOptions, WhyPolling};
-use magis_engine::floors::store::Coverage;
 use magis_engine::{
     EngineLimits, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews,
 };
@@ -272,8 +271,18 @@ fn take(known: &mut AtHand, news: WatchNews, pending: &mut Pending) {
             view.problem = None;
             pending.repositories = true;
         }
-        WatchNews::Memory { fresh, stale, none } => {
-            let counts = Some(Coverage { fresh, stale, none }.into());
+        WatchNews::Memory {
+            fresh,
+            stale,
+            none,
+            needs_none,
+        } => {
+            let counts = Some(MemoryCounts {
+                fresh,
+                stale,
+                none,
+                needs_none,
+            });
             pending.memory |= view.memory.is_some() && view.memory != counts;
             view.memory = counts;
         }

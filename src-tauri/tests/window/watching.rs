@@ -64,7 +64,7 @@ async fn the_repository_at_hand_is_followed_and_no_other() {
         Some(IndexView::Fresh)
     );
 
-    fs::write(window.root().join("new.py"), "def new():\n    return 1\n").unwrap();
+    fs::write(window.root().join("new.py"), "def new():\n    return 1\n".repeat(40)).unwrap();
     let none = |view: &WatchView| view.memory.unwrap().none;
     window
         .until(repo, |view| {
@@ -96,7 +96,11 @@ async fn files_are_described_in_advance_where_it_is_wanted() {
     };
     let after = window.until(repo, |view| view.warming == done).await;
     assert!(after.described > 2 && after.spent > 0, "{after:?}");
-    assert_eq!(window.app.memory_report(repo).unwrap().counts.fresh, after.described);
+    let counts = window.app.memory_report(repo).unwrap().counts;
+    assert_eq!((counts.fresh, counts.stale, counts.none), (after.described, 0, 0));
+    assert!(counts.needs_none > 0, "{counts:?}");
+    assert_eq!(window.app.repositories().unwrap()[0].memory, Some(counts));
+    window.until(repo, |view| view.memory == Some(counts)).await;
 
     window.set(|settings| settings.warm = false);
     let off = window.app.watch_repository(repo).unwrap();

@@ -835,6 +835,8 @@ export type MemoryCounts = {
 	stale: number,
 	/**  Not at all. */
 	none: number,
+	/**  Not as they are, and they need not be: they are short, or no text. */
+	needs_none: number,
 };
 
 /**  What memory cost and saved on a day. */
@@ -865,6 +867,8 @@ export type MemoryFile = {
 	bytes: number,
 	/**  How well it is remembered. */
 	state: MemoryFileState,
+	/**  Why it needs no description, where it needs none. */
+	needs_none: NeedsNone | null,
 	/**  The summary's length in tokens. */
 	tokens: number | null,
 	/**  When it was made, in milliseconds since 1970. */
@@ -880,7 +884,9 @@ export type MemoryFileState =
 /**  In another version. */
 "stale" | 
 /**  Not at all. */
-"none";
+"none" | 
+/**  Not as it is, and it need not be. */
+"needs_none";
 
 /**  What a memory file brought. */
 export type MemoryImportView = {
@@ -979,6 +985,13 @@ export type ModelRow = {
 
 /**  The models are other ones. */
 export type ModelsChanged = Record<string, never>;
+
+/**  Why a file needs no description. */
+export type NeedsNone = 
+/**  It is shorter than a description, and read whole. */
+"short_enough" | 
+/**  It is no text. */
+"no_text";
 
 /**  What was left out, replaced or repeated; nothing of that kind happens silently. */
 export type Notice = 

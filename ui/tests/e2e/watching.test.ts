@@ -55,6 +55,28 @@ test('why nothing is described is said, and a spent budget can be given again', 
   await page.context().close()
 })
 
+test('files that need no description are counted apart, and each says why', async () => {
+  const { page } = await open(on)
+  await go(page, 'memory')
+  await settled(page)
+  const lead = await page.getByText(/remembered as they are now: \d+ of \d+\.$/).textContent()
+  const tab = page.getByRole('tab', { name: /^Needs none/ })
+  const numbers = (text: string | null): number[] => (text ?? '').match(/\d+/g)?.map(Number) ?? []
+  const [all, needless] = [numbers(lead).at(-1) ?? 0, numbers(await tab.textContent()).at(-1) ?? 0]
+  expect(needless).toBeGreaterThan(2)
+  await page.getByText(`${String(all + needless)} files`, { exact: true }).waitFor()
+  await tab.click()
+  await page.getByText(`${String(needless)} files`, { exact: true }).waitFor()
+  const files = page.getByRole('grid', { name: 'Files of the repository' })
+  await files.getByText('month.png').click()
+  await page.getByText('it is no text that a run reads').waitFor()
+  await page.getByRole('searchbox', { name: 'Path has' }).fill('setup.cfg')
+  await files.getByText('setup.cfg').click()
+  await page.getByText('it is short enough to be read whole').waitFor()
+  expect(await page.getByRole('button', { name: 'Describe it now' }).count()).toBe(0)
+  await page.context().close()
+})
+
 test('the list of repositories shows live how the index of the one at hand stands', async () => {
   const { page } = await open(on)
   await go(page, 'repositories')

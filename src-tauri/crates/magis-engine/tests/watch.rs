@@ -12,8 +12,12 @@ mod ground;
 use ground::{Ground, script, script_after};
 use magis_core::{RepoId, RepoPath};
 use magis_engine::floors::llm::{LanguageModel, LlmError, ScriptedModel, ScriptedReply};
-use magis_engine::floors::repo::{ChangedPaths, GitPart, WatchOptions};
-use magis_engine::{IndexState, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews};
+use magis_engine::floors::repo::{BaseChoice, ChangedPaths, GitPart, WatchOptions};
+use magis_engine::floors::store::Coverage;
+use magis_engine::{
+    IndexState, MachineUse, MemoryState, NeedsNone, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch,
+    WatchNews,
+};
 use magis_testkit::sample;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -120,7 +124,7 @@ async fn a_change_is_told_and_the_index_and_memory_follow() {
         IndexState::Fresh
     );
 
-    watched.write("tally/filters.py", "def changed():\n    return 1\n");
+    watched.write("tally/filters.py", &"def changed():\n    return 1\n".repeat(40));
     let change = watched
         .find(|news| match news {
             WatchNews::Changed { change } => Some(change.clone()),
@@ -199,6 +203,39 @@ async fn files_are_described_until_none_is_left_and_again_when_they_change() {
         })
         .await;
     assert_eq!(path.as_str(), "tally/filters.py");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_nothing_is_left_every_file_is_described_or_needs_no_description() {
+    let ground = Ground::new();
+    std::fs::write(ground.repository().join("logo.png"), [0_u8; 900]).unwrap();
+    std::fs::write(ground.repository().join("short.py"), "").unwrap();
+    ground.git(&["add", "logo.png", "short.py"]);
+    ground.commit("short.py", "x = 1\n");
+    let mut watched = Watched::begin(ground);
+    let _switch = watched.warm(Arc::new(script()), WarmingBudget::default());
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let (magis, repo) = (&watched.ground.magis, watched.repo);
+    let head = magis.files_of(repo, &BaseChoice::Head).unwrap();
+    let files = magis.memory_of(repo, &head).unwrap();
+    let state = |name: &str| files.iter().find(|file| file.path.as_str() == name).unwrap().state;
+    assert_eq!(state("logo.png"), MemoryState::NeedsNone(NeedsNone::NoText));
+    assert_eq!(state("short.py"), MemoryState::NeedsNone(NeedsNone::ShortEnough));
+    let counted = |wanted: fn(&MemoryState) -> bool| files.iter().filter(|file| wanted(&file.state)).count() as u32;
+    let coverage = Coverage {
+        fresh: counted(|state| *state == MemoryState::Fresh),
+        stale: 0,
+        none: 0,
+        needs_none: counted(|state| matches!(state, MemoryState::NeedsNone(_))),
+    };
+    assert_eq!((coverage.fresh + coverage.needs_none) as usize, files.len());
+    assert_eq!(magis.coverage_of(repo, &head).unwrap(), coverage);
+    // The last count may still be on its way.
+    let end = std::time::Instant::now() + NEVER;
+    while watched.watch.state().memory != coverage {
+        assert!(std::time::Instant::now() < end, "{:?}", watched.watch.state());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

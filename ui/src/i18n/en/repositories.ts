@@ -22,7 +22,7 @@ export const repositories = {
   'repositories.changed.one': '{n} changed file',
   'repositories.changed.other': '{n} changed files',
   'repositories.wrong': 'Cannot be used',
-  'repositories.memory.long': '{fresh} fresh, {stale} stale, {none} not yet described',
+  'repositories.memory.long': '{fresh} fresh, {stale} stale, {none} not yet described, {needless} need no description',
   'repositories.index': 'Search index',
   'repositories.index.none': 'None yet; the first run makes it.',
   'repositories.index.fresh': 'Made for the present commit.',

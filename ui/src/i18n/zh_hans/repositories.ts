@@ -24,7 +24,7 @@ export const repositories: Record<keyof typeof english, string> = {
   'repositories.changed.one': '{n} 个文件有改动',
   'repositories.changed.other': '{n} 个文件有改动',
   'repositories.wrong': '无法使用',
-  'repositories.memory.long': '{fresh} 个最新，{stale} 个过时，{none} 个尚无摘要',
+  'repositories.memory.long': '{fresh} 个最新，{stale} 个过时，{none} 个尚无摘要，{needless} 个无需摘要',
   'repositories.index': '搜索索引',
   'repositories.index.none': '尚无；首次运行时建立。',
   'repositories.index.fresh': '对应当前提交。',

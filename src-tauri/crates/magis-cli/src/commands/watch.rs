@@ -85,9 +85,12 @@ fn line(news: &WatchNews) -> String {
             "index updated in {took_ms} ms: {}, {added} read in, {removed} taken out",
             count(*files, "file")
         ),
-        WatchNews::Memory { fresh, stale, none } => {
-            format!("memory: {fresh} fresh, {stale} stale, {none} not remembered")
-        }
+        WatchNews::Memory {
+            fresh,
+            stale,
+            none,
+            needs_none,
+        } => format!("memory: {fresh} fresh, {stale} stale, {none} not remembered, {needs_none} need no description"),
         WatchNews::Warming { path } => format!("warming {}", clean(path.as_str())),
         WatchNews::Warmed {
             path,

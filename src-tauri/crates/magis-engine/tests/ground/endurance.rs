@@ -124,8 +124,8 @@ pub fn endure(folder: &Path, plan: Plan, watcher: &dyn Fn() -> Command) -> Repor
     report
 }
 
-/// How much memory knows, as the watcher told it: fresh, stale, none.
-type Memory = (u32, u32, u32);
+/// How much memory knows, as the watcher told it: fresh, stale, none, needs none.
+type Memory = (u32, u32, u32, u32);
 
 struct Watching {
     process: Child,
@@ -177,7 +177,7 @@ impl Watching {
             Some("indexed") => self.updates += 1,
             Some("memory") => {
                 let count = |name: &str| news[name].as_u64().unwrap() as u32;
-                self.memory = Some((count("fresh"), count("stale"), count("none")));
+                self.memory = Some((count("fresh"), count("stale"), count("none"), count("needs_none")));
             }
             Some("failed" | "polling") => unreachable!("{news}"),
             _ => {}
@@ -482,10 +482,11 @@ impl Trial {
                 "{when}: it answers {issue:?} as one made from nothing"
             );
         }
-        let coverage = magis.store().coverage(repo, &wanted).unwrap();
+        let short = |blob: &BlobId| self.text(blob).len() < 400;
+        let coverage = magis.store().coverage(repo, &wanted, short).unwrap();
         assert_eq!(
             told,
-            Some((coverage.fresh, coverage.stale, coverage.none)),
+            Some((coverage.fresh, coverage.stale, coverage.none, coverage.needs_none)),
             "{when}: memory is what was told"
         );
         let summaries = magis.store().summaries(repo).unwrap();
