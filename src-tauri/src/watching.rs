@@ -37,12 +37,13 @@ pub struct Watching {
 struct AtHand {
     watch: Watch,
     view: WatchView,
+    /// What describing may cost.
+    budget: WarmingBudget,
     warmer: Option<Warmer>,
 }
 
 struct Warmer {
     wanted: Wanted,
-    budget: WarmingBudget,
     switch: WarmingSwitch,
     /// What it could not do the last time.
     problem: Option<Problem>,
@@ -85,6 +86,7 @@ impl Watching {
                 spent: 0,
                 problem: None,
             },
+            budget: WarmingBudget::default(),
             warmer: None,
         });
         tokio::spawn(hear(app.clone(), repo, news));
@@ -109,6 +111,14 @@ impl Watching {
         match app.watching().at_hand().as_mut() {
             Some(known) => steer(app, known),
             None => Ok(()),
+        }
+    }
+
+    /// Gives the budget of describing in advance again, as a whole one.
+    pub fn renew_budget(app: &App) {
+        if let Some(known) = app.watching().at_hand().as_mut() {
+            give(known, known.budget);
+            app.ring(Change::Watch(Box::new(known.view.clone())));
         }
     }
 
@@ -161,16 +171,13 @@ fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
         tokens: settings.warm_tokens,
         minutes: settings.warm_minutes,
     };
+    if known.budget != budget {
+        give(known, budget);
+    }
     if !settings.warm {
         known.warmer = None;
         known.view.warming = Warming::Off;
-    } else if let Some(warmer) = known.warmer.as_mut().filter(|warmer| warmer.wanted == wanted) {
-        if warmer.budget != budget {
-            warmer.budget = budget;
-            warmer.switch.set_budget(budget);
-            known.view.spent = 0;
-        }
-    } else {
+    } else if known.warmer.as_ref().is_none_or(|warmer| warmer.wanted != wanted) {
         let model = match app.driving().models() {
             ModelSource::Given(model) => WarmingModel::Loaded(Arc::clone(model)),
             ModelSource::Worker => WarmingModel::Named {
@@ -180,20 +187,26 @@ fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
         };
         // The one before ends first: there is never a second model.
         known.warmer = None;
-        let switch = known.watch.warm(model, budget, QUIET);
+        let switch = known.watch.warm(model, QUIET);
         if app.watching().gives_way.load(Ordering::Relaxed) {
             switch.give_way();
         }
-        (known.view.warming, known.view.spent) = (resting(None, None), 0);
+        known.view.warming = resting(None, None);
         known.warmer = Some(Warmer {
             wanted,
-            budget,
             switch,
             problem: None,
         });
     }
     app.ring(Change::Watch(Box::new(known.view.clone())));
     Ok(())
+}
+
+/// Gives a budget: nothing of it is spent yet.
+fn give(known: &mut AtHand, budget: WarmingBudget) {
+    known.budget = budget;
+    known.watch.give_budget(budget);
+    known.view.spent = 0;
 }
 
 fn resting(why: Option<RestReason>, problem: Option<Problem>) -> Warming {

@@ -106,6 +106,9 @@ const acts: Ipc = {
     emit({ kind: 'settings_changed' })
     if (watched !== null) emit({ kind: 'watch_changed', view: watching(watched) })
   },
+  renewWarmingBudget: async () => {
+    if (watched !== null) emit({ kind: 'watch_changed', view: { ...watching(watched), spent: 0 } })
+  },
   fetched: async () => clone(held.fetched),
   diagnostics: async () => undefined,
   eraseAllData: async (confirmation) => {

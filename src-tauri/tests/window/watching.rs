@@ -130,6 +130,31 @@ async fn describing_in_advance_keeps_to_its_budget() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_pause_leaves_what_is_spent_of_the_budget_until_a_person_gives_it_again() {
+    let window = Window::new(script());
+    window.set(|settings| {
+        settings.warm = true;
+        settings.warm_tokens = Some(2_000);
+    });
+    let repo = window.add();
+    let rests = Warming::Resting {
+        why: Some(RestReason::Tokens),
+        problem: None,
+    };
+    let before = window.until(repo, |view| view.warming == rests).await;
+    window.set(|settings| settings.warm = false);
+    let paused = window.app.watch_repository(repo).unwrap();
+    assert_eq!((&paused.warming, paused.spent), (&Warming::Off, before.spent));
+    window.set(|settings| settings.warm = true);
+    let after = window.until(repo, |view| view.warming == rests).await;
+    assert_eq!((after.spent, after.described), (before.spent, before.described));
+
+    window.app.renew_warming_budget();
+    let again = window.until(repo, |view| view.described > before.described).await;
+    assert!(again.spent <= 2_000, "{again:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn describing_in_advance_lets_go_of_its_model_while_another_is_needed() {
     let hanging = ScriptedModel::new("hangs").answer(|_| Some(ScriptedReply::Hang));
     let window = Window::new(hanging);

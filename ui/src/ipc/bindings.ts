@@ -117,6 +117,8 @@ export const commands = {
 	importMemory: (repo: RepoId, file: string) => typedError<MemoryImportView, Problem>(__TAURI_INVOKE("import_memory", { repo, file })),
 	/**  Makes the summary of a file anew. */
 	renewSummary: (repo: RepoId, path: string) => typedError<SummaryView, Problem>(__TAURI_INVOKE("renew_summary", { repo, path })),
+	/**  Gives the budget of describing files in advance again. */
+	renewWarmingBudget: () => typedError<null, Problem>(__TAURI_INVOKE("renew_warming_budget")),
 	/**  All models. */
 	models: () => typedError<ModelRow[], Problem>(__TAURI_INVOKE("models")),
 	/**  Fetches a model and tells how far it is; returns at once. */

@@ -45,7 +45,8 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
             tokens: args.budget_tokens,
             minutes: args.budget_minutes,
         };
-        Some(watch.warm(model, budget, Duration::from_secs(args.idle)))
+        watch.give_budget(budget);
+        Some(watch.warm(model, Duration::from_secs(args.idle)))
     } else {
         None
     };

@@ -9,7 +9,7 @@ use magis_engine::floors::llama::WorkerCommand;
 use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_engine::floors::repo::WatchOptions;
 use magis_engine::floors::search::{Index, IssueQuery, OpenState, Sources};
-use magis_engine::{DataFolder, Magis, WarmingBudget, WarmingModel};
+use magis_engine::{DataFolder, Magis, WarmingModel};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +62,7 @@ pub async fn watch_until_killed(folder: &Path) {
         Some(ScriptedReply::Text(said_of(shown)))
     });
     let model = WarmingModel::Loaded(Arc::new(describes));
-    let _warming = watch.warm(model, WarmingBudget::default(), Duration::from_millis(200));
+    let _warming = watch.warm(model, Duration::from_millis(200));
     while let Some(news) = news.recv().await {
         println!("{}", serde_json::to_string(&news).unwrap());
     }
