@@ -6,8 +6,8 @@
 use crate::driving::ModelSource;
 use crate::problem::{Problem, named};
 use crate::state::{App, Change};
-use crate::view::{MemoryCounts, RestReason, Warming, WatchView, WatchedIndex};
-use magis_core::RepoId;
+use crate::view::{MemoryCounts, RestReason, UnreadableFiles, Warming, WatchView, WatchedIndex};
+use magis_core::{RepoId, RepoPath};
 use magis_engine::floors::repo::{WatchOptions, WhyPolling};
 use magis_engine::{
     EngineLimits, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews,
@@ -25,6 +25,9 @@ const LISTS: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_secs(5);
 /// A model that describes is gone after so long at the most, once somebody else needs the machine.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// So many files that cannot be read are named.
+const NAMED: usize = 3;
 
 /// What is watched.
 #[derive(Default)]
@@ -80,6 +83,7 @@ impl Watching {
                 repo,
                 polling: None,
                 index: WatchedIndex::Looking,
+                unreadable: None,
                 memory: None,
                 warming: Warming::Off,
                 described: 0,
@@ -320,10 +324,19 @@ fn take(known: &mut AtHand, news: WatchNews, pending: &mut Pending) {
                 view.warming = resting(Some(why.into()), problem);
             }
         }
-        // What is left out is seen in no list here.
-        WatchNews::NotWarmed { .. } | WatchNews::Unreadable { .. } => {}
+        WatchNews::Unreadable { files } => view.unreadable = unreadable(&files),
+        // The file stays in the lists, without a description.
+        WatchNews::NotWarmed { .. } => {}
         WatchNews::Failed(failure) => view.problem = Some((&*failure.error).into()),
     }
+}
+
+/// The first of them in words; none where every file can be read.
+fn unreadable(files: &[RepoPath]) -> Option<UnreadableFiles> {
+    (!files.is_empty()).then(|| UnreadableFiles {
+        count: count(files.len()),
+        first: files.iter().take(NAMED).map(ToString::to_string).collect(),
+    })
 }
 
 fn polling(why: &WhyPolling) -> Problem {

@@ -325,6 +325,7 @@ function watching(repo: T.RepoId): T.WatchView {
     repo,
     polling: null,
     index: { kind: 'right', files: memory.files.length, took_ms: 44 },
+    unreadable: null,
     memory: memory.counts,
     warming: !settings.warm ? { kind: 'off' } : path === undefined ? { kind: 'resting', why: 'done' } : { kind: 'describing', path },
     described: settings.warm ? 3 : 0,

@@ -2,7 +2,7 @@
 
 use crate::ground::script;
 use crate::support::Window;
-use magis_app::views::{IndexView, RestReason, Settings, Warming, WatchView, WatchedIndex};
+use magis_app::views::{IndexView, RestReason, Settings, UnreadableFiles, Warming, WatchView, WatchedIndex};
 use magis_core::RepoId;
 use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
@@ -152,6 +152,28 @@ async fn a_pause_leaves_what_is_spent_of_the_budget_until_a_person_gives_it_agai
     window.app.renew_warming_budget();
     let again = window.until(repo, |view| view.described > before.described).await;
     assert!(again.spent <= 2_000, "{again:?}");
+}
+
+/// For root everything is readable, so that there is nothing to test.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_may_not_be_read_is_named_until_it_may() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let window = Window::new(script());
+    let file = window.root().join("tally/filters.py");
+    let allow = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o000);
+    if fs::read(&file).is_ok() {
+        return;
+    }
+    let repo = window.add();
+    let one = UnreadableFiles {
+        count: 1,
+        first: vec!["tally/filters.py".to_owned()],
+    };
+    window.until(repo, |view| view.unreadable.as_ref() == Some(&one)).await;
+    allow(0o644);
+    window.until(repo, |view| view.unreadable.is_none()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1716,6 +1716,14 @@ export type Turn =
 /**  The Manager sums up. */
 "sum_up";
 
+/**  Files that the system does not let us read. */
+export type UnreadableFiles = {
+	/**  How many. */
+	count: number,
+	/**  The first of them. */
+	first: string[],
+};
+
 /**  What the runs of a day cost. */
 export type UsageDay = {
 	/**  The day, `2026-11-21`, where this machine is. */
@@ -1767,6 +1775,8 @@ export type WatchView = {
 	polling: Problem | null,
 	/**  The search index. */
 	index: WatchedIndex,
+	/**  Files that are left out of index and memory because the system does not let us read them. */
+	unreadable: UnreadableFiles | null,
 	/**  How much of the working tree memory knows; none until it was counted. */
 	memory: MemoryCounts | null,
 	/**  The describing of files in advance. */

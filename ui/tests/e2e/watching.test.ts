@@ -15,6 +15,7 @@ const view: WatchView = {
   repo: 1,
   polling: null,
   index: { kind: 'right', files: 1_482, took_ms: 44 },
+  unreadable: null,
   memory: null,
   warming: { kind: 'off' },
   described: 0,
@@ -91,5 +92,9 @@ test('the list of repositories shows live how the index of the one at hand stand
   await detail.getByText('1,482 files, right 44 ms after the last change.').waitFor()
   await say(page, { polling: { code: 'watch_folders', message: 'The repository has more folders than the system lets you watch.', remedy: "Run 'sudo sysctl fs.inotify.max_user_watches=524288'." } })
   await detail.getByText('max_user_watches=524288').waitFor()
+  await say(page, { unreadable: { count: 5, first: ['keys/a.pem', 'keys/b.pem', 'keys/c.pem'] } })
+  await detail.getByText('5 files that the system does not let Magis read: keys/a.pem, keys/b.pem, keys/c.pem and 2 more').waitFor()
+  await say(page, {})
+  await detail.getByText('keys/a.pem').waitFor({ state: 'detached' })
   await page.context().close()
 })
