@@ -4,7 +4,7 @@ import type { memory as english } from '../en/memory'
 export const memory: Record<keyof typeof english, string> = {
   'memory.title': '记忆',
   'memory.reading': '正在读取 {name} 的记忆',
-  'memory.lead': '的需要摘要的文件已按当前内容记住：共 {all} 个，记住 {fresh} 个。',
+  'memory.lead': '的文件（仅计需要摘要的）已按当前内容记住：共 {all} 个，记住 {fresh} 个。',
   'memory.spent': '写摘要用去 {n} 个词元',
   'memory.saved': '节省 {n} 个词元',
   'memory.state.fresh': '最新',
