@@ -6,10 +6,9 @@
 use crate::driving::ModelSource;
 use crate::problem::{Problem, named};
 use crate::state::{App, Change};
-use crate::view::{RestReason, Warming, WatchView, WatchedIndex};
-use magis_core::RepoId;
+use crate::view::{MemoryCounts, RestReason, UnreadableFiles, Warming, WatchView, WatchedIndex};
+use magis_core::{RepoId, RepoPath};
 use magis_engine::floors::repo::{WatchOptions, WhyPolling};
-use magis_engine::floors::store::Coverage;
 use magis_engine::{
     EngineLimits, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews,
 };
@@ -27,6 +26,9 @@ const QUIET: Duration = Duration::from_secs(5);
 /// A model that describes is gone after so long at the most, once somebody else needs the machine.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// So many files that cannot be read are named.
+const NAMED: usize = 3;
+
 /// What is watched.
 #[derive(Default)]
 pub struct Watching {
@@ -38,12 +40,13 @@ pub struct Watching {
 struct AtHand {
     watch: Watch,
     view: WatchView,
+    /// What describing may cost.
+    budget: WarmingBudget,
     warmer: Option<Warmer>,
 }
 
 struct Warmer {
     wanted: Wanted,
-    budget: WarmingBudget,
     switch: WarmingSwitch,
     /// What it could not do the last time.
     problem: Option<Problem>,
@@ -80,12 +83,14 @@ impl Watching {
                 repo,
                 polling: None,
                 index: WatchedIndex::Looking,
+                unreadable: None,
                 memory: None,
                 warming: Warming::Off,
                 described: 0,
                 spent: 0,
                 problem: None,
             },
+            budget: WarmingBudget::default(),
             warmer: None,
         });
         tokio::spawn(hear(app.clone(), repo, news));
@@ -110,6 +115,14 @@ impl Watching {
         match app.watching().at_hand().as_mut() {
             Some(known) => steer(app, known),
             None => Ok(()),
+        }
+    }
+
+    /// Gives the budget of describing in advance again, as a whole one.
+    pub fn renew_budget(app: &App) {
+        if let Some(known) = app.watching().at_hand().as_mut() {
+            give(known, known.budget);
+            app.ring(Change::Watch(Box::new(known.view.clone())));
         }
     }
 
@@ -162,16 +175,13 @@ fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
         tokens: settings.warm_tokens,
         minutes: settings.warm_minutes,
     };
+    if known.budget != budget {
+        give(known, budget);
+    }
     if !settings.warm {
         known.warmer = None;
         known.view.warming = Warming::Off;
-    } else if let Some(warmer) = known.warmer.as_mut().filter(|warmer| warmer.wanted == wanted) {
-        if warmer.budget != budget {
-            warmer.budget = budget;
-            warmer.switch.set_budget(budget);
-            known.view.spent = 0;
-        }
-    } else {
+    } else if known.warmer.as_ref().is_none_or(|warmer| warmer.wanted != wanted) {
         let model = match app.driving().models() {
             ModelSource::Given(model) => WarmingModel::Loaded(Arc::clone(model)),
             ModelSource::Worker => WarmingModel::Named {
@@ -181,20 +191,26 @@ fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
         };
         // The one before ends first: there is never a second model.
         known.warmer = None;
-        let switch = known.watch.warm(model, budget, QUIET);
+        let switch = known.watch.warm(model, QUIET);
         if app.watching().gives_way.load(Ordering::Relaxed) {
             switch.give_way();
         }
-        (known.view.warming, known.view.spent) = (resting(None, None), 0);
+        known.view.warming = resting(None, None);
         known.warmer = Some(Warmer {
             wanted,
-            budget,
             switch,
             problem: None,
         });
     }
     app.ring(Change::Watch(Box::new(known.view.clone())));
     Ok(())
+}
+
+/// Gives a budget: nothing of it is spent yet.
+fn give(known: &mut AtHand, budget: WarmingBudget) {
+    known.budget = budget;
+    known.watch.give_budget(budget);
+    known.view.spent = 0;
 }
 
 fn resting(why: Option<RestReason>, problem: Option<Problem>) -> Warming {
@@ -272,8 +288,18 @@ fn take(known: &mut AtHand, news: WatchNews, pending: &mut Pending) {
             view.problem = None;
             pending.repositories = true;
         }
-        WatchNews::Memory { fresh, stale, none } => {
-            let counts = Some(Coverage { fresh, stale, none }.into());
+        WatchNews::Memory {
+            fresh,
+            stale,
+            none,
+            needs_none,
+        } => {
+            let counts = Some(MemoryCounts {
+                fresh,
+                stale,
+                none,
+                needs_none,
+            });
             pending.memory |= view.memory.is_some() && view.memory != counts;
             view.memory = counts;
         }
@@ -298,10 +324,19 @@ fn take(known: &mut AtHand, news: WatchNews, pending: &mut Pending) {
                 view.warming = resting(Some(why.into()), problem);
             }
         }
-        // What is left out is seen in no list here.
-        WatchNews::NotWarmed { .. } | WatchNews::Unreadable { .. } => {}
+        WatchNews::Unreadable { files } => view.unreadable = unreadable(&files),
+        // The file stays in the lists, without a description.
+        WatchNews::NotWarmed { .. } => {}
         WatchNews::Failed(failure) => view.problem = Some((&*failure.error).into()),
     }
+}
+
+/// The first of them in words; none where every file can be read.
+fn unreadable(files: &[RepoPath]) -> Option<UnreadableFiles> {
+    (!files.is_empty()).then(|| UnreadableFiles {
+        count: count(files.len()),
+        first: files.iter().take(NAMED).map(ToString::to_string).collect(),
+    })
 }
 
 fn polling(why: &WhyPolling) -> Problem {

@@ -106,6 +106,9 @@ const acts: Ipc = {
     emit({ kind: 'settings_changed' })
     if (watched !== null) emit({ kind: 'watch_changed', view: watching(watched) })
   },
+  renewWarmingBudget: async () => {
+    if (watched !== null) emit({ kind: 'watch_changed', view: { ...watching(watched), spent: 0 } })
+  },
   fetched: async () => clone(held.fetched),
   diagnostics: async () => undefined,
   eraseAllData: async (confirmation) => {
@@ -128,7 +131,7 @@ const acts: Ipc = {
     if (!path.includes('/')) throw refuse('not_a_repository', `${path} is not a git repository.`, 'Choose the folder that holds the .git folder, or run git init in it.')
     const known = held.repositories.find((row) => row.root === path)
     if (known) return clone(known)
-    const row: T.RepositoryRow = { id: 50 + held.repositories.length, name: path.split('/').pop() ?? path, root: path, used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 40 }, index: { kind: 'none' }, runs: 0 }
+    const row: T.RepositoryRow = { id: 50 + held.repositories.length, name: path.split('/').pop() ?? path, root: path, used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 36, needs_none: 4 }, index: { kind: 'none' }, runs: 0 }
     held.repositories.push(row)
     emit({ kind: 'repositories_changed' })
     return clone(row)
@@ -146,7 +149,7 @@ const acts: Ipc = {
   repositoryFiles: async () => held.memory.files.map((file) => file.path),
   watchRepository: async (id) => watching((watched = id)),
   addSample: async () => {
-    const row: T.RepositoryRow = { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 14 }, index: { kind: 'none' }, runs: 0 }
+    const row: T.RepositoryRow = { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 11, needs_none: 3 }, index: { kind: 'none' }, runs: 0 }
     if (!held.repositories.some((one) => one.id === 3)) held.repositories.push(row)
     emit({ kind: 'repositories_changed' })
     return clone(row)
@@ -249,7 +252,7 @@ const acts: Ipc = {
   memoryReport: async (repo) => clone({ ...held.memory, repo }),
   summary: async (_, path) => {
     const file = held.memory.files.find((one) => one.path === path)
-    if (!file || file.state === 'none') return null
+    if (!file || file.state === 'none' || file.state === 'needs_none') return null
     return clone(held.summaries.get(path) ?? { ...([...held.summaries.values()][0] as T.SummaryView), path, corrected: file.corrected, stale: file.state === 'stale', change_message: file.state === 'stale' ? 'Accounts are told apart by their numbers' : null })
   },
   correctSummary: async (_, path, text) => {
@@ -322,6 +325,7 @@ function watching(repo: T.RepoId): T.WatchView {
     repo,
     polling: null,
     index: { kind: 'right', files: memory.files.length, took_ms: 44 },
+    unreadable: null,
     memory: memory.counts,
     warming: !settings.warm ? { kind: 'off' } : path === undefined ? { kind: 'resting', why: 'done' } : { kind: 'describing', path },
     described: settings.warm ? 3 : 0,
@@ -341,9 +345,9 @@ function setStatus(id: T.RunId, status: T.RunStatus): void {
 
 function mark(path: string, state: T.MemoryState): void {
   const { memory } = held
-  memory.files = memory.files.map((file) => (file.path === path ? { ...file, state, corrected: held.summaries.get(path)?.corrected ?? false } : file))
+  memory.files = memory.files.map((file) => (file.path === path ? { ...file, state, needs_none: null, corrected: held.summaries.get(path)?.corrected ?? false } : file))
   const count = (one: T.MemoryState): number => memory.files.filter((file) => file.state === one).length
-  memory.counts = { fresh: count('fresh'), stale: count('stale'), none: count('none') }
+  memory.counts = { fresh: count('fresh'), stale: count('stale'), none: count('none'), needs_none: count('needs_none') }
   emit({ kind: 'memory_changed', repo: memory.repo })
 }
 

@@ -49,6 +49,14 @@ pub async fn renew_summary(app: State<'_, App>, repo: RepoId, path: String) -> R
     app.renew_summary(repo, &path).await
 }
 
+/// Gives the budget of describing files in advance again.
+#[tauri::command]
+#[specta::specta]
+pub async fn renew_warming_budget(app: State<'_, App>) -> Result<(), Problem> {
+    app.renew_warming_budget();
+    Ok(())
+}
+
 /// Writes the memory of a repository into a file.
 #[tauri::command]
 #[specta::specta]

@@ -3,7 +3,9 @@
 use super::repository::MemoryCounts;
 use magis_core::{RepoId, RunId};
 use magis_engine::floors::store::Summary;
-use magis_engine::{ExportedMemory, FileMemory, ImportedMemory, MemoryDay as Day, MemoryState, Remembered};
+use magis_engine::{
+    ExportedMemory, FileMemory, ImportedMemory, MemoryDay as Day, MemoryState, NeedsNone as Why, Remembered,
+};
 use serde::Serialize;
 use specta::Type;
 
@@ -17,6 +19,18 @@ pub enum MemoryFileState {
     Stale,
     /// Not at all.
     None,
+    /// Not as it is, and it need not be.
+    NeedsNone,
+}
+
+/// Why a file needs no description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum NeedsNone {
+    /// It is shorter than a description, and read whole.
+    ShortEnough,
+    /// It is no text.
+    NoText,
 }
 
 impl From<MemoryState> for MemoryFileState {
@@ -25,6 +39,7 @@ impl From<MemoryState> for MemoryFileState {
             MemoryState::Fresh => Self::Fresh,
             MemoryState::Stale => Self::Stale,
             MemoryState::None => Self::None,
+            MemoryState::NeedsNone(_) => Self::NeedsNone,
         }
     }
 }
@@ -38,6 +53,8 @@ pub struct MemoryFile {
     pub bytes: u64,
     /// How well it is remembered.
     pub state: MemoryFileState,
+    /// Why it needs no description, where it needs none.
+    pub needs_none: Option<NeedsNone>,
     /// The summary's length in tokens.
     pub tokens: Option<u32>,
     /// When it was made, in milliseconds since 1970.
@@ -53,6 +70,11 @@ impl From<FileMemory> for MemoryFile {
             path: memory.path.to_string(),
             bytes: memory.bytes,
             state: memory.state.into(),
+            needs_none: match memory.state {
+                MemoryState::NeedsNone(Why::ShortEnough) => Some(NeedsNone::ShortEnough),
+                MemoryState::NeedsNone(Why::NoText) => Some(NeedsNone::NoText),
+                MemoryState::Fresh | MemoryState::Stale | MemoryState::None => None,
+            },
             tokens: summary.map(|summary| summary.kept.tokens),
             made_at_ms: summary.map(|summary| summary.kept.made_at),
             corrected: summary.is_some_and(Summary::is_corrected),
@@ -91,12 +113,15 @@ pub struct MemoryReport {
 impl MemoryReport {
     /// The report of a repository.
     pub fn new(repo: RepoId, files: Vec<FileMemory>, days: Vec<Day>) -> Self {
-        let count = |state| files.iter().filter(|file| file.state == state).count() as u32;
-        let counts = MemoryCounts {
-            fresh: count(MemoryState::Fresh),
-            stale: count(MemoryState::Stale),
-            none: count(MemoryState::None),
-        };
+        let mut counts = MemoryCounts::default();
+        for file in &files {
+            match file.state {
+                MemoryState::Fresh => counts.fresh += 1,
+                MemoryState::Stale => counts.stale += 1,
+                MemoryState::None => counts.none += 1,
+                MemoryState::NeedsNone(_) => counts.needs_none += 1,
+            }
+        }
         Self {
             repo,
             counts,

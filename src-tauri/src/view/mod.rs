@@ -34,4 +34,4 @@ pub use runs::{
     DeleteTicket, ExportFormat, RunHitView, RunListFilter, RunOrder, RunPage, RunRow, RunStatus, SnippetPart, UsageDay,
 };
 pub use solve::{Estimate, RunNews, SolveForm, SteeringWish};
-pub use watch::{RestReason, Warming, WatchChanged, WatchView, WatchedIndex};
+pub use watch::{RestReason, UnreadableFiles, Warming, WatchChanged, WatchView, WatchedIndex};

@@ -105,12 +105,24 @@ pub struct MemoryCounts {
     pub stale: u32,
     /// Not at all.
     pub none: u32,
+    /// Not as they are, and they need not be: they are short, or no text.
+    pub needs_none: u32,
 }
 
 impl From<Coverage> for MemoryCounts {
     fn from(coverage: Coverage) -> Self {
-        let Coverage { fresh, stale, none } = coverage;
-        Self { fresh, stale, none }
+        let Coverage {
+            fresh,
+            stale,
+            none,
+            needs_none,
+        } = coverage;
+        Self {
+            fresh,
+            stale,
+            none,
+            needs_none,
+        }
     }
 }
 

@@ -17,6 +17,8 @@ pub struct WatchView {
     pub polling: Option<Problem>,
     /// The search index.
     pub index: WatchedIndex,
+    /// Files that are left out of index and memory because the system does not let us read them.
+    pub unreadable: Option<UnreadableFiles>,
     /// How much of the working tree memory knows; none until it was counted.
     pub memory: Option<MemoryCounts>,
     /// The describing of files in advance.
@@ -27,6 +29,15 @@ pub struct WatchView {
     pub spent: u64,
     /// What could not be done for index and memory; it is tried again.
     pub problem: Option<Problem>,
+}
+
+/// Files that the system does not let us read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct UnreadableFiles {
+    /// How many.
+    pub count: u32,
+    /// The first of them.
+    pub first: Vec<String>,
 }
 
 /// The search index of a watched repository.

@@ -4,6 +4,7 @@ use crate::driving::Driving;
 use crate::problem::Problem;
 use crate::state::App;
 use crate::view::{MemoryExportView, MemoryImportView, MemoryReport, SummaryView};
+use crate::watching::Watching;
 use magis_core::{RepoId, RepoPath};
 use magis_engine::WithCode;
 use std::path::Path;
@@ -36,6 +37,11 @@ impl App {
         self.magis()?.drop_summary(repo, &RepoPath::new(path)?)?;
         self.memory_changed(repo);
         Ok(())
+    }
+
+    /// Gives the budget of describing files in advance again, for the repository at hand.
+    pub fn renew_warming_budget(&self) {
+        Watching::renew_budget(self);
     }
 
     /// Writes the memory of a repository into a file, without code.

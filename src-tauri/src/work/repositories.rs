@@ -153,12 +153,7 @@ impl App {
 
     fn coverage(&self, magis: &Magis, repo: RepoId, state: &RepositoryState) -> Result<MemoryCounts, Problem> {
         let head = self.files_of_head(magis, repo, &state.commit)?;
-        let files: Vec<_> = head
-            .files
-            .iter()
-            .map(|file| (file.path.clone(), file.blob.clone()))
-            .collect();
-        Ok(magis.store().coverage(repo, &files)?.into())
+        Ok(magis.coverage_of(repo, &head.files)?.into())
     }
 }
 

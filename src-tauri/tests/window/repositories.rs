@@ -122,7 +122,7 @@ async fn memory_shows_what_is_known_and_keeps_what_a_person_wrote() {
 
     let renewed = window.app.renew_summary(repo, path).await.unwrap();
     assert!(!renewed.corrected && renewed.text.contains("chooses entries"));
-    fs::write(window.root().join(path), "# another\n").unwrap();
+    fs::write(window.root().join(path), "# another\n".repeat(80)).unwrap();
     window.git(&[
         "-c",
         "user.name=T",

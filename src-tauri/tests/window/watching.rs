@@ -2,7 +2,7 @@
 
 use crate::ground::script;
 use crate::support::Window;
-use magis_app::views::{IndexView, RestReason, Settings, Warming, WatchView, WatchedIndex};
+use magis_app::views::{IndexView, RestReason, Settings, UnreadableFiles, Warming, WatchView, WatchedIndex};
 use magis_core::RepoId;
 use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
@@ -64,7 +64,7 @@ async fn the_repository_at_hand_is_followed_and_no_other() {
         Some(IndexView::Fresh)
     );
 
-    fs::write(window.root().join("new.py"), "def new():\n    return 1\n").unwrap();
+    fs::write(window.root().join("new.py"), "def new():\n    return 1\n".repeat(40)).unwrap();
     let none = |view: &WatchView| view.memory.unwrap().none;
     window
         .until(repo, |view| {
@@ -96,7 +96,11 @@ async fn files_are_described_in_advance_where_it_is_wanted() {
     };
     let after = window.until(repo, |view| view.warming == done).await;
     assert!(after.described > 2 && after.spent > 0, "{after:?}");
-    assert_eq!(window.app.memory_report(repo).unwrap().counts.fresh, after.described);
+    let counts = window.app.memory_report(repo).unwrap().counts;
+    assert_eq!((counts.fresh, counts.stale, counts.none), (after.described, 0, 0));
+    assert!(counts.needs_none > 0, "{counts:?}");
+    assert_eq!(window.app.repositories().unwrap()[0].memory, Some(counts));
+    window.until(repo, |view| view.memory == Some(counts)).await;
 
     window.set(|settings| settings.warm = false);
     let off = window.app.watch_repository(repo).unwrap();
@@ -123,6 +127,53 @@ async fn describing_in_advance_keeps_to_its_budget() {
         problem: None,
     };
     window.until(repo, |view| view.warming == done).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_leaves_what_is_spent_of_the_budget_until_a_person_gives_it_again() {
+    let window = Window::new(script());
+    window.set(|settings| {
+        settings.warm = true;
+        settings.warm_tokens = Some(2_000);
+    });
+    let repo = window.add();
+    let rests = Warming::Resting {
+        why: Some(RestReason::Tokens),
+        problem: None,
+    };
+    let before = window.until(repo, |view| view.warming == rests).await;
+    window.set(|settings| settings.warm = false);
+    let paused = window.app.watch_repository(repo).unwrap();
+    assert_eq!((&paused.warming, paused.spent), (&Warming::Off, before.spent));
+    window.set(|settings| settings.warm = true);
+    let after = window.until(repo, |view| view.warming == rests).await;
+    assert_eq!((after.spent, after.described), (before.spent, before.described));
+
+    window.app.renew_warming_budget();
+    let again = window.until(repo, |view| view.described > before.described).await;
+    assert!(again.spent <= 2_000, "{again:?}");
+}
+
+/// For root everything is readable, so that there is nothing to test.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_may_not_be_read_is_named_until_it_may() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let window = Window::new(script());
+    let file = window.root().join("tally/filters.py");
+    let allow = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o000);
+    if fs::read(&file).is_ok() {
+        return;
+    }
+    let repo = window.add();
+    let one = UnreadableFiles {
+        count: 1,
+        first: vec!["tally/filters.py".to_owned()],
+    };
+    window.until(repo, |view| view.unreadable.as_ref() == Some(&one)).await;
+    allow(0o644);
+    window.until(repo, |view| view.unreadable.is_none()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -117,6 +117,8 @@ export const commands = {
 	importMemory: (repo: RepoId, file: string) => typedError<MemoryImportView, Problem>(__TAURI_INVOKE("import_memory", { repo, file })),
 	/**  Makes the summary of a file anew. */
 	renewSummary: (repo: RepoId, path: string) => typedError<SummaryView, Problem>(__TAURI_INVOKE("renew_summary", { repo, path })),
+	/**  Gives the budget of describing files in advance again. */
+	renewWarmingBudget: () => typedError<null, Problem>(__TAURI_INVOKE("renew_warming_budget")),
 	/**  All models. */
 	models: () => typedError<ModelRow[], Problem>(__TAURI_INVOKE("models")),
 	/**  Fetches a model and tells how far it is; returns at once. */
@@ -855,6 +857,8 @@ export type MemoryCounts = {
 	stale: number,
 	/**  Not at all. */
 	none: number,
+	/**  Not as they are, and they need not be: they are short, or no text. */
+	needs_none: number,
 };
 
 /**  What memory cost and saved on a day. */
@@ -885,6 +889,8 @@ export type MemoryFile = {
 	bytes: number,
 	/**  How well it is remembered. */
 	state: MemoryFileState,
+	/**  Why it needs no description, where it needs none. */
+	needs_none: NeedsNone | null,
 	/**  The summary's length in tokens. */
 	tokens: number | null,
 	/**  When it was made, in milliseconds since 1970. */
@@ -900,7 +906,9 @@ export type MemoryFileState =
 /**  In another version. */
 "stale" | 
 /**  Not at all. */
-"none";
+"none" | 
+/**  Not as it is, and it need not be. */
+"needs_none";
 
 /**  What a memory file brought. */
 export type MemoryImportView = {
@@ -999,6 +1007,13 @@ export type ModelRow = {
 
 /**  The models are other ones. */
 export type ModelsChanged = Record<string, never>;
+
+/**  Why a file needs no description. */
+export type NeedsNone = 
+/**  It is shorter than a description, and read whole. */
+"short_enough" | 
+/**  It is no text. */
+"no_text";
 
 /**  What was left out, replaced or repeated; nothing of that kind happens silently. */
 export type Notice = 
@@ -1721,6 +1736,14 @@ export type Turn =
 /**  The Manager sums up. */
 "sum_up";
 
+/**  Files that the system does not let us read. */
+export type UnreadableFiles = {
+	/**  How many. */
+	count: number,
+	/**  The first of them. */
+	first: string[],
+};
+
 /**  What the runs of a day cost. */
 export type UsageDay = {
 	/**  The day, `2026-11-21`, where this machine is. */
@@ -1772,6 +1795,8 @@ export type WatchView = {
 	polling: Problem | null,
 	/**  The search index. */
 	index: WatchedIndex,
+	/**  Files that are left out of index and memory because the system does not let us read them. */
+	unreadable: UnreadableFiles | null,
 	/**  How much of the working tree memory knows; none until it was counted. */
 	memory: MemoryCounts | null,
 	/**  The describing of files in advance. */

@@ -81,6 +81,7 @@ export interface Ipc {
   exportMemory(repo: T.RepoId, file: string): Promise<T.MemoryExportView>
   importMemory(repo: T.RepoId, file: string): Promise<T.MemoryImportView>
   renewSummary(repo: T.RepoId, path: string): Promise<T.SummaryView>
+  renewWarmingBudget(): Done
 
   // models
   models(): Promise<T.ModelRow[]>

@@ -85,6 +85,7 @@ export const ipc: Ipc = {
   exportMemory: (repo, file) => call(commands.exportMemory(repo, file)),
   importMemory: (repo, file) => call(commands.importMemory(repo, file)),
   renewSummary: (repo, path) => call(commands.renewSummary(repo, path)),
+  renewWarmingBudget: () => call(commands.renewWarmingBudget()),
 
   models: () => call(commands.models()),
   fetchModel: (id, onNews) => {

@@ -15,6 +15,7 @@ const view: WatchView = {
   repo: 1,
   polling: null,
   index: { kind: 'right', files: 1_482, took_ms: 44 },
+  unreadable: null,
   memory: null,
   warming: { kind: 'off' },
   described: 0,
@@ -51,7 +52,30 @@ test('why nothing is described is said, and a spent budget can be given again', 
   await say(page, { warming: { kind: 'resting', why: 'tokens' } })
   const before = (await asked(page, 'putSettings')).length
   await warming.getByRole('button', { name: 'Give the budget again' }).click()
-  await expect.poll(async () => (await asked(page, 'putSettings')).slice(before)).toMatchObject([[{ warm: false }], [{ warm: true }]])
+  await expect.poll(async () => (await asked(page, 'renewWarmingBudget')).length).toBe(1)
+  expect((await asked(page, 'putSettings')).length, 'it is not switched off in between').toBe(before)
+  await page.context().close()
+})
+
+test('files that need no description are counted apart, and each says why', async () => {
+  const { page } = await open(on)
+  await go(page, 'memory')
+  await settled(page)
+  const lead = await page.getByText(/remembered as they are now: \d+ of \d+\.$/).textContent()
+  const tab = page.getByRole('tab', { name: /^Needs none/ })
+  const numbers = (text: string | null): number[] => (text ?? '').match(/\d+/g)?.map(Number) ?? []
+  const [all, needless] = [numbers(lead).at(-1) ?? 0, numbers(await tab.textContent()).at(-1) ?? 0]
+  expect(needless).toBeGreaterThan(2)
+  await page.getByText(`${String(all + needless)} files`, { exact: true }).waitFor()
+  await tab.click()
+  await page.getByText(`${String(needless)} files`, { exact: true }).waitFor()
+  const files = page.getByRole('grid', { name: 'Files of the repository' })
+  await files.getByText('month.png').click()
+  await page.getByText('it is no text that a run reads').waitFor()
+  await page.getByRole('searchbox', { name: 'Path has' }).fill('setup.cfg')
+  await files.getByText('setup.cfg').click()
+  await page.getByText('it is short enough to be read whole').waitFor()
+  expect(await page.getByRole('button', { name: 'Describe it now' }).count()).toBe(0)
   await page.context().close()
 })
 
@@ -68,5 +92,9 @@ test('the list of repositories shows live how the index of the one at hand stand
   await detail.getByText('1,482 files, right 44 ms after the last change.').waitFor()
   await say(page, { polling: { code: 'watch_folders', message: 'The repository has more folders than the system lets you watch.', remedy: "Run 'sudo sysctl fs.inotify.max_user_watches=524288'." } })
   await detail.getByText('max_user_watches=524288').waitFor()
+  await say(page, { unreadable: { count: 5, first: ['keys/a.pem', 'keys/b.pem', 'keys/c.pem'] } })
+  await detail.getByText('5 files that the system does not let Magis read: keys/a.pem, keys/b.pem, keys/c.pem and 2 more').waitFor()
+  await say(page, {})
+  await detail.getByText('keys/a.pem').waitFor({ state: 'detached' })
   await page.context().close()
 })

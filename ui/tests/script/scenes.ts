@@ -69,7 +69,7 @@ export function scene(name: SceneName): Scene {
     models: catalogue(name),
     rows: none ? [] : all,
     running: all.filter((row) => row.driven),
-    memory: none ? { ...memory, files: [], counts: { fresh: 0, stale: 0, none: 0 } } : memory,
+    memory: none ? { ...memory, files: [], counts: { fresh: 0, stale: 0, none: 0, needs_none: 0 } } : memory,
     summaries: summaries(name),
     runningAt,
   }
@@ -78,8 +78,8 @@ export function scene(name: SceneName): Scene {
 function repositories(name: SceneName, counts: T.MemoryCounts): T.RepositoryRow[] {
   const usual: T.RepositoryRow[] = [
     { id: 1, name: 'tally', root: '~/src/tally', used_at_ms: now - 8 * minute, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: counts, index: { kind: 'fresh' }, runs: 9 },
-    { id: 2, name: 'harbour', root: '~/src/harbour', used_at_ms: now - 71 * minute, head: { kind: 'branch', name: 'fix/berth-names' }, changed_files: 3, notes: ['A shallow clone: renames before its first commit are not known.'], problem: null, memory: { fresh: 61, stale: 9, none: 154 }, index: { kind: 'older', commits: 3 }, runs: 5 },
-    { id: 3, name: 'almanac', root: '~/src/almanac', used_at_ms: now - 12 * day, head: { kind: 'detached', commit: '3c0b4c1d9d3f7c2f8a51' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 11, stale: 0, none: 3 }, index: { kind: 'elsewhere', commit: '91d40c7e05b2' }, runs: 2 },
+    { id: 2, name: 'harbour', root: '~/src/harbour', used_at_ms: now - 71 * minute, head: { kind: 'branch', name: 'fix/berth-names' }, changed_files: 3, notes: ['A shallow clone: renames before its first commit are not known.'], problem: null, memory: { fresh: 61, stale: 9, none: 131, needs_none: 23 }, index: { kind: 'older', commits: 3 }, runs: 5 },
+    { id: 3, name: 'almanac', root: '~/src/almanac', used_at_ms: now - 12 * day, head: { kind: 'detached', commit: '3c0b4c1d9d3f7c2f8a51' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 11, stale: 0, none: 3, needs_none: 0 }, index: { kind: 'elsewhere', commit: '91d40c7e05b2' }, runs: 2 },
   ]
   const broken: T.RepositoryRow = { id: 4, name: 'billing', root: '/srv/work/billing', used_at_ms: now - 30 * day, head: null, changed_files: 0, notes: [], problem: { code: 'repository_gone', message: 'The folder /srv/work/billing is not there any more.', remedy: 'Bring it back or mount its disk, or take it off the list. Its past runs stay.' }, memory: null, index: null, runs: 4 }
   if (name === 'hostile') return [{ ...(usual[0] as T.RepositoryRow), name: hostile, root: `/tmp/${hostile}` }]
@@ -141,12 +141,14 @@ function rows(name: SceneName): T.RunRow[] {
 function report(): T.MemoryReport {
   const list = (files as [string, number][]).map(([path, bytes], at): T.MemoryFile => {
     const code = /\.(py|rst|md|txt|cfg|toml)$/.test(path)
-    const state: T.MemoryState = !code || at % 7 === 3 ? 'none' : at % 11 === 5 ? 'stale' : 'fresh'
-    return { path, bytes, state, tokens: state === 'none' ? null : 44 + ((at * 13) % 60), made_at_ms: state === 'none' ? null : now - ((at * 5) % 20) * day, corrected: path === 'tally/filters.py' }
+    const needs_none: T.NeedsNone | null = path.endsWith('.png') ? 'no_text' : bytes < 400 ? 'short_enough' : null
+    const state: T.MemoryState = needs_none ? 'needs_none' : !code || at % 7 === 3 ? 'none' : at % 11 === 5 ? 'stale' : 'fresh'
+    const described = state === 'fresh' || state === 'stale'
+    return { path, bytes, state, needs_none, tokens: described ? 44 + ((at * 13) % 60) : null, made_at_ms: !described ? null : now - ((at * 5) % 20) * day, corrected: path === 'tally/filters.py' }
   })
   const count = (state: T.MemoryState): number => list.filter((file) => file.state === state).length
   const by_day = Array.from({ length: 21 }, (_, at): T.MemoryDay => ({ day: new Date(now - (20 - at) * day).toISOString().slice(0, 10), spent: Math.round(58_000 / (1 + at * 0.55)) * (at % 6 === 4 ? 0 : 1), saved: at % 6 === 4 ? 0 : 2_600 * at + ((at * 7919) % 9000) }))
-  return { repo: 1, counts: { fresh: count('fresh'), stale: count('stale'), none: count('none') }, files: list, tokens_spent: by_day.reduce((sum, one) => sum + one.spent, 0), tokens_saved: by_day.reduce((sum, one) => sum + one.saved, 0), by_day }
+  return { repo: 1, counts: { fresh: count('fresh'), stale: count('stale'), none: count('none'), needs_none: count('needs_none') }, files: list, tokens_spent: by_day.reduce((sum, one) => sum + one.spent, 0), tokens_saved: by_day.reduce((sum, one) => sum + one.saved, 0), by_day }
 }
 
 function summaries(name: SceneName): Map<string, T.SummaryView> {

@@ -38,7 +38,7 @@ test('narrowing wants every word and puts titles that begin with the first word 
   expect(narrowed(entries, ' ')).toEqual(entries)
 })
 
-const file = (path: string, size: number, state: MemoryFile['state'] = 'fresh'): MemoryFile => ({ path, bytes: size, state, tokens: null, made_at_ms: null, corrected: false })
+const file = (path: string, size: number, state: MemoryFile['state'] = 'fresh'): MemoryFile => ({ path, bytes: size, state, needs_none: null, tokens: null, made_at_ms: null, corrected: false })
 
 test('areas of the picture are as the bytes, fill the box and do not overlap', () => {
   const root = treeOf([file('a/x.py', 600), file('a/y.py', 200), file('b.py', 200, 'none')])
@@ -49,7 +49,7 @@ test('areas of the picture are as the bytes, fill the box and do not overlap', (
   ])
   const [first, second] = found
   expect(first && second && (first.x + first.width <= second.x + 0.001 || first.y + first.height <= second.y + 0.001)).toBe(true)
-  expect(root.counts).toEqual({ fresh: 2, stale: 0, none: 1 })
+  expect(root.counts).toEqual({ fresh: 2, stale: 0, none: 1, needs_none: 0 })
 })
 
 test('a folder that holds one folder alone is joined with it', () => {

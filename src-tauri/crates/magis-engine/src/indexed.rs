@@ -3,7 +3,7 @@
 //!
 //! The index itself is `magis-search`'s. A watch keeps it right, and so does each run.
 
-use crate::{EngineError, Magis, past};
+use crate::{EngineError, Magis, contents, past};
 use magis_core::{CommitId, RepoId};
 use std::fs::{self, File, TryLockError};
 use std::ops::ControlFlow;
@@ -60,6 +60,7 @@ impl Magis {
         let Ok(_turn) = take_turn(&folder, waits) else { return };
         forget(&folder);
         past::forget(&folder);
+        contents::forget(&folder);
         drop(fs::remove_dir_all(folder));
     }
 }

@@ -8,6 +8,7 @@
 
 mod apply;
 mod condense;
+mod contents;
 mod data_folder;
 mod describing;
 mod desk;
@@ -33,6 +34,7 @@ mod watch;
 mod workspace;
 
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};
+pub use contents::NeedsNone;
 pub use data_folder::DataFolder;
 pub use desk::stage_of_step;
 pub use driver::DriveEnd;

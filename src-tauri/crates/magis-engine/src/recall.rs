@@ -3,14 +3,13 @@
 //! It asks no model and writes nothing; `describing` carries out what is decided here.
 
 use crate::EngineError;
+use crate::contents::Content;
 use crate::workspace::CHARS_PER_TOKEN;
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_repo::{diff_stat, text_diff};
 use magis_store::{Maker, Store, Summary};
 use magis_syntax::same_code;
 
-/// A file of fewer bytes is its own description: a summary may take as much.
-const SHORT_FILE: usize = 400;
 /// Messages that may follow a summary: with more of them a description is longer to read than a new summary.
 const LONGEST_CHAIN: usize = 6;
 /// Versions that are compared with the file; the newest are the likeliest to be near it.
@@ -79,7 +78,7 @@ pub(crate) fn recall(store: &Store, wanted: &Wanted<'_>) -> Result<Recall, Engin
     if let Some(summary) = store.known_summary(wanted.repo, wanted.path, wanted.blob, wanted.summaries)? {
         return Ok(Recall::Stored(summary));
     }
-    if wanted.text.len() < SHORT_FILE {
+    if Content::of(wanted.text).needs_none().is_some() {
         return Ok(Recall::Itself);
     }
     let mut roots = store.versions_of(wanted.repo, wanted.path, wanted.summaries, COMPARED as u32)?;

@@ -3,6 +3,7 @@
 //!
 //! How a run uses the memory is the Custodian's business.
 
+use crate::contents::{self, Content, NeedsNone};
 use crate::describing::{self, FileVersion};
 use crate::desk::now;
 use crate::recall;
@@ -11,7 +12,7 @@ use magis_core::{BlobId, RepoId, RepoPath};
 use magis_llm::LanguageModel;
 use magis_prompts::Template;
 use magis_repo::{BaseChoice, FileEntry};
-use magis_store::{Maker, Summary};
+use magis_store::{Coverage, Maker, Summary};
 use std::collections::BTreeMap;
 
 /// What memory holds of one file of the last commit.
@@ -23,7 +24,7 @@ pub struct FileMemory {
     pub bytes: u64,
     /// How well it is remembered.
     pub state: MemoryState,
-    /// The summary; none where there is none.
+    /// The summary; none where there is none that a run would read.
     pub summary: Option<Summary>,
 }
 
@@ -36,6 +37,8 @@ pub enum MemoryState {
     Stale,
     /// Not at all.
     None,
+    /// Not as it is, and it need not be.
+    NeedsNone(NeedsNone),
 }
 
 /// A summary with what is known of its standing.
@@ -61,8 +64,12 @@ pub struct MemoryDay {
 }
 
 impl Magis {
-    /// What memory holds of each of `files`, in their order.
+    /// What memory holds of each of `files` of the last commit, in their order. Contents that were never looked into are.
     pub fn memory_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Vec<FileMemory>, EngineError> {
+        let snapshot = self.snapshot_of(repo, &BaseChoice::Head)?;
+        let contents = contents::look_into(&self.data.index(repo), &versions(files), |_, blob| {
+            contents::in_git(&snapshot, blob)
+        });
         let all = self.store.all_summaries(repo)?;
         let mut by_path: BTreeMap<&RepoPath, Vec<&Summary>> = BTreeMap::new();
         let mut by_content: BTreeMap<&BlobId, &Summary> = BTreeMap::new();
@@ -79,14 +86,29 @@ impl Magis {
                 .or_else(|| by_content.get(&file.blob))
                 .or_else(|| versions.first())
                 .map(|summary| (*summary).clone());
+            let needs_none = contents.get(&file.blob).and_then(|content| content.needs_none());
+            let state = state_of(known.as_ref(), &file.blob, needs_none);
             FileMemory {
                 path: file.path.clone(),
                 bytes: file.bytes,
-                state: state_of(known.as_ref(), &file.blob),
-                summary: known,
+                state,
+                summary: known.filter(|_| !matches!(state, MemoryState::NeedsNone(_))),
             }
         };
         Ok(files.iter().map(memory).collect())
+    }
+
+    /// How many of `files` memory knows, without looking into any: one that nobody looked into yet counts as text.
+    pub fn coverage_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Coverage, EngineError> {
+        let mut contents = contents::known(&self.data.index(repo));
+        for file in files {
+            contents
+                .entry(file.blob.clone())
+                .or_insert(Content::Text { bytes: file.bytes });
+        }
+        Ok(self.store.coverage(repo, &versions(files), |blob| {
+            contents.get(blob).and_then(|content| content.needs_none()).is_some()
+        })?)
     }
 
     /// What the memory of a repository cost and saved by day, the last day first.
@@ -125,7 +147,7 @@ impl Magis {
             Some(blob) => self.messages_between(repo, &summary, blob)?,
             None => None,
         };
-        let state = now_there.map_or(MemoryState::Stale, |blob| state_of(Some(&summary), &blob));
+        let state = now_there.map_or(MemoryState::Stale, |blob| state_of(Some(&summary), &blob, None));
         Ok(Some(Remembered {
             summary,
             state,
@@ -197,10 +219,19 @@ impl Magis {
     }
 }
 
-fn state_of(summary: Option<&Summary>, blob: &BlobId) -> MemoryState {
-    match summary {
-        Some(summary) if summary.kept.blob == *blob => MemoryState::Fresh,
-        Some(_) => MemoryState::Stale,
-        None => MemoryState::None,
+fn versions(files: &[FileEntry]) -> Vec<(RepoPath, BlobId)> {
+    files
+        .iter()
+        .map(|file| (file.path.clone(), file.blob.clone()))
+        .collect()
+}
+
+/// A run takes the very summary first, then what needs none as it is, and an older summary last.
+fn state_of(summary: Option<&Summary>, blob: &BlobId, needs_none: Option<NeedsNone>) -> MemoryState {
+    match (summary, needs_none) {
+        (Some(summary), _) if summary.kept.blob == *blob => MemoryState::Fresh,
+        (_, Some(why)) => MemoryState::NeedsNone(why),
+        (Some(_), None) => MemoryState::Stale,
+        (None, None) => MemoryState::None,
     }
 }

@@ -12,8 +12,12 @@ mod ground;
 use ground::{Ground, script, script_after};
 use magis_core::{RepoId, RepoPath};
 use magis_engine::floors::llm::{LanguageModel, LlmError, ScriptedModel, ScriptedReply};
-use magis_engine::floors::repo::{ChangedPaths, GitPart, WatchOptions};
-use magis_engine::{IndexState, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews};
+use magis_engine::floors::repo::{BaseChoice, ChangedPaths, GitPart, WatchOptions};
+use magis_engine::floors::store::Coverage;
+use magis_engine::{
+    IndexState, MachineUse, MemoryState, NeedsNone, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch,
+    WatchNews,
+};
 use magis_testkit::sample;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,8 +105,8 @@ impl Watched {
         std::fs::write(self.ground.repository().join(path), text).unwrap();
     }
 
-    fn warm(&self, model: Arc<dyn LanguageModel>, budget: WarmingBudget) -> WarmingSwitch {
-        self.watch.warm(WarmingModel::Loaded(model), budget, Duration::ZERO)
+    fn warm(&self, model: Arc<dyn LanguageModel>) -> WarmingSwitch {
+        self.watch.warm(WarmingModel::Loaded(model), Duration::ZERO)
     }
 }
 
@@ -120,7 +124,7 @@ async fn a_change_is_told_and_the_index_and_memory_follow() {
         IndexState::Fresh
     );
 
-    watched.write("tally/filters.py", "def changed():\n    return 1\n");
+    watched.write("tally/filters.py", &"def changed():\n    return 1\n".repeat(40));
     let change = watched
         .find(|news| match news {
             WatchNews::Changed { change } => Some(change.clone()),
@@ -180,7 +184,7 @@ async fn what_could_not_be_done_and_can_be_again_is_said_to_be_right() {
 async fn files_are_described_until_none_is_left_and_again_when_they_change() {
     let mut watched = Watched::begin(Ground::new());
     let model = Arc::new(script());
-    let _switch = watched.warm(model.clone(), WarmingBudget::default());
+    let _switch = watched.warm(model.clone());
     assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
     let summaries = watched.ground.magis.store().summaries(watched.repo).unwrap().len();
     assert!(summaries > 3, "{summaries}");
@@ -202,9 +206,42 @@ async fn files_are_described_until_none_is_left_and_again_when_they_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn when_nothing_is_left_every_file_is_described_or_needs_no_description() {
+    let ground = Ground::new();
+    std::fs::write(ground.repository().join("logo.png"), [0_u8; 900]).unwrap();
+    std::fs::write(ground.repository().join("short.py"), "").unwrap();
+    ground.git(&["add", "logo.png", "short.py"]);
+    ground.commit("short.py", "x = 1\n");
+    let mut watched = Watched::begin(ground);
+    let _switch = watched.warm(Arc::new(script()));
+    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let (magis, repo) = (&watched.ground.magis, watched.repo);
+    let head = magis.files_of(repo, &BaseChoice::Head).unwrap();
+    let files = magis.memory_of(repo, &head).unwrap();
+    let state = |name: &str| files.iter().find(|file| file.path.as_str() == name).unwrap().state;
+    assert_eq!(state("logo.png"), MemoryState::NeedsNone(NeedsNone::NoText));
+    assert_eq!(state("short.py"), MemoryState::NeedsNone(NeedsNone::ShortEnough));
+    let counted = |wanted: fn(&MemoryState) -> bool| files.iter().filter(|file| wanted(&file.state)).count() as u32;
+    let coverage = Coverage {
+        fresh: counted(|state| *state == MemoryState::Fresh),
+        stale: 0,
+        none: 0,
+        needs_none: counted(|state| matches!(state, MemoryState::NeedsNone(_))),
+    };
+    assert_eq!((coverage.fresh + coverage.needs_none) as usize, files.len());
+    assert_eq!(magis.coverage_of(repo, &head).unwrap(), coverage);
+    // The last count may still be on its way.
+    let end = std::time::Instant::now() + NEVER;
+    while watched.watch.state().memory != coverage {
+        assert!(std::time::Instant::now() < end, "{:?}", watched.watch.state());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_dropped_is_described_again() {
     let mut watched = Watched::begin(Ground::new());
-    let _switch = watched.warm(Arc::new(script()), WarmingBudget::default());
+    let _switch = watched.warm(Arc::new(script()));
     assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
     let (magis, repo) = (watched.ground.magis.clone(), watched.repo);
     let path = magis.store().summaries(repo).unwrap()[0].kept.path.clone();
@@ -224,7 +261,7 @@ async fn uncommitted_work_is_left_alone() {
     let ground = Ground::new();
     std::fs::write(ground.repository().join("draft.py"), "def draft():\n    return 1\n").unwrap();
     let mut watched = Watched::begin(ground);
-    let _switch = watched.warm(Arc::new(script()), WarmingBudget::default());
+    let _switch = watched.warm(Arc::new(script()));
     assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
     let draft = RepoPath::new("draft.py").unwrap();
     let known = watched
@@ -243,18 +280,19 @@ async fn the_budget_of_tokens_is_kept_and_another_one_goes_on() {
         tokens: Some(2_500),
         minutes: None,
     };
-    let switch = watched.warm(Arc::new(script()), few);
+    watched.watch.give_budget(few);
+    let _switch = watched.warm(Arc::new(script()));
     assert_eq!(watched.rests().await, WarmingRest::TokensSpent);
     let state = watched.watch.state();
     assert!(state.spent > 0 && state.spent <= 2_500, "{state:?}");
-    switch.set_budget(WarmingBudget::default());
+    watched.watch.give_budget(WarmingBudget::default());
     assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn giving_way_ends_the_file_that_is_being_described_and_lets_go_of_the_model() {
     let mut watched = Watched::begin(Ground::new());
-    let switch = watched.warm(Arc::new(hanging()), WarmingBudget::default());
+    let switch = watched.warm(Arc::new(hanging()));
     let path = watched.warming().await;
     let state = watched.watch.state();
     assert_eq!((state.warming, state.machine), (Some(path), MachineUse::Model));
@@ -267,22 +305,34 @@ async fn giving_way_ends_the_file_that_is_being_described_and_lets_go_of_the_mod
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn describing_that_is_switched_on_anew_says_anew_how_it_stands() {
+async fn describing_that_is_switched_on_anew_says_anew_how_it_stands_and_goes_on_with_its_budget() {
     let mut watched = Watched::begin(Ground::new());
-    let first = watched.warm(Arc::new(script()), WarmingBudget::default());
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
-    assert!(watched.watch.state().spent > 0);
+    let few = WarmingBudget {
+        tokens: Some(2_500),
+        minutes: None,
+    };
+    watched.watch.give_budget(few);
+    let first = watched.warm(Arc::new(script()));
+    assert_eq!(watched.rests().await, WarmingRest::TokensSpent);
+    let spent = watched.watch.state().spent;
+    assert!(spent > 0);
     drop(first);
-    let _second = watched.warm(Arc::new(script()), WarmingBudget::default());
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
-    assert_eq!(watched.watch.state().spent, 0);
+    let _second = watched.warm(Arc::new(script()));
+    assert_eq!(watched.rests().await, WarmingRest::TokensSpent, "nothing is left of it");
+    assert_eq!(watched.watch.state().spent, spent);
+    watched.watch.give_budget(few);
+    let more = watched.find(|news| match news {
+        WatchNews::Warmed { spent, .. } => Some(*spent),
+        _ => None,
+    });
+    assert!(more.await <= 2_500, "the same budget, given again, is a whole one");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_of_which_the_model_makes_nothing_is_asked_once() {
     let mut watched = Watched::begin(Ground::new());
     let looping = ScriptedModel::new("loops").answer(|_| Some(ScriptedReply::Looping("again".to_owned())));
-    let _switch = watched.warm(Arc::new(looping), WarmingBudget::default());
+    let _switch = watched.warm(Arc::new(looping));
     assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
     let longer = "def changed():\n    return 1\n".repeat(40);
     watched.ground.commit("tally/filters.py", &longer);
@@ -308,7 +358,7 @@ async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
         let fails = failures.fetch_add(1, Ordering::Relaxed) < 2;
         fails.then_some(ScriptedReply::Fail(LlmError::WorkerDied { reason }))
     });
-    let _switch = watched.warm(Arc::new(script_after(fails_twice)), WarmingBudget::default());
+    let _switch = watched.warm(Arc::new(script_after(fails_twice)));
     assert_eq!(watched.rests().await, WarmingRest::Failed);
     let mut said_again = 0;
     for (text, end) in [
@@ -332,7 +382,7 @@ async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_ends_the_describing_and_it_goes_on_afterwards() {
     let mut watched = Watched::begin(Ground::new());
-    let _switch = watched.warm(Arc::new(hanging()), WarmingBudget::default());
+    let _switch = watched.warm(Arc::new(hanging()));
     watched
         .find(|news| matches!(news, WatchNews::Warming { .. }).then_some(()))
         .await;

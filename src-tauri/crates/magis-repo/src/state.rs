@@ -2,11 +2,15 @@
 //!
 //! Reads only: the index is not refreshed on the way.
 
+use crate::work_tree::{STAGE, is_closed};
 use crate::{RepoError, Repository};
 use magis_core::CommitId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
+
+/// Set in an index entry's flags where git is not to look at the file.
+const ASSUME_UNCHANGED: u16 = 0x8000;
 
 /// A repository, as it stands now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,9 +168,12 @@ fn cleanliness(repository: &Repository, handle: &git2::Repository) -> Result<Cle
         .recurse_untracked_dirs(true)
         .exclude_submodules(true)
         .update_index(false);
-    let statuses = handle
-        .statuses(Some(&mut options))
-        .map_err(repository.index_error("reading the status"))?;
+    let statuses = match handle.statuses(Some(&mut options)) {
+        // What cannot be opened makes libgit2 give up: it is asked again without looking into that.
+        Err(_) if pass_over_closed(repository, handle)? > 0 => handle.statuses(Some(&mut options)),
+        statuses => statuses,
+    };
+    let statuses = statuses.map_err(repository.index_error("reading the status"))?;
     let mut counts = Cleanliness::default();
     for entry in statuses.iter() {
         let status = entry.status();
@@ -176,6 +183,26 @@ fn cleanliness(repository: &Repository, handle: &git2::Repository) -> Result<Cle
         counts.conflicted += u32::from(status.contains(Status::CONFLICTED));
     }
     Ok(counts)
+}
+
+/// Has the tracked files that the system does not let us read count as unchanged for this handle; gives how many there are.
+fn pass_over_closed(repository: &Repository, handle: &git2::Repository) -> Result<usize, RepoError> {
+    let attempt = "passing over files that cannot be read";
+    let mut index = handle.index().map_err(repository.index_error(attempt))?;
+    let is_closed = |entry: &git2::IndexEntry| {
+        let path = std::str::from_utf8(&entry.path);
+        entry.flags & STAGE == 0 && path.is_ok_and(|path| is_closed(&repository.root().join(path)))
+    };
+    let closed: Vec<git2::IndexEntry> = index.iter().filter(is_closed).collect();
+    for entry in &closed {
+        let unchanged = git2::IndexEntry {
+            path: entry.path.clone(),
+            flags: entry.flags | ASSUME_UNCHANGED,
+            ..*entry
+        };
+        index.add(&unchanged).map_err(repository.index_error(attempt))?;
+    }
+    Ok(closed.len())
 }
 
 fn operation(handle: &git2::Repository) -> Option<Operation> {

@@ -26,7 +26,7 @@ pub struct WorkTree {
 /// So many bytes of cleaned files are held in memory at the most, and one file more.
 const MOST_HELD: u64 = 64 << 20;
 /// Where in an index entry's flags its side of a conflict stands.
-const STAGE: u16 = 0x3000;
+pub(crate) const STAGE: u16 = 0x3000;
 
 impl WorkTree {
     /// Looks at the whole working tree.
@@ -392,7 +392,7 @@ impl Cleaner {
 }
 
 /// Whether the system does not let us read a file that is there.
-fn is_closed(place: &Path) -> bool {
+pub(crate) fn is_closed(place: &Path) -> bool {
     fs::File::open(place).is_err_and(|error| error.kind() != ErrorKind::NotFound)
 }
 

@@ -127,6 +127,8 @@ pub struct Coverage {
     pub stale: u32,
     /// Files without any.
     pub none: u32,
+    /// Files without one of their very blob, that need none.
+    pub needs_none: u32,
 }
 
 impl Store {
@@ -231,8 +233,14 @@ impl Store {
         })
     }
 
-    /// How many of `files` have a summary of that very blob, whatever it was called, of another blob, or none.
-    pub fn coverage(&self, repo: RepoId, files: &[(RepoPath, BlobId)]) -> Result<Coverage, StoreError> {
+    /// How many of `files` have a summary of that very blob, whatever it was called, of another blob, or none; without one
+    /// of their very blob, those count apart that `needs_none` is true of.
+    pub fn coverage(
+        &self,
+        repo: RepoId,
+        files: &[(RepoPath, BlobId)],
+        needs_none: impl Fn(&BlobId) -> bool,
+    ) -> Result<Coverage, StoreError> {
         self.read("counting what memory covers", |transaction| {
             let mut statement = transaction
                 .prepare_cached("SELECT max(blob = ?3) FROM summaries WHERE repo = ?1 AND (path = ?2 OR blob = ?3)")?;
@@ -240,6 +248,7 @@ impl Store {
             for (path, blob) in files {
                 match statement.query_row((repo.0, path.as_str(), &blob.0), |row| row.get::<_, Option<bool>>(0))? {
                     Some(true) => coverage.fresh += 1,
+                    Some(false) | None if needs_none(blob) => coverage.needs_none += 1,
                     Some(false) => coverage.stale += 1,
                     None => coverage.none += 1,
                 }

@@ -85,7 +85,10 @@ fn a_moved_file_keeps_its_summary() {
     let moved = path("new.py");
     let known = data.store.known_summary(data.repo, &moved, &blob("b1"), MAKER).unwrap();
     assert_eq!(known.unwrap().kept.text, "Adds numbers.");
-    let coverage = data.store.coverage(data.repo, &[(moved, blob("b1"))]).unwrap();
+    let coverage = data
+        .store
+        .coverage(data.repo, &[(moved, blob("b1"))], |_| false)
+        .unwrap();
     assert_eq!((coverage.fresh, coverage.none), (1, 0));
 }
 
@@ -195,12 +198,24 @@ fn coverage_counts_fresh_stale_and_none() {
     let files =
         [("a.py", "a1"), ("b.py", "b2"), ("c.py", "c1"), ("d.py", "d1")].map(|(file, id)| (path(file), blob(id)));
     assert_eq!(
-        data.store.coverage(data.repo, &files).unwrap(),
+        data.store.coverage(data.repo, &files, |_| false).unwrap(),
         Coverage {
             fresh: 1,
             stale: 1,
-            none: 2
+            none: 2,
+            needs_none: 0
         }
+    );
+    let needs_none = |one: &magis_core::BlobId| ["a1", "b2", "d1"].contains(&one.0.as_str());
+    assert_eq!(
+        data.store.coverage(data.repo, &files, needs_none).unwrap(),
+        Coverage {
+            fresh: 1,
+            stale: 0,
+            none: 1,
+            needs_none: 2
+        },
+        "what has a summary of its very blob is known"
     );
 }
 

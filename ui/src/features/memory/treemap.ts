@@ -1,8 +1,8 @@
 // Owns the shapes of memory's picture: a tree of folders from paths, and rectangles for it, squarified (Bruls, Huizing, van Wijk 2000).
 // It knows bytes and states, no colours and no elements.
-import type { MemoryFile } from '../../ipc'
+import type { MemoryCounts, MemoryFile } from '../../ipc'
 
-export type Node = { name: string; path: string; bytes: number; file: MemoryFile | null; children: Node[]; counts: { fresh: number; stale: number; none: number } }
+export type Node = { name: string; path: string; bytes: number; file: MemoryFile | null; children: Node[]; counts: MemoryCounts }
 export type Tile = { node: Node; x: number; y: number; width: number; height: number }
 
 /** The folders and files under a root whose path is the empty text; a folder that holds one folder alone is joined with it. */
@@ -65,7 +65,7 @@ export function tiles(parent: Node, x: number, y: number, width: number, height:
 }
 
 function empty(name: string, path: string): Node {
-  return { name, path, bytes: 0, file: null, children: [], counts: { fresh: 0, stale: 0, none: 0 } }
+  return { name, path, bytes: 0, file: null, children: [], counts: { fresh: 0, stale: 0, none: 0, needs_none: 0 } }
 }
 
 function summed(node: Node): Node {
@@ -80,6 +80,7 @@ function summed(node: Node): Node {
     node.counts.fresh += child.counts.fresh
     node.counts.stale += child.counts.stale
     node.counts.none += child.counts.none
+    node.counts.needs_none += child.counts.needs_none
   }
   return node
 }

@@ -1,5 +1,5 @@
-// Owns how a repository's HEAD is written (a branch by its name, a commit by its first letters) and how its index stands to it. It reads no repository.
-import type { HeadView, IndexView, WatchedIndex } from '../../ipc'
+// Owns how a repository's HEAD is written (a branch by its name, a commit by its first letters), how its index stands to it and what that leaves out. It reads no repository.
+import type { HeadView, IndexView, UnreadableFiles, WatchedIndex } from '../../ipc'
 import { number } from '../../i18n/format'
 import { t, tn } from '../../i18n/index.svelte'
 
@@ -25,6 +25,12 @@ export function watchedText(index: WatchedIndex): string {
     case 'right':
       return t('repositories.index.right', { files: number(index.files), ms: number(index.took_ms) })
   }
+}
+
+/** The first of the files that cannot be read, and how many there are beside them. */
+export function leftOutText({ count, first }: UnreadableFiles): string {
+  const files = first.join(', ')
+  return count > first.length ? t('repositories.unreadable.more', { files, n: number(count - first.length) }) : files
 }
 
 export function indexText(index: IndexView): string {

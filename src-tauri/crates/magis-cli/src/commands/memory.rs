@@ -9,7 +9,7 @@ use crate::render::{Page, Table, Tone, bytes, clean, count, local_time, thousand
 use magis_core::RepoPath;
 use magis_engine::floors::repo::BaseChoice;
 use magis_engine::floors::store::{Repository, Summary};
-use magis_engine::{EngineError, EngineLimits, FileMemory, Magis, MemoryDay, MemoryState, WithCode};
+use magis_engine::{EngineError, EngineLimits, FileMemory, Magis, MemoryDay, MemoryState, NeedsNone, WithCode};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -83,6 +83,18 @@ fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<Ex
         "  {:>6}  not remembered; summarised when a run needs them",
         counted(MemoryState::None)
     ));
+    for (why, words) in [
+        (
+            NeedsNone::ShortEnough,
+            "need no description: short enough to be read whole",
+        ),
+        (NeedsNone::NoText, "need no description: no text, so no run reads them"),
+    ] {
+        match counted(MemoryState::NeedsNone(why)) {
+            0 => {}
+            some => page.line(&format!("  {some:>6}  {words}")),
+        }
+    }
     let corrected = files.iter().filter(|file| is_corrected(file)).count();
     if corrected > 0 {
         page.line(&format!("  {corrected:>6}  of those remembered in your own words"));
@@ -117,6 +129,12 @@ fn report_json(known: &Repository, files: &[FileMemory], days: &[MemoryDay]) -> 
         MemoryState::Fresh => "fresh",
         MemoryState::Stale => "stale",
         MemoryState::None => "none",
+        MemoryState::NeedsNone(_) => "needs_none",
+    };
+    let why = |state| match state {
+        MemoryState::NeedsNone(NeedsNone::ShortEnough) => Some("short_enough"),
+        MemoryState::NeedsNone(NeedsNone::NoText) => Some("no_text"),
+        MemoryState::Fresh | MemoryState::Stale | MemoryState::None => None,
     };
     let counted = |state| files.iter().filter(|file| file.state == state).count();
     let file = |file: &FileMemory| {
@@ -125,6 +143,7 @@ fn report_json(known: &Repository, files: &[FileMemory], days: &[MemoryDay]) -> 
             "path": file.path,
             "bytes": file.bytes,
             "state": word(file.state),
+            "needs_none": why(file.state),
             "corrected": is_corrected(file),
             "tokens": kept.map(|kept| kept.tokens),
             "model": kept.map(|kept| &kept.model),
@@ -138,6 +157,7 @@ fn report_json(known: &Repository, files: &[FileMemory], days: &[MemoryDay]) -> 
         "fresh": counted(MemoryState::Fresh),
         "stale": counted(MemoryState::Stale),
         "none": counted(MemoryState::None),
+        "needs_none": files.iter().filter(|file| why(file.state).is_some()).count(),
         "summarised": counted(MemoryState::Fresh) + counted(MemoryState::Stale),
         "corrected": files.iter().filter(|file| is_corrected(file)).count(),
         "tokens_spent": days.iter().map(|day| day.spent).sum::<u64>(),

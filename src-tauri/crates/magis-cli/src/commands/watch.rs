@@ -45,7 +45,8 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
             tokens: args.budget_tokens,
             minutes: args.budget_minutes,
         };
-        Some(watch.warm(model, budget, Duration::from_secs(args.idle)))
+        watch.give_budget(budget);
+        Some(watch.warm(model, Duration::from_secs(args.idle)))
     } else {
         None
     };
@@ -85,9 +86,12 @@ fn line(news: &WatchNews) -> String {
             "index updated in {took_ms} ms: {}, {added} read in, {removed} taken out",
             count(*files, "file")
         ),
-        WatchNews::Memory { fresh, stale, none } => {
-            format!("memory: {fresh} fresh, {stale} stale, {none} not remembered")
-        }
+        WatchNews::Memory {
+            fresh,
+            stale,
+            none,
+            needs_none,
+        } => format!("memory: {fresh} fresh, {stale} stale, {none} not remembered, {needs_none} need no description"),
         WatchNews::Warming { path } => format!("warming {}", clean(path.as_str())),
         WatchNews::Warmed {
             path,

@@ -7,14 +7,26 @@ use magis_engine::floors::store::{NewRepository, NewSummary, Store};
 use magis_testkit::FixtureRepo;
 use serde_json::Value;
 
-const TEXT: &str = "def total(entries):\n    return sum(entries)\n";
+/// As long as a file that needs a description.
+const TEXT: &str = "\
+def total(entries):
+    \"\"\"The sum of all entries, as a number of cents.
+
+    An entry has an amount, which is a whole number of cents, and may be negative where money came back.
+    Entries without an amount are left out. The order of the entries does not matter, and an empty list has the sum
+    of zero. Nothing is rounded on the way, since nothing is ever divided here.
+    \"\"\"
+    return sum(entry.amount for entry in entries if entry.amount is not None)
+";
 
 /// A program whose memory holds a summary of `sums.py`, and the repository.
 fn filled() -> (Program, FixtureRepo) {
     let (program, fixture) = (Program::new(), FixtureRepo::new());
     fixture
         .write("sums.py", TEXT)
-        .write("other.py", "x = 1\n")
+        .write("other.py", TEXT.replace("total", "other"))
+        .write("short.py", "x = 1\n")
+        .write("logo.png", [0_u8; 900])
         .commit("first");
     let store = Store::open(&program.data()).unwrap();
     let root = std::fs::canonicalize(fixture.root()).unwrap();
@@ -35,7 +47,7 @@ fn filled() -> (Program, FixtureRepo) {
             blob: blob_of(TEXT),
             text: "This file adds numbers.".to_owned(),
             from_skeleton: false,
-            file_bytes: 42,
+            file_bytes: u32::try_from(TEXT.len()).unwrap(),
             tokens: 5,
             model: "small".to_owned(),
             model_sha: "a".repeat(64),
@@ -45,6 +57,17 @@ fn filled() -> (Program, FixtureRepo) {
         })
         .unwrap();
     (program, fixture)
+}
+
+/// The files that need no description, and why.
+fn needless(status: &Value) -> Vec<(&str, &str)> {
+    let files = status["files"].as_array().unwrap().iter();
+    let needless: Vec<_> = files
+        .filter(|file| file["state"] == "needs_none")
+        .map(|file| (file["path"].as_str().unwrap(), file["needs_none"].as_str().unwrap()))
+        .collect();
+    assert_eq!(status["needs_none"], needless.len());
+    needless
 }
 
 fn said(program: &Program, words: &[&str]) -> String {
@@ -62,20 +85,40 @@ fn a_summary_is_counted_corrected_shown_as_stale_and_dropped() {
     };
     let counts = |status: &Value| ["fresh", "stale", "none", "corrected"].map(|key| status[key].as_u64().unwrap());
     assert_eq!(counts(&status()), [1, 0, 1, 0]);
+    assert_eq!(
+        needless(&status()),
+        [("logo.png", "no_text"), ("short.py", "short_enough")]
+    );
     let corrected = said(
         &program,
         &["correct", "sums.py", "--repo", repo, "--text", "Adds money."],
     );
     assert!(corrected.contains("in your words now"), "{corrected}");
     assert_eq!(counts(&status()), [1, 0, 1, 1]);
-    fixture.write("sums.py", "else = 2\n").commit("second");
+    fixture
+        .write("sums.py", TEXT.replace("total", "whole"))
+        .commit("second");
     assert_eq!(counts(&status()), [0, 1, 1, 1]);
     let shown = said(&program, &["show", "sums.py", "--repo", repo]);
     for part in ["Adds money.", "a person's words", "stale"] {
         assert!(shown.contains(part), "{part:?} is missing in {shown}");
     }
     let plain = said(&program, &["status", "--repo", repo]);
-    assert!(plain.contains("remembered in an older version"), "{plain}");
+    for part in [
+        "4 readable files",
+        "     1  remembered in an older version",
+        "     1  not remembered",
+        "     1  need no description: short enough to be read whole",
+        "     1  need no description: no text",
+    ] {
+        assert!(plain.contains(part), "{part:?} is missing in {plain}");
+    }
+    fixture.write("sums.py", "else = 2\n").commit("third");
+    assert_eq!(
+        counts(&status()),
+        [0, 0, 1, 0],
+        "it is read instead of its words before"
+    );
     assert!(said(&program, &["drop", "sums.py", "--repo", repo]).contains("1 summary of sums.py dropped"));
     let again = program.run(["memory", "drop", "sums.py", "--repo", repo]);
     assert_eq!(again.code, Some(1));

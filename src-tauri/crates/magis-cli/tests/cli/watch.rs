@@ -78,7 +78,10 @@ fn a_change_is_told_and_taken_in_and_ctrl_c_ends_it() {
     let (program, fixture) = (Program::new(), committed());
     let watching = Watching::begin(&program, &fixture, &[]);
     watching.find("index updated");
-    assert_eq!(watching.find("memory: "), "memory: 0 fresh, 0 stale, 2 not remembered");
+    assert_eq!(
+        watching.find("memory: "),
+        "memory: 0 fresh, 0 stale, 0 not remembered, 2 need no description"
+    );
     fixture.write("a.py", "a = 2\n");
     assert_eq!(watching.find("changed: "), "changed: a.py");
     let updated = watching.find("index updated");

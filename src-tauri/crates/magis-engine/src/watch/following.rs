@@ -2,10 +2,12 @@
 
 use super::{Failure, WatchNews, Watched};
 use crate::EngineError;
+use crate::contents::{self, Content};
 use crate::indexed::{self, take_turn};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_repo::{ChangedPaths, GitPart, Repository, WatchEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
@@ -277,15 +279,20 @@ impl Following {
         indexed::forget(&self.folder);
         let (stop, watched) = (self.stop.clone(), self.watched.clone());
         let mut told = Instant::now();
+        let mut found = Vec::new();
         let update = index.update_while(
             wanted,
-            |path, blob| match reader.text(path, blob) {
-                WorkText::Text(source) => Ok(source.text),
-                // The index remembers it.
-                WorkText::NotText(reason) => Err(reason),
-                WorkText::Changed => {
-                    changing.insert(path.clone());
-                    Err(SkipReason::Missing)
+            |path, blob| {
+                let text = reader.text(path, blob);
+                found.extend(content_of(&text).map(|content| (blob.clone(), content)));
+                match text {
+                    WorkText::Text(source) => Ok(source.text),
+                    // The index remembers it.
+                    WorkText::NotText(reason) => Err(reason),
+                    WorkText::Changed => {
+                        changing.insert(path.clone());
+                        Err(SkipReason::Missing)
+                    }
                 }
             },
             |done, total| {
@@ -295,7 +302,9 @@ impl Following {
                 }
                 going(&stop)
             },
-        )?;
+        );
+        contents::note(&self.folder, &found);
+        let update = update?;
         if update.not_reached == 0
             && let Some(commit) = commit
         {
@@ -312,7 +321,14 @@ impl Following {
             .iter()
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
-        match self.watched.magis.store.coverage(self.watched.repo, &files) {
+        // Opened where there is something to read; what cannot be read counts as not remembered.
+        let reader = LazyCell::new(|| work.reader().ok());
+        let contents = contents::look_into(&self.folder, &files, |path, blob| {
+            let reader = reader.as_ref().filter(|_| !self.stop.is_cancelled())?;
+            content_of(&reader.text(path, blob))
+        });
+        let needs_none = |blob: &BlobId| contents.get(blob).and_then(|content| content.needs_none()).is_some();
+        match self.watched.magis.store.coverage(self.watched.repo, &files, needs_none) {
             Ok(memory) => {
                 let mut held = self.watched.held();
                 held.state.files = files.len();
@@ -322,6 +338,7 @@ impl Following {
                     fresh: memory.fresh,
                     stale: memory.stale,
                     none: memory.none,
+                    needs_none: memory.needs_none,
                 });
             }
             Err(error) => self.watched.tell(WatchNews::Failed(Failure::of(error.into()))),
@@ -335,6 +352,15 @@ impl Following {
     /// What the index says of itself on the disk; another text after every change, by whomever.
     fn stamp_now(&self) -> String {
         fs::read_to_string(self.folder.join("meta.json")).unwrap_or_default()
+    }
+}
+
+/// What a text of the working tree says of its content; nothing where that is gone.
+fn content_of(text: &WorkText) -> Option<Content> {
+    match text {
+        WorkText::Text(source) => Some(Content::of(&source.text)),
+        WorkText::NotText(reason) => Content::skipped(reason),
+        WorkText::Changed => None,
     }
 }
 

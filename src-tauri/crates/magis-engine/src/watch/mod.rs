@@ -21,6 +21,7 @@ use following::{Following, Heard};
 use magis_core::{RepoId, RepoPath};
 use magis_repo::{WatchOptions, Watcher, WorkTree};
 use magis_store::Coverage;
+use rest::{Order, WarmingSpent};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -40,7 +41,7 @@ pub struct WatchState {
     pub warming: Option<RepoPath>,
     /// Why none is.
     pub rests: Option<WarmingRest>,
-    /// Tokens spent on describing since the budget was set.
+    /// Tokens spent on describing since the budget was given.
     pub spent: u64,
     /// What describing holds of the machine.
     pub machine: MachineUse,
@@ -86,6 +87,12 @@ pub(crate) struct Held {
     pub changed_at: Instant,
     /// Counts how often somebody else changed memory.
     pub memory_changes: u32,
+    /// What describing files may cost.
+    pub budget: WarmingBudget,
+    /// What it cost since that was given.
+    pub spent: WarmingSpent,
+    /// Counts the budgets that were given.
+    pub budgets: u32,
     pub state: WatchState,
 }
 
@@ -130,6 +137,9 @@ impl Magis {
             connections: Arc::default(),
             changed_at: Instant::now(),
             memory_changes: 0,
+            budget: WarmingBudget::default(),
+            spent: WarmingSpent::default(),
+            budgets: 0,
             state: WatchState::default(),
         };
         let watched = Watched {
@@ -158,7 +168,11 @@ impl Magis {
 impl Watch {
     /// How things stand now.
     pub fn state(&self) -> WatchState {
-        self.watched.held().state.clone()
+        let held = self.watched.held();
+        WatchState {
+            spent: held.spent.tokens,
+            ..held.state.clone()
+        }
     }
 
     /// Ends it, and comes back when nothing is written any more.
@@ -181,11 +195,19 @@ impl Watch {
         self.watched.recount();
     }
 
+    /// Gives what describing files may cost from now on; what was spent before does not count. Until then it may cost as
+    /// much as it takes.
+    pub fn give_budget(&self, budget: WarmingBudget) {
+        let mut held = self.watched.held();
+        (held.budget, held.spent) = (budget, WarmingSpent::default());
+        held.budgets += 1;
+    }
+
     /// Begins to describe files whenever nobody needs the machine: no run is driven in this data folder, by whichever
-    /// program, and the repository has been quiet for `idle`. What an earlier call began ends first. Has to be called
-    /// within a tokio runtime.
-    pub fn warm(&self, model: WarmingModel, budget: WarmingBudget, idle: Duration) -> WarmingSwitch {
-        let (orders, given) = tokio::sync::watch::channel(warming::Orders::new(budget));
+    /// program, and the repository has been quiet for `idle`. What an earlier call began ends first, and what that spent of
+    /// the budget stays spent. Has to be called within a tokio runtime.
+    pub fn warm(&self, model: WarmingModel, idle: Duration) -> WarmingSwitch {
+        let (orders, given) = tokio::sync::watch::channel(Order::Go);
         let warming = Warming::new(self.watched.clone(), model, idle, given);
         let stop = self.stop.clone();
         let mut running = self.warming.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,22 +230,17 @@ impl Watch {
 
 /// Steers the describing of files. It ends with the watch, or when this is dropped.
 pub struct WarmingSwitch {
-    orders: tokio::sync::watch::Sender<warming::Orders>,
+    orders: tokio::sync::watch::Sender<Order>,
 }
 
 impl WarmingSwitch {
     /// Goes on when nobody needs the machine.
     pub fn go_on(&self) {
-        self.orders.send_modify(warming::Orders::go_on);
+        self.orders.send_replace(Order::Go);
     }
 
     /// Lets go of the machine until [`WarmingSwitch::go_on`]: somebody needs it for a run, or holds a run's model.
     pub fn give_way(&self) {
-        self.orders.send_modify(warming::Orders::give_way);
-    }
-
-    /// Gives another budget; what was spent before does not count.
-    pub fn set_budget(&self, budget: WarmingBudget) {
-        self.orders.send_modify(|orders| orders.set_budget(budget));
+        self.orders.send_replace(Order::Yield);
     }
 }

@@ -52,6 +52,8 @@ pub enum WatchNews {
         stale: u32,
         /// Files not remembered.
         none: u32,
+        /// Files that need no description.
+        needs_none: u32,
     },
     /// Which files the system does not let us read, whenever that changes; they are in no index.
     Unreadable {

@@ -5,7 +5,7 @@
 
 use super::choosing::{Batch, Choosing, Chosen};
 use super::model::WarmingModel;
-use super::rest::{Circumstances, Order, Runs, WarmingBudget, WarmingRest, WarmingSpent, interruption, rest};
+use super::rest::{Circumstances, Order, Runs, WarmingRest, WarmingSpent, interruption, rest};
 use super::{Failure, MachineUse, WatchNews, Watched};
 use crate::EngineError;
 use crate::describing::{self, FileVersion};
@@ -27,38 +27,6 @@ const AROUND: u64 = 500;
 /// Where nothing is left to do, it is looked again after this long: another program may have changed memory.
 const LATER: Duration = Duration::from_mins(10);
 
-/// What a person asked for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Orders {
-    order: Order,
-    budget: WarmingBudget,
-    /// Counts the budgets that were given.
-    given: u32,
-}
-
-impl Orders {
-    pub fn new(budget: WarmingBudget) -> Self {
-        Self {
-            order: Order::Go,
-            budget,
-            given: 0,
-        }
-    }
-
-    pub fn go_on(&mut self) {
-        self.order = Order::Go;
-    }
-
-    pub fn give_way(&mut self) {
-        self.order = Order::Yield;
-    }
-
-    pub fn set_budget(&mut self, budget: WarmingBudget) {
-        self.budget = budget;
-        self.given += 1;
-    }
-}
-
 /// How a rest ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rested {
@@ -73,18 +41,19 @@ pub(crate) struct Warming {
     watched: Watched,
     source: WarmingModel,
     idle: Duration,
-    orders: Receiver<Orders>,
+    orders: Receiver<Order>,
     choosing: Arc<Mutex<Choosing>>,
     model: Option<Arc<dyn LanguageModel>>,
-    spent: WarmingSpent,
-    /// The budget that is being spent.
-    given: u32,
+    /// Since when the model is at work.
+    begun: Option<Instant>,
+    /// Which budget is being spent.
+    budgets: u32,
     /// What could not be done the last time, so that it is said once.
     failed: Option<String>,
 }
 
 impl Warming {
-    pub fn new(watched: Watched, source: WarmingModel, idle: Duration, orders: Receiver<Orders>) -> Self {
+    pub fn new(watched: Watched, source: WarmingModel, idle: Duration, orders: Receiver<Order>) -> Self {
         Self {
             choosing: Arc::new(Mutex::new(Choosing::new(watched.clone()))),
             watched,
@@ -92,8 +61,8 @@ impl Warming {
             idle,
             orders,
             model: None,
-            spent: WarmingSpent::default(),
-            given: 0,
+            begun: None,
+            budgets: 0,
             failed: None,
         }
     }
@@ -103,18 +72,16 @@ impl Warming {
         {
             // What an earlier one said does not stand for this one.
             let mut held = self.watched.held();
-            (held.state.warming, held.state.rests, held.state.spent) = (None, None, 0);
+            (held.state.warming, held.state.rests) = (None, None);
         }
         // The index comes first: it says which files are central.
         while self.watched.held().work.is_none() {
             tokio::time::sleep(LOOK).await;
         }
         while self.orders.has_changed().is_ok() {
-            let orders = *self.orders.borrow_and_update();
-            if orders.given != self.given {
-                (self.given, self.spent) = (orders.given, WarmingSpent::default());
-            }
-            if let Some(why) = rest(&self.circumstances(Duration::ZERO)) {
+            self.orders.mark_unchanged();
+            self.budgets = self.watched.held().budgets;
+            if let Some(why) = rest(&self.circumstances()) {
                 self.rest(why, LOOK).await;
                 continue;
             }
@@ -147,12 +114,15 @@ impl Warming {
 
     async fn describe_all(&mut self, batch: Batch) {
         for one in batch.files {
-            if let Some(why) = rest(&self.circumstances(Duration::ZERO)) {
+            if let Some(why) = rest(&self.circumstances()) {
                 self.rest(why, LOOK).await;
                 return;
             }
-            let budget = self.orders.borrow().budget.tokens;
-            let left = budget.map(|most| most.saturating_sub(self.spent.tokens));
+            let left = {
+                let held = self.watched.held();
+                let most = held.budget.tokens;
+                most.map(|most| most.saturating_sub(held.spent.tokens))
+            };
             if left.is_some_and(|left| likely_tokens(one.text.len()) > left) {
                 self.rest(WarmingRest::TokensSpent, LATER).await;
                 return;
@@ -171,6 +141,18 @@ impl Warming {
     /// Describes one file; gives why that was broken off, where it was.
     async fn describe(&mut self, snapshot: &Snapshot, one: &Chosen) -> Result<Option<WarmingRest>, EngineError> {
         let begun = Instant::now();
+        self.begun = Some(begun);
+        let described = self.describe_since(begun, snapshot, one).await;
+        self.count_time();
+        described
+    }
+
+    async fn describe_since(
+        &mut self,
+        begun: Instant,
+        snapshot: &Snapshot,
+        one: &Chosen,
+    ) -> Result<Option<WarmingRest>, EngineError> {
         let mut looking = self.orders.clone();
         let model = match &self.model {
             Some(model) => Arc::clone(model),
@@ -178,7 +160,7 @@ impl Warming {
                 self.watched.held().state.machine = MachineUse::Model;
                 tokio::select! {
                     model = self.source.load(&self.watched.magis) => model?,
-                    why = self.interrupted(&mut looking, begun) => return Ok(Some(why)),
+                    why = self.interrupted(&mut looking) => return Ok(Some(why)),
                 }
             }
         };
@@ -199,16 +181,15 @@ impl Warming {
         let mut asking = self.watched.magis.outside(self.watched.repo, &*model);
         let described = tokio::select! {
             described = describing::describe(&mut asking, &store, snapshot, file) => Ok(described),
-            why = self.interrupted(&mut looking, begun) => Err(why),
+            why = self.interrupted(&mut looking) => Err(why),
         };
         let tokens = asking.spent();
-        self.spent.tokens += tokens;
-        self.spent.time += begun.elapsed();
-        {
+        let spent = {
             let mut held = self.watched.held();
             held.state.warming = None;
-            held.state.spent = self.spent.tokens;
-        }
+            held.spent.tokens += tokens;
+            held.spent.tokens
+        };
         if matches!(described, Ok(Ok(_) | Err(AskError::Unusable(_)))) {
             self.failed = None;
         }
@@ -227,7 +208,7 @@ impl Warming {
                     path: one.path.clone(),
                     tokens,
                     took_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-                    spent: self.spent.tokens,
+                    spent,
                 });
                 self.watched.recount();
                 self.with_choosing(|choosing| choosing.settle(one));
@@ -240,29 +221,37 @@ impl Warming {
         act(&mut self.choosing.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn circumstances(&self, running: Duration) -> Circumstances {
-        let orders = *self.orders.borrow();
+    /// Counts the time since the model is at work as spent, once.
+    fn count_time(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            self.watched.held().spent.time += begun.elapsed();
+        }
+    }
+
+    fn circumstances(&self) -> Circumstances {
         let lease = self.watched.magis.store.live_lease(now());
+        let running = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+        let held = self.watched.held();
         Circumstances {
-            order: orders.order,
+            order: *self.orders.borrow(),
             // Where that cannot be found out, nobody is disturbed.
             runs: if matches!(lease, Ok(None)) {
                 Runs::None
             } else {
                 Runs::UnderWay
             },
-            quiet: self.watched.held().changed_at.elapsed(),
+            quiet: held.changed_at.elapsed(),
             idle: self.idle,
-            budget: orders.budget,
+            budget: held.budget,
             spent: WarmingSpent {
-                time: self.spent.time + running,
-                ..self.spent
+                time: held.spent.time + running,
+                ..held.spent
             },
         }
     }
 
     /// Ends when what has begun has to end.
-    async fn interrupted(&self, orders: &mut Receiver<Orders>, begun: Instant) -> WarmingRest {
+    async fn interrupted(&self, orders: &mut Receiver<Order>) -> WarmingRest {
         loop {
             tokio::select! {
                 changed = orders.changed() => if changed.is_err() {
@@ -270,7 +259,7 @@ impl Warming {
                 },
                 () = tokio::time::sleep(LOOK) => {}
             }
-            if let Some(why) = interruption(&self.circumstances(begun.elapsed())) {
+            if let Some(why) = interruption(&self.circumstances()) {
                 return why;
             }
         }
@@ -290,7 +279,6 @@ impl Warming {
         }
         let (told, work, memory_changes) = {
             let mut held = self.watched.held();
-            held.state.spent = self.spent.tokens;
             (held.state.rests.replace(why), held.work.clone(), held.memory_changes)
         };
         if told != Some(why) {
@@ -304,7 +292,8 @@ impl Warming {
         while Instant::now() < end {
             {
                 let held = self.watched.held();
-                if !same(&held.work) || held.memory_changes != memory_changes {
+                let is_called = held.memory_changes != memory_changes || held.budgets != self.budgets;
+                if is_called || !same(&held.work) {
                     return Rested::Called;
                 }
             }
@@ -328,6 +317,8 @@ impl Warming {
 
 impl Drop for Warming {
     fn drop(&mut self) {
+        // What was broken off was at work all the same.
+        self.count_time();
         self.let_go();
     }
 }

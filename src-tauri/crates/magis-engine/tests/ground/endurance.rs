@@ -9,7 +9,7 @@ use magis_engine::floors::llama::WorkerCommand;
 use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_engine::floors::repo::WatchOptions;
 use magis_engine::floors::search::{Index, IssueQuery, OpenState, Sources};
-use magis_engine::{DataFolder, Magis, WarmingBudget, WarmingModel};
+use magis_engine::{DataFolder, Magis, WarmingModel};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +62,7 @@ pub async fn watch_until_killed(folder: &Path) {
         Some(ScriptedReply::Text(said_of(shown)))
     });
     let model = WarmingModel::Loaded(Arc::new(describes));
-    let _warming = watch.warm(model, WarmingBudget::default(), Duration::from_millis(200));
+    let _warming = watch.warm(model, Duration::from_millis(200));
     while let Some(news) = news.recv().await {
         println!("{}", serde_json::to_string(&news).unwrap());
     }
@@ -124,8 +124,8 @@ pub fn endure(folder: &Path, plan: Plan, watcher: &dyn Fn() -> Command) -> Repor
     report
 }
 
-/// How much memory knows, as the watcher told it: fresh, stale, none.
-type Memory = (u32, u32, u32);
+/// How much memory knows, as the watcher told it: fresh, stale, none, needs none.
+type Memory = (u32, u32, u32, u32);
 
 struct Watching {
     process: Child,
@@ -177,7 +177,7 @@ impl Watching {
             Some("indexed") => self.updates += 1,
             Some("memory") => {
                 let count = |name: &str| news[name].as_u64().unwrap() as u32;
-                self.memory = Some((count("fresh"), count("stale"), count("none")));
+                self.memory = Some((count("fresh"), count("stale"), count("none"), count("needs_none")));
             }
             Some("failed" | "polling") => unreachable!("{news}"),
             _ => {}
@@ -482,10 +482,11 @@ impl Trial {
                 "{when}: it answers {issue:?} as one made from nothing"
             );
         }
-        let coverage = magis.store().coverage(repo, &wanted).unwrap();
+        let short = |blob: &BlobId| self.text(blob).len() < 400;
+        let coverage = magis.store().coverage(repo, &wanted, short).unwrap();
         assert_eq!(
             told,
-            Some((coverage.fresh, coverage.stale, coverage.none)),
+            Some((coverage.fresh, coverage.stale, coverage.none, coverage.needs_none)),
             "{when}: memory is what was told"
         );
         let summaries = magis.store().summaries(repo).unwrap();

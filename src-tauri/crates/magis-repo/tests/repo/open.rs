@@ -74,6 +74,24 @@ fn a_repository_that_may_not_be_read_is_named() {
     allow(0o755);
 }
 
+/// For root everything is readable, so that there is nothing to test.
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_counts_as_unchanged_and_the_others_as_they_are() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").write("b", "b\n").commit("one");
+    fixture.write("b", "another\n").write("new", "new\n");
+    let file = fixture.root().join("a");
+    // Git has to look into it: the system says another time.
+    fixture.write("a", "a\n");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read(&file).is_err() {
+        let counts = Repository::open(fixture.root()).unwrap().state().unwrap().cleanliness;
+        assert_eq!((counts.staged, counts.changed, counts.untracked), (0, 1, 1));
+    }
+}
+
 /// Only root can give a repository to somebody else; for others there is nothing to test.
 #[cfg(unix)]
 #[test]
