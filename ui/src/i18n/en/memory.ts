@@ -7,7 +7,7 @@ export const memory = {
   'memory.saved': '{n} tokens saved',
   'memory.state.fresh': 'Fresh',
   'memory.state.stale': 'Stale',
-  'memory.state.none': 'None',
+  'memory.state.none': 'Not yet',
   'memory.state.needs_none': 'Needs none',
   'memory.all': 'All',
   'memory.files': 'Files of the repository',

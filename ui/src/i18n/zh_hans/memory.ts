@@ -9,7 +9,7 @@ export const memory: Record<keyof typeof english, string> = {
   'memory.saved': '节省 {n} 个词元',
   'memory.state.fresh': '最新',
   'memory.state.stale': '过时',
-  'memory.state.none': '没有',
+  'memory.state.none': '尚无',
   'memory.state.needs_none': '无需',
   'memory.all': '全部',
   'memory.files': '仓库中的文件',
