@@ -74,6 +74,17 @@ fn twins() -> FixtureRepo {
     repository
 }
 
+/// A third one, changed no later than they were.
+fn triplets() -> FixtureRepo {
+    let repository = FixtureRepo::new();
+    let files = ["a.py", "b.py", "c.py"];
+    files
+        .iter()
+        .fold(&repository, |repository, file| repository.write(file, TWIN))
+        .commit("First");
+    repository
+}
+
 #[test]
 fn an_index_goes_from_tree_to_tree_and_back() {
     let (ground, repository) = (Ground::new(), twins());
@@ -126,8 +137,7 @@ async fn what_the_model_names_comes_before_what_ranks_alike() {
 
 #[tokio::test]
 async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
-    let (ground, repository) = (Ground::new(), twins());
-    repository.write("c.py", TWIN).commit("Second");
+    let (ground, repository) = (Ground::new(), triplets());
     let issue = Issue::new("rounding is wrong").unwrap();
     for (asked, order) in [(2, ["b.py", "a.py", "c.py"]), (3, ["c.py", "b.py", "a.py"])] {
         let locator = locator(&ground, &repository);
