@@ -4,6 +4,7 @@
 
 use crate::bm25::{self, IssueScores};
 use crate::facts::Depth;
+use crate::signals::past::Past;
 use crate::signals::{
     Found, Lent, Reading, calls, example, imports, literal, modules, name_words, names, past, path_words, quoted,
     tests, text, together, traces,
@@ -120,8 +121,9 @@ impl Index {
         let files = &self.view.files;
         let mut found = Vec::new();
         let past = sources.history.filter(|history| !history.is_empty());
+        let past = past.map(|history| Past::of(&self.view, history));
         for signal in Signal::ALL.into_iter().filter(|signal| sources.signals.has(*signal)) {
-            let heard = match (signal, past) {
+            let heard = match (signal, &past) {
                 (Signal::Text, _) => text::files(&reading),
                 (Signal::Pieces, _) => text::pieces(&reading),
                 (Signal::Title, _) => text::title(&reading),
@@ -135,8 +137,8 @@ impl Index {
                 (Signal::Tests, _) => tests::find(&reading),
                 (Signal::Calls, _) => calls::find(&reading),
                 (Signal::Examples, _) => example::find(&reading),
-                (Signal::Recency, Some(history)) => past::recency(&reading, history),
-                (Signal::PastCommits, Some(history)) => past::resembling(&reading, history),
+                (Signal::Recency, Some(past)) => past::recency(&reading, past),
+                (Signal::PastCommits, Some(past)) => past::resembling(&reading, past),
                 (Signal::PastCommits | Signal::Recency, None)
                 | (Signal::Imports | Signal::Kinds | Signal::ChangedTogether, _) => continue,
             };
@@ -159,10 +161,10 @@ impl Index {
         let mut scores = own.clone();
         let mut lent = Vec::new();
         for signal in [Signal::Imports, Signal::ChangedTogether] {
-            let shares = match (signal, past) {
+            let shares = match (signal, &past) {
                 _ if !sources.signals.has(signal) => continue,
                 (Signal::Imports, _) => imports::lend(&reading, &own),
-                (_, Some(history)) => together::lend(&reading, history, &own),
+                (_, Some(past)) => together::lend(past, &own),
                 (_, None) => continue,
             };
             for (file, (share, _)) in &shares {

@@ -18,31 +18,64 @@ const HALF: f64 = 100.0;
 /// One that is told as evidence was made within so many.
 const LATELY: u32 = 50;
 
+/// The history as the files of the tree see it, worked out once for all signals that go by it.
+pub(crate) struct Past<'a> {
+    pub history: &'a History,
+    /// By commit: the files it changed, where they are now.
+    pub changed: Vec<Vec<usize>>,
+    /// By file: how many commits changed it.
+    changes: Vec<usize>,
+}
+
+impl<'a> Past<'a> {
+    pub fn of(view: &View, history: &'a History) -> Self {
+        let mut places = Places::of(view);
+        let mut changes = vec![0; view.files.len()];
+        let mut changed = Vec::with_capacity(history.commits.len());
+        for commit in &history.commits {
+            let files: Vec<usize> = commit.changed.iter().filter_map(|path| places.find(path)).collect();
+            for file in &files {
+                changes[*file] += 1;
+            }
+            changed.push(files);
+        }
+        Self {
+            history,
+            changed,
+            changes,
+        }
+    }
+
+    /// What every second commit changes is changed lately, and by those that read alike, too.
+    fn damp(&self, strengths: &mut [f64]) {
+        for (strength, changes) in strengths.iter_mut().zip(&self.changes) {
+            *strength = (*strength / (1.0 + *changes as f64 / MANY_CHANGES).sqrt()).min(1.0);
+        }
+    }
+}
+
 /// Commits that resemble the issue.
-pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Found<'a> {
-    let mut places = Places::of(reading.view);
+pub(crate) fn resembling<'a>(reading: &Reading<'a>, past: &Past<'a>) -> Found<'a> {
+    let commits = &past.history.commits;
     let mut strengths = vec![0.0; reading.view.files.len()];
     let mut which: HashMap<usize, (f64, usize)> = HashMap::new();
-    let alike = history.resembling(&reading.query.terms, COMMITS);
-    for (commit, score) in alike {
-        let changed = &history.commits[commit].changed;
-        if changed.len() > HUGE {
+    for (commit, score) in past.history.resembling(&reading.query.terms, COMMITS) {
+        let size = commits[commit].changed.len();
+        if size > HUGE {
             continue;
         }
-        let likeness = score.powi(2) / (changed.len().max(1) as f64).sqrt();
-        for path in changed {
-            let Some(file) = places.find(path) else { continue };
-            strengths[file] += likeness;
-            let entry = which.entry(file).or_insert((likeness, commit));
+        let likeness = score.powi(2) / (size.max(1) as f64).sqrt();
+        for file in &past.changed[commit] {
+            strengths[*file] += likeness;
+            let entry = which.entry(*file).or_insert((likeness, commit));
             if likeness > entry.0 {
                 *entry = (likeness, commit);
             }
         }
     }
-    let changes = changes(history, &mut places, strengths.len());
-    damp(&mut strengths, &changes);
+    past.damp(&mut strengths);
     Found::of(strengths, move |file| {
-        let commit = which.get(&file).map(|(_, commit)| &history.commits[*commit]);
+        let commit = which.get(&file).map(|(_, commit)| &commits[*commit]);
         commit.map(|commit| Evidence::PastCommit {
             commit: commit.id.clone(),
             subject: commit.message.lines().next().unwrap_or_default().to_owned(),
@@ -50,27 +83,14 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &'a History) -> Fou
     })
 }
 
-/// By file: how many commits changed it.
-fn changes(history: &History, places: &mut Places<'_>, files: usize) -> Vec<usize> {
-    let mut changes = vec![0; files];
-    for path in history.commits.iter().flat_map(|commit| &commit.changed) {
-        if let Some(file) = places.find(path) {
-            changes[file] += 1;
-        }
-    }
-    changes
-}
-
 /// Changed lately, of the files whose text matches: what was touched last is often what broke. Of little weight beside the
 /// rest, since it says nothing of the issue.
-pub(crate) fn recency<'a>(reading: &Reading<'a>, history: &'a History) -> Found<'a> {
-    let mut places = Places::of(reading.view);
+pub(crate) fn recency<'a>(reading: &Reading<'a>, past: &Past<'a>) -> Found<'a> {
     let mut ages: Vec<Option<u32>> = vec![None; reading.view.files.len()];
-    let small = |commit: &magis_core::PastCommit| commit.changed.len() <= HUGE;
-    for (age, commit) in (0..).zip(&history.commits).filter(|(_, commit)| small(commit)) {
-        for path in &commit.changed {
-            if let Some(file) = places.find(path) {
-                ages[file].get_or_insert(age);
+    for (age, (commit, files)) in (0..).zip(past.history.commits.iter().zip(&past.changed)) {
+        if commit.changed.len() <= HUGE {
+            for file in files {
+                ages[*file].get_or_insert(age);
             }
         }
     }
@@ -79,29 +99,22 @@ pub(crate) fn recency<'a>(reading: &Reading<'a>, history: &'a History) -> Found<
     }
     let strength = |age: &Option<u32>| age.map_or(0.0, |age| 1.0 / (1.0 + f64::from(age) / HALF));
     let mut strengths: Vec<f64> = ages.iter().map(strength).collect();
-    damp(&mut strengths, &changes(history, &mut places, ages.len()));
+    past.damp(&mut strengths);
     Found::of(strengths, move |file| {
         let lately = ages[file].filter(|age| *age < LATELY);
         lately.map(|ago| Evidence::ChangedLately { ago })
     })
 }
 
-/// What every second commit changes is changed lately, and by those that read alike, too.
-fn damp(strengths: &mut [f64], changes: &[usize]) {
-    for (strength, changes) in strengths.iter_mut().zip(changes) {
-        *strength = (*strength / (1.0 + *changes as f64 / MANY_CHANGES).sqrt()).min(1.0);
-    }
-}
-
 /// Where the files of old commits are now: at their path or, moved, wherever the one file of that name is.
-pub(crate) struct Places<'a> {
+struct Places<'a> {
     view: &'a View,
     by_name: HashMap<&'a str, Option<usize>>,
     found: HashMap<RepoPath, Option<usize>>,
 }
 
 impl<'a> Places<'a> {
-    pub fn of(view: &'a View) -> Self {
+    fn of(view: &'a View) -> Self {
         let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
         for (number, file) in view.files.iter().enumerate() {
             by_name
@@ -116,7 +129,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    pub fn find(&mut self, path: &RepoPath) -> Option<usize> {
+    fn find(&mut self, path: &RepoPath) -> Option<usize> {
         if let Some(known) = self.found.get(path) {
             return *known;
         }

@@ -1,9 +1,8 @@
 //! Files that were changed together with one of the best files: what changed together will change together.
 
-use super::past::Places;
-use super::{LENDERS, Lent, Reading, lend_to, strongest};
-use crate::History;
-use std::collections::{BTreeMap, HashSet};
+use super::past::Past;
+use super::{LENDERS, Lent, lend_to, strongest};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a commit of more files changed belongs together less.
 const MOST_FILES: usize = 20;
@@ -12,17 +11,15 @@ const LEAST: usize = 3;
 
 /// By file that is lent to: the lender's score, by the share of all changes of either that were changes of both. A file that
 /// everything changes keeps company with all, and so with none.
-pub(crate) fn lend(reading: &Reading<'_>, history: &History, scores: &[f64]) -> Lent {
+pub(crate) fn lend(past: &Past<'_>, scores: &[f64]) -> Lent {
     let lenders = strongest(scores, LENDERS);
-    let mut places = Places::of(reading.view);
     let mut common: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut changes = vec![0; scores.len()];
-    let small = history
-        .commits
-        .iter()
-        .filter(|commit| commit.changed.len() <= MOST_FILES);
-    for commit in small {
-        let files: HashSet<usize> = commit.changed.iter().filter_map(|path| places.find(path)).collect();
+    for (commit, files) in past.history.commits.iter().zip(&past.changed) {
+        if commit.changed.len() > MOST_FILES {
+            continue;
+        }
+        let files: BTreeSet<usize> = files.iter().copied().collect();
         for file in &files {
             changes[*file] += 1;
         }
