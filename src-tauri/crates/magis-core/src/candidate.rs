@@ -134,6 +134,7 @@ impl fmt::Display for Evidence {
                 write!(f, "changed by {short}, which reads alike: {subject}")
             }
             Self::ChangedLately { ago: 0 } => write!(f, "changed by the last commit"),
+            Self::ChangedLately { ago: 1 } => write!(f, "changed 1 commit before the last"),
             Self::ChangedLately { ago } => write!(f, "changed {ago} commits before the last"),
             Self::ChangedTogether { with } => write!(f, "often changed together with {with}"),
             Self::TestedBy { test } => write!(f, "tested by {test}, which matches"),

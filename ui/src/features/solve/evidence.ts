@@ -1,5 +1,5 @@
 // How one reason for a file to be a candidate is said on a chip, and how relevance becomes a share of a bar.
-import { t } from '../../i18n/index.svelte'
+import { t, tn } from '../../i18n/index.svelte'
 import type { CandidateView, Evidence, SkipReason } from '../../ipc'
 import { bytes } from '../../i18n/format'
 
@@ -23,9 +23,7 @@ export function evidenceText(evidence: Evidence, most = Infinity): string {
     case 'called_in_issue':
       return t('solve.evidence.called_in_issue', { name: evidence.name })
     case 'changed_lately':
-      return evidence.ago === 0
-        ? t('solve.evidence.changed_last')
-        : t('solve.evidence.changed_lately', { n: evidence.ago })
+      return evidence.ago === 0 ? t('solve.evidence.changed_last') : tn('solve.evidence.changed_lately', evidence.ago)
     case 'changed_together':
       return t('solve.evidence.changed_together', { path: shortened(evidence.with, most) })
     case 'name_words':

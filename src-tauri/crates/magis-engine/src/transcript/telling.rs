@@ -27,6 +27,8 @@ pub enum Detail {
 
 /// How many ranked files are shown while a run goes on.
 const SHOWN_LIVE: usize = 8;
+/// How many reasons for one of them.
+const REASONS_LIVE: usize = 6;
 
 /// A run being told.
 pub struct Transcript {
@@ -77,7 +79,11 @@ impl Transcript {
         }
         match event {
             RunEvent::CandidatesRanked { candidates, .. } => {
-                let evidence = |candidate: &Candidate| (candidate.path.clone(), evidence(candidate));
+                let most = match self.detail {
+                    Detail::Live => REASONS_LIVE,
+                    Detail::Full => usize::MAX,
+                };
+                let evidence = |candidate: &Candidate| (candidate.path.clone(), evidence(candidate, most));
                 self.evidence.extend(candidates.iter().map(evidence));
             }
             RunEvent::TaskDefined { task } => self.task(task.id).path = Some(task.path.clone()),
@@ -372,13 +378,14 @@ fn title(stage: Stage) -> &'static str {
     }
 }
 
-fn evidence(candidate: &Candidate) -> String {
-    candidate
-        .evidence
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+/// The strongest reasons in words, and how many others there are.
+fn evidence(candidate: &Candidate, most: usize) -> String {
+    let reasons = &candidate.evidence;
+    let mut told: Vec<String> = reasons.iter().take(most).map(ToString::to_string).collect();
+    if let Some(others) = reasons.len().checked_sub(most).filter(|others| *others > 0) {
+        told.push(format!("and {others} more"));
+    }
+    told.join("; ")
 }
 
 fn how(request: &RunRequest) -> String {

@@ -59,6 +59,26 @@ fn a_long_ranking_is_cut_visibly_and_evidence_is_told_once() {
 }
 
 #[test]
+fn of_many_reasons_the_strongest_are_told_live_and_all_in_the_whole_run() {
+    let mut much = candidate("a.py");
+    much.evidence = (0..8).map(|ago| Evidence::ChangedLately { ago }).collect();
+    let ranked = RunEvent::CandidatesRanked {
+        candidates: vec![much],
+        skipped: Vec::new(),
+    };
+    let told_in = |detail| Transcript::new(Paint::Plain, 400, detail, Box::new(|_| None)).tell(&ranked);
+    let first = "changed by the last commit; changed 1 commit before the last; changed 2 commits before the last; ";
+    let live = told_in(Detail::Live);
+    assert!(live.contains(first), "{live}");
+    assert!(
+        live.ends_with("changed 5 commits before the last; and 2 more\n"),
+        "{live}"
+    );
+    let full = told_in(Detail::Full);
+    assert!(full.ends_with("changed 7 commits before the last\n"), "{full}");
+}
+
+#[test]
 fn code_is_told_as_a_diff_with_what_programs_found() {
     let task = TaskId(2);
     let text = told(&[
