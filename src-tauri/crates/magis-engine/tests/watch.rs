@@ -290,6 +290,22 @@ async fn the_budget_of_tokens_is_kept_and_another_one_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn minutes_that_are_spent_end_the_file_that_is_being_described_and_others_go_on() {
+    let mut watched = Watched::begin(Ground::new());
+    let _switch = watched.warm(Arc::new(hanging()));
+    watched.warming().await;
+    let none = WarmingBudget {
+        tokens: None,
+        minutes: Some(0),
+    };
+    watched.watch.give_budget(none);
+    assert_eq!(watched.rests().await, WarmingRest::MinutesSpent);
+    assert_eq!(watched.watch.state().warming, None);
+    watched.watch.give_budget(WarmingBudget::default());
+    watched.warming().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn giving_way_ends_the_file_that_is_being_described_and_lets_go_of_the_model() {
     let mut watched = Watched::begin(Ground::new());
     let switch = watched.warm(Arc::new(hanging()));
