@@ -222,9 +222,14 @@ impl Store {
 
     fn create(folder: &Path) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
+        // Facts are small: another thread to compress them costs an update of one file more than it saves a cold one.
+        let settings = IndexSettings {
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
         let index = IndexFolder::open(folder)
             .map_err(TantivyError::from)
-            .and_then(|directory| Index::create(directory, schema, IndexSettings::default()))
+            .and_then(|directory| Index::create(directory, schema, settings))
             .map_err(|error| folder_error(folder, error.to_string()))?;
         Self::over(index, fields, Some(folder.to_owned()))
     }
