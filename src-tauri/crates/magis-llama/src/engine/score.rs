@@ -95,7 +95,8 @@ fn pack(sorted: &[&[Token]], first: usize, rows: usize) -> Range<usize> {
     let mut end = first;
     while end < sorted.len() && end - first < BRANCHES as usize {
         let shared = if end > first {
-            common(sorted[end - 1], sorted[end])
+            // The last token of a text has no row, not even for the text that goes on behind it.
+            common(sorted[end - 1], sorted[end]).min(inputs(sorted[end - 1]))
         } else {
             0
         };
@@ -191,8 +192,11 @@ mod tests {
         let mut next = 0;
         let mut found = Vec::new();
         while next < texts.len() {
-            found.push(pack(texts, next, rows));
-            next = found[found.len() - 1].end;
+            let pack = pack(texts, next, rows);
+            let (step, _) = tree(&texts[pack.clone()], &(0..100), 10);
+            assert!(step.len() <= rows || pack.len() == 1, "{} rows of {rows}", step.len());
+            next = pack.end;
+            found.push(pack);
         }
         assert_eq!(found.iter().map(|pack| pack.end).collect::<Vec<_>>(), ends);
         let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10);
@@ -208,6 +212,11 @@ mod tests {
             &[4],
             &[&[0, 1], &[0, 1, 2], &[0, 1], &[3]],
         );
+    }
+
+    #[test]
+    fn a_text_that_ends_where_another_goes_on_leaves_it_a_row() {
+        check(&[&[1, 2], &[1, 2, 3], &[1, 2, 3, 4]], 2, &[2, 3], &[&[0], &[0, 1]]);
     }
 
     #[test]
