@@ -6,7 +6,7 @@
 use crate::condense::condense;
 use crate::desk::{AskError, Fitted, messages, now};
 use crate::recall::{Chain, Recall, Wanted, recall};
-use crate::relevance::{Named, Naming};
+use crate::relevance::{Naming, Question, SilentMemory};
 use crate::workspace::CHARS_PER_TOKEN;
 use crate::{EngineError, Magis};
 use async_trait::async_trait;
@@ -299,14 +299,8 @@ impl<'a> OutsideRuns<'a> {
         self.spent
     }
 
-    async fn name<P: Prompt + Sync>(&self, asked: &P, silent: &P, names: &[String]) -> Result<Vec<Named>, AskError> {
-        let with = self.score(asked, names).await?;
-        let without = self.score(silent, names).await?;
-        Ok(Named::each(&with, &without))
-    }
-
     /// The log-probability of each continuation.
-    async fn score<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<Score>, AskError> {
+    async fn scores<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<Score>, AskError> {
         let rendered = render(prompt)?;
         let request = ScoreRequest {
             messages: messages(&rendered),
@@ -367,15 +361,16 @@ impl<'a> OutsideRuns<'a> {
 
 #[async_trait]
 impl Naming for OutsideRuns<'_> {
-    async fn files(&mut self, head: &Head, names: &[String]) -> Result<Vec<Named>, AskError> {
-        let asked = RelevanceByName { head: head.clone() };
-        self.name(&asked, &RelevanceByName { head: Head::silent() }, names)
-            .await
+    async fn score(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
+        let head = head.clone();
+        match question {
+            Question::File => self.scores(&RelevanceByName { head }, names).await,
+            Question::Symbol => self.scores(&SymbolByName { head }, names).await,
+        }
     }
 
-    async fn symbols(&mut self, head: &Head, names: &[String]) -> Result<Vec<Named>, AskError> {
-        let asked = SymbolByName { head: head.clone() };
-        self.name(&asked, &SymbolByName { head: Head::silent() }, names).await
+    fn memory(&self) -> SilentMemory {
+        SilentMemory::new(&self.store, self.repo, self.model.card())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::progress::begun_in_sight;
 use crate::relevance::Named;
 use crate::{EngineError, Progress};
 use async_trait::async_trait;
-use magis_core::{CandidateNumber, Notice, RepoPath, Round, RunId, Stage, TaskId};
+use magis_core::{CandidateNumber, Notice, RepoId, RepoPath, Round, RunId, Stage, TaskId};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
     Sampling, Score, ScoreReply, ScoreRequest, Usage,
@@ -31,6 +31,7 @@ pub(crate) struct Desk {
     pub model: Arc<dyn LanguageModel>,
     pub store: Store,
     pub run: RunId,
+    pub repo: RepoId,
     pub seed: u64,
     pub after_seq: u32,
     pub progress: UnboundedSender<Progress>,

@@ -144,12 +144,13 @@ impl Magis {
             model,
             store: self.store.clone(),
             run: log.run,
+            repo,
             seed: log.state.request().seed,
             after_seq: log.seq,
             progress,
             notices: Vec::new(),
         };
-        Ok(Workspace::new(desk, snapshot, repo, self.data.index(repo), stop))
+        Ok(Workspace::new(desk, snapshot, self.data.index(repo), stop))
     }
 }
 

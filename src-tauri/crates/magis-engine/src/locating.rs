@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 /// seconds.
 const ISSUE_CHARACTERS: usize = 2_500;
 
-/// So many functions and types a model is asked about: on two cores some seven seconds. A line of the change lay in one of
-/// so many in 68 of 100 issues, in one of 20 in 65.
+/// So many functions and types a model is asked about: not quite half of its time. A line of the change lay in one of so
+/// many in 68 of 100 issues, in one of 20 in 65.
 const SYMBOLS_ASKED: usize = 40;
 
 /// Of a location that a model is to judge so many symbols should be there: those of a file that it lifts come from behind.

@@ -4,7 +4,7 @@ use crate::condense::condense;
 use crate::desk::{About, Desk};
 use crate::searchable::{Preparing, Searchable};
 use crate::{EngineError, Progress};
-use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, SkippedFile, Speaker, TaskId};
+use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoPath, SkippedFile, Speaker, TaskId};
 use magis_flow::{FlowError, Run, TaskState};
 use magis_prompts::{Head, Whose};
 use magis_repo::{Snapshot, SourceText};
@@ -21,7 +21,6 @@ pub(crate) const CHARS_PER_TOKEN: usize = 3;
 pub(crate) struct Workspace {
     pub desk: Desk,
     pub snapshot: Snapshot,
-    pub repo: RepoId,
     pub index_folder: PathBuf,
     stop: CancellationToken,
     index: Option<Located>,
@@ -45,11 +44,10 @@ pub(crate) struct TreeFiles {
 }
 
 impl Workspace {
-    pub fn new(desk: Desk, snapshot: Snapshot, repo: RepoId, index_folder: PathBuf, stop: CancellationToken) -> Self {
+    pub fn new(desk: Desk, snapshot: Snapshot, index_folder: PathBuf, stop: CancellationToken) -> Self {
         Self {
             desk,
             snapshot,
-            repo,
             index_folder,
             stop,
             index: None,

@@ -17,6 +17,7 @@ use magis_engine::{EngineError, LocateExtent, Location, Locator, Preparing};
 use magis_testkit::FixtureRepo;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 const EXTENT: LocateExtent = LocateExtent {
     files: 10,
@@ -148,6 +149,52 @@ async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
         assert_eq!(paths(&location), order, "{asked} asked");
         assert_eq!(judgement.files.len(), asked);
     }
+}
+
+#[tokio::test]
+async fn each_name_is_asked_about_without_an_issue_once() {
+    let (ground, repository) = (Ground::new(), twins());
+    let issues = ["rounding is wrong", "rounding_up is wrong"].map(|text| Issue::new(text).unwrap());
+    let silent: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&silent);
+    let model = ScriptedModel::new("names").score_with(move |request| {
+        let told = request.messages[1].content.contains("<issue>");
+        if !told {
+            heard.lock().unwrap().extend(request.continuations.clone());
+        }
+        let score = |name: &String| if told == name.starts_with("b.py") { -1.0 } else { -4.0 };
+        Some(request.continuations.iter().map(score).collect())
+    });
+    let names = [
+        "a.py`",
+        "b.py`",
+        "a.py::rounding",
+        "a.py::rounding_up",
+        "b.py::rounding",
+        "b.py::rounding_up",
+    ];
+    for issue in &issues {
+        let locator = locator(&ground, &repository);
+        let mut location = locator.locate(issue, &[], EXTENT).unwrap();
+        let judgement = locator.judge(issue, &mut location, 10, &model).await.unwrap();
+        assert_eq!(paths(&location), ["b.py", "a.py"]);
+        let naming: Vec<Option<f64>> = judgement.files.iter().map(|file| file.naming).collect();
+        assert_eq!(
+            naming,
+            [Some(3.0), Some(-3.0)],
+            "what is remembered counts as what is asked"
+        );
+        let mut asked = silent.lock().unwrap().clone();
+        asked.sort_by_key(|name| names.iter().position(|known| known == name));
+        assert_eq!(asked, names);
+    }
+    repository.write("c.py", TWIN).commit("Second");
+    let locator = locator(&ground, &repository);
+    let mut location = locator.locate(&issues[0], &[], EXTENT).unwrap();
+    locator.judge(&issues[0], &mut location, 10, &model).await.unwrap();
+    let asked = silent.lock().unwrap()[names.len()..].to_vec();
+    assert!(asked.iter().all(|name| name.starts_with("c.py")), "{asked:?}");
+    assert_eq!(asked.len(), 3);
 }
 
 #[test]

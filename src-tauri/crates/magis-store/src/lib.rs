@@ -30,6 +30,7 @@ mod run_texts;
 mod runs;
 mod schema;
 mod settings;
+mod silent_scores;
 mod store;
 mod summaries;
 
@@ -49,5 +50,6 @@ pub use run_lists::{RunFilter, RunOrder};
 pub use run_pages::{ListedRun, RunPage, RunQuery, Standing};
 pub use run_texts::{HitPlace, RunHit, RunSearch, SnippetPart, TextSource};
 pub use runs::{NewRun, Parent, Run, RunEntry, RunOrigin, RunStatus};
+pub use silent_scores::SilentScore;
 pub use store::{OpenOptions, Store};
 pub use summaries::{Coverage, Maker, NewSummary, Summary};

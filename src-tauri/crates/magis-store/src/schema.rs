@@ -5,7 +5,7 @@
 use crate::error::Fault;
 use crate::{
     StoreError, calls, change_messages, drafts, erasure, events, lease, memory_work, removals, repositories,
-    repository_removals, reviews, run_tags, run_texts, runs, settings, summaries,
+    repository_removals, reviews, run_tags, run_texts, runs, settings, silent_scores, summaries,
 };
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -37,6 +37,7 @@ const VERSIONS: &[&[&str]] = &[
     ],
     &[repository_removals::VERSION_3],
     &[summaries::VERSION_4, change_messages::VERSION_4, memory_work::VERSION_4],
+    &[silent_scores::VERSION_5],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.

@@ -4,7 +4,7 @@
 
 mod support;
 
-use magis_store::{ChangeMessage, Coverage, Maker, RunFilter, StoreError};
+use magis_store::{ChangeMessage, Coverage, Maker, RunFilter, SilentScore, StoreError};
 use support::{Data, blob, path, repository, summary};
 
 #[test]
@@ -246,6 +246,40 @@ fn a_message_of_a_change_is_kept_for_that_change_alone() {
     assert_eq!(found("a2", "s1"), []);
     assert_eq!(found("a1", "s2"), [], "another model would have said something else");
     assert_eq!(data.store.all_change_messages(data.repo).unwrap(), [message]);
+}
+
+#[test]
+fn the_score_of_a_name_is_known_for_its_repository_its_model_and_its_prompt_alone() {
+    let data = Data::new();
+    let other = data.store.upsert_repository(&repository("/projects/other"), 2).unwrap();
+    let score = |logprob| SilentScore { logprob, tokens: 3 };
+    let put = |logprob| {
+        let scores = [("a.py`", score(logprob)), ("b.py`", score(-7.5))];
+        data.store.put_silent_scores(data.repo, MAKER, scores).unwrap();
+    };
+    let known = |repo, model_sha, template_hash| {
+        let maker = Maker {
+            model_sha,
+            template_hash,
+        };
+        data.store.silent_scores(repo, maker, ["c.py`", "a.py`"]).unwrap()
+    };
+    put(-4.0);
+    put(-4.25);
+    assert_eq!(
+        known(data.repo, "s1", "t1"),
+        [None, Some(score(-4.25))],
+        "the last stays"
+    );
+    assert_eq!(known(data.repo, "s2", "t1"), [None, None]);
+    assert_eq!(known(data.repo, "s1", "t2"), [None, None]);
+    assert_eq!(known(other, "s1", "t1"), [None, None]);
+    data.store.delete_repository(data.repo, 100).unwrap();
+    assert_eq!(
+        known(data.repo, "s1", "t1"),
+        [None, None],
+        "it goes with its repository"
+    );
 }
 
 #[test]

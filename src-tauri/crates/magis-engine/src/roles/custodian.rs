@@ -261,7 +261,7 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
     let blob = known.ok_or_else(missing)?;
     let source = work.read(path)?;
     let file = FileVersion {
-        repo: work.repo,
+        repo: work.desk.repo,
         path,
         blob: &blob,
         text: &source.text,
