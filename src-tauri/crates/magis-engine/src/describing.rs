@@ -300,7 +300,7 @@ impl<'a> OutsideRuns<'a> {
     }
 
     /// The log-probability of each continuation.
-    async fn scores<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<Score>, AskError> {
+    async fn score<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<Score>, AskError> {
         let rendered = render(prompt)?;
         let request = ScoreRequest {
             messages: messages(&rendered),
@@ -361,11 +361,11 @@ impl<'a> OutsideRuns<'a> {
 
 #[async_trait]
 impl Naming for OutsideRuns<'_> {
-    async fn score(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
+    async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
         let head = head.clone();
         match question {
-            Question::File => self.scores(&RelevanceByName { head }, names).await,
-            Question::Symbol => self.scores(&SymbolByName { head }, names).await,
+            Question::File => self.score(&RelevanceByName { head }, names).await,
+            Question::Symbol => self.score(&SymbolByName { head }, names).await,
         }
     }
 

@@ -62,7 +62,7 @@ pub(crate) enum Question {
 #[async_trait]
 pub(crate) trait Naming: Send {
     /// The log-probability of each name as the answer.
-    async fn score(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError>;
+    async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError>;
     /// Where it is remembered what was asked without an issue.
     fn memory(&self) -> SilentMemory;
 }
@@ -183,7 +183,7 @@ async fn scores(
     head: &Head,
     names: &[String],
 ) -> Result<Vec<Score>, AskError> {
-    let scores = naming.score(question, head, names).await?;
+    let scores = naming.score_names(question, head, names).await?;
     if scores.len() == names.len() {
         Ok(scores)
     } else {
@@ -334,7 +334,7 @@ fn relevance(fused: &[f64], kept: &[bool], named: &[Named]) -> Vec<Relevance> {
 
 #[async_trait]
 impl Naming for Desk {
-    async fn score(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
+    async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
         let (about, head) = (About::default(), head.clone());
         match question {
             Question::File => {
