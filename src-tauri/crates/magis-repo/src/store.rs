@@ -12,6 +12,9 @@ use std::{fmt, fs};
 
 /// Names the file that says where the repository's objects lie.
 const SOURCE: &str = "magis-source";
+/// What a bare repository consists of, the part that it is known by last.
+const PARTS: [&str; 4] = ["config", "objects", "refs", KNOWN_BY];
+const KNOWN_BY: &str = "HEAD";
 
 /// The id that git gives to a file of this text, without a database.
 pub fn blob_of(text: &str) -> BlobId {
@@ -45,7 +48,7 @@ impl ObjectStore {
     /// Opens, or creates, the store in `folder` for `repository`. One store serves all runs of a repository.
     pub fn open(folder: impl AsRef<Path>, repository: &Repository) -> Result<Self, RepoError> {
         let folder = folder.as_ref();
-        if !folder.join("HEAD").is_file() {
+        if !folder.join(KNOWN_BY).is_file() {
             create(folder)?;
         }
         let objects = repository.common_dir().join("objects");
@@ -153,7 +156,8 @@ impl ObjectStore {
     }
 }
 
-/// A bare repository that only its owner can read.
+/// A bare repository that only its owner can read. It is made apart and moved to its place part by part, the part that it
+/// is known by last: whoever is killed over it, or is not alone in making it, leaves what the next one completes.
 fn create(folder: &Path) -> Result<(), RepoError> {
     fs::create_dir_all(folder).map_err(RepoError::io("creating", folder))?;
     #[cfg(unix)]
@@ -162,11 +166,19 @@ fn create(folder: &Path) -> Result<(), RepoError> {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
             .map_err(RepoError::io("setting the permissions of", folder))?;
     }
+    let apart = tempfile::tempdir_in(folder).map_err(RepoError::io("creating a folder in", folder))?;
     let mut options = RepositoryInitOptions::new();
     options.bare(true).external_template(false).initial_head("none");
-    git2::Repository::init_opts(folder, &options)
-        .map(drop)
-        .map_err(RepoError::git("creating the object store"))
+    git2::Repository::init_opts(apart.path(), &options).map_err(RepoError::git("creating the object store"))?;
+    for part in PARTS {
+        let place = folder.join(part);
+        match fs::rename(apart.path().join(part), &place) {
+            // A folder that is there already is as good.
+            Err(_) if place.is_dir() => {}
+            moved => moved.map_err(RepoError::io("creating", &place))?,
+        }
+    }
+    Ok(())
 }
 
 fn missing(source: git2::Error, id: Oid, kind: ObjectType) -> RepoError {

@@ -2,7 +2,7 @@
 
 use crate::{git, path, store, take};
 use magis_core::{FileChange, SkipReason};
-use magis_repo::{BaseChoice, FileMode, LineEnding, ReadError, Repository, Snapshot, apply_changes};
+use magis_repo::{BaseChoice, FileMode, LineEnding, ObjectStore, ReadError, Repository, Snapshot, apply_changes};
 use magis_testkit::{FixtureRepo, fingerprint};
 
 const UNCOMMITTED: BaseChoice = BaseChoice::HeadWithUncommitted;
@@ -258,6 +258,59 @@ fn snapshots_can_be_shared_between_threads() {
             scope.spawn(|| assert_eq!(snapshot.read(&path("a")).unwrap().text, "a\n"));
         }
     });
+}
+
+#[test]
+fn a_store_whose_making_was_killed_is_completed() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    fixture.write("a", "b\n");
+    for (number, left) in [
+        vec!["HEAD.lock"],
+        vec!["config.lock", "objects/pack/"],
+        vec!["config", "objects/info/", "refs/heads/", "HEAD.lock", "magis-source"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = fixture.beside(&format!("store {number}"));
+        for name in &left {
+            let place = folder.join(name);
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            if name.ends_with('/') {
+                std::fs::create_dir_all(place).unwrap();
+            } else {
+                std::fs::write(place, "").unwrap();
+            }
+        }
+        let repository = Repository::open(fixture.root()).unwrap();
+        let store = ObjectStore::open(&folder, &repository).unwrap_or_else(|error| panic!("{left:?}: {error}"));
+        let snapshot = Snapshot::take(&repository, &store, &UNCOMMITTED).unwrap();
+        assert_eq!(snapshot.read(&path("a")).unwrap().text, "b\n", "{left:?}");
+    }
+}
+
+#[test]
+fn a_store_can_be_made_by_several_at_once() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    fixture.write("a", "b\n");
+    for _ in 0..20 {
+        let folder = fixture.beside("store");
+        let (root, together) = (fixture.root(), std::sync::Barrier::new(4));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let repository = Repository::open(root).unwrap();
+                    together.wait();
+                    let store = ObjectStore::open(&folder, &repository).unwrap();
+                    let snapshot = Snapshot::take(&repository, &store, &UNCOMMITTED).unwrap();
+                    assert_eq!(snapshot.read(&path("a")).unwrap().text, "b\n");
+                });
+            }
+        });
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }
 
 #[test]
