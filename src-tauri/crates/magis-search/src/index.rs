@@ -3,10 +3,10 @@
 //! What is indexed is keyed by blob, so that branches, renames and checkouts cost only what is new; where a blob lies in
 //! the tree is the view's. It does not read git.
 
-use crate::facts::{Depth, Facts, Key};
+use crate::facts::{Depth, Key};
 use crate::reading;
-use crate::store::{Store, StoredContent, StoredPiece};
-use crate::view::View;
+use crate::store::{Store, StoredContent, StoredSegment};
+use crate::view::{File, Tree, View};
 use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -91,7 +91,7 @@ pub struct Index {
     state: OpenState,
     pub(crate) store: Store,
     /// All that is stored, of whatever tree.
-    contents: Vec<StoredContent>,
+    stored: Vec<Arc<StoredSegment>>,
     spare: Spare,
     pub(crate) view: View,
 }
@@ -166,84 +166,80 @@ impl Index {
         read: impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
         progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Update, SearchError> {
-        let tree: BTreeMap<&RepoPath, &BlobId> = wanted.iter().map(|(path, blob)| (path, blob)).collect();
+        let tree: Tree = wanted.iter().map(|(path, blob)| (path, Key::of(path, blob))).collect();
         let mut missing = self.missing(&tree, depth);
         let mut update = Update {
             kept: tree.len() - missing.values().map(Vec::len).sum::<usize>(),
             ..Update::default()
         };
         let before = self.view.files.iter();
-        update.removed = before.filter(|file| tree.get(&file.path) != Some(&file.blob())).count();
+        let is_gone = |file: &&File| tree.get(&file.path).is_none_or(|key| key.blob != *file.blob());
+        update.removed = before.filter(is_gone).count();
         if !missing.is_empty() {
-            let keys: HashSet<Key> = tree.iter().map(|(path, blob)| Key::of(path, blob)).collect();
-            self.add(depth, &keys, &mut missing, &mut update, read, progress)?;
+            self.add(depth, &tree, &mut missing, &mut update, read, progress)?;
         }
-        let tree: Vec<(RepoPath, BlobId)> = tree
-            .into_iter()
-            .map(|(path, blob)| (path.clone(), blob.clone()))
-            .collect();
-        let pieces = self.load()?;
+        let searcher = self.store.look(&mut self.stored)?;
         update.skipped.extend(self.no_texts(&tree));
         update.skipped.sort_by(|one, other| one.path.cmp(&other.path));
-        self.view = View::of(self.store.searcher()?, &tree, &self.contents, pieces);
+        self.view = View::of(searcher, &tree, &self.stored);
         Ok(update)
     }
 
     /// The contents of `tree` that the index has not read so far, with the paths they lie at.
-    fn missing<'t>(&self, tree: &BTreeMap<&'t RepoPath, &'t BlobId>, depth: Depth) -> BTreeMap<Key, Vec<&'t RepoPath>> {
+    fn missing<'t>(&self, tree: &'t Tree<'_>, depth: Depth) -> BTreeMap<&'t Key, Vec<&'t RepoPath>> {
         let known = self.known(depth);
-        let mut missing: BTreeMap<Key, Vec<&RepoPath>> = BTreeMap::new();
-        for (path, blob) in tree {
-            let key = Key::of(path, blob);
-            if !known.contains(&key) {
-                missing.entry(key).or_default().push(path);
-            }
+        let mut missing: BTreeMap<&Key, Vec<&RepoPath>> = BTreeMap::new();
+        for (path, key) in tree.iter().filter(|(_, key)| !known.contains(key)) {
+            missing.entry(key).or_default().push(path);
         }
         missing
     }
 
     /// The files of `tree` of which the index knows that they are no texts.
-    fn no_texts(&self, tree: &[(RepoPath, BlobId)]) -> Vec<SkippedFile> {
-        let stored = self.contents.iter().map(|content| &content.facts);
+    fn no_texts(&self, tree: &Tree<'_>) -> Vec<SkippedFile> {
+        let stored = self.contents().map(|content| &content.facts);
         let known: HashMap<&Key, &SkipReason> = stored
             .filter_map(|facts| Some((&facts.key, facts.skipped.as_ref()?)))
             .collect();
-        let of = |(path, blob): &(RepoPath, BlobId)| Some(skipped(path, known.get(&Key::of(path, blob))?));
+        let of = |(path, key): (&&RepoPath, &Key)| Some(skipped(path, known.get(key)?));
         tree.iter().filter_map(of).collect()
+    }
+
+    fn contents(&self) -> impl Iterator<Item = &StoredContent> {
+        self.stored.iter().flat_map(|segment| &segment.contents)
     }
 
     /// What was read so far or further.
     fn known(&self, depth: Depth) -> HashSet<&Key> {
-        let deep = self.contents.iter().filter(|content| content.facts.depth >= depth);
+        let deep = self.contents().filter(|content| content.facts.depth >= depth);
         deep.map(|content| &content.facts.key).collect()
     }
 
-    /// Reads and writes what is `missing` of the tree whose contents are `wanted`.
+    /// Reads and writes what is `missing` of `tree`.
     fn add(
         &mut self,
         depth: Depth,
-        wanted: &HashSet<Key>,
-        missing: &mut BTreeMap<Key, Vec<&RepoPath>>,
+        tree: &Tree<'_>,
+        missing: &mut BTreeMap<&Key, Vec<&RepoPath>>,
         update: &mut Update,
         mut read: impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
         mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<(), SearchError> {
         let mut writer = self.store.writer(missing.len())?;
         // Another process may have written since this one looked.
-        self.contents = self.store.contents(&self.store.searcher()?, &self.facts())?.0;
+        self.store.look(&mut self.stored)?;
         let known = self.known(depth);
         missing.retain(|key, _| !known.contains(key));
-        let mut next = self.contents.iter().map(|content| content.id + 1).max().unwrap_or(0);
-        for id in self.spare(wanted) {
+        let mut next = self.contents().map(|content| content.id + 1).max().unwrap_or(0);
+        for id in self.spare(tree) {
             writer.remove(id);
         }
         let shallow: HashMap<&Key, u64> = self
-            .contents
-            .iter()
+            .contents()
             .filter(|content| content.facts.depth < depth)
             .map(|content| (&content.facts.key, content.id))
             .collect();
-        let mut ordered: Vec<(&Key, &Vec<&RepoPath>)> = missing.iter().collect();
+        let mut ordered: Vec<(&&Key, &Vec<&RepoPath>)> = missing.iter().collect();
         ordered.sort_by_key(|(_, paths)| paths[0]);
         let (mut done, mut uncommitted) = (0, 0);
         let mut reached = vec![false; ordered.len()];
@@ -283,9 +279,10 @@ impl Index {
     }
 
     /// The oldest contents that neither the tree gone to nor the one before it has, beyond what is kept for a way back.
-    fn spare(&self, wanted: &HashSet<Key>) -> Vec<u64> {
+    fn spare(&self, tree: &Tree<'_>) -> Vec<u64> {
+        let wanted: HashSet<&Key> = tree.values().collect();
         let viewed: HashSet<&Key> = self.view.files.iter().map(|file| &file.facts.key).collect();
-        let stored = self.contents.iter().map(|content| (content.id, &content.facts.key));
+        let stored = self.contents().map(|content| (content.id, &content.facts.key));
         let mut others: Vec<u64> = stored
             .filter(|(_, key)| !wanted.contains(key) && !viewed.contains(key))
             .map(|(id, _)| id)
@@ -305,29 +302,15 @@ impl Index {
         self.store.holders(&self.view.searcher, &self.view.content_of_doc, run)
     }
 
-    fn facts(&self) -> HashMap<u64, Arc<Facts>> {
-        let contents = self.contents.iter();
-        contents
-            .map(|content| (content.id, Arc::clone(&content.facts)))
-            .collect()
-    }
-
-    /// Looks at what is stored now; its pieces.
-    fn load(&mut self) -> Result<Vec<StoredPiece>, SearchError> {
-        let (contents, pieces) = self.store.contents(&self.store.searcher()?, &self.facts())?;
-        self.contents = contents;
-        Ok(pieces)
-    }
-
     fn over(store: Store, state: OpenState) -> Result<Self, SearchError> {
-        let searcher = store.searcher()?;
-        let (contents, _) = store.contents(&searcher, &HashMap::new())?;
+        let mut stored = Vec::new();
+        let searcher = store.look(&mut stored)?;
         Ok(Self {
             state,
             store,
             spare: Spare::Few,
-            view: View::of(searcher, &[], &contents, Vec::new()),
-            contents,
+            view: View::of(searcher, &Tree::new(), &stored),
+            stored,
         })
     }
 }

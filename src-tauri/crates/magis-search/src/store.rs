@@ -9,16 +9,20 @@ use crate::tokens::RULES;
 use crate::vocabulary::BETWEEN;
 use crate::{OpenState, SearchError};
 use magis_core::LineSpan;
+use std::cell::LazyCell;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tantivy::index::SegmentId;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{
-    DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
+    DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument,
+    TantivyError, Term,
 };
 use tantivy::{DocSet as _, TERMINATED};
 
@@ -36,20 +40,28 @@ pub(crate) struct Writer<'a> {
     store: &'a Store,
 }
 
+/// What a segment holds and has not deleted.
+#[derive(Debug)]
+pub(crate) struct StoredSegment {
+    id: SegmentId,
+    /// How many of its documents are deleted; nothing else of a segment ever changes.
+    deleted: u32,
+    pub contents: Vec<StoredContent>,
+    pub pieces: Vec<StoredPiece>,
+}
+
 /// A content's document.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct StoredContent {
     /// What its pieces and it have in common; counts up, never used again.
     pub id: u64,
-    pub segment: usize,
     pub doc: DocId,
     pub facts: Arc<Facts>,
 }
 
 /// A piece's document.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct StoredPiece {
-    pub segment: usize,
     pub doc: DocId,
     pub content: u64,
     pub span: LineSpan,
@@ -72,8 +84,14 @@ struct Fields {
 const FACTS: &str = "facts_6";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
-/// Bytes that terms may take before they are written, of all threads together; tantivy wants 15 MB a thread.
+/// Which segments there are, as tantivy notes it, and which files.
+const META: &str = "meta.json";
+const MANAGED: &str = ".managed.json";
+/// Bytes that terms may take before they are written, of all threads together.
 const BUFFER: usize = 64 << 20;
+/// The same for contents that are not worth a segment: as few as tantivy takes. Its table of terms is as large as the bytes
+/// allow, and to lay it out takes longer than to write one changed file.
+const SMALL_BUFFER: usize = 15_000_000;
 const MOST_THREADS: usize = 4;
 /// So many contents are worth a segment.
 const A_SEGMENT: usize = 500;
@@ -88,12 +106,12 @@ impl Store {
     /// The one in `folder`; made where there is none, made anew where it is damaged or of another format.
     pub fn open(folder: &Path) -> Result<(Self, OpenState), SearchError> {
         make_private(folder).map_err(|error| folder_error(folder, error.to_string()))?;
-        let present = folder.join("meta.json").exists() || folder.join(".managed.json").exists();
+        let present = [META, MANAGED].iter().any(|file| folder.join(file).exists());
         if !present {
-            let mut entries = folder
+            let entries = folder
                 .read_dir()
                 .map_err(|error| folder_error(folder, error.to_string()))?;
-            if entries.next().is_some() {
+            if entries.flatten().any(|entry| !is_beginning(&entry.file_name())) {
                 return Err(folder_error(
                     folder,
                     "it holds files that are not an index's".to_owned(),
@@ -116,7 +134,8 @@ impl Store {
         // Each thread makes a segment of its own, which is worth it for many contents only.
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.min(1 + contents / A_SEGMENT).min(MOST_THREADS);
-        let writer = match self.index.writer_with_num_threads(threads, BUFFER) {
+        let buffer = if contents < A_SEGMENT { SMALL_BUFFER } else { BUFFER };
+        let writer = match self.index.writer_with_num_threads(threads, buffer) {
             Ok(writer) => writer,
             Err(TantivyError::LockFailure(..)) => {
                 return Err(SearchError::Busy {
@@ -131,62 +150,75 @@ impl Store {
         Ok(Writer { writer, store: self })
     }
 
-    /// What is committed, as of now.
-    pub fn searcher(&self) -> Result<Searcher, SearchError> {
+    /// Brings `stored` up to date with what is committed, and gives what searches just that. Segments that did not change are
+    /// not read again.
+    pub fn look(&self, stored: &mut Vec<Arc<StoredSegment>>) -> Result<Searcher, SearchError> {
         self.reader
             .reload()
             .map_err(|error| SearchError::Read(error.to_string()))?;
-        Ok(self.reader.searcher())
+        let searcher = self.reader.searcher();
+        let known: LazyCell<HashMap<u64, &Arc<Facts>>, _> = LazyCell::new(|| {
+            let contents = stored.iter().flat_map(|segment| &segment.contents);
+            contents.map(|content| (content.id, &content.facts)).collect()
+        });
+        let segment = |reader: &SegmentReader| {
+            let is_same = |held: &&Arc<StoredSegment>| {
+                held.id == reader.segment_id() && held.deleted == reader.num_deleted_docs()
+            };
+            match stored.iter().find(is_same) {
+                Some(held) => Ok(Arc::clone(held)),
+                None => self.segment(reader, &known).map(Arc::new),
+            }
+        };
+        let now = searcher
+            .segment_readers()
+            .iter()
+            .map(segment)
+            .collect::<Result<_, _>>()?;
+        *stored = now;
+        Ok(searcher)
     }
 
-    /// All contents and pieces of `searcher` that are not deleted. `known` are contents read before, by their ids.
-    pub fn contents(
-        &self,
-        searcher: &Searcher,
-        known: &HashMap<u64, Arc<Facts>>,
-    ) -> Result<(Vec<StoredContent>, Vec<StoredPiece>), SearchError> {
+    /// What a segment holds. `known` are contents read before, by their ids.
+    fn segment(&self, reader: &SegmentReader, known: &HashMap<u64, &Arc<Facts>>) -> Result<StoredSegment, SearchError> {
         let read = |error: TantivyError| SearchError::Read(error.to_string());
         let broken = |what: &str| SearchError::Read(format!("a document has no {what}"));
+        let column = |name: &str| reader.fast_fields().u64(name).map_err(read);
+        let (content, first) = (column("content")?, column("first")?);
+        let (last, length) = (column("last")?, column("length")?);
+        let documents = reader
+            .get_store_reader(8)
+            .map_err(|error| SearchError::Read(error.to_string()))?;
         let (mut contents, mut pieces) = (Vec::new(), Vec::new());
-        for (segment, reader) in searcher.segment_readers().iter().enumerate() {
-            let column = |name: &str| reader.fast_fields().u64(name).map_err(read);
-            let (content, first) = (column("content")?, column("first")?);
-            let (last, length) = (column("last")?, column("length")?);
-            let documents = reader
-                .get_store_reader(8)
-                .map_err(|error| SearchError::Read(error.to_string()))?;
-            for doc in reader.doc_ids_alive() {
-                let id = content.first(doc).ok_or_else(|| broken("content"))?;
-                if let (Some(first), Some(last), Some(length)) = (first.first(doc), last.first(doc), length.first(doc))
-                {
-                    let span = LineSpan::new(first as u32, last as u32)
-                        .map_err(|error| SearchError::Read(error.to_string()))?;
-                    pieces.push(StoredPiece {
-                        segment,
-                        doc,
-                        content: id,
-                        span,
-                        length,
-                    });
-                    continue;
-                }
-                let facts = if let Some(facts) = known.get(&id) {
-                    Arc::clone(facts)
-                } else {
-                    let document: TantivyDocument = documents.get(doc).map_err(read)?;
-                    let facts = document.get_first(self.fields.facts).and_then(|value| value.as_str());
-                    let facts = serde_json::from_str(facts.ok_or_else(|| broken("facts"))?);
-                    Arc::new(facts.map_err(|error| SearchError::Read(error.to_string()))?)
-                };
-                contents.push(StoredContent {
-                    id,
-                    segment,
+        for doc in reader.doc_ids_alive() {
+            let id = content.first(doc).ok_or_else(|| broken("content"))?;
+            if let (Some(first), Some(last), Some(length)) = (first.first(doc), last.first(doc), length.first(doc)) {
+                let span =
+                    LineSpan::new(first as u32, last as u32).map_err(|error| SearchError::Read(error.to_string()))?;
+                pieces.push(StoredPiece {
                     doc,
-                    facts,
+                    content: id,
+                    span,
+                    length,
                 });
+                continue;
             }
+            let facts = if let Some(facts) = known.get(&id) {
+                Arc::clone(facts)
+            } else {
+                let document: TantivyDocument = documents.get(doc).map_err(read)?;
+                let facts = document.get_first(self.fields.facts).and_then(|value| value.as_str());
+                let facts = serde_json::from_str(facts.ok_or_else(|| broken("facts"))?);
+                Arc::new(facts.map_err(|error| SearchError::Read(error.to_string()))?)
+            };
+            contents.push(StoredContent { id, doc, facts });
         }
-        Ok((contents, pieces))
+        Ok(StoredSegment {
+            id: reader.segment_id(),
+            deleted: reader.num_deleted_docs(),
+            contents,
+            pieces,
+        })
     }
 
     /// The contents whose literals have this run of words, by the numbers of `content_of_doc`.
@@ -246,10 +278,7 @@ impl Store {
             return Err(format!("its file {} is damaged", file.display()));
         }
         let store = Self::over(index, fields, Some(folder.to_owned())).map_err(|error| error.to_string())?;
-        let searcher = store.reader.searcher();
-        store
-            .contents(&searcher, &HashMap::new())
-            .map_err(|error| error.to_string())?;
+        store.look(&mut Vec::new()).map_err(|error| error.to_string())?;
         Ok(store)
     }
 
@@ -384,6 +413,12 @@ fn schema() -> (Schema, Fields) {
         length: schema.add_u64_field("length", FAST),
     };
     (schema.build(), fields)
+}
+
+/// Whether a file is what a killed beginning leaves: written and not yet renamed.
+fn is_beginning(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    [META, MANAGED].iter().any(|file| name.starts_with(file))
 }
 
 #[cfg(unix)]

@@ -7,13 +7,16 @@ use crate::definers::Definers;
 use crate::facts::{Facts, Key, KnownSymbol};
 use crate::kind::Kind;
 use crate::neighbours::Neighbours;
-use crate::store::{StoredContent, StoredPiece};
+use crate::store::{StoredContent, StoredPiece, StoredSegment};
 use crate::words::NameWords;
 use magis_core::{BlobId, LineSpan, RepoPath};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use tantivy::Searcher;
+
+/// Which content lies at each path of a tree.
+pub(crate) type Tree<'t> = BTreeMap<&'t RepoPath, Key>;
 
 /// A file of the tree.
 #[derive(Debug, Clone)]
@@ -59,50 +62,45 @@ pub(crate) struct View {
 impl View {
     /// The files of `tree` whose contents are stored and are texts. Equal trees give equal views, however the index came to
     /// hold them.
-    pub fn of(
-        searcher: Searcher,
-        tree: &[(RepoPath, BlobId)],
-        contents: &[StoredContent],
-        pieces: Vec<StoredPiece>,
-    ) -> Self {
-        let by_key: HashMap<&Key, &StoredContent> =
-            contents.iter().map(|content| (&content.facts.key, content)).collect();
+    pub fn of(searcher: Searcher, tree: &Tree<'_>, stored: &[Arc<StoredSegment>]) -> Self {
+        let contents = stored.iter().flat_map(|segment| &segment.contents);
+        let by_key: HashMap<&Key, &StoredContent> = contents.map(|content| (&content.facts.key, content)).collect();
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut files = Vec::with_capacity(tree.len());
-        for (path, blob) in tree {
-            let content = by_key.get(&Key::of(path, blob));
+        for (path, key) in tree {
+            let content = by_key.get(key);
             let Some(content) = content.filter(|content| content.facts.skipped.is_none()) else {
                 continue;
             };
             let next = numbers.len() as u32;
             files.push(File {
-                path: path.clone(),
+                path: (*path).clone(),
                 kind: Kind::of_file(path, content.facts.origin),
                 content: *numbers.entry(content.id).or_insert(next) as usize,
                 facts: Arc::clone(&content.facts),
             });
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
         let none = || -> Vec<Vec<u32>> {
             let segments = searcher.segment_readers().iter();
             segments.map(|reader| vec![NONE; reader.max_doc() as usize]).collect()
         };
         let (mut piece_of, mut content_of_doc) = (none(), none());
         let mut content_lengths = vec![0; numbers.len()];
-        for content in contents {
-            if let Some(number) = numbers.get(&content.id) {
-                content_of_doc[content.segment][content.doc as usize] = *number;
-                content_lengths[*number as usize] = content.facts.length;
+        let mut own: Vec<(u32, usize, &StoredPiece)> = Vec::new();
+        for (number, segment) in stored.iter().enumerate() {
+            for content in &segment.contents {
+                if let Some(content_number) = numbers.get(&content.id) {
+                    content_of_doc[number][content.doc as usize] = *content_number;
+                    content_lengths[*content_number as usize] = content.facts.length;
+                }
             }
+            let pieces = segment.pieces.iter();
+            own.extend(pieces.filter_map(|piece| Some((*numbers.get(&piece.content)?, number, piece))));
         }
-        let mut own: Vec<(u32, StoredPiece)> = pieces
-            .into_iter()
-            .filter_map(|piece| Some((*numbers.get(&piece.content)?, piece)))
-            .collect();
-        own.sort_by_key(|(content, piece)| (*content, piece.span));
+        own.sort_by_key(|(content, _, piece)| (*content, piece.span));
         let mut ranges = vec![0..0; numbers.len()];
-        for (number, (content, piece)) in own.iter().enumerate() {
-            piece_of[piece.segment][piece.doc as usize] = number as u32;
+        for (number, (content, segment, piece)) in own.iter().enumerate() {
+            piece_of[*segment][piece.doc as usize] = number as u32;
             let range: &mut Range<usize> = &mut ranges[*content as usize];
             let first = if range.end == 0 { number } else { range.start };
             *range = first..number + 1;
@@ -110,12 +108,12 @@ impl View {
         Self {
             searcher,
             files,
-            spans: own.iter().map(|(_, piece)| piece.span).collect(),
+            spans: own.iter().map(|(.., piece)| piece.span).collect(),
             pieces: ranges,
             collection: Collection {
                 piece_of,
-                content_of: own.iter().map(|(content, _)| *content).collect(),
-                piece_lengths: own.iter().map(|(_, piece)| piece.length).collect(),
+                content_of: own.iter().map(|(content, ..)| *content).collect(),
+                piece_lengths: own.iter().map(|(.., piece)| piece.length).collect(),
                 content_lengths,
             },
             content_of_doc,

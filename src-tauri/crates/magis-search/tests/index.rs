@@ -180,6 +180,26 @@ fn a_damaged_index_is_found_said_and_rebuilt() {
 }
 
 #[test]
+fn what_another_index_on_the_folder_adds_and_throws_out_is_seen() {
+    let (mut old, mut new) = trees();
+    // So that what is thrown out is a part of its segment, and does not take it along.
+    for name in ["f1.py", "f2.py", "f3.py", "f4.py", "f5.py", "f6.py", "f7.py"] {
+        let text = format!("def {}(x):\n    return x\n", name.trim_end_matches(".py"));
+        old.insert(name, text.clone());
+        new.insert(name, text);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Index::open(folder.path().join("index")).unwrap();
+    let mut index = open();
+    update(&mut index, &old);
+    assert_eq!(counts(&update(&mut open().sparing(Spare::None), &new)), (2, 0, 9));
+    assert_eq!(counts(&update(&mut index, &new)), (0, 2, 9));
+    assert_eq!(rank(&index), rank(&fresh(&new)));
+    assert_eq!(counts(&update(&mut index, &old)), (2, 2, 9));
+    assert_eq!(rank(&index), rank(&fresh(&old)));
+}
+
+#[test]
 fn a_folder_with_other_files_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let letter = folder.path().join("letter.txt");
@@ -187,6 +207,16 @@ fn a_folder_with_other_files_is_left_alone() {
     let error = Index::open(folder.path()).unwrap_err();
     assert!(matches!(error, SearchError::Folder { .. }), "{error}");
     assert!(letter.exists());
+}
+
+#[test]
+fn an_index_whose_making_was_killed_is_made() {
+    let (_, tree) = trees();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(".managed.json.4711"), "[").unwrap();
+    let mut index = Index::open(folder.path()).unwrap();
+    assert_eq!(index.state(), &OpenState::New);
+    assert_eq!(counts(&update(&mut index, &tree)), (4, 0, 0));
 }
 
 #[test]
