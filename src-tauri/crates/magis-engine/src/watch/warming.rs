@@ -6,7 +6,7 @@
 use super::choosing::{Batch, Choosing, Chosen};
 use super::model::WarmingModel;
 use super::rest::{Circumstances, Order, Runs, WarmingRest, WarmingSpent, interruption, rest};
-use super::{Failure, MachineUse, WatchNews, Watched};
+use super::{Failure, Held, MachineUse, WatchNews, Watched};
 use crate::EngineError;
 use crate::describing::{self, FileVersion};
 use crate::desk::{AskError, now};
@@ -36,6 +36,13 @@ enum Rested {
     Out,
 }
 
+/// How things stood when it was last looked whether there is something to do: a rest ends when they stand otherwise.
+struct Seen {
+    work: Option<Arc<WorkTree>>,
+    memory_changes: u32,
+    budgets: u32,
+}
+
 /// Describes the files of one repository.
 pub(crate) struct Warming {
     watched: Watched,
@@ -46,14 +53,15 @@ pub(crate) struct Warming {
     model: Option<Arc<dyn LanguageModel>>,
     /// Since when the model is at work.
     begun: Option<Instant>,
-    /// Which budget is being spent.
-    budgets: u32,
+    /// Taken before the files are chosen, so that no change meanwhile is missed.
+    seen: Seen,
     /// What could not be done the last time, so that it is said once.
     failed: Option<String>,
 }
 
 impl Warming {
     pub fn new(watched: Watched, source: WarmingModel, idle: Duration, orders: Receiver<Order>) -> Self {
+        let seen = Seen::of(&watched.held());
         Self {
             choosing: Arc::new(Mutex::new(Choosing::new(watched.clone()))),
             watched,
@@ -62,7 +70,7 @@ impl Warming {
             orders,
             model: None,
             begun: None,
-            budgets: 0,
+            seen,
             failed: None,
         }
     }
@@ -80,7 +88,7 @@ impl Warming {
         }
         while self.orders.has_changed().is_ok() {
             self.orders.mark_unchanged();
-            self.budgets = self.watched.held().budgets;
+            self.seen = Seen::of(&self.watched.held());
             if let Some(why) = rest(&self.circumstances()) {
                 self.rest(why, LOOK).await;
                 continue;
@@ -277,25 +285,14 @@ impl Warming {
             // Whoever needs the machine needs its memory, too.
             self.let_go();
         }
-        let (told, work, memory_changes) = {
-            let mut held = self.watched.held();
-            (held.state.rests.replace(why), held.work.clone(), held.memory_changes)
-        };
+        let told = self.watched.held().state.rests.replace(why);
         if told != Some(why) {
             self.watched.tell(WatchNews::Resting { why });
         }
-        let same = |now: &Option<Arc<WorkTree>>| match (&work, now) {
-            (Some(work), Some(now)) => Arc::ptr_eq(work, now),
-            (work, now) => work.is_none() && now.is_none(),
-        };
         let end = Instant::now() + long;
         while Instant::now() < end {
-            {
-                let held = self.watched.held();
-                let is_called = held.memory_changes != memory_changes || held.budgets != self.budgets;
-                if is_called || !same(&held.work) {
-                    return Rested::Called;
-                }
+            if !self.seen.is_as(&self.watched.held()) {
+                return Rested::Called;
             }
             tokio::select! {
                 _ = self.orders.changed() => return Rested::Called,
@@ -312,6 +309,24 @@ impl Warming {
             self.watched.tell(WatchNews::WarmingFailed(Failure::of(error)));
         }
         self.rest(WarmingRest::Failed, LATER).await;
+    }
+}
+
+impl Seen {
+    fn of(held: &Held) -> Self {
+        Self {
+            work: held.work.clone(),
+            memory_changes: held.memory_changes,
+            budgets: held.budgets,
+        }
+    }
+
+    fn is_as(&self, now: &Held) -> bool {
+        let same_work = match (&self.work, &now.work) {
+            (Some(work), Some(now)) => Arc::ptr_eq(work, now),
+            (work, now) => work.is_none() && now.is_none(),
+        };
+        same_work && (self.memory_changes, self.budgets) == (now.memory_changes, now.budgets)
     }
 }
 
