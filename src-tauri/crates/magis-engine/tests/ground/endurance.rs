@@ -179,7 +179,7 @@ impl Watching {
                 let count = |name: &str| news[name].as_u64().unwrap() as u32;
                 self.memory = Some((count("fresh"), count("stale"), count("none"), count("needs_none")));
             }
-            Some("failed" | "polling") => unreachable!("{news}"),
+            Some("failed" | "warming_failed" | "polling") => unreachable!("{news}"),
             _ => {}
         }
     }
