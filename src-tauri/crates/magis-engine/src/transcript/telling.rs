@@ -523,9 +523,11 @@ fn noticed(notice: &Notice) -> String {
             what,
             tokens_before,
             tokens_after,
-        } => {
+        } if tokens_before > tokens_after => {
             format!("for {step}, {what} was shortened from {tokens_before} to {tokens_after} tokens")
         }
+        // Less than the whole from the beginning.
+        Notice::Shortened { step, what, .. } => format!("for {step}, {what}"),
         Notice::Retried { step, why } => format!("{step} was asked again: {why}"),
         Notice::Replaced { step, why, instead } => format!("{step} gave nothing usable ({why}); instead {instead}"),
         Notice::WorkerRestarted { why } => format!("the engine's process ended and was started again: {why}"),

@@ -25,6 +25,25 @@ fn candidate(text: &str) -> Candidate {
 }
 
 #[test]
+fn figures_stand_beside_what_was_shortened_and_not_beside_what_was_an_outline_from_the_beginning() {
+    let shortened = |tokens_before| RunEvent::Noticed {
+        notice: Notice::Shortened {
+            step: "P2".to_owned(),
+            what: "a.py: 82 of 542 lines, as a skeleton".to_owned(),
+            tokens_before,
+            tokens_after: 1_025,
+        },
+    };
+    let text = told(&[shortened(1_025), shortened(2_050)]);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let outline = "note: for P2, a.py: 82 of 542 lines, as a skeleton";
+    assert_eq!(
+        words.join(" "),
+        format!("{outline} {outline} was shortened from 2050 to 1025 tokens")
+    );
+}
+
+#[test]
 fn a_long_ranking_is_cut_visibly_and_evidence_is_told_once() {
     let names: Vec<String> = (1..=10).map(|number| format!("src/file{number}.py")).collect();
     let judgement = |(index, name): (usize, &String)| Judgement {
