@@ -5,6 +5,7 @@
 //! loss of power tears is found and made anew. A killed process loses nothing: its writes are the system's. Order and
 //! atomicity are as tantivy wants them, through a renaming.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,15 @@ use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite, WatchCallback,
     WatchHandle, WritePtr,
 };
+
+/// What tantivy notes of an index, which segments there are and which files, each written through a renaming.
+pub(crate) const NOTES: [&str; 2] = ["meta.json", ".managed.json"];
+
+/// Whether a file is a note that was written and, its process being killed, never renamed.
+pub(crate) fn is_unfinished(name: &OsStr) -> bool {
+    let parts = name.to_str().and_then(|name| name.rsplit_once('.'));
+    parts.is_some_and(|(note, process)| NOTES.contains(&note) && process.parse::<u32>().is_ok())
+}
 
 /// A folder whose files are mapped for reading and not forced to the disk in writing.
 #[derive(Debug, Clone)]

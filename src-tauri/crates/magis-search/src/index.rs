@@ -99,13 +99,13 @@ pub struct Index {
 impl Index {
     /// An empty index in memory.
     pub fn in_memory() -> Result<Self, SearchError> {
-        Self::over(Store::in_memory()?, OpenState::New)
+        Self::over(Store::in_memory()?, Vec::new(), OpenState::New)
     }
 
     /// The index in `folder`, made there if there is none; a damaged or outdated one is emptied, see [`Index::state`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, SearchError> {
-        let (store, state) = Store::open(folder.as_ref())?;
-        Self::over(store, state)
+        let (store, stored, state) = Store::open(folder.as_ref())?;
+        Self::over(store, stored, state)
     }
 
     /// Keeps so many contents that the tree does not have, instead of a few.
@@ -302,8 +302,8 @@ impl Index {
         self.store.holders(&self.view.searcher, &self.view.content_of_doc, run)
     }
 
-    fn over(store: Store, state: OpenState) -> Result<Self, SearchError> {
-        let mut stored = Vec::new();
+    /// `stored` is what was read of the store by now.
+    fn over(store: Store, mut stored: Vec<Arc<StoredSegment>>, state: OpenState) -> Result<Self, SearchError> {
         let searcher = store.look(&mut stored)?;
         Ok(Self {
             state,

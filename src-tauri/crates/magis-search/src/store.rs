@@ -3,7 +3,7 @@
 //! A piece of a file is one document with terms; a file is one more with its facts. Scores are not tantivy's, see `bm25`.
 
 use crate::bm25::NONE;
-use crate::directory::IndexFolder;
+use crate::directory::{IndexFolder, NOTES, is_unfinished};
 use crate::facts::{Content, Facts};
 use crate::tokens::RULES;
 use crate::vocabulary::BETWEEN;
@@ -11,7 +11,6 @@ use crate::{OpenState, SearchError};
 use magis_core::LineSpan;
 use std::cell::LazyCell;
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tantivy::index::SegmentId;
@@ -84,9 +83,6 @@ struct Fields {
 const FACTS: &str = "facts_6";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
-/// Which segments there are, as tantivy notes it, and which files.
-const META: &str = "meta.json";
-const MANAGED: &str = ".managed.json";
 /// Bytes that terms may take before they are written, of all threads together.
 const BUFFER: usize = 64 << 20;
 /// The same for contents that are not worth a segment: as few as tantivy takes. Its table of terms is as large as the bytes
@@ -104,27 +100,28 @@ impl Store {
     }
 
     /// The one in `folder`; made where there is none, made anew where it is damaged or of another format.
-    pub fn open(folder: &Path) -> Result<(Self, OpenState), SearchError> {
+    /// Also gives what it holds, which is read to know whether it is damaged.
+    pub fn open(folder: &Path) -> Result<(Self, Vec<Arc<StoredSegment>>, OpenState), SearchError> {
         make_private(folder).map_err(|error| folder_error(folder, error.to_string()))?;
-        let present = [META, MANAGED].iter().any(|file| folder.join(file).exists());
+        let present = NOTES.iter().any(|file| folder.join(file).exists());
         if !present {
             let entries = folder
                 .read_dir()
                 .map_err(|error| folder_error(folder, error.to_string()))?;
-            if entries.flatten().any(|entry| !is_beginning(&entry.file_name())) {
+            if entries.flatten().any(|entry| !is_unfinished(&entry.file_name())) {
                 return Err(folder_error(
                     folder,
                     "it holds files that are not an index's".to_owned(),
                 ));
             }
-            return Ok((Self::create(folder)?, OpenState::New));
+            return Ok((Self::create(folder)?, Vec::new(), OpenState::New));
         }
         match Self::existing(folder) {
-            Ok(store) => Ok((store, OpenState::Kept)),
+            Ok((store, stored)) => Ok((store, stored, OpenState::Kept)),
             Err(why) => {
                 std::fs::remove_dir_all(folder).map_err(|error| folder_error(folder, error.to_string()))?;
                 make_private(folder).map_err(|error| folder_error(folder, error.to_string()))?;
-                Ok((Self::create(folder)?, OpenState::Rebuilt { why }))
+                Ok((Self::create(folder)?, Vec::new(), OpenState::Rebuilt { why }))
             }
         }
     }
@@ -266,7 +263,7 @@ impl Store {
         Self::over(index, fields, Some(folder.to_owned()))
     }
 
-    fn existing(folder: &Path) -> Result<Self, String> {
+    fn existing(folder: &Path) -> Result<(Self, Vec<Arc<StoredSegment>>), String> {
         let directory = IndexFolder::open(folder).map_err(|error| error.to_string())?;
         let index = Index::open(directory).map_err(|error| error.to_string())?;
         let (schema, fields) = schema();
@@ -278,8 +275,9 @@ impl Store {
             return Err(format!("its file {} is damaged", file.display()));
         }
         let store = Self::over(index, fields, Some(folder.to_owned())).map_err(|error| error.to_string())?;
-        store.look(&mut Vec::new()).map_err(|error| error.to_string())?;
-        Ok(store)
+        let mut stored = Vec::new();
+        store.look(&mut stored).map_err(|error| error.to_string())?;
+        Ok((store, stored))
     }
 
     fn over(index: Index, fields: Fields, folder: Option<PathBuf>) -> Result<Self, SearchError> {
@@ -413,12 +411,6 @@ fn schema() -> (Schema, Fields) {
         length: schema.add_u64_field("length", FAST),
     };
     (schema.build(), fields)
-}
-
-/// Whether a file is what a killed beginning leaves: written and not yet renamed.
-fn is_beginning(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    [META, MANAGED].iter().any(|file| name.starts_with(file))
 }
 
 #[cfg(unix)]
