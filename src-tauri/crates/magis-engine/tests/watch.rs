@@ -101,8 +101,12 @@ impl Watched {
         .await
     }
 
+    /// In one step, as an editor does: a file that is half written is told, and taken in, once more.
     fn write(&self, path: &str, text: &str) {
-        std::fs::write(self.ground.repository().join(path), text).unwrap();
+        let root = self.ground.repository();
+        let beside = tempfile::NamedTempFile::new_in(root.join(".git")).unwrap();
+        std::fs::write(beside.path(), text).unwrap();
+        beside.persist(root.join(path)).unwrap();
     }
 
     fn warm(&self, model: Arc<dyn LanguageModel>) -> WarmingSwitch {
