@@ -13,7 +13,7 @@ use magis_engine::floors::llama::WorkerModel;
 use magis_engine::floors::llm::LanguageModel;
 use magis_engine::floors::store::RunStatus;
 use magis_engine::{DriveEnd, EngineLimits, Magis};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
@@ -54,6 +54,8 @@ struct State {
     queue: VecDeque<RunId>,
     active: Option<Active>,
     followers: BTreeMap<RunId, Vec<Sink>>,
+    /// Runs that somebody began to follow and has not been shown yet.
+    newcomers: BTreeSet<RunId>,
     /// Whether somebody works the queue off.
     is_worked_off: bool,
     /// Counts what was asked of the model, so that an idle one can be told.
@@ -64,6 +66,8 @@ struct Active {
     run: RunId,
     stop: CancellationToken,
     halt: Option<Halt>,
+    /// The model that is being loaded for it.
+    loading: Option<String>,
 }
 
 struct Loaded {
@@ -166,13 +170,33 @@ impl Driving {
     /// Tells that a run is no longer in the queue.
     fn dismiss(&self, app: &App, run: RunId) {
         self.tell(run, &RunNews::Stopped);
-        self.state().followers.remove(&run);
+        self.forget_followers(run);
         app.ring(Change::Runs(Some(run)));
     }
 
     /// Sends what happens in a run to `sink`, until the run halts.
     pub fn add_follower(&self, run: RunId, sink: Sink) {
-        self.state().followers.entry(run).or_default().push(sink);
+        let mut state = self.state();
+        state.followers.entry(run).or_default().push(sink);
+        state.newcomers.insert(run);
+    }
+
+    /// Whether somebody began to follow a run since this was asked last.
+    pub fn take_newcomers(&self, run: RunId) -> bool {
+        self.state().newcomers.remove(&run)
+    }
+
+    /// The model that is being loaded for a run.
+    pub fn loading_for(&self, run: RunId) -> Option<String> {
+        let state = self.state();
+        let active = state.active.as_ref().filter(|active| active.run == run)?;
+        active.loading.clone()
+    }
+
+    fn set_loading(&self, model: Option<String>) {
+        if let Some(active) = &mut self.state().active {
+            active.loading = model;
+        }
     }
 
     /// Sends nothing more to whoever has followed a run for longest: a window follows it anew before it lets go.
@@ -185,6 +209,12 @@ impl Driving {
                 drop(sinks.remove(0));
             }
         }
+    }
+
+    fn forget_followers(&self, run: RunId) {
+        let mut state = self.state();
+        state.followers.remove(&run);
+        state.newcomers.remove(&run);
     }
 
     /// Whether anybody follows a run.
@@ -303,6 +333,7 @@ async fn work_off(app: App) {
                 run,
                 stop: stop.clone(),
                 halt: None,
+                loading: None,
             });
             run
         };
@@ -326,6 +357,7 @@ async fn carry_out(app: &App, run: RunId, stop: &CancellationToken) -> Result<Dr
     let magis = app.magis()?;
     let driving = app.driving();
     let name = magis.state(run)?.request().model.clone();
+    driving.set_loading(Some(name.clone()));
     driving.tell(run, &RunNews::Loading { model: name.clone() });
     let model = tokio::select! {
         model = driving.model(app, &magis, &name) => model?,
@@ -334,6 +366,7 @@ async fn carry_out(app: &App, run: RunId, stop: &CancellationToken) -> Result<Dr
             return Ok(DriveEnd::Stopped);
         }
     };
+    driving.set_loading(None);
     let (sender, progress) = unbounded_channel();
     let driven = {
         let (magis, stop) = (magis.clone(), stop.clone());
@@ -363,7 +396,7 @@ fn finish(app: &App, run: RunId, end: Result<DriveEnd, Problem>, stop: &Cancella
             Err(problem) => RunNews::Problem { problem },
         },
     );
-    driving.state().followers.remove(&run);
+    driving.forget_followers(run);
     app.ring(Change::Runs(Some(run)));
     if waits_for_person {
         app.ring(Change::RunEnded(run));

@@ -7,7 +7,7 @@ use crate::view::RunNews;
 use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
 use magis_engine::floors::flow::{Run, TaskState};
 use magis_engine::floors::store::{RunFilter, RunStatus};
-use magis_engine::{Magis, Pace, Progress, Spent};
+use magis_engine::{Magis, Pace, Progress, Spent, Worked};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -50,7 +50,7 @@ struct Watch<'a> {
     call: Option<Call>,
     /// Whether the view is older than the log.
     is_behind: bool,
-    since: Instant,
+    worked: Worked,
     pace: Pace,
     spent: Spent,
     /// When the last event came: time since then is not in `spent`.
@@ -61,9 +61,13 @@ struct Watch<'a> {
 }
 
 struct Call {
+    stage: Stage,
     agent: Agent,
     step: &'static str,
     task: Option<TaskId>,
+    path: Option<String>,
+    /// The text that was sent so far.
+    sent: String,
     first_text: Option<Instant>,
     /// Pieces of text, which are tokens, about.
     pieces: u32,
@@ -80,7 +84,7 @@ impl<'a> Watch<'a> {
             text: String::new(),
             call: None,
             is_behind: true,
-            since: Instant::now(),
+            worked: Worked::after(magis.store().run(run).map_or(0, |found| found.entry.worked_ms)),
             pace: pace(magis, run),
             spent: magis
                 .store()
@@ -95,6 +99,7 @@ impl<'a> Watch<'a> {
     }
 
     fn take(&mut self, seen: Progress) {
+        self.worked.note(&seen, Instant::now());
         match seen {
             Progress::Event { event, .. } => self.note(&event),
             Progress::Indexing { done, total } => self.tell(&RunNews::Indexing {
@@ -110,20 +115,18 @@ impl<'a> Watch<'a> {
             } => {
                 self.send_text();
                 self.stage = stage;
-                self.call = Some(Call {
+                let call = Call {
+                    stage,
                     agent,
                     step,
                     task,
+                    path,
+                    sent: String::new(),
                     first_text: None,
                     pieces: 0,
-                });
-                self.tell(&RunNews::CallStarted {
-                    stage,
-                    agent,
-                    step: step.to_owned(),
-                    task,
-                    path,
-                });
+                };
+                self.tell(&call.started());
+                self.call = Some(call);
             }
             Progress::Text { delta } => {
                 if let Some(call) = &mut self.call {
@@ -180,22 +183,30 @@ impl<'a> Watch<'a> {
 
     fn send_pending(&mut self) {
         self.send_text();
-        if std::mem::take(&mut self.is_behind)
+        let somebody_came = self.app.driving().take_newcomers(self.run);
+        if (std::mem::take(&mut self.is_behind) || somebody_came)
             && self.app.driving().is_followed(self.run)
             && let Ok(view) = self.app.run_view(self.run)
         {
             self.tell(&RunNews::View { view: Box::new(view) });
         }
+        if somebody_came {
+            self.send_speed();
+        }
+        if somebody_came && let Some(call) = &self.call {
+            // The call's beginning and its whole text: who has them already shows the same as before.
+            self.tell(&call.started());
+            if !call.sent.is_empty() {
+                self.tell(&call.text(call.sent.clone()));
+            }
+        }
     }
 
     fn send_text(&mut self) {
-        if let (Some(call), false) = (&self.call, self.text.is_empty()) {
-            let news = RunNews::Text {
-                task: call.task,
-                agent: call.agent,
-                step: call.step.to_owned(),
-                delta: std::mem::take(&mut self.text),
-            };
+        if let (Some(call), false) = (&mut self.call, self.text.is_empty()) {
+            let delta = std::mem::take(&mut self.text);
+            call.sent.push_str(&delta);
+            let news = call.text(delta);
             self.tell(&news);
         }
     }
@@ -214,13 +225,34 @@ impl<'a> Watch<'a> {
         });
         self.tell(&RunNews::Speed {
             tokens_per_second: writing.unwrap_or(0.0),
-            elapsed_ms: millis(self.since.elapsed()),
+            worked_ms: millis(self.worked.until(Instant::now())),
             left_ms: self.pace.rest(&spent, self.stage, done).map(millis),
         });
     }
 
     fn tell(&self, news: &RunNews) {
         self.app.driving().tell(self.run, news);
+    }
+}
+
+impl Call {
+    fn started(&self) -> RunNews {
+        RunNews::CallStarted {
+            stage: self.stage,
+            agent: self.agent,
+            step: self.step.to_owned(),
+            task: self.task,
+            path: self.path.clone(),
+        }
+    }
+
+    fn text(&self, delta: String) -> RunNews {
+        RunNews::Text {
+            task: self.task,
+            agent: self.agent,
+            step: self.step.to_owned(),
+            delta,
+        }
     }
 }
 
@@ -255,11 +287,13 @@ pub fn standing(app: &App, run: RunId) -> Vec<RunNews> {
         Ok(view) => {
             let is_over = view.outcome.is_some();
             let view = RunNews::View { view: Box::new(view) };
-            if app.driving().drives(run) {
-                vec![view]
-            } else {
-                vec![view, if is_over { RunNews::Ended } else { RunNews::Stopped }]
-            }
+            let then = match app.driving().loading_for(run) {
+                Some(model) => Some(RunNews::Loading { model }),
+                None if app.driving().drives(run) => None,
+                None if is_over => Some(RunNews::Ended),
+                None => Some(RunNews::Stopped),
+            };
+            std::iter::once(view).chain(then).collect()
         }
         Err(problem) => vec![RunNews::Problem { problem }],
     }

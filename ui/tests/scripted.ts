@@ -92,7 +92,7 @@ function catchUp(id: T.RunId, handler: (one: T.RunNews) => void): void {
   handler({ kind: 'call_started', stage: 'code', agent: call.agent, step: call.step, task: call.task, path: call.path })
   handler({ kind: 'text', task: call.task, agent: call.agent, step: call.step, delta: call.reply.slice(0, Math.round(call.reply.length * 0.6)) })
   const left_ms = run(id).calls.filter((one) => one.id >= call.id).reduce((sum, one) => sum + one.ms, 0)
-  handler({ kind: 'speed', tokens_per_second: (1000 * call.generated_tokens) / call.ms, elapsed_ms: row.worked_ms, left_ms })
+  handler({ kind: 'speed', tokens_per_second: (1000 * call.generated_tokens) / call.ms, worked_ms: row.worked_ms, left_ms })
 }
 
 const acts: Ipc = {
@@ -114,6 +114,7 @@ const acts: Ipc = {
   eraseAllData: async (confirmation) => {
     if (confirmation !== 'erase') throw refuse('not_confirmed', 'Nothing was erased: the word was another one.')
     Object.assign(held, scene('first'))
+    return []
   },
   openInEditor: async () => undefined,
   doctor: async (): Promise<T.DoctorLine[]> => [

@@ -198,8 +198,8 @@ pub enum RunNews {
         /// Tokens written a second.
         #[specta(type = u32)]
         tokens_per_second: f64,
-        /// Since the run was taken up, in milliseconds.
-        elapsed_ms: u64,
+        /// Milliseconds the model has worked on the run, the call under way included.
+        worked_ms: u64,
         /// Until its end, about; none while nothing can be said.
         left_ms: Option<u64>,
     },

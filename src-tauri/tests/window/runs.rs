@@ -1,10 +1,11 @@
 //! Runs: begun, followed, paused, left behind, handed over, deleted.
 
-use crate::ground::{hang_at, script};
-use crate::support::{Window, all_of, filter, form, listed, onto, until_step, until_the_end};
+use crate::ground::{hang_at, script, script_after};
+use crate::support::{Window, all_of, filter, form, listed, onto, until_step, until_text, until_the_end, until_time};
 use magis_app::Halt;
 use magis_app::views::{CandidateState, ExportFormat, RunListFilter, RunNews, RunOrder, RunStatus, SteeringWish};
 use magis_core::Stage;
+use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
 use std::fs;
 
@@ -85,6 +86,64 @@ async fn a_run_is_followed_to_its_end_and_stands_in_the_lists() {
     let text = window.app.call_text(run, calls[0].id).unwrap();
     assert!(text.prompt.contains("Categories"));
     assert_eq!(window.app.usage().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_in_the_middle_of_a_call_sees_it_from_its_beginning() {
+    let model = ScriptedModel::new("script").answer(|request| {
+        let writes_code = request.answer_prefix.contains("The corrected");
+        writes_code.then(|| ScriptedReply::HangAfter("    return label.casefold()".to_owned()))
+    });
+    let window = Window::new(script_after(model));
+    let run = window
+        .app
+        .start_run(form(window.add(), sample::TWO_TASK_ISSUE))
+        .await
+        .unwrap();
+    let mut first = window.follow(run);
+    let begun = until_step(&mut first, "P10-code").await;
+    let written = until_text(&mut first).await;
+
+    let mut second = window.follow(run);
+    assert_eq!(until_step(&mut second, "P10-code").await, begun);
+    assert_eq!(until_text(&mut second).await, written);
+    assert!(written.ends_with("return label.casefold()"), "{written}");
+
+    window.app.halt_run(run, Halt::Stop).await.unwrap();
+    window.app.until_idle().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_of_a_run_goes_on_where_it_was_when_it_is_resumed() {
+    const CALL_MS: u64 = 60_000;
+    let window = Window::new(hang_at("P10-code").with_time(CALL_MS));
+    let run = window
+        .app
+        .start_run(form(window.add(), sample::TWO_TASK_ISSUE))
+        .await
+        .unwrap();
+    let mut news = window.follow(run);
+    until_step(&mut news, "P10-code").await;
+    window.app.halt_run(run, Halt::Pause).await.unwrap();
+    window.app.until_idle().await;
+    let before = window.app.run_row(run).unwrap().worked_ms;
+    assert!(before >= 5 * CALL_MS, "{before}");
+
+    let window = window.reopened(hang_at("P10-code").with_time(CALL_MS));
+    window.app.resume_run(run).await.unwrap();
+    let mut news = window.follow(run);
+    let shown = until_time(&mut news).await;
+    window.app.halt_run(run, Halt::Stop).await.unwrap();
+    window.app.until_idle().await;
+    let view = window.app.run_view(run).unwrap();
+    assert!(
+        (before..before + CALL_MS).contains(&shown),
+        "{shown} ms after {before} ms"
+    );
+    assert_eq!(
+        view.stages.iter().map(|stage| stage.ms).sum::<u64>(),
+        view.row.worked_ms
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

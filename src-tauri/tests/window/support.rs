@@ -103,14 +103,34 @@ pub async fn until_the_end(mut news: UnboundedReceiver<RunNews>) -> Vec<RunNews>
     all
 }
 
-/// Waits until a call of this step begins.
-pub async fn until_step(news: &mut UnboundedReceiver<RunNews>, wanted: &str) {
+/// Waits until a call of this step begins, and returns the news of it.
+pub async fn until_step(news: &mut UnboundedReceiver<RunNews>, wanted: &str) -> RunNews {
     while let Some(one) = news.recv().await {
         if matches!(&one, RunNews::CallStarted { step, .. } if step == wanted) {
-            return;
+            return one;
         }
     }
     panic!("{wanted} never began");
+}
+
+/// Waits for the next text, and returns it.
+pub async fn until_text(news: &mut UnboundedReceiver<RunNews>) -> String {
+    while let Some(one) = news.recv().await {
+        if let RunNews::Text { delta, .. } = one {
+            return delta;
+        }
+    }
+    panic!("no text came");
+}
+
+/// Waits until it is told how long the model has worked on the run, in milliseconds.
+pub async fn until_time(news: &mut UnboundedReceiver<RunNews>) -> u64 {
+    while let Some(one) = news.recv().await {
+        if let RunNews::Speed { worked_ms, .. } = one {
+            return worked_ms;
+        }
+    }
+    panic!("no time was told");
 }
 
 pub fn filter() -> RunListFilter {

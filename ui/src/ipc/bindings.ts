@@ -16,7 +16,7 @@ export const commands = {
 	/**  Writes a report without code, issues, paths and names. */
 	diagnostics: (path: string) => typedError<null, Problem>(__TAURI_INVOKE("diagnostics", { path })),
 	/**  Erases everything in the data folder; `confirmation` is the word that a person typed. */
-	eraseAllData: (confirmation: string) => typedError<null, Problem>(__TAURI_INVOKE("erase_all_data", { confirmation })),
+	eraseAllData: (confirmation: string) => typedError<string[], Problem>(__TAURI_INVOKE("erase_all_data", { confirmation })),
 	/**  Opens a file at a line in the person's editor. */
 	openInEditor: (repo: RepoId, path: string, line: number | null) => typedError<null, Problem>(__TAURI_INVOKE("open_in_editor", { repo, path, line })),
 	/**  The text of a file that the person dropped or picked: an issue, a failing log. */
@@ -1280,8 +1280,8 @@ recorded: boolean } |
 { kind: "speed"; 
 /**  Tokens written a second. */
 tokens_per_second: number; 
-/**  Since the run was taken up, in milliseconds. */
-elapsed_ms: number; 
+/**  Milliseconds the model has worked on the run, the call under way included. */
+worked_ms: number; 
 /**  Until its end, about; none while nothing can be said. */
 left_ms: number | null } | 
 /**  It was stopped or paused, and can be resumed. */

@@ -10,6 +10,7 @@ mod apply;
 mod condense;
 mod contents;
 mod data_folder;
+mod deleting;
 mod describing;
 mod desk;
 mod driver;
@@ -31,6 +32,7 @@ mod searchable;
 mod steering;
 pub mod transcript;
 mod watch;
+mod worked;
 mod workspace;
 
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};
@@ -54,6 +56,7 @@ pub use steering::Steering;
 pub use watch::{
     Failure, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews, WatchState,
 };
+pub use worked::Worked;
 
 /// What the faces of the program (the command line, the window, the measures) need of the floors below.
 pub mod floors {

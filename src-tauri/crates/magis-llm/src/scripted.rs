@@ -18,6 +18,7 @@ pub struct ScriptedModel {
     rules: Vec<Rule>,
     scorers: Vec<Scorer>,
     failures: Vec<(u32, LlmError)>,
+    generate_ms: u64,
     record: Mutex<Record>,
 }
 
@@ -32,6 +33,8 @@ pub enum ScriptedReply {
     Fail(LlmError),
     /// The call never ends: it waits until it is dropped.
     Hang,
+    /// This text comes, and then the call never ends.
+    HangAfter(String),
 }
 
 impl From<&str> for ScriptedReply {
@@ -59,6 +62,7 @@ impl ScriptedModel {
             rules: Vec::new(),
             scorers: Vec::new(),
             failures: Vec::new(),
+            generate_ms: 0,
             record: Mutex::default(),
         }
     }
@@ -67,6 +71,13 @@ impl ScriptedModel {
     #[must_use]
     pub fn with_context(mut self, tokens: u32) -> Self {
         self.card.context = tokens;
+        self
+    }
+
+    /// Says of each call that it took this long, in milliseconds; it answers at once all the same.
+    #[must_use]
+    pub fn with_time(mut self, generate_ms: u64) -> Self {
+        self.generate_ms = generate_ms;
         self
     }
 
@@ -200,6 +211,10 @@ impl LanguageModel for ScriptedModel {
             Some(ScriptedReply::Looping(text)) => (text, true),
             Some(ScriptedReply::Fail(error)) => return Err(error),
             Some(ScriptedReply::Hang) => pending().await,
+            Some(ScriptedReply::HangAfter(text)) => {
+                sink(&text);
+                pending().await
+            }
         };
         if let Constraint::OneOf(choices) = &request.constraint
             && !choices.contains(&text)
@@ -227,6 +242,7 @@ impl LanguageModel for ScriptedModel {
         let usage = Usage {
             prompt_tokens: prompt,
             generated_tokens: Self::tokens(&cut),
+            generate_ms: self.generate_ms,
             ..Usage::default()
         };
         Ok(ChatReply {
@@ -278,6 +294,7 @@ impl LanguageModel for ScriptedModel {
             usage: Usage {
                 prompt_tokens: prompt,
                 generated_tokens,
+                generate_ms: self.generate_ms,
                 ..Usage::default()
             },
         })

@@ -8,7 +8,7 @@ use crate::screen::{Screen, tell};
 use crate::status::StatusLine;
 use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_engine::floors::store::{CallOrigin, RunFilter, RunStatus, StoredEvent};
-use magis_engine::{Magis, Pace, Progress, Spent};
+use magis_engine::{Magis, Pace, Progress, Spent, Worked};
 use std::time::{Duration, Instant};
 
 /// How many earlier runs say how long one takes.
@@ -50,7 +50,7 @@ struct Clock {
     pace: Pace,
     spent: Spent,
     stage: Stage,
-    begun: Instant,
+    worked: Worked,
     counted: Instant,
 }
 
@@ -78,7 +78,7 @@ impl View {
             pace: pace(magis, run)?,
             spent: Spent::of(&magis.store().events(run)?),
             stage: magis.state(run)?.stage(),
-            begun: Instant::now(),
+            worked: Worked::after(magis.store().run(run)?.entry.worked_ms),
             counted: Instant::now(),
         };
         Ok(Self {
@@ -129,6 +129,7 @@ impl View {
 
     /// Takes a message of the engine.
     pub fn take(&mut self, message: Progress) -> Result<(), Failure> {
+        self.clock.worked.note(&message, Instant::now());
         match message {
             Progress::Event { seq, event } => {
                 if let Some(stage) = event.stage() {
@@ -216,7 +217,7 @@ impl View {
         });
         screen.line(&format!(
             "  {}, {} of the model, {} tokens read and {} written",
-            span(self.clock.begun.elapsed()),
+            span(Duration::from_millis(entry.worked_ms)),
             count(calls as usize, "call"),
             thousands(entry.tokens.saturating_sub(written)),
             thousands(written),
@@ -296,7 +297,7 @@ impl View {
             }
             (None, None) => {}
         }
-        parts.push(span(self.clock.begun.elapsed()));
+        parts.push(span(self.clock.worked.until(Instant::now())));
         let done = match (self.clock.stage, self.tasks) {
             (Stage::Code, (closed, all)) if all > 0 => f64::from(closed) / f64::from(all),
             _ => 0.0,

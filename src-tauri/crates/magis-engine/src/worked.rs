@@ -1,0 +1,100 @@
+//! How long the model has worked on a run: the sum that its stages show, and the call that is under way.
+//!
+//! Pauses and the time before a resumption do not count, so a run that is taken up again goes on where it was. It reads
+//! no clock; the time is passed in.
+
+use crate::Progress;
+use std::time::{Duration, Instant};
+
+/// The time that a model has worked on a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worked {
+    /// What the recorded calls took.
+    recorded: Duration,
+    /// When the call under way began.
+    since: Option<Instant>,
+}
+
+impl Worked {
+    /// Goes on from what the run's recorded calls took, in milliseconds.
+    pub fn after(worked_ms: u64) -> Self {
+        Self {
+            recorded: Duration::from_millis(worked_ms),
+            since: None,
+        }
+    }
+
+    /// Takes notice of a call's beginning or end. A reply from the run's own record was counted when it was made.
+    pub fn note(&mut self, progress: &Progress, now: Instant) {
+        match progress {
+            Progress::CallStarted { .. } => self.since = Some(now),
+            Progress::CallEnded {
+                prompt_ms,
+                generate_ms,
+                recorded,
+                ..
+            } => {
+                self.since = None;
+                if !recorded {
+                    self.recorded += Duration::from_millis(prompt_ms + generate_ms);
+                }
+            }
+            Progress::Event { .. } | Progress::Indexing { .. } | Progress::Text { .. } => {}
+        }
+    }
+
+    /// The time up to `now`.
+    pub fn until(&self, now: Instant) -> Duration {
+        let under_way = self.since.map(|since| now.saturating_duration_since(since));
+        self.recorded + under_way.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_core::{Agent, Stage};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn started() -> Progress {
+        Progress::CallStarted {
+            stage: Stage::Team,
+            agent: Agent::Manager,
+            step: "P4",
+            task: None,
+            path: None,
+        }
+    }
+
+    fn ended(recorded: bool) -> Progress {
+        Progress::CallEnded {
+            prompt_tokens: 10,
+            reused_tokens: 0,
+            generated_tokens: 5,
+            prompt_ms: 2_000,
+            generate_ms: 1_000,
+            recorded,
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_taken_up_again_goes_on_where_it_was() {
+        let begun = Instant::now();
+        let mut worked = Worked::after(60_000);
+        assert_eq!(worked.until(begun + SECOND), 60 * SECOND, "no call, no time");
+        worked.note(&started(), begun + SECOND);
+        assert_eq!(worked.until(begun + 3 * SECOND), 62 * SECOND);
+        worked.note(&ended(false), begun + 4 * SECOND);
+        assert_eq!(worked.until(begun + 9 * SECOND), 63 * SECOND);
+    }
+
+    #[test]
+    fn a_reply_on_record_counts_once() {
+        let begun = Instant::now();
+        let mut worked = Worked::after(3_000);
+        worked.note(&started(), begun);
+        worked.note(&ended(true), begun);
+        assert_eq!(worked.until(begun), 3 * SECOND);
+    }
+}
