@@ -187,8 +187,10 @@ async fn a_second_driver_of_the_same_data_folder_is_told_who_works() {
         .unwrap()
         .run;
     let store = ground.magis.store();
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = i64::try_from(since_1970.unwrap().as_millis()).unwrap();
     let lease = store
-        .acquire_lease(run, "another window", std::process::id(), i64::MAX / 4, 1_000)
+        .acquire_lease(run, "another window", std::process::id(), now, 60_000)
         .unwrap();
     let error = open(ground.folder.path());
     let (progress, _watch) = tokio::sync::mpsc::unbounded_channel();

@@ -19,6 +19,10 @@ CREATE TABLE lease (
 ) STRICT;
 CREATE INDEX lease_of_run ON lease (run);";
 
+/// No lease is given for longer, in milliseconds. One that would last longer was taken while the clock was ahead, or the
+/// clock was put back since: nobody would ever renew it, so it is not believed.
+const LONGEST: i64 = 5 * 60_000;
+
 /// The right to work on a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
@@ -74,7 +78,7 @@ impl LeaseError {
 }
 
 impl Store {
-    /// Takes the lease of `run` for `ttl` milliseconds. One that ran out is replaced; the same holder gets its own again.
+    /// Takes the lease of `run` for `ttl` milliseconds, five minutes at most. One that ran out is replaced; the same holder gets its own again.
     /// A run that was queued or interrupted counts as running from here on.
     pub fn acquire_lease(&self, run: RunId, holder: &str, pid: u32, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
         let lease = Lease {
@@ -82,7 +86,7 @@ impl Store {
             holder: holder.to_owned(),
             pid,
             acquired_at: now,
-            expires_at: now.saturating_add(ttl),
+            expires_at: now.saturating_add(ttl.min(LONGEST)),
         };
         let standing = self.write("taking the lease of a run", |transaction| {
             crate::runs::get(transaction, run)?;
@@ -105,7 +109,7 @@ impl Store {
     /// Prolongs a lease to `ttl` milliseconds from now. One that ran out is still its holder's while nobody took it.
     pub fn renew_lease(&self, lease: &Lease, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
         let renewed = Lease {
-            expires_at: now.saturating_add(ttl),
+            expires_at: now.saturating_add(ttl.min(LONGEST)),
             ..lease.clone()
         };
         let held = self.write("renewing a lease", |transaction| {
@@ -159,9 +163,9 @@ impl Lease {
     }
 }
 
-/// The lease, unless it ran out.
+/// The lease, unless it ran out or ends later than any lease can.
 pub(crate) fn live(transaction: &Transaction<'_>, now: i64) -> Result<Option<Lease>, Fault> {
-    Ok(current(transaction)?.filter(|lease| lease.expires_at > now))
+    Ok(current(transaction)?.filter(|lease| lease.expires_at > now && lease.expires_at <= now.saturating_add(LONGEST)))
 }
 
 fn current(transaction: &Transaction<'_>) -> Result<Option<Lease>, Fault> {

@@ -21,7 +21,7 @@ pub struct RunFilter {
     pub after: Option<RunId>,
 }
 
-/// The order of a list of runs.
+/// The order of a list of runs, by the time they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RunOrder {
     /// The newest first.
@@ -63,7 +63,7 @@ fn list_query(filter: &RunFilter) -> String {
         "SELECT id, {AT_HAND}, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
                 outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
                 tokens, worked_ms
-         FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR id < ?3)",
+         FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR (created_at, id) < (SELECT created_at, id FROM runs WHERE id = ?3))",
     );
     if filter.repo.is_some() {
         query = query.replace("(?1 IS NULL OR repo = ?1)", "repo = ?1");
@@ -72,13 +72,13 @@ fn list_query(filter: &RunFilter) -> String {
         query = query.replace("(?2 IS NULL OR status = ?2)", "status = ?2");
     }
     if filter.after.is_some() {
-        query = query.replace("(?3 IS NULL OR id < ?3)", "id < ?3");
+        query = query.replace("(?3 IS NULL OR ", "(");
     }
     match filter.order {
-        RunOrder::NewestFirst => query.push_str(" ORDER BY id DESC LIMIT ?4"),
+        RunOrder::NewestFirst => query.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?4"),
         RunOrder::OldestFirst => {
-            query = query.replace("id < ?3", "id > ?3");
-            query.push_str(" ORDER BY id LIMIT ?4");
+            query = query.replace("(created_at, id) <", "(created_at, id) >");
+            query.push_str(" ORDER BY created_at, id LIMIT ?4");
         }
     }
     query

@@ -155,12 +155,12 @@ fn ids(transaction: &Transaction<'_>, query: &RunQuery, statement: &str) -> Resu
 fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunPage, Fault> {
     let conditions = conditions(query);
     let total = count(transaction, query, &conditions)?;
-    let (after, direction) = match query.order {
-        RunOrder::NewestFirst => ("id < :after", "DESC"),
-        RunOrder::OldestFirst => ("id > :after", "ASC"),
+    let (before, direction) = match query.order {
+        RunOrder::NewestFirst => ("<", "DESC"),
+        RunOrder::OldestFirst => (">", "ASC"),
     };
     let behind = if query.after.is_some() {
-        format!("{conditions} AND {after}")
+        format!("{conditions} AND (created_at, id) {before} (SELECT created_at, id FROM runs WHERE id = :after)")
     } else {
         conditions
     };
@@ -168,7 +168,7 @@ fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunPage
     let page = ids(
         transaction,
         query,
-        &format!("SELECT id FROM runs WHERE {behind} ORDER BY id {direction} LIMIT :limit"),
+        &format!("SELECT id FROM runs WHERE {behind} ORDER BY created_at {direction}, id {direction} LIMIT :limit"),
     )?;
     let rows = page
         .into_iter()
@@ -209,16 +209,20 @@ fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> R
     let shown = |run: RunId| !removed.contains(&run) && allowed.as_ref().is_none_or(|allowed| allowed.contains(&run));
     let found = run_texts::runs_with(transaction, words, RunPage::COUNTED_HITS as usize, &shown)?;
     let total = found.len() as u32;
-    let mut order: Vec<RunId> = found.keys().copied().collect();
+    let order = found.keys().map(|run| created(transaction, *run));
+    let mut order = order.collect::<Result<Vec<_>, Fault>>()?;
+    order.sort_unstable();
     if query.order == RunOrder::NewestFirst {
         order.reverse();
     }
-    let behind = |run: &RunId| match (query.after, query.order) {
-        (None, _) => true,
-        (Some(after), RunOrder::NewestFirst) => *run < after,
-        (Some(after), RunOrder::OldestFirst) => *run > after,
-    };
-    order.retain(behind);
+    if let Some(after) = query.after {
+        let after = (runs::get(transaction, after)?.entry.created_at, after);
+        order.retain(|run| match query.order {
+            RunOrder::NewestFirst => *run < after,
+            RunOrder::OldestFirst => *run > after,
+        });
+    }
+    let mut order: Vec<RunId> = order.into_iter().map(|(_, run)| run).collect();
     let following = order.len() as u32;
     order.truncate(query.limit as usize);
     let page = found.into_iter().filter(|(run, _)| order.contains(run)).collect();
@@ -229,6 +233,12 @@ fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> R
         .collect::<Result<Vec<_>, Fault>>()?;
     let rest = following.saturating_sub(rows.len() as u32);
     Ok(RunPage { rows, total, rest })
+}
+
+/// The place of a run in the order of time.
+fn created(transaction: &Transaction<'_>, run: RunId) -> Result<(i64, RunId), Fault> {
+    let mut statement = transaction.prepare_cached("SELECT created_at FROM runs WHERE id = ?1")?;
+    Ok((statement.query_row([run.0], |row| row.get(0))?, run))
 }
 
 fn listed(transaction: &Transaction<'_>, run: RunId, places: Vec<HitPlace>) -> Result<ListedRun, Fault> {

@@ -4,7 +4,7 @@
 //! with the events is `run_course`'s, and lists of it are `run_lists`'.
 
 use crate::error::Fault;
-use crate::{DiffSize, Store, StoreError, column};
+use crate::{DiffSize, Store, StoreError, column, lease};
 use magis_core::{Base, CommitId, RepoId, RunId, RunOutcome, RunRequest, TreeId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,16 @@ pub(crate) const VERSION_2: &str = "\
 ALTER TABLE runs ADD COLUMN worked_ms INTEGER NOT NULL DEFAULT 0;
 UPDATE runs SET worked_ms = (
     SELECT coalesce(sum(prompt_ms + generate_ms), 0) FROM calls WHERE run = runs.id AND origin = 'own');";
+
+/// Lists go by the time a run was created: one that is imported stands where it belongs, not above what came after it.
+pub(crate) const VERSION_6: &str = "\
+DROP INDEX runs_of_repository;
+DROP INDEX runs_by_status;
+DROP INDEX runs_of_repository_by_status;
+CREATE INDEX runs_by_time ON runs (created_at, id);
+CREATE INDEX runs_of_repository ON runs (repo, created_at, id);
+CREATE INDEX runs_by_status ON runs (status, created_at, id);
+CREATE INDEX runs_of_repository_by_status ON runs (repo, status, created_at, id);";
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -220,13 +230,11 @@ impl Store {
     /// Marks running runs that nobody holds a live lease of as interrupted; returns them, oldest first. Called at start.
     pub fn interrupt_abandoned_runs(&self, now: i64) -> Result<Vec<RunId>, StoreError> {
         self.write("looking for interrupted runs", |transaction| {
+            let driven = lease::live(transaction, now)?.map(|lease| lease.run.0);
             let mut statement = transaction.prepare(
-                "UPDATE runs SET status = 'interrupted'
-                 WHERE status = 'running'
-                   AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.run = runs.id AND lease.expires_at > ?1)
-                 RETURNING id",
+                "UPDATE runs SET status = 'interrupted' WHERE status = 'running' AND id IS NOT ?1 RETURNING id",
             )?;
-            let rows = statement.query_map([now], |row| row.get(0).map(RunId))?;
+            let rows = statement.query_map([driven], |row| row.get(0).map(RunId))?;
             let mut interrupted = rows.collect::<rusqlite::Result<Vec<_>>>()?;
             interrupted.sort_unstable();
             Ok(interrupted)

@@ -4,7 +4,8 @@
 
 mod support;
 
-use magis_store::{RunArchive, RunOrigin, RunStatus};
+use magis_core::RunId;
+use magis_store::{RunArchive, RunFilter, RunOrder, RunOrigin, RunQuery, RunStatus};
 use serde_json::Value;
 use support::{Data, call, ended, merged, spoken, started};
 
@@ -35,6 +36,41 @@ fn an_imported_run_is_the_exported_one_and_marked() {
 }
 
 #[test]
+fn an_imported_run_stands_in_every_list_where_its_time_belongs() {
+    let data = Data::new();
+    let earlier = data.run_at("Port is closed", 5);
+    let later = data.run_at("Port is open", 20);
+    let imported = data.store.import_run(&exported()).unwrap();
+    let listed: Vec<RunId> = data
+        .store
+        .runs(&RunFilter::default())
+        .unwrap()
+        .iter()
+        .map(|run| run.id)
+        .collect();
+    assert_eq!(listed, [later, imported, earlier]);
+
+    let check = |text: &str, order: RunOrder, expected: [RunId; 3]| {
+        let mut query = RunQuery {
+            text: text.to_owned(),
+            order,
+            limit: 1,
+            ..RunQuery::default()
+        };
+        for run in expected {
+            let page = data.store.run_page(&query).unwrap();
+            assert_eq!(page.rows[0].run.id, run, "{text:?} {order:?}");
+            query.after = Some(run);
+        }
+        assert_eq!(data.store.run_page(&query).unwrap().rows, []);
+    };
+    for text in ["", "port"] {
+        check(text, RunOrder::NewestFirst, [later, imported, earlier]);
+        check(text, RunOrder::OldestFirst, [earlier, imported, later]);
+    }
+}
+
+#[test]
 fn a_run_cut_off_is_imported_as_interrupted() {
     let mut archive = exported();
     archive.run.events.truncate(2);
@@ -53,7 +89,7 @@ fn check_refused(change: impl FnOnce(&mut Value), expected: &str) {
         .and_then(|archive| data.store.import_run(&archive));
     let error = imported.unwrap_err();
     assert!(error.to_string().contains(expected), "{error}");
-    assert_eq!(data.store.runs(&magis_store::RunFilter::default()).unwrap(), []);
+    assert_eq!(data.store.runs(&RunFilter::default()).unwrap(), []);
 }
 
 #[test]

@@ -409,3 +409,21 @@ fn a_run_left_behind_is_interrupted() {
         (RunStatus::Interrupted, RunStatus::Interrupted)
     );
 }
+
+#[test]
+fn a_lease_that_lasts_longer_than_any_can_is_not_believed() {
+    const THREE_YEARS: i64 = 3 * 365 * 24 * 60 * 60 * 1000;
+    let data = Data::new();
+    let run = data.run("Port is lost");
+    data.append(run, &[started("Port is lost")]);
+    // Taken while the clock was ahead, by a driver that was killed.
+    let wrong = data.store.acquire_lease(run, "before", 1, THREE_YEARS, 30_000).unwrap();
+    assert_eq!(data.store.live_lease(THREE_YEARS).unwrap(), Some(wrong));
+
+    assert_eq!(data.store.live_lease(100).unwrap(), None);
+    assert_eq!(data.store.interrupt_abandoned_runs(100).unwrap(), [run]);
+    let lease = data.store.acquire_lease(run, "now", 2, 100, 30_000).unwrap();
+    data.store.release_lease(&lease).unwrap();
+    data.store.acquire_lease(run, "before", 1, THREE_YEARS, 30_000).unwrap();
+    data.store.delete_run(run, 100).unwrap();
+}
