@@ -49,7 +49,7 @@ pub async fn diagnostics(app: State<'_, App>, path: PathBuf) -> Result<(), Probl
 /// Erases everything in the data folder; `confirmation` is the word that a person typed.
 #[tauri::command]
 #[specta::specta]
-pub async fn erase_all_data(app: State<'_, App>, confirmation: String) -> Result<(), Problem> {
+pub async fn erase_all_data(app: State<'_, App>, confirmation: String) -> Result<Vec<String>, Problem> {
     app.erase_all(&confirmation).await
 }
 

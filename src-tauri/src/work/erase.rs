@@ -2,8 +2,7 @@
 
 use crate::driving::Halt;
 use crate::problem::Problem;
-use crate::state::{App, Change, now};
-use std::path::Path;
+use crate::state::{App, Change};
 
 /// What a person has to type before all data is erased.
 pub const ERASE_ALL: &str = "erase";
@@ -14,19 +13,18 @@ impl App {
     pub fn erase_removed(&self, before: i64) {
         let Ok(magis) = self.magis() else { return };
         for run in magis.store().removed_runs(before).unwrap_or_default() {
-            drop(magis.store().delete_run(run, now()));
+            drop(magis.delete_run(run));
         }
         for repo in magis.store().removed_repositories(before).unwrap_or_default() {
-            if magis.store().delete_repository(repo, now()).is_ok() {
-                magis.delete_index(repo);
+            if magis.delete_repository(repo).is_ok() {
                 self.head_files().remove(&repo);
             }
         }
     }
 
-    /// Stops every run and erases everything in the data folder: runs, memory, indexes, settings, and the models where
-    /// they lie inside. The folder is empty and usable afterwards.
-    pub async fn erase_all(&self, confirmation: &str) -> Result<(), Problem> {
+    /// Stops every run and erases everything of ours in the data folder: runs, memory, indexes, settings, and the models
+    /// where they lie inside. The folder is usable afterwards. Returns the names of what is not ours and was left.
+    pub async fn erase_all(&self, confirmation: &str) -> Result<Vec<String>, Problem> {
         if confirmation.trim() != ERASE_ALL {
             return Err(Problem::new(
                 "not_confirmed",
@@ -37,13 +35,14 @@ impl App {
         self.driving().halt_all(self, Halt::Stop);
         self.until_idle().await;
         self.driving().free(self).await;
-        self.work(|app| {
-            app.close(Problem::new("erasing", "all data is being erased", "Wait a moment."));
-            let erased = empty(app.place().data.root());
-            app.reopen()?;
-            erased
-        })
-        .await?;
+        let left = self
+            .work(|app| {
+                app.close(Problem::new("erasing", "all data is being erased", "Wait a moment."));
+                let erased = app.place().data.erase();
+                app.reopen()?;
+                Ok(erased?)
+            })
+            .await?;
         for change in [
             Change::Repositories,
             Change::Runs(None),
@@ -52,7 +51,7 @@ impl App {
         ] {
             self.ring(change);
         }
-        Ok(())
+        Ok(left)
     }
 
     /// Waits until no run is worked on and none waits.
@@ -61,25 +60,4 @@ impl App {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     }
-}
-
-fn empty(folder: &Path) -> Result<(), Problem> {
-    let failed = |error: std::io::Error| {
-        Problem::new(
-            "io",
-            format!("could not erase everything in {}: {error}", folder.display()),
-            "Close other programs that use it, and erase the rest by hand.",
-        )
-    };
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let is_folder = entry.file_type().map_err(failed)?.is_dir();
-        let gone = if is_folder {
-            std::fs::remove_dir_all(entry.path())
-        } else {
-            std::fs::remove_file(entry.path())
-        };
-        gone.map_err(failed)?;
-    }
-    Ok(())
 }

@@ -45,7 +45,10 @@ async fn what_was_typed_and_set_is_there_again() {
     assert!(!report.contains("tally") && !report.contains("half an iss"), "{report}");
 
     assert_eq!(window.app.erase_all("yes").await.unwrap_err().code, "not_confirmed");
-    window.app.erase_all(ERASE_ALL).await.unwrap();
+    let data = window.folder.path().join("data");
+    fs::write(data.join("notes.txt"), "not of Magis").unwrap();
+    assert_eq!(window.app.erase_all(ERASE_ALL).await.unwrap(), ["notes.txt"]);
+    assert_eq!(fs::read_to_string(data.join("notes.txt")).unwrap(), "not of Magis");
     let info = window.app.info().unwrap();
     assert!(info.first_start && info.opened.is_none());
     assert!(

@@ -19,7 +19,7 @@ export interface Ipc {
   putSettings(settings: T.Settings): Done
   fetched(): Promise<T.FetchRecord[]>
   diagnostics(path: string): Done
-  eraseAllData(confirmation: string): Done
+  eraseAllData(confirmation: string): Promise<string[]>
   openInEditor(repo: T.RepoId, path: string, line: number | null): Done
   doctor(): Promise<T.DoctorLine[]>
   answerClose(answer: T.CloseAnswer): Done

@@ -287,6 +287,17 @@ pub enum MemoryCommand {
         #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
         repo: PathBuf,
     },
+    /// Erase all that is remembered of a repository, with its index and the objects its runs read
+    ///
+    /// Its runs stay and can be read; delete them with 'magis runs delete'. The repository itself is not touched.
+    Erase {
+        /// The repository
+        #[arg(long, value_name = "PATH")]
+        repo: PathBuf,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// A file of a repository.

@@ -15,10 +15,11 @@ mod watch;
 use crate::args::{Cli, Command, Global};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::screen::Screen;
+use crate::screen::{Screen, ask, tell};
 use clap::CommandFactory as _;
 use magis_core::RunId;
 use magis_engine::floors::llama::{WorkerCommand, worker};
+use magis_engine::floors::store::{Access, Erasure};
 use magis_engine::{DataFolder, Magis};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -64,7 +65,17 @@ impl Place {
 
     /// Opens the data folder; this very program is the engine's worker as well.
     pub fn open(&self) -> Result<Magis, Failure> {
-        Ok(Magis::open(self.data()?, worker_command()?)?)
+        let magis = Magis::open(self.data()?, worker_command()?)?;
+        match magis.store().access() {
+            Access::ReadWrite => {}
+            Access::DiskFull => {
+                tell("note: the disk of the data folder is full: past runs can be read, nothing can be recorded")
+            }
+            Access::ReadOnly => {
+                tell("note: the data folder is read-only: past runs can be read, nothing can be recorded")
+            }
+        }
+        Ok(magis)
     }
 
     /// The command that goes on with a run, with the folder of its model where that is not the usual one.
@@ -160,4 +171,22 @@ fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Whether a person says yes; where nobody can be asked, an error that begins with `undone`.
+fn agreed(question: &str, undone: impl Fn() -> String) -> Result<bool, Failure> {
+    let answer = ask(question)
+        .ok_or_else(|| Failure::usage(format!("{}: nobody is there to be asked", undone()), "give --yes"))?;
+    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Says whether anything is left of what was deleted.
+fn say_erasure(place: &Place, erasure: &Erasure) -> Result<(), Failure> {
+    match erasure {
+        Erasure::Complete => place
+            .screen
+            .line("  No byte of its texts is left in the data folder.")?,
+        Erasure::Pending { why } => tell(&format!("  note: traces wait to be erased at the next opening: {why}")),
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ use magis_engine::floors::models::{FetchError, LibraryError};
 use magis_engine::floors::repo::{PatchError, ReadError, RepoError};
 use magis_engine::floors::store::{ArchiveError, StoreError};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -64,6 +65,22 @@ impl Failure {
             Self::Told { exit, .. } => *exit,
         }
     }
+}
+
+/// Refuses to write to a file that is there.
+pub fn refuse_existing(file: &Path) -> Result<(), Failure> {
+    if file.symlink_metadata().is_ok() {
+        return Err(exists_already(file));
+    }
+    Ok(())
+}
+
+/// That a file is there, and was left as it is.
+pub fn exists_already(file: &Path) -> Failure {
+    Failure::error(
+        format!("{} exists already, and nothing was written", file.display()),
+        "choose another name, or delete that file first",
+    )
 }
 
 impl From<EngineError> for Failure {

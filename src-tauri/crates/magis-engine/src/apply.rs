@@ -90,7 +90,7 @@ impl Magis {
 
     /// The last application of a run's patch; none where there was none, or it was taken back.
     pub fn applied(&self, run: RunId) -> Result<Option<Application>, EngineError> {
-        Ok(self.store.setting(&applied_key(run))?)
+        Ok(self.store.application(run)?)
     }
 
     /// Whether [`Magis::undo`] would find everything as the application left it.
@@ -129,7 +129,7 @@ impl Magis {
             applied: applied.clone(),
             at_ms: now(),
         };
-        self.store.put_setting(&applied_key(run), &application)?;
+        self.store.put_application(run, &application)?;
         Ok(AppliedRun::Repository(applied))
     }
 
@@ -180,7 +180,7 @@ impl Magis {
     pub fn undo(&self, run: RunId) -> Result<AppliedRun, EngineError> {
         let Application { applied, .. } = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
         undo(&self.repository_of(run)?, &applied)?;
-        self.store.clear_setting(&applied_key(run))?;
+        self.store.clear_application(run)?;
         Ok(AppliedRun::Repository(applied))
     }
 
@@ -241,8 +241,4 @@ fn unreadable(run: RunId) -> impl Fn(magis_repo::PatchError) -> EngineError {
         run,
         why: error.to_string(),
     }
-}
-
-fn applied_key(run: RunId) -> String {
-    format!("applied/{run}")
 }

@@ -1,8 +1,26 @@
-//! Where everything lies: one data folder, shared by the window and the command line.
+//! Where everything lies: one data folder, shared by the window and the command line, and what of it is ours.
 
 use crate::EngineError;
 use magis_core::RepoId;
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// What this program keeps in a data folder. Anything else there is somebody else's.
+const ENTRIES: [&str; 10] = [
+    "magis.sqlite3",
+    "magis.sqlite3-wal",
+    "magis.sqlite3-shm",
+    "magis.sqlite3-journal",
+    "models",
+    "objects",
+    "index",
+    "sample",
+    "web",
+    "window.json",
+];
+/// Those that hold a repository's code or a window's traces.
+const PRIVATE: [&str; 4] = ["objects", "index", "sample", "web"];
 
 /// The data folder: database, models, indexes and object stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,10 +70,60 @@ impl DataFolder {
 
     /// The object store of a repository: what its runs read and made.
     pub fn objects(&self, repo: RepoId) -> PathBuf {
-        self.root.join("objects").join(repo.to_string())
+        self.all_objects().join(repo.to_string())
+    }
+
+    pub(crate) fn all_objects(&self) -> PathBuf {
+        self.root.join("objects")
+    }
+
+    /// Makes the folders that hold code, for their owner alone: the data folder itself may be open to others where it was
+    /// somebody else's before.
+    pub(crate) fn make_private(&self) -> Result<(), EngineError> {
+        for name in PRIVATE {
+            let folder = self.root.join(name);
+            if folder.symlink_metadata().is_ok() {
+                continue;
+            }
+            let mut builder = DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            match builder.create(&folder) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(EngineError::io("make", &folder)(error));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Erases everything that this program keeps in the folder, the models where they lie inside. Returns the names of
+    /// what is left: other people's files. No store may be open.
+    pub fn erase(&self) -> Result<Vec<String>, EngineError> {
+        for name in ENTRIES {
+            let entry = self.root.join(name);
+            let Ok(about) = entry.symlink_metadata() else { continue };
+            let erased = if about.is_dir() {
+                std::fs::remove_dir_all(&entry)
+            } else {
+                std::fs::remove_file(&entry)
+            };
+            erased.map_err(EngineError::io("erase", &entry))?;
+        }
+        let left = std::fs::read_dir(&self.root).map_err(EngineError::io("read", &self.root))?;
+        let mut left: Vec<String> = left
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+            .collect();
+        left.sort();
+        Ok(left)
     }
 
     pub(crate) fn index(&self, repo: RepoId) -> PathBuf {
-        self.root.join("index").join(repo.to_string())
+        self.all_indexes().join(repo.to_string())
+    }
+
+    pub(crate) fn all_indexes(&self) -> PathBuf {
+        self.root.join("index")
     }
 }

@@ -46,7 +46,7 @@ impl Magis {
 
     /// Deletes the search index of a repository, where nobody is at work on it for long. It can be made anew from nothing, so what cannot be deleted now does no
     /// harm.
-    pub fn delete_index(&self, repo: RepoId) {
+    pub(crate) fn delete_index(&self, repo: RepoId) {
         let folder = self.data.index(repo);
         let end = Instant::now() + PATIENCE;
         let waits = &mut || {

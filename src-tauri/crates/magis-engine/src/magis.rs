@@ -11,7 +11,7 @@ use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_llm::LanguageModel;
 use magis_models::ModelLibrary;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
-use magis_store::{NewRun, RunArchive, Store, StoreError};
+use magis_store::{Access, Erasure, NewRun, RunArchive, Store, StoreError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,13 +67,19 @@ impl Magis {
     pub fn open(data: DataFolder, worker: WorkerCommand) -> Result<Self, EngineError> {
         let store = Store::open(data.root())?;
         let library = Arc::new(ModelLibrary::open(data.models())?);
-        interrupt_abandoned(&store)?;
-        Ok(Self {
+        let magis = Self {
             data,
             store,
             library,
             worker,
-        })
+        };
+        if magis.store.access() == Access::ReadWrite {
+            magis.data.make_private()?;
+            interrupt_abandoned(&magis.store)?;
+            // What cannot be removed now either waits for the next opening, as it did for this one.
+            let _: Erasure = magis.finish_deletions();
+        }
+        Ok(magis)
     }
 
     /// The store.

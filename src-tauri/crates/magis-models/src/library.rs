@@ -156,7 +156,15 @@ impl ModelLibrary {
     /// As [`Self::open`], with another catalogue.
     pub fn with_catalog(folder: impl Into<PathBuf>, catalog: Catalog) -> Result<Self, LibraryError> {
         let folder = folder.into();
-        create_private_folder(&folder).map_err(storage("create the model folder", &folder))?;
+        match create_private_folder(&folder) {
+            // Nothing can be put there, and what is there can be used all the same.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::StorageFull
+                ) => {}
+            created => created.map_err(storage("create the model folder", &folder))?,
+        }
         let hashes = HashMemory::in_folder(folder.join("hashes"));
         Ok(Self {
             folder,

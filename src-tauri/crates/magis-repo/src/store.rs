@@ -3,9 +3,10 @@
 //! New objects are written here and nowhere else. The repository's objects are read beside them, never written: not even
 //! their time stamps are refreshed, which is why writing goes through a handle that does not know them.
 
-use crate::{RepoError, Repository};
+use crate::{RepoError, Repository, prune};
 use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
 use magis_core::BlobId;
+use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
@@ -42,6 +43,8 @@ struct Databases {
     own: Mutex<git2::Repository>,
     /// Our objects and the repository's; reads only.
     joined: Mutex<git2::Repository>,
+    /// Keeps the store from being pruned.
+    _held: Option<File>,
 }
 
 impl ObjectStore {
@@ -65,6 +68,15 @@ impl ObjectStore {
     /// Opens an existing store without its repository, which is still read where it was if it is there.
     pub fn reopen(folder: impl AsRef<Path>) -> Result<Self, RepoError> {
         let folder = folder.as_ref();
+        Self::join(folder, prune::hold(folder))
+    }
+
+    /// As [`ObjectStore::reopen`], for who prunes the store.
+    pub(crate) fn reopen_unheld(folder: &Path) -> Result<Self, RepoError> {
+        Self::join(folder, None)
+    }
+
+    fn join(folder: &Path, held: Option<File>) -> Result<Self, RepoError> {
         let open = || git2::Repository::open_bare(folder).map_err(RepoError::git("opening the object store"));
         let (own, joined) = (open()?, open()?);
         let source = folder.join(SOURCE);
@@ -77,6 +89,7 @@ impl ObjectStore {
             databases: Arc::new(Databases {
                 own: Mutex::new(own),
                 joined: Mutex::new(joined),
+                _held: held,
             }),
         })
     }
@@ -128,9 +141,12 @@ impl ObjectStore {
         }
     }
 
-    /// Keeps a version of a file in our own database.
+    /// Keeps a version of a file in our own database, whether a run needs it or not.
     pub fn keep_text(&self, text: &str) -> Result<BlobId, RepoError> {
-        Ok(BlobId(self.write(ObjectType::Blob, text.as_bytes())?.to_string()))
+        let id = self.write(ObjectType::Blob, text.as_bytes())?;
+        let folder = self.own().path().to_owned();
+        prune::keep_always(&folder, id)?;
+        Ok(BlobId(id.to_string()))
     }
 
     /// Writes an object into our own database.

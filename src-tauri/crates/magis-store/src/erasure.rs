@@ -14,13 +14,24 @@ CREATE TABLE pending_erasure (
 /// Whether deleted texts are gone from the files, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Erasure {
-    /// No byte of them is left in the database's files.
+    /// No byte of them is left.
     Complete,
     /// They are deleted, but traces wait in the files; the next opening or deletion erases them.
     Pending {
         /// Why, in a sentence.
         why: String,
     },
+}
+
+impl Erasure {
+    /// Complete where both are.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match self {
+            Self::Complete => other,
+            Self::Pending { .. } => self,
+        }
+    }
 }
 
 /// A database above this size is rebuilt through a temporary file of SQLite's instead of in memory.

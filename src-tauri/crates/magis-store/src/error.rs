@@ -3,7 +3,8 @@
 //! It does not decide what to do about it; [`StoreError::remedy`] says what a person can do.
 
 use magis_core::{RepoId, RunId};
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Why the store could not do something.
@@ -28,11 +29,21 @@ pub enum StoreError {
         detail: String,
     },
     /// No room is left on the disk.
-    #[error("{attempt}: no room is left on the disk for {path}; nothing of it was recorded")]
+    #[error("{attempt}: no room is left on the disk of {path} ({free} bytes are free); nothing of it was recorded")]
     Full {
         /// What was attempted.
         attempt: &'static str,
         /// The database file.
+        path: PathBuf,
+        /// Bytes that are free on its disk.
+        free: u64,
+    },
+    /// The disk, or the file's mode, allows reading alone.
+    #[error("{attempt}: {path} can only be read, not written")]
+    ReadOnly {
+        /// What was attempted.
+        attempt: &'static str,
+        /// The database file or its folder.
         path: PathBuf,
     },
     /// A newer version of this program made the database.
@@ -67,7 +78,7 @@ pub enum StoreError {
         /// The folder or file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The disk does not allow a write-ahead log, without which two programs cannot share the database.
     #[error("the database {path} cannot keep a write-ahead log there (it has '{mode}')")]
@@ -173,12 +184,33 @@ pub enum ArchiveError {
 }
 
 impl StoreError {
+    /// What kept a folder or file from being made or opened.
+    pub(crate) fn of_folder(path: PathBuf, source: io::Error) -> Self {
+        let attempt = "opening the data folder";
+        match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::full(attempt, path),
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Self::ReadOnly { attempt, path },
+            _ => Self::Folder { path, source },
+        }
+    }
+
+    pub(crate) fn full(attempt: &'static str, path: PathBuf) -> Self {
+        let free = free_beside(&path).unwrap_or(0);
+        Self::Full { attempt, path, free }
+    }
+
+    /// Whether nothing can be written now, while what was written before may still be read.
+    pub(crate) fn is_about_writing(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::ReadOnly { .. })
+    }
+
     /// A short word for this kind of error, stable across versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Locked { .. } => "locked",
             Self::Damaged { .. } => "damaged",
             Self::Full { .. } => "full",
+            Self::ReadOnly { .. } => "read_only",
             Self::NewerSchema { .. } => "newer_schema",
             Self::NotOurs { .. } => "not_ours",
             Self::Denied { .. } => "denied",
@@ -208,7 +240,13 @@ impl StoreError {
                  put a backup in its place or recover it with 'sqlite3 {0} .recover'",
                 path.display()
             ),
-            Self::Full { .. } => "make room on that disk; the run goes on from its last event".to_owned(),
+            Self::Full { .. } => {
+                "make room on that disk and start the program again; a run goes on from its last event".to_owned()
+            }
+            Self::ReadOnly { path, .. } => format!(
+                "make {} and its disk writable for you, or choose another data folder; past runs can be read meanwhile",
+                path.display()
+            ),
             Self::NewerSchema { .. } => "update this program, or choose another data folder".to_owned(),
             Self::NotOurs { .. } => "choose another data folder".to_owned(),
             Self::Denied { path, .. } | Self::Folder { path, .. } => {
@@ -246,7 +284,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) fn located(self, attempt: &'static str, path: &std::path::Path) -> StoreError {
+    pub(crate) fn located(self, attempt: &'static str, path: &Path) -> StoreError {
         use rusqlite::{Error as Sql, ErrorCode as Code};
         let path = path.to_owned();
         let source = match self {
@@ -260,10 +298,15 @@ impl Fault {
                 match failure.code {
                     Code::DatabaseBusy | Code::DatabaseLocked => StoreError::Locked { attempt, path },
                     Code::DatabaseCorrupt | Code::NotADatabase => StoreError::Damaged { attempt, path, detail },
-                    Code::DiskFull => StoreError::Full { attempt, path },
-                    Code::PermissionDenied | Code::ReadOnly | Code::CannotOpen => {
-                        StoreError::Denied { attempt, path, detail }
+                    Code::DiskFull => StoreError::full(attempt, path),
+                    Code::ReadOnly => StoreError::ReadOnly { attempt, path },
+                    // SQLite says of a full disk that an operation on it failed, where it was not the database itself.
+                    Code::SystemIoFailure | Code::CannotOpen
+                        if free_beside(&path).is_some_and(|free| free < SMALLEST_ROOM) =>
+                    {
+                        StoreError::full(attempt, path)
                     }
+                    Code::PermissionDenied | Code::CannotOpen => StoreError::Denied { attempt, path, detail },
                     _ => StoreError::Sqlite { attempt, path, source },
                 }
             }
@@ -277,6 +320,14 @@ impl Fault {
             _ => StoreError::Sqlite { attempt, path, source },
         }
     }
+}
+
+/// SQLite needs this much beside the database to open it at all.
+const SMALLEST_ROOM: u64 = 64 * 1024;
+
+/// Bytes that are free on the disk of a file; none where the system does not say.
+fn free_beside(file: &Path) -> Option<u64> {
+    fs4::available_space(file.ancestors().find(|folder| folder.exists())?).ok()
 }
 
 impl From<rusqlite::Error> for Fault {

@@ -1,6 +1,6 @@
 //! The data folder and the database file, readable by their owner alone.
 //!
-//! It never deletes anything, and leaves the mode of a folder alone that holds other things than ours.
+//! It never deletes anything, and leaves the mode of a folder alone that was there before and held something.
 
 use crate::StoreError;
 use std::fs;
@@ -15,9 +15,9 @@ pub(crate) fn prepare(folder: &Path) -> Result<PathBuf, StoreError> {
     let file = folder.join(FILE_NAME);
     let failed = |path: &Path| {
         let path = path.to_owned();
-        move |source: io::Error| StoreError::Folder { path, source }
+        move |source: io::Error| StoreError::of_folder(path, source)
     };
-    let ours = !folder.exists() || file.exists() || is_empty(folder).map_err(failed(folder))?;
+    let ours = !folder.exists() || is_empty(folder).map_err(failed(folder))?;
     create_folder(folder).map_err(failed(folder))?;
     if ours {
         make_private(folder, 0o700).map_err(failed(folder))?;

@@ -5,6 +5,7 @@
 //! It knows neither git nor the search index, reads no clock (times are milliseconds since 1970-01-01 UTC and are passed
 //! in) and folds no events: what a run's log means is the flow's business.
 
+mod applications;
 mod archive;
 mod calls;
 mod change_messages;
@@ -18,6 +19,7 @@ mod folder;
 mod lease;
 mod memory_archive;
 mod memory_work;
+mod pending_prunings;
 mod removals;
 mod repositories;
 mod repository_removals;
@@ -44,6 +46,7 @@ pub use events::StoredEvent;
 pub use lease::{Lease, LeaseError};
 pub use memory_archive::{ArchivedCode, MemoryArchive, MemoryFileError, MemoryImport};
 pub use memory_work::{DaySpent, MemoryWork, Reuse};
+pub use pending_prunings::PendingPruning;
 pub use removals::DeletedRun;
 pub use repositories::{DeletedRepository, NewRepository, Repository};
 pub use run_lists::{RunFilter, RunOrder};
@@ -51,5 +54,5 @@ pub use run_pages::{ListedRun, RunPage, RunQuery, Standing};
 pub use run_texts::{HitPlace, RunHit, RunSearch, SnippetPart, TextSource};
 pub use runs::{NewRun, Parent, Run, RunEntry, RunOrigin, RunStatus};
 pub use silent_scores::SilentScore;
-pub use store::{OpenOptions, Store};
+pub use store::{Access, OpenOptions, Store};
 pub use summaries::{Coverage, Maker, NewSummary, Summary};

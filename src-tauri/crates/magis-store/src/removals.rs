@@ -2,7 +2,7 @@
 //!
 //! How their texts leave the files is `erasure`'s.
 
-use crate::{Erasure, Store, StoreError, erasure, lease, runs};
+use crate::{Erasure, Store, StoreError, erasure, lease, pending_prunings, runs};
 use magis_core::RunId;
 
 pub(crate) const VERSION_2: &str = "\
@@ -74,6 +74,7 @@ impl Store {
             let reruns = statement
                 .query_map([id.0], |row| row.get(0).map(RunId))?
                 .collect::<rusqlite::Result<Vec<_>>>()?;
+            pending_prunings::note(transaction, id)?;
             transaction.execute("DELETE FROM runs WHERE id = ?1", [id.0])?;
             erasure::note(transaction)?;
             Ok((summaries, messages, reruns))

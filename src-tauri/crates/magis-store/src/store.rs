@@ -21,6 +21,18 @@ pub struct Store {
 struct Shared {
     connection: Mutex<Connection>,
     path: PathBuf,
+    access: Access,
+}
+
+/// What can be done with a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Everything.
+    ReadWrite,
+    /// Reading alone: the disk is full.
+    DiskFull,
+    /// Reading alone: the disk or the folder is read-only.
+    ReadOnly,
 }
 
 /// How a store is opened.
@@ -44,8 +56,16 @@ impl Store {
         Self::open_with(folder, OpenOptions::default())
     }
 
-    /// Like [`Store::open`], with `options`.
+    /// Like [`Store::open`], with `options`. Where the disk is full or cannot be written, a database that is there is opened
+    /// for reading: see [`Store::access`].
     pub fn open_with(folder: &Path, options: OpenOptions) -> Result<Self, StoreError> {
+        match Self::open_to_write(folder, options) {
+            Err(error) if error.is_about_writing() => Self::open_to_read(&folder.join(folder::FILE_NAME), error),
+            opened => opened,
+        }
+    }
+
+    fn open_to_write(folder: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         let path = folder::prepare(folder)?;
         let connection = connect(&path, options).map_err(|fault| match fault.located("opening", &path) {
             StoreError::Damaged { attempt, path, detail } => {
@@ -58,10 +78,38 @@ impl Store {
             shared: Arc::new(Shared {
                 connection: Mutex::new(connection),
                 path,
+                access: Access::ReadWrite,
             }),
         };
         store.finish_erasure()?;
         Ok(store)
+    }
+
+    /// Opens what can be read of a database that cannot be written because of `hindrance`, which is returned where it
+    /// cannot be read either.
+    fn open_to_read(path: &Path, hindrance: StoreError) -> Result<Self, StoreError> {
+        let Some(mut connection) = connect_to_read(path) else {
+            return Err(hindrance);
+        };
+        if schema::migrate(&mut connection, path).is_err() {
+            return Err(hindrance);
+        }
+        let access = match hindrance {
+            StoreError::Full { .. } => Access::DiskFull,
+            _ => Access::ReadOnly,
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                connection: Mutex::new(connection),
+                path: path.to_owned(),
+                access,
+            }),
+        })
+    }
+
+    /// Whether it can be written, and if not, why.
+    pub fn access(&self) -> Access {
+        self.shared.access
     }
 
     /// The database file.
@@ -99,6 +147,12 @@ impl Store {
         attempt: &'static str,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        let path = || self.path().to_owned();
+        match self.access() {
+            Access::ReadWrite => {}
+            Access::DiskFull => return Err(StoreError::full(attempt, path())),
+            Access::ReadOnly => return Err(StoreError::ReadOnly { attempt, path: path() }),
+        }
         self.within(TransactionBehavior::Immediate, work)
             .map_err(|fault| fault.located(attempt, self.path()))
     }
@@ -140,6 +194,39 @@ fn connect(path: &Path, options: OpenOptions) -> Result<Connection, Fault> {
     connection.set_prepared_statement_cache_capacity(64);
     schema::migrate(&mut connection, path)?;
     Ok(connection)
+}
+
+/// A connection that only reads, and needs to write nothing for that. None where the log holds what the database does not,
+/// and cannot be read without its index.
+fn connect_to_read(path: &Path) -> Option<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let is_readable = |connection: &Connection| {
+        let counted = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
+        counted.is_ok_and(|tables| tables > 0)
+    };
+    let plain = Connection::open_with_flags(path, flags).ok().filter(is_readable);
+    if plain.is_some() {
+        return plain;
+    }
+    let log = path.with_extension("sqlite3-wal");
+    if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        return None;
+    }
+    let address = format!("file:{}?immutable=1", in_address(path));
+    let alone = Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI).ok();
+    alone.filter(is_readable)
+}
+
+/// A path as an address of SQLite's spells it.
+fn in_address(path: &Path) -> String {
+    let mut address = String::new();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            other => address.push_str(&format!("%{other:02X}")),
+        }
+    }
+    address
 }
 
 /// Asks for the write-ahead log. SQLite does not wait for others here: of many that open a new file at once, one may change it.

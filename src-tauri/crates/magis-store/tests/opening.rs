@@ -56,8 +56,10 @@ fn a_folder_that_holds_other_things_keeps_its_mode() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("notes.txt"), "mine").unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    Store::open(folder.path()).unwrap();
-    assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o755);
+    for _ in 0..2 {
+        Store::open(folder.path()).unwrap();
+        assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o755);
+    }
 }
 
 #[test]

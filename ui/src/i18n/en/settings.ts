@@ -72,6 +72,7 @@ export const settings = {
   'settings.erase.type': 'Type the word "{word}" to go on',
   'settings.erase.word': 'erase',
   'settings.erase.do': 'Erase everything',
+  'settings.erase.left': 'All data of Magis is erased. Left in the folder, because Magis did not make it: {names}',
   'settings.version': 'Version',
   'settings.machine': 'This machine',
   'settings.machine.text': '{threads} threads, {available} of {all} memory free',

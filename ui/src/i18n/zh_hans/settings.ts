@@ -74,6 +74,7 @@ export const settings: Record<keyof typeof english, string> = {
   'settings.erase.type': '请输入“{word}”以继续',
   'settings.erase.word': '清除',
   'settings.erase.do': '全部清除',
+  'settings.erase.left': 'Magis 的所有数据已清除。文件夹中保留了不是由 Magis 创建的内容：{names}',
   'settings.version': '版本',
   'settings.machine': '本机',
   'settings.machine.text': '{threads} 个线程，可用内存 {available}，共 {all}',

@@ -3,7 +3,7 @@
 use super::Place;
 use crate::args::ApplyArgs;
 use crate::exit::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, refuse_existing};
 use crate::render::{clean, count};
 use crate::screen::ask;
 use magis_core::RunId;
@@ -80,12 +80,7 @@ fn write_patch(
         place.screen.write(&patch.select(selection).to_string())?;
         return Ok(ExitStatus::Success);
     }
-    if file.exists() {
-        return Err(Failure::error(
-            format!("{} exists already, and nothing was written", file.display()),
-            "choose another name, or delete that file first",
-        ));
-    }
+    refuse_existing(file)?;
     let written = magis.apply(run, ApplyTarget::PatchFile(file.to_owned()), selection)?;
     say(place, run, &written, Direction::Forth)
 }

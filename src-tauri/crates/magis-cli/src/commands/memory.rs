@@ -2,9 +2,10 @@
 
 use super::Place;
 use super::inspect::known_repository;
+use super::{agreed, say_erasure};
 use crate::args::{MemoryCommand, MemoryFileArgs};
 use crate::exit::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, refuse_existing};
 use crate::render::{Page, Table, Tone, bytes, clean, count, local_time, thousands};
 use magis_core::RepoPath;
 use magis_engine::floors::repo::BaseChoice;
@@ -28,6 +29,7 @@ pub fn run(place: &Place, command: MemoryCommand) -> Result<ExitStatus, Failure>
             export(place, &magis, &file, &repo, code)
         }
         MemoryCommand::Import { file, repo } => import(place, &magis, &file, &repo),
+        MemoryCommand::Erase { repo, yes } => erase(place, &magis, &repo, yes),
     }
 }
 
@@ -213,6 +215,7 @@ fn renew(place: &Place, magis: &Magis, file: &MemoryFileArgs, model: Option<Stri
 }
 
 fn export(place: &Place, magis: &Magis, file: &Path, repo: &Path, code: WithCode) -> Result<ExitStatus, Failure> {
+    refuse_existing(file)?;
     let known = known(magis, repo)?;
     let written = magis.export_memory(known.id, file, code)?;
     let corrected = match written.corrected {
@@ -229,6 +232,29 @@ fn export(place: &Place, magis: &Magis, file: &Path, repo: &Path, code: WithCode
         count(written.messages as usize, "message"),
         clean(&file.display().to_string())
     ))?;
+    Ok(ExitStatus::Success)
+}
+
+fn erase(place: &Place, magis: &Magis, repo: &Path, yes: bool) -> Result<ExitStatus, Failure> {
+    let known = known(magis, repo)?;
+    let question = format!("Erase all that is remembered of {}? [y/N]", clean(&known.root));
+    if !yes && !agreed(&question, || format!("nothing is erased of {}", clean(&known.root)))? {
+        place.screen.line("Nothing is erased.")?;
+        return Ok(ExitStatus::Success);
+    }
+    let erased = magis.delete_repository(known.id)?;
+    place.screen.line(&format!(
+        "{} of {} erased, with its index and its objects.",
+        summaries(erased.summaries),
+        clean(&known.root)
+    ))?;
+    say_erasure(place, &erased.erasure)?;
+    if erased.runs_kept > 0 {
+        place.screen.line(&format!(
+            "  Its {} stay; 'magis runs delete' deletes one.",
+            count(erased.runs_kept as usize, "run")
+        ))?;
+    }
     Ok(ExitStatus::Success)
 }
 

@@ -2,18 +2,15 @@
 
 use super::follow::follow;
 use super::inspect::known_repository;
-use super::{Place, now};
+use super::{Place, agreed, say_erasure};
 use crate::args::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
 use crate::exit::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, exists_already};
 use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
-use crate::screen::{ask, tell};
 use magis_core::RunId;
 use magis_engine::Magis;
 use magis_engine::floors::repo::Patch;
-use magis_engine::floors::store::{
-    DeletedRun, Erasure, RunEntry, RunFilter, RunSearch, RunStatus, SnippetPart, TextSource,
-};
+use magis_engine::floors::store::{DeletedRun, RunEntry, RunFilter, RunSearch, RunStatus, SnippetPart, TextSource};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -178,10 +175,7 @@ fn export(
     written
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Failure::error(
-                format!("{} exists already, and nothing was written", out.display()),
-                "choose another name, or delete that file first",
-            ),
+            std::io::ErrorKind::AlreadyExists => exists_already(out),
             _ => Failure::error(
                 format!("cannot write {}: {error}", out.display()),
                 "check the path and its permissions",
@@ -211,30 +205,19 @@ fn import(place: &Place, magis: &Magis, file: &Path) -> Result<ExitStatus, Failu
 
 fn delete(place: &Place, magis: &Magis, run: RunId, yes: bool) -> Result<ExitStatus, Failure> {
     let entry = magis.store().run(run)?.entry;
-    if !yes {
-        let question = format!("Delete run {run} ({}) for good? [y/N]", clean(&entry.title));
-        let answer = ask(&question).ok_or_else(|| {
-            Failure::usage(
-                format!("run {run} is not deleted: nobody is there to be asked"),
-                "give --yes",
-            )
-        })?;
-        if !matches!(answer.to_lowercase().as_str(), "y" | "yes") {
-            place.screen.line("Nothing is deleted.")?;
-            return Ok(ExitStatus::Success);
-        }
+    let question = format!("Delete run {run} ({}) for good? [y/N]", clean(&entry.title));
+    if !yes && !agreed(&question, || format!("run {run} is not deleted"))? {
+        place.screen.line("Nothing is deleted.")?;
+        return Ok(ExitStatus::Success);
     }
     let DeletedRun {
         summaries_kept,
         change_messages_kept,
         reruns,
         erasure,
-    } = magis.store().delete_run(run, now())?;
+    } = magis.delete_run(run)?;
     place.screen.line(&format!("Run {run} is deleted."))?;
-    match erasure {
-        Erasure::Complete => place.screen.line("  No byte of its texts is left in the database.")?,
-        Erasure::Pending { why } => tell(&format!("  note: traces wait to be erased at the next opening: {why}")),
-    }
+    say_erasure(place, &erasure)?;
     if summaries_kept + change_messages_kept > 0 {
         place.screen.line(&format!(
             "  The memory keeps what it made: {} and {}.",

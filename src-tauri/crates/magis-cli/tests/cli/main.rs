@@ -6,6 +6,8 @@
 
 mod apply;
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod disk;
 mod help;
 mod locate;
 mod memory;

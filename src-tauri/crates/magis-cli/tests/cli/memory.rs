@@ -138,6 +138,14 @@ fn memory_goes_from_one_data_folder_to_another_and_a_damaged_file_does_not() {
         "{written}"
     );
     let text = std::fs::read_to_string(file).unwrap();
+    let again = here.run(["memory", "export", file, "--repo", repo]);
+    assert_eq!(again.code, Some(1));
+    assert!(
+        again.err.contains("exists already, and nothing was written"),
+        "{}",
+        again.err
+    );
+    assert_eq!(std::fs::read_to_string(file).unwrap(), text);
     let damaged = here.file("damaged", text.replace("adds", "eats"));
     let refused = there.run(["memory", "import", &damaged, "--repo", repo]);
     assert_eq!(refused.code, Some(1));
@@ -149,4 +157,23 @@ fn memory_goes_from_one_data_folder_to_another_and_a_damaged_file_does_not() {
     let taken = said(&there, &["import", file, "--repo", repo]);
     assert!(taken.contains("1 added, 0 replaced"), "{taken}");
     assert!(said(&there, &["show", "sums.py", "--repo", repo]).contains("This file adds numbers."));
+}
+
+#[test]
+fn all_that_is_remembered_of_a_repository_is_erased_when_asked() {
+    let (program, fixture) = filled();
+    let repo = fixture.root().to_str().unwrap();
+    let unasked = program.run(["memory", "erase", "--repo", repo]);
+    assert_eq!(unasked.code, Some(2));
+    assert!(unasked.err.contains("nobody is there to be asked"), "{unasked:?}");
+    let erased = said(&program, &["erase", "--repo", repo, "--yes"]);
+    assert!(erased.contains("1 summary of "), "{erased}");
+    assert!(
+        erased.contains("No byte of its texts is left in the data folder"),
+        "{erased}"
+    );
+    let left = program.run(["memory", "show", "sums.py", "--repo", repo]);
+    assert_eq!(left.code, Some(1));
+    let database = std::fs::read(program.data().join("magis.sqlite3")).unwrap();
+    assert!(!String::from_utf8_lossy(&database).contains("This file adds numbers."));
 }

@@ -1,0 +1,147 @@
+//! Objects that no run needs any more leave the store, and stores of repositories that are gone go as a whole.
+//!
+//! Whoever has a store open holds its lock together with others; pruning holds it alone, so nothing that is just being
+//! written or read is taken away. It does not know which runs there are.
+
+use crate::{ObjectStore, RepoError};
+use git2::{ObjectType, Oid};
+use std::collections::HashSet;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The lock's name in a store's folder.
+const LOCK: &str = "magis-in-use";
+/// Names the file that lists what stays whatever the runs need: an id a line.
+const KEPT: &str = "magis-kept";
+
+/// What became of a pruning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pruning {
+    /// Only what is needed is left.
+    Done,
+    /// Somebody has the store open, so nothing was removed.
+    InUse,
+}
+
+/// Holds the store in `folder` together with others, as long as the file is held; none where the system has no locks or
+/// the folder cannot be written, and so not be pruned either.
+pub(crate) fn hold(folder: &Path) -> Option<File> {
+    let lock = open_lock(folder).ok()?;
+    lock.lock_shared().ok()?;
+    Some(lock)
+}
+
+/// Notes that an object stays whatever the runs need.
+pub(crate) fn keep_always(folder: &Path, id: Oid) -> Result<(), RepoError> {
+    use std::io::Write as _;
+    let file = folder.join(KEPT);
+    let opened = File::options().create(true).append(true).open(&file);
+    opened
+        .and_then(|mut list| writeln!(list, "{id}"))
+        .map_err(RepoError::io("writing", &file))
+}
+
+/// Removes every object of the store in `folder` that cannot be reached from the commits and trees in `needed`. The
+/// history behind a commit is the repository's and not needed.
+pub fn prune<'a>(folder: &Path, needed: impl IntoIterator<Item = &'a str>) -> Result<Pruning, RepoError> {
+    if !folder.exists() {
+        return Ok(Pruning::Done);
+    }
+    let store = ObjectStore::reopen_unheld(folder)?;
+    let Some(_alone) = hold_alone(folder)? else {
+        return Ok(Pruning::InUse);
+    };
+    let kept = fs::read_to_string(folder.join(KEPT)).unwrap_or_default();
+    let object = |id: &str| Oid::from_str(id).ok();
+    let mut roots: Vec<Oid> = needed.into_iter().filter_map(object).collect();
+    roots.extend(kept.lines().filter_map(object));
+    let reachable = reachable(&store, roots);
+    let objects = folder.join("objects");
+    for file in files_below(&objects).map_err(RepoError::io("reading", &objects))? {
+        if id_of(&objects, &file).is_none_or(|id| !reachable.contains(&id)) {
+            fs::remove_file(&file).map_err(RepoError::io("removing", &file))?;
+        }
+    }
+    Ok(Pruning::Done)
+}
+
+/// Removes the store in `folder`.
+pub fn remove_store(folder: &Path) -> Result<Pruning, RepoError> {
+    if !folder.exists() {
+        return Ok(Pruning::Done);
+    }
+    let Some(_alone) = hold_alone(folder)? else {
+        return Ok(Pruning::InUse);
+    };
+    fs::remove_dir_all(folder).map_err(RepoError::io("removing", folder))?;
+    Ok(Pruning::Done)
+}
+
+fn open_lock(folder: &Path) -> io::Result<File> {
+    let file = folder.join(LOCK);
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    options.open(file)
+}
+
+fn hold_alone(folder: &Path) -> Result<Option<File>, RepoError> {
+    let lock = open_lock(folder).map_err(RepoError::io("locking", folder))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(source)) => Err(RepoError::io("locking", folder)(source)),
+    }
+}
+
+/// Everything below these commits and trees, as far as it is here or in the repository.
+fn reachable(store: &ObjectStore, mut open: Vec<Oid>) -> HashSet<Oid> {
+    let mut found: HashSet<Oid> = HashSet::new();
+    while let Some(id) = open.pop() {
+        if !found.insert(id) {
+            continue;
+        }
+        let joined = store.joined();
+        let Ok(object) = joined.find_object(id, None) else {
+            continue;
+        };
+        match object.kind() {
+            Some(ObjectType::Commit) => open.extend(object.as_commit().map(git2::Commit::tree_id)),
+            Some(ObjectType::Tree) => {
+                let entries = object.as_tree().into_iter().flat_map(|tree| tree.iter());
+                for entry in entries.collect::<Vec<_>>() {
+                    if entry.kind() == Some(ObjectType::Tree) {
+                        open.push(entry.id());
+                    } else {
+                        found.insert(entry.id());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The files of a folder and of those in it. Nothing but folders of objects lies there, one deep.
+fn files_below(objects: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut open = vec![objects.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                open.push(entry.path());
+            } else {
+                files.push(entry.path());
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The id of a loose object; none for what is not one: the remains of a writing that was killed.
+fn id_of(objects: &Path, file: &Path) -> Option<Oid> {
+    let place = file.strip_prefix(objects).ok()?.to_str()?.replace(['/', '\\'], "");
+    Oid::from_str(&place).ok().filter(|_| place.len() == 40)
+}
