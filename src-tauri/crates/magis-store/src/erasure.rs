@@ -44,9 +44,10 @@ pub(crate) fn note(transaction: &Transaction<'_>) -> Result<(), Fault> {
 }
 
 impl Store {
-    /// Erases what was deleted from every file of the database: the search index is merged into one segment, the file is
-    /// rebuilt from what is left, and the log is emptied. `secure_delete` alone does not reach copies that SQLite left
-    /// behind when it moved rows between pages.
+    /// Erases what was deleted from every file of the database: the search index and the file are rebuilt from what is left,
+    /// and the log is emptied. `secure_delete` alone does not reach copies that SQLite left behind when it moved rows
+    /// between pages, and merging the search index keeps the words of deleted texts where earlier merges left it levels
+    /// above.
     pub(crate) fn erase_deleted(&self) -> Erasure {
         erase(&self.lock()).unwrap_or_else(|fault| Erasure::Pending {
             why: fault.located("erasing deleted texts", self.path()).to_string(),
@@ -67,7 +68,7 @@ impl Store {
 }
 
 fn erase(connection: &Connection) -> Result<Erasure, Fault> {
-    connection.execute("INSERT INTO run_search (run_search) VALUES ('optimize')", [])?;
+    connection.execute("INSERT INTO run_search (run_search) VALUES ('rebuild')", [])?;
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let page_size: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let through_a_file = pages * page_size > REBUILD_IN_MEMORY_BYTES;
