@@ -1,4 +1,4 @@
-// Owns the pictures: every screen in both themes, both languages and two sizes, as PNG files in a folder.
+// Owns the pictures: every screen in both themes, both languages and four sizes, as PNG files in a folder.
 // Usage: npm run screenshots -- <folder> [part of a screen's name]. The folder is not committed.
 // The README shows two of them in English, light and large: readme-run and readme-review, in `screenshots` as run.png and review.png.
 import { mkdirSync } from 'node:fs'
@@ -10,7 +10,7 @@ if (!folder) throw new Error('name a folder: npm run screenshots -- <folder>')
 mkdirSync(folder, { recursive: true })
 
 const looks: Look[] = []
-for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
+for (const [width, height] of [[900, 600], [1000, 700], [1280, 800], [1920, 1080]] as const) {
   for (const theme of ['light', 'dark'] as const) for (const language of ['en', 'zh_hans'] as const) looks.push({ theme, language, width, height })
 }
 const only = process.env['LOOKS']?.split(',')

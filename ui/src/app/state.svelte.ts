@@ -37,7 +37,10 @@ class App {
   /** Tokens a second while a run is followed; the run's screen sets it. */
   speed = $state<number | null>(null)
   railWide = $state(kept('rail') === 'wide')
-  inspectorOpen = $state(kept('inspector') !== 'hidden')
+  /** Whether the window is too narrow for the inspector to stand beside the work. */
+  narrow = $state(false)
+  private inspectorBeside = $state(kept('inspector') !== 'hidden')
+  private inspectorOver = $state(kept('inspector-drawer') === 'shown')
   inspectorWidth = $state(Number(kept('inspector-width') ?? 320) || 320)
   overlay = $state<'none' | 'palette' | 'switcher' | 'keys'>('none')
   closeAsked = $state<number | null>(null)
@@ -103,9 +106,15 @@ class App {
     keep('rail', wide ? 'wide' : 'narrow')
   }
 
+  get inspectorShown(): boolean {
+    return this.narrow ? this.inspectorOver : this.inspectorBeside
+  }
+
+  /** Wide and narrow windows remember it apart: beside the work it is in nobody's way. */
   showInspector(shown: boolean): void {
-    this.inspectorOpen = shown
-    keep('inspector', shown ? 'shown' : 'hidden')
+    if (this.narrow) this.inspectorOver = shown
+    else this.inspectorBeside = shown
+    keep(this.narrow ? 'inspector-drawer' : 'inspector', shown ? 'shown' : 'hidden')
   }
 
   widenInspector(width: number): void {

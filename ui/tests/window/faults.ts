@@ -34,6 +34,8 @@ export async function layoutFaults(page: Page): Promise<string[]> {
         // An ancestor is hit where a part of it hides what hangs out of it.
         return own.contains(hit) || getComputedStyle(element).pointerEvents === 'none' ? null : `is cut off by ${named(hit)}`
       }
+      // The head of a file stays in sight as its twin while its lines go by.
+      if (hit.closest('.stuck') !== null && element.closest('.stuck') === null) return null
       return over === null && hit.closest(floating) !== null ? null : `lies under ${named(hit)}`
     }
     for (const element of document.querySelectorAll('button, input, textarea, a[href], [role="tab"], [role="menuitem"], [role="option"]')) {
@@ -58,7 +60,7 @@ export async function layoutFaults(page: Page): Promise<string[]> {
     }
 
     // Pieces of text as far as they are not cut off by what stands around them.
-    type Piece = { text: string; parent: Element; left: number; right: number; top: number; bottom: number }
+    type Piece = { node: Node; text: string; parent: Element; left: number; right: number; top: number; bottom: number }
     const pieces: Piece[] = []
     const walker = document.createTreeWalker(over ?? drawer ?? document.body, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
@@ -69,7 +71,7 @@ export async function layoutFaults(page: Page): Promise<string[]> {
       const range = document.createRange()
       range.selectNodeContents(node)
       for (const box of range.getClientRects()) {
-        const piece = { text: (node.textContent ?? '').trim().slice(0, 40), parent, left: box.left, right: box.right, top: box.top, bottom: box.bottom }
+        const piece = { node, text: (node.textContent ?? '').trim().slice(0, 40), parent, left: box.left, right: box.right, top: box.top, bottom: box.bottom }
         for (let at: Element | null = parent; at !== null; at = at.parentElement) {
           const style = getComputedStyle(at)
           if (style.display === 'inline' || style.overflowX === 'visible') continue
@@ -87,6 +89,8 @@ export async function layoutFaults(page: Page): Promise<string[]> {
     }
     for (const [at, one] of pieces.entries()) {
       for (const other of pieces.slice(at + 1)) {
+        // A text that is shortened by an ellipsis has two boxes.
+        if (one.node === other.node) continue
         if (one.parent.contains(other.parent) && one.parent !== other.parent && getComputedStyle(other.parent).display === 'inline') continue
         const across = Math.min(one.right, other.right) - Math.max(one.left, other.left)
         const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top)

@@ -94,6 +94,12 @@ export async function settled(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 }
 
+/** Opens the inspector where the window is too narrow for it to stand there by itself. */
+export async function showInspector(page: Page): Promise<void> {
+  if (!(await page.getByRole('complementary').isVisible())) await page.keyboard.press('Control+i')
+  await settled(page)
+}
+
 /** Opens the recorded run as it was. */
 export async function openRun(page: Page): Promise<void> {
   await go(page, 'runs')
@@ -202,6 +208,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
       await page.locator('input[type=search]').fill('tally/filters.py')
       await page.getByRole('grid').first().focus()
       await page.keyboard.press('Home')
+      await showInspector(page)
       await page.getByRole('button', { name: /^(Correct|更正)$/ }).click()
       await settled(page)
     },

@@ -130,4 +130,5 @@ export const review = {
   'review.key.layout': 'Switch between unified and side by side',
   'review.key.find': 'Find in the diff',
   'review.key.run': 'Open the run’s page',
+  'review.tree.toggle': 'Show or hide the files',
 } as const

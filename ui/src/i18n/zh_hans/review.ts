@@ -132,4 +132,5 @@ export const review: Record<keyof typeof english, string> = {
   'review.key.layout': '切换合并显示与左右对照',
   'review.key.find': '在差异中查找',
   'review.key.run': '打开本次运行的页面',
+  'review.tree.toggle': '显示或隐藏文件列表',
 }
