@@ -43,6 +43,41 @@ test('each section has a key, and the focus is in it afterwards', async () => {
   await page.context().close()
 })
 
+test('Ctrl+1 begins in the issue, wherever the focus was, and what is typed or pasted lands there', async () => {
+  const { page } = await open(on)
+  const issue = page.locator('main textarea').first()
+  await page.keyboard.press('Control+4')
+  await settled(page)
+  await page.keyboard.press('Control+1')
+  await focusWithin(issue)
+  await page.keyboard.insertText('Refunds are counted twice')
+  await page.locator('main textarea').nth(1).focus()
+  await page.keyboard.press('Control+1')
+  await focusWithin(issue)
+  await page.keyboard.type('.')
+  expect(await issue.inputValue()).toBe('Refunds are counted twice.')
+  await page.context().close()
+})
+
+test('the other sections begin in their list, and a run that is shown is read by its keys', async () => {
+  const { page } = await open(on)
+  for (const key of ['Control+2', 'Control+3', 'Control+6']) {
+    await page.keyboard.press(key)
+    await focusWithin(page.locator('main [role=grid]'))
+  }
+  await page.keyboard.press('Control+4')
+  await focusWithin(page.getByRole('button', { name: /^Qwen2\.5-Coder 1\.5B Instruct/ }))
+  await page.keyboard.press('Control+5')
+  await focusWithin(page.getByRole('button', { name: 'Appearance' }))
+  await page.keyboard.press('Control+2')
+  await focusWithin(page.locator('main [role=grid]'))
+  await page.keyboard.press('Enter')
+  await settled(page)
+  await page.keyboard.press('r')
+  await focusWithin(page.getByRole('region', { name: 'Diff of the patch' }))
+  await page.context().close()
+})
+
 test('a command is found in the palette by its words and carried out', async () => {
   const { page } = await open(on)
   await page.keyboard.press('Control+k')

@@ -291,7 +291,8 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
   {
     name: 'keys',
     to: async (page) => {
-      await page.keyboard.press('?')
+      // The issue has the focus, and takes a question mark as its own.
+      await page.keyboard.press('Control+/')
       await settled(page)
     },
   },
