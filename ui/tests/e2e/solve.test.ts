@@ -35,10 +35,6 @@ test('an issue goes from paste to a branch and back, and is found again, by keys
   page.setDefaultTimeout(10_000)
   await page.keyboard.press('Control+1')
   await settled(page)
-  for (let step = 0; step < 40; step += 1) {
-    await page.keyboard.press('Tab')
-    if (await page.evaluate(() => document.activeElement?.tagName === 'TEXTAREA')) break
-  }
   await page.keyboard.insertText('# A limit below zero is taken\n\nIt should be refused.')
   await page.getByText('A limit below zero is taken', { exact: true }).waitFor()
   await page.keyboard.press('Control+Enter')
