@@ -6,6 +6,7 @@
 
 mod apply;
 mod bad_input;
+mod deleting;
 #[cfg(target_os = "linux")]
 mod disk;
 mod help;
