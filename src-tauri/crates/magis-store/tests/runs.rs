@@ -309,6 +309,23 @@ fn no_byte_of_a_deleted_run_stays_in_any_file() {
 }
 
 #[test]
+fn runs_deleted_one_after_the_other_leave_no_word_in_any_file() {
+    let data = Data::new();
+    let words = ["zqalphazq", "zqbetazq", "zqgammazq"];
+    let with = |word: &&str| {
+        let run = data.run(&format!("Crash {word}"));
+        data.append(run, &[started(&format!("The {word} again"))]);
+        (0..40).for_each(|said| data.append(run, &[spoken(&format!("{word} for the time {said}"))]));
+        run
+    };
+    let runs: Vec<RunId> = words.iter().map(with).collect();
+    for (at, run) in runs.into_iter().enumerate() {
+        assert_eq!(data.store.delete_run(run, 1000).unwrap().erasure, Erasure::Complete);
+        assert_eq!(found_in_files(data.folder.path(), &words), words[at + 1..]);
+    }
+}
+
+#[test]
 fn what_a_reader_kept_from_being_erased_is_erased_at_the_next_opening() {
     let (data, run) = with_secrets();
     let reader = Connection::open(data.store.path()).unwrap();
