@@ -36,6 +36,8 @@ class App {
   toasts = $state<Toast[]>([])
   /** Tokens a second while a run is followed; the run's screen sets it. */
   speed = $state<number | null>(null)
+  /** The repository that the screen is about, where that is a run's; the screen sets it. It need not be the current one. */
+  about = $state.raw<{ repository: string; repo: RepoId | null } | null>(null)
   railWide = $state(kept('rail') === 'wide')
   /** Whether the window is too narrow for the inspector to stand beside the work. */
   narrow = $state(false)
@@ -52,6 +54,12 @@ class App {
   /** The repository at hand. */
   get repository(): RepositoryRow | null {
     return this.repositories.find((row) => row.id === this.repo) ?? null
+  }
+
+  /** The repository of what is shown: the run's on its screens, else the current one; none where it is not in the list. */
+  get shownRepository(): RepositoryRow | null {
+    const { about } = this
+    return about === null ? this.repository : (this.repositories.find((row) => row.id === about.repo) ?? null)
   }
 
   get defaultModel(): ModelRow | null {

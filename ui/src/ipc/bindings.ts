@@ -969,6 +969,15 @@ need: number;
 /**  Bytes available. */
 available: number };
 
+/**  What the models' own reviews of a patch came to. It is an opinion: no test stands behind it. */
+export type ModelReview = 
+/**  Each change of the patch passed. */
+"passed" | 
+/**  At least one did not. */
+"not_passed" | 
+/**  No review was asked for. */
+"not_run";
+
 /**  A model of the list. */
 export type ModelRow = {
 	/**  Its id. */
@@ -1335,7 +1344,10 @@ export type RunRequest = {
 	hints_mode: HintsMode,
 	/**  The candidates, where they are given; locating is skipped then. Empty: locate. */
 	files: RepoPath[],
-	/**  The model: an id of the catalogue or a file. */
+	/**
+	 *  The model: a name of the library, or what a file was called with its hash behind `@sha256:`. Never a path: a run may
+	 *  come from elsewhere.
+	 */
 	model: string,
 	/**  The seed all others are derived from. */
 	seed: number,
@@ -1363,6 +1375,8 @@ export type RunRow = {
 	title: string,
 	/**  How it stands. */
 	status: RunStatus,
+	/**  What the models' reviews of its patch came to; none where it has none. No test stands behind it. */
+	review: ModelReview | null,
 	/**  The model. */
 	model: string,
 	/**  When it was created, in milliseconds since 1970. */
@@ -1401,9 +1415,9 @@ export type RunStatus =
 "paused" | 
 /**  Its driver vanished; it can be resumed. */
 "interrupted" | 
-/**  Over, and every task was approved. */
+/**  Over, with a patch whose every task passed the models' review, or was not reviewed. */
 "approved" | 
-/**  Over, with a patch that QA did not approve as a whole. */
+/**  Over, with a patch that did not pass the models' review as a whole. */
 "not_approved" | 
 /**  Over without a change. */
 "no_change" | 

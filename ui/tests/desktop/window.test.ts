@@ -79,7 +79,7 @@ test('a recorded run is taken in, reviewed hunk by hunk, applied to a branch and
   await window.press('a')
   await window.reads('Apply 1 of 2 hunks in 1 file to new branch')
   await window.click('Apply')
-  await window.reads('Applied to new branch')
+  await window.reads('On branch ')
 
   const branch = git(root, 'branch', '--format=%(refname:short)', '--list', 'magis/*').trim()
   expect(branch).not.toBe('')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PatchView, ReviewState } from '../../src/ipc/types'
 import { bigPatch } from '../script/big_patch'
 import { twoPartPatch } from '../script/two_part_patch'
-import { go, ground, open, settled, type Ground, type Look } from '../window/open'
+import { go, ground, open, openRun, settled, type Ground, type Look } from '../window/open'
 
 let on: Ground
 beforeAll(async () => {
@@ -173,6 +173,96 @@ test('side by side shows the same lines', async () => {
   expect([await shown('def matching(entries, text):'), await shown('has a limit already')]).toEqual([2, 1])
   await page.context().close()
 })
+
+test('what was applied stands in the bar with what goes on from there, and Enter again applies nothing', async () => {
+  const { page, errors } = await openReview()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.keyboard.press('A')
+  await bar(page, /in tally\.$|in tally\. /)
+  await page.getByLabel('Name of the branch').fill('fix/limits;x')
+  await page.getByRole('region', { name: 'Diff of the patch' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('On branch fix/limits;x in tally', { exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: /^Apply$/ }).count()).toBe(0)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await settled(page)
+  expect(await asked(page, 'apply')).toHaveLength(1)
+  expect(await page.getByRole('alert').count()).toBe(0)
+  const copied = async (name: string): Promise<string> => {
+    await page.getByRole('button', { name, exact: true }).click()
+    return page.evaluate(() => navigator.clipboard.readText())
+  }
+  expect(await copied('Copy branch')).toBe('fix/limits;x')
+  expect(await copied('Copy git switch')).toBe("git switch 'fix/limits;x'")
+  expect((await copied('Copy pull-request text')).length).toBeGreaterThan(10)
+  await page.getByRole('button', { name: /^Undo/ }).click()
+  await page.getByRole('button', { name: /^Apply/ }).waitFor()
+  expect(await asked(page, 'undoApply')).toHaveLength(1)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test('the bar and the status bar name the repository of the run, whichever is current', async () => {
+  const { page } = await open(on)
+  page.setDefaultTimeout(10_000)
+  const status = page.getByRole('region', { name: 'Status' })
+  await page.evaluate(async () => {
+    window.magis.answer('repositories', [
+      { id: 2, name: 'harbour', root: '/srv/harbour', used_at_ms: 9e12, head: { kind: 'branch', name: 'tides' }, changed_files: 0, notes: [], problem: null, memory: null, index: null, runs: 0 },
+      { id: 1, name: 'tally', root: '/srv/tally', used_at_ms: 1, head: { kind: 'branch', name: 'release/2' }, changed_files: 0, notes: [], problem: null, memory: null, index: null, runs: 0 },
+    ])
+    localStorage.setItem('repo', '2')
+    window.magis.emit({ kind: 'repositories_changed' })
+  })
+  await page.keyboard.press('Control+p')
+  await page.keyboard.type('harbour')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => status.innerText()).toContain('tides')
+  await go(page, 'runs')
+  await page.getByRole('grid').first().focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('r')
+  await page.getByRole('region', { name: 'Diff of the patch' }).waitFor()
+  await page.keyboard.press('A')
+  await bar(page, /new branch .* in tally\./)
+  await page.getByLabel('Where the change goes').click()
+  await page.getByRole('option', { name: 'Working tree' }).click()
+  await bar(page, /to the working tree of tally, branch release\/2\./)
+  await expect.poll(() => status.innerText()).toContain('release/2')
+  expect(await status.innerText()).not.toContain('tides')
+  await page.getByRole('button', { name: 'Back to the run' }).click()
+  await expect.poll(() => status.innerText()).toContain('release/2')
+  await go(page, 'runs')
+  await expect.poll(() => status.innerText()).toContain('tides')
+  await page.context().close()
+})
+
+test('a model’s review is said as its opinion, beside what no test said, and is not green', async () => {
+  for (const [language, said] of [['en', 'Model review: passed · Tests: not run'], ['zh_hans', '模型评审：通过 · 测试：未运行']] as const) {
+    const { page } = await openRunPage(language)
+    const standing = page.locator('header.screen-head .status')
+    await expect.poll(() => standing.innerText()).toBe(said)
+    const green = await page.evaluate(() => {
+      const probe = document.createElement('span')
+      probe.style.color = 'var(--added)'
+      document.body.append(probe)
+      return getComputedStyle(probe).color
+    })
+    const verdicts = page.getByText(language === 'en' ? /Model review: passed/ : /模型评审：通过/)
+    expect(await verdicts.count()).toBeGreaterThan(2)
+    for (const verdict of await verdicts.all()) expect(await verdict.evaluate((element) => getComputedStyle(element).color)).not.toBe(green)
+    expect(await page.getByRole('main').innerText()).not.toMatch(/Approved|approved|已通过/)
+    await page.context().close()
+  }
+})
+
+async function openRunPage(language: 'en' | 'zh_hans'): Promise<{ page: Page }> {
+  const { page } = await open(on, { language })
+  page.setDefaultTimeout(10_000)
+  await openRun(page)
+  return { page }
+}
 
 test('a patch whose files are not on this machine is coloured by what it shows itself', async () => {
   const { page, errors } = await open(on)

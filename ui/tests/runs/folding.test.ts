@@ -5,7 +5,7 @@ import { grouped, type ListRow } from '../../src/features/runs/listing'
 import type { RunHitView, RunRow } from '../../src/ipc'
 
 const hit = (id: number, repository: string): RunHitView => ({
-  run: { id, repo: 1, repository, title: `Run ${id}`, status: 'approved', model: 'm', created_at_ms: id, ended_at_ms: null, worked_ms: 0, tokens: 0, files: 0, added: 0, deleted: 0, parent: null, imported: false, tags: [], driven: false } satisfies RunRow,
+  run: { id, repo: 1, repository, title: `Run ${id}`, status: 'approved', review: 'passed', model: 'm', created_at_ms: id, ended_at_ms: null, worked_ms: 0, tokens: 0, files: 0, added: 0, deleted: 0, parent: null, imported: false, tags: [], driven: false } satisfies RunRow,
   place: '',
   snippet: [],
 })

@@ -13,6 +13,7 @@ function hit(id: number, change: Partial<RunRow>): RunHitView {
     repository: 'tally',
     title: `Run ${id}`,
     status: 'approved',
+    review: 'passed',
     model: 'm',
     created_at_ms: id * 1000,
     ended_at_ms: null,

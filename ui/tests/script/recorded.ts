@@ -1,5 +1,6 @@
 // Owns the shape of a recorded run, and its reading into what the window shows: the fold of its log, up to any event.
 // It repeats in small what Rust does, for recorded runs alone; the window's own code has no such fold.
+import type { ModelReview, RunStatus } from '../../src/ipc/types'
 import type { AttemptView, CallRow, FileDiff, HunkView, PatchView, RunEventLike, RunView, Stage, StageView, TaskView } from './shapes'
 
 export type RecordedCall = CallRow & { after_seq: number; model: string; seed: number; template_hash: string; prompt: string; reply: string }
@@ -39,6 +40,7 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
       repository: recorded.repository,
       title: title(recorded.request.issue),
       status: 'running',
+      review: null,
       model: recorded.request.model,
       created_at_ms: recorded.created_at_ms,
       ended_at_ms: null,
@@ -172,6 +174,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     case 'run_ended':
       view.outcome = event.outcome
       view.row.status = event.outcome.kind
+      view.row.review = reviewOf(event.outcome.kind)
       view.row.ended_at_ms = at_ms
       view.row.driven = false
       break
@@ -257,4 +260,9 @@ function groups(plan: { task: number; after: number[] }[]): number[][] {
 
 function title(issue: string): string {
   return issue.split('\n').map((line) => line.replace(/^[# \t]+/, '')).find((line) => line !== '') ?? ''
+}
+
+/** As Rust tells it of a run that was reviewed. */
+export function reviewOf(status: RunStatus): ModelReview | null {
+  return status === 'approved' ? 'passed' : status === 'not_approved' ? 'not_passed' : null
 }

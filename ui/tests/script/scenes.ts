@@ -5,7 +5,7 @@ import files from '../fixtures/files.json'
 import models from '../fixtures/models.json'
 import categoryCase from '../fixtures/run-5.json'
 import emptyReport from '../fixtures/run-1.json'
-import { fold, type Recorded } from './recorded'
+import { fold, reviewOf, type Recorded } from './recorded'
 
 export type SceneName = 'usual' | 'first' | 'running' | 'empty' | 'many' | 'problems' | 'hostile' | 'broken' | 'waiting'
 export type Scene = {
@@ -36,8 +36,8 @@ export const recorded = new Map<number, Recorded>([
   [1, emptyReport as unknown as Recorded],
 ])
 
-/** A text that would act if anything were made of it but text. */
-export const hostile = '<img src=x onerror="window.acted=1"><script>window.acted=1</script> [a](javascript:window.acted=1) <b onclick="window.acted=1">'
+/** A text that would act if anything were made of it but text, with characters that are not seen. */
+export const hostile = '<img src=x onerror="window.acted=1"><script>window.acted=1</script> [a](javascript:window.acted=1) <b onclick="window.acted=1"> \u202e\u2066turned\u2069\u200b\x1b[2J'
 
 export function scene(name: SceneName): Scene {
   const first = name === 'first'
@@ -118,7 +118,7 @@ function rows(name: SceneName): T.RunRow[] {
   const listed: T.RunRow[] = [
     { ...real, id: 5, repo: 1, repository: 'tally', created_at_ms: now - 46 * minute, ended_at_ms: now - 46 * minute + real.worked_ms, tags: ['money'] },
     { ...other, id: 1, repo: 1, repository: 'tally', created_at_ms: now - 70 * minute, ended_at_ms: now - 70 * minute + other.worked_ms },
-    ...more.map(([title, repository, status, files, added, deleted, ms], at): T.RunRow => ({ ...real, id: 20 + at, repo: ids[repository] ?? null, repository, title, status, model: at % 3 === 0 ? 'qwen2.5-coder-1.5b' : 'qwen2.5-coder-7b', created_at_ms: now - (3 + at * 9) * 3 * 60 * minute, ended_at_ms: now - (3 + at * 9) * 3 * 60 * minute + ms, worked_ms: ms, tokens: Math.round(ms / 9), files, added, deleted, tags: at === 4 ? ['docs', 'small'] : [], imported: at === 6, driven: false })),
+    ...more.map(([title, repository, status, files, added, deleted, ms], at): T.RunRow => ({ ...real, id: 20 + at, repo: ids[repository] ?? null, repository, title, status, review: reviewOf(status), model: at % 3 === 0 ? 'qwen2.5-coder-1.5b' : 'qwen2.5-coder-7b', created_at_ms: now - (3 + at * 9) * 3 * 60 * minute, ended_at_ms: now - (3 + at * 9) * 3 * 60 * minute + ms, worked_ms: ms, tokens: Math.round(ms / 9), files, added, deleted, tags: at === 4 ? ['docs', 'small'] : [], imported: at === 6, driven: false })),
   ]
   if (name === 'hostile') return listed.map((row) => ({ ...row, title: hostile, repository: hostile, tags: [hostile] }))
   if (name === 'running') {
@@ -126,7 +126,7 @@ function rows(name: SceneName): T.RunRow[] {
     return [{ ...live, id: 6, repository: 'tally', created_at_ms: now - live.worked_ms - minute / 4 }, ...listed]
   }
   if (name === 'waiting') {
-    const left = ['Dates before 1970 are refused', 'A budget of zero warns on every expense'].map((title, at): T.RunRow => ({ ...real, id: 32 - at, repo: 1, repository: 'tally', title, status: 'waiting', created_at_ms: now - (12 + at) * minute, ended_at_ms: null, worked_ms: 0, tokens: 0, files: 0, added: 0, deleted: 0, tags: [], driven: false }))
+    const left = ['Dates before 1970 are refused', 'A budget of zero warns on every expense'].map((title, at): T.RunRow => ({ ...real, id: 32 - at, repo: 1, repository: 'tally', title, status: 'waiting', review: null, created_at_ms: now - (12 + at) * minute, ended_at_ms: null, worked_ms: 0, tokens: 0, files: 0, added: 0, deleted: 0, tags: [], driven: false }))
     return [...left, ...listed]
   }
   if (name === 'many') {
