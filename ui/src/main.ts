@@ -7,6 +7,9 @@ import './styles/base.css'
 import './styles/code.css'
 import { mount } from 'svelte'
 import App from './App.svelte'
+import { keepVisible } from './components/visible'
 
 const target = document.getElementById('app')
+// Menus and dialogues stand beside the one component.
+keepVisible(document.body)
 if (target) mount(App, { target })

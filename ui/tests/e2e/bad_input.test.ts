@@ -21,6 +21,28 @@ test('markup in names, issues, code, summaries and replies does nothing on any s
   }
 })
 
+test('characters that are not seen or turn the text stand as their numbers on every screen', async () => {
+  for (const name of ['repositories', 'solve', 'runs', 'run', 'review', 'memory-summary', 'switcher', 'palette']) {
+    const screen = screens.find((one) => one.name === name)
+    const { page } = await open(on, { scene: 'hostile' })
+    await screen?.to(page)
+    const raw = await page.evaluate(() => {
+      const unseen = /[\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u061c\x1b]/
+      const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT)
+      const found: string[] = []
+      for (let at: Node | null = walk.currentNode; at !== null; at = walk.nextNode()) {
+        if (at instanceof Text && unseen.test(at.data) && at.parentElement?.closest('textarea, script, style') === null) found.push(at.data)
+        if (at instanceof Element) for (const one of ['title', 'aria-label', 'placeholder']) if (unseen.test(at.getAttribute(one) ?? '')) found.push(`${one}: ${at.getAttribute(one)}`)
+      }
+      return found
+    })
+    expect(raw, name).toEqual([])
+    if (name === 'review') expect(await page.locator('.unseen-character[title^="U+202E"]').count(), name).toBeGreaterThan(0)
+    if (name === 'run' || name === 'runs') expect(await page.getByText('⟨U+202E⟩').count(), name).toBeGreaterThan(0)
+    await page.context().close()
+  }
+})
+
 test('a start that fails says why and what to do, and can be tried again', async () => {
   const { page } = await open(on, { scene: 'broken' })
   await page.getByText('The database was written by a newer version of Magis.').waitFor()

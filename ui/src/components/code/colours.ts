@@ -1,6 +1,7 @@
 // Syntax colours for lines of text outside an editor: parses a whole text in slices of a few milliseconds and keeps, for
 // each line, the stretches that have a class. It draws nothing and touches no document.
 import { classHighlighter, highlightTree } from '@lezer/highlight'
+import { numberOf, unseenIn } from '../visible'
 import { languageOf } from './languages'
 
 export interface Coloured {
@@ -78,6 +79,8 @@ export interface Piece {
   readonly name: string
   readonly marked: boolean
   readonly found: boolean
+  /** What the piece is where its text says the number of a character that is not seen. */
+  readonly unseen?: string
 }
 
 interface Span {
@@ -92,9 +95,10 @@ export function piecesOf(
   marks: readonly Span[],
   finds: readonly Span[],
 ): Piece[] {
-  if (colours.length + marks.length + finds.length === 0) return [{ text, name: '', marked: false, found: false }]
+  const hidden = unseenIn(text)
+  if (colours.length + marks.length + finds.length + hidden.length === 0) return [{ text, name: '', marked: false, found: false }]
   const cuts = new Set<number>([0, text.length])
-  for (const list of [colours, marks, finds]) {
+  for (const list of [colours, marks, finds, hidden]) {
     for (const { from, to } of list) {
       if (from < text.length) cuts.add(from)
       if (to < text.length) cuts.add(to)
@@ -104,15 +108,14 @@ export function piecesOf(
   const colour = walker(colours)
   const mark = walker(marks)
   const find = walker(finds)
+  const unseen = walker(hidden)
   const pieces: Piece[] = []
   for (let i = 0; i + 1 < places.length; i += 1) {
     const from = places[i] ?? 0
-    pieces.push({
-      text: text.slice(from, places[i + 1]),
-      name: colour(from)?.name ?? '',
-      marked: mark(from) !== null,
-      found: find(from) !== null,
-    })
+    const piece = text.slice(from, places[i + 1])
+    const own = { marked: mark(from) !== null, found: find(from) !== null }
+    if (unseen(from) !== null) pieces.push({ ...own, text: numberOf(piece), name: 'unseen-character', unseen: numberOf(piece) })
+    else pieces.push({ ...own, text: piece, name: colour(from)?.name ?? '' })
   }
   return pieces
 }

@@ -5,9 +5,10 @@ import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/
 import { goToNextChunk, goToPreviousChunk, MergeView, unifiedMergeView } from '@codemirror/merge'
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
 import { EditorState, type Extension } from '@codemirror/state'
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { classHighlighter } from '@lezer/highlight'
 import { languageOf } from '../../components/code/languages'
+import { ALL_UNSEEN, numberOf } from '../../components/visible'
 
 export interface EditorHandle {
   text: () => string
@@ -34,6 +35,7 @@ export async function openEditor(wish: EditorWish): Promise<EditorHandle> {
   const shared: Extension[] = [
     lineNumbers(),
     drawSelection(),
+    highlightSpecialChars({ specialChars: ALL_UNSEEN, render: unseen }),
     bracketMatching(),
     highlightSelectionMatches(),
     search({ top: true }),
@@ -130,3 +132,10 @@ const LOOK = EditorView.theme({
     fontSize: 'var(--text-s)',
   },
 })
+
+function unseen(code: number): HTMLElement {
+  const mark = document.createElement('span')
+  mark.className = 'unseen-character'
+  mark.textContent = numberOf(String.fromCodePoint(code))
+  return mark
+}

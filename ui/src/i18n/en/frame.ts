@@ -47,6 +47,7 @@ export const frame = {
   'common.retry': 'Try again',
   'common.remove': 'Remove',
   'common.copied': 'Copied.',
+  'common.unseen': '{character}: a character that is not seen, or that turns the direction of the text',
   'common.more': 'More',
   'common.loading': 'Loading {what}',
   'common.files.one': '{n} file',

@@ -49,6 +49,7 @@ export const frame: Record<keyof typeof english, string> = {
   'common.retry': '重试',
   'common.remove': '移除',
   'common.copied': '已复制。',
+  'common.unseen': '{character}：不可见或改变文字方向的字符',
   'common.more': '更多',
   'common.loading': '正在读取{what}',
   'common.files.one': '{n} 个文件',
