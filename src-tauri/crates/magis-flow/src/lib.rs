@@ -4,6 +4,7 @@
 //! it appends an event to the store, hands it to [`Run::handle`], and carries out the first [`Effect`] that comes back.
 //! Resuming is folding the stored log and asking again; steering is one more event.
 
+mod claims;
 mod effect;
 mod next;
 mod run;

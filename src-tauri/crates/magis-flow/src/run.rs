@@ -110,6 +110,14 @@ pub enum FlowError {
     /// The run is over.
     #[error("the run is over and takes no more events")]
     Over,
+    /// A log from elsewhere claims an end that its own events do not lead to.
+    #[error("the log says that {claim}, but {missing}")]
+    Unfounded {
+        /// What it says.
+        claim: String,
+        /// What there would have to be.
+        missing: &'static str,
+    },
 }
 
 impl Attempt {

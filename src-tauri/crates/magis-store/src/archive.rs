@@ -132,6 +132,11 @@ fn check(run: &ArchivedRun) -> Result<(), ArchiveError> {
             return malformed(format!("event {} stands where event {expected} belongs", stored.seq));
         }
         let starts = matches!(stored.event, RunEvent::RunStarted { .. });
+        if let RunEvent::RunStarted { request, .. } = &stored.event
+            && **request != run.request
+        {
+            return malformed("what was asked for differs between its head and its first event".to_owned());
+        }
         if starts != (index == 0) {
             return malformed(format!(
                 "event {expected} should {}start the run",

@@ -181,6 +181,9 @@ pub enum ArchiveError {
     /// It is no archive of a run.
     #[error("this is no archive of a run: {0}")]
     Malformed(String),
+    /// What it says of the run does not follow from the run's own events.
+    #[error("the archive of the run contradicts itself: {0}")]
+    Unfounded(String),
 }
 
 impl StoreError {
@@ -264,7 +267,9 @@ impl StoreError {
             Self::Unreadable { .. } => "update this program; the row stays as it is".to_owned(),
             Self::Encode { .. } => "report this with the issue's text".to_owned(),
             Self::Archive(ArchiveError::UnknownVersion { .. }) => "update this program".to_owned(),
-            Self::Archive(ArchiveError::Malformed(_)) => "export the run again and import that file".to_owned(),
+            Self::Archive(ArchiveError::Malformed(_) | ArchiveError::Unfounded(_)) => {
+                "export the run again and import that file".to_owned()
+            }
             Self::Sqlite { path, .. } => {
                 format!(
                     "check that the disk of {} works, then start the program again",
