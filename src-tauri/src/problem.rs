@@ -122,7 +122,9 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::Store(error) | EngineError::Lease(LeaseError::Store(error)) => error.code(),
         EngineError::Lease(_) => "run_active",
         EngineError::Archive(_) => "archive",
-        EngineError::Model(LibraryError::NotInstalled { .. } | LibraryError::Unknown { .. }) => "model_missing",
+        EngineError::Model(
+            LibraryError::NotInstalled { .. } | LibraryError::Unknown { .. } | LibraryError::NotInLibrary { .. },
+        ) => "model_missing",
         EngineError::Model(_) => "model",
         EngineError::Llm(_) => "engine",
         EngineError::Log { .. } => "log_damaged",

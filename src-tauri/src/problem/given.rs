@@ -23,7 +23,9 @@ pub fn given(error: &EngineError) -> Given {
             named([("run", lease.run.to_string()), ("process", lease.pid.to_string())])
         }
         EngineError::Model(LibraryError::NotInstalled { id, .. }) => named([("model", id)]),
-        EngineError::Model(LibraryError::Unknown { name, .. }) => named([("model", name)]),
+        EngineError::Model(LibraryError::Unknown { name, .. } | LibraryError::NotInLibrary { name, .. }) => {
+            named([("model", name)])
+        }
         EngineError::TooLittleMemory {
             model, need, available, ..
         } => named([

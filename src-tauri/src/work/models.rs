@@ -198,7 +198,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
     let sha256 = match (&model.entry, &model.header) {
         (Some(entry), _) => entry.file.sha256.to_string(),
         // The hash of a file that did not change since is remembered.
-        (None, Ok(_)) => magis.library().resolve(model.id.as_str())?.sha256.to_string(),
+        (None, Ok(_)) => magis.library().named(model.id.as_str())?.sha256.to_string(),
         (None, Err(_)) => String::new(),
     };
     let mut row = match &model.entry {

@@ -15,7 +15,8 @@ pub struct RunRequest {
     pub hints_mode: HintsMode,
     /// The candidates, where they are given; locating is skipped then. Empty: locate.
     pub files: Vec<RepoPath>,
-    /// The model: an id of the catalogue or a file.
+    /// The model: a name of the library, or what a file was called with its hash behind `@sha256:`. Never a path: a run may
+    /// come from elsewhere.
     pub model: String,
     /// The seed all others are derived from.
     pub seed: u64,
@@ -30,6 +31,11 @@ pub struct RunRequest {
     /// What the relevance of a file is judged from.
     #[serde(default)]
     pub relevance: RelevanceMode,
+}
+
+/// A model's name as people read it: without the hash of its file.
+pub fn model_label(name: &str) -> &str {
+    name.split("@sha256:").next().unwrap_or(name)
 }
 
 /// What P3 judges the relevance of a file from; the paper's own way is [`RelevanceMode::Description`].

@@ -192,6 +192,9 @@ impl EngineError {
         match self {
             Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) => String::new(),
             Self::Model(LibraryError::NotInstalled { id, .. }) => format!("fetch it with 'magis models fetch {id}'"),
+            Self::Model(LibraryError::NotInLibrary { .. }) => {
+                "run it again with a model that is here: 'magis rerun RUN --from STAGE --model MODEL'; a file of your own is added with 'magis models add FILE'".to_owned()
+            }
             Self::Model(_) => "see 'magis models list' for what is here and what can be fetched".to_owned(),
             Self::NoSuchFile { .. } => "give paths relative to the repository's root, as git lists them".to_owned(),
             Self::Repo(error) => error.remedy().to_owned(),

@@ -7,6 +7,7 @@
 //! tells it as text to either.
 
 mod apply;
+mod claims;
 mod condense;
 mod contents;
 mod data_folder;

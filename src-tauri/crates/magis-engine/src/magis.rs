@@ -39,7 +39,7 @@ pub struct SolveWish {
     pub hints_mode: HintsMode,
     /// The candidates, where they are given.
     pub files: Vec<String>,
-    /// The model: an id or a file; none: the default one.
+    /// The model, by the name that [`Magis::model_name`] gives; none: the default one.
     pub model: Option<String>,
     /// The seed.
     pub seed: u64,
@@ -109,7 +109,7 @@ impl Magis {
             .model
             .clone()
             .unwrap_or_else(|| self.library.catalog().default_entry().id.to_string());
-        let file = self.library.resolve(&model)?;
+        let file = self.library.named(&model)?;
         let (_, mut notes) = limits.context_of(&file)?;
         self.prepare_unloaded(wish, model, &mut notes)
             .map(|run| Prepared { run, notes })
@@ -172,20 +172,26 @@ impl Magis {
         Ok(run)
     }
 
+    /// The name of the model that a person means, by its id or by the path of its file. Nothing else turns a path into a
+    /// model: what a run, an archive or a draft says is a name.
+    pub fn model_name(&self, word: &str) -> Result<String, EngineError> {
+        Ok(self.library.resolve(word)?.name(&self.library))
+    }
+
     /// Starts the engine's worker with the model of a run. The context is chosen by what the memory at hand holds.
     pub async fn load_model(&self, run: RunId, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
         let name = self.state(run)?.request().model.clone();
         self.load_named(&name, limits).await
     }
 
-    /// Starts the engine's worker with the model of this name, or this file.
+    /// Starts the engine's worker with the model of this name.
     pub async fn load_named(&self, name: &str, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
         Ok(WorkerModel::start(self.worker.clone(), self.load_request(name, limits)?).await?)
     }
 
     /// What the worker is told to load.
     pub(crate) fn load_request(&self, name: &str, limits: &EngineLimits) -> Result<LoadRequest, EngineError> {
-        let file = self.library.resolve(name)?;
+        let file = self.library.named(name)?;
         let (context, _) = limits.context_of(&file)?;
         Ok(LoadRequest {
             sha256: file.sha256.to_string(),
@@ -280,7 +286,7 @@ impl Magis {
         let old = self.store.run(run)?;
         let repo = old.entry.repo.ok_or(EngineError::NoRepository(run))?;
         if let Some(name) = &model {
-            limits.context_of(&self.library.resolve(name)?)?;
+            limits.context_of(&self.library.named(name)?)?;
         }
         let events: Vec<RunEvent> = self.store.events(run)?.into_iter().map(|stored| stored.event).collect();
         let shared = magis_flow::events_before(&events, from);
@@ -319,9 +325,12 @@ impl Magis {
         Ok(self.store.export_run(run)?.to_json()?)
     }
 
-    /// Takes in a run exported elsewhere.
+    /// Takes in a run exported elsewhere. How it stands is what its own events lead to; an archive that claims anything else
+    /// is refused.
     pub fn import(&self, json: &str) -> Result<RunId, EngineError> {
-        let run = self.store.import_run(&RunArchive::from_json(json)?)?;
+        let archive = RunArchive::from_json(json)?;
+        crate::claims::check(&archive)?;
+        let run = self.store.import_run(&archive)?;
         for known in self.store.repositories()? {
             if let Ok(repository) = Repository::open(&known.root) {
                 self.adopt_runs(known.id, &repository)?;

@@ -74,7 +74,7 @@ fn model_of(magis: &Magis, engine: &EngineArgs) -> String {
 
 /// Loads a model that belongs to no run of the engine, and says with which context: the memory at hand may hold less than was asked for.
 async fn load(magis: &Magis, model: &str, limits: &EngineLimits) -> Result<WorkerModel> {
-    let loaded = magis.load_named(model, limits).await?;
+    let loaded = magis.load_named(&magis.model_name(model)?, limits).await?;
     eprintln!("{model} is loaded with a context of {} tokens", loaded.card().context);
     Ok(loaded)
 }

@@ -32,6 +32,19 @@ pub struct ModelFile {
     pub header: GgufHeader,
 }
 
+/// What stands between a file's own name and its hash, where the library has no name for it.
+const HASH_MARK: &str = "@sha256:";
+
+impl ModelFile {
+    /// What a run names it by: the id where `library` has it, else its own name with its hash.
+    pub fn name(&self, library: &ModelLibrary) -> String {
+        if self.path.parent() == Some(library.folder()) {
+            return self.id.to_string();
+        }
+        format!("{}{HASH_MARK}{}", self.id, self.sha256)
+    }
+}
+
 /// A file of the library, as a list shows it. Its hash is not taken: that takes seconds.
 #[derive(Debug)]
 pub struct InstalledModel {
@@ -95,6 +108,14 @@ pub enum LibraryError {
         id: ModelId,
         /// The size of its file.
         bytes: u64,
+    },
+    /// The library has no model of that name. Names from elsewhere are looked for nowhere else.
+    #[error("the library has no model called {name:?}; models that are here: {known}")]
+    NotInLibrary {
+        /// The name.
+        name: String,
+        /// The ids of the models that are here.
+        known: String,
     },
     /// No model and no file goes by that name.
     #[error("no model and no file is called {name:?}; known models: {known}")]
@@ -219,26 +240,16 @@ impl ModelLibrary {
             .collect()
     }
 
-    /// Finds the model that `name` means: a model's id, or else the path of a file anywhere. Takes its hash, which is remembered as
-    /// long as the file keeps its size and time.
+    /// Finds the model that a person's word means: a model's id, or else the path of a file anywhere. Takes its hash, which is
+    /// remembered as long as the file keeps its size and time. What a run or a file says is no person's word: see
+    /// [`Self::named`].
     pub fn resolve(&self, name: &str) -> Result<ModelFile, LibraryError> {
-        let id = ModelId::new(name).ok();
-        if let Some(entry) = id.as_ref().and_then(|id| self.catalog.get(id)) {
-            let path = self.path_of(entry);
-            if !path.is_file() {
-                return Err(LibraryError::NotInstalled {
-                    id: entry.id.clone(),
-                    bytes: entry.file.bytes,
-                });
-            }
-            return self.file(entry.id.clone(), path, Some(entry.file.sha256));
-        }
-        let installed = self.list()?;
-        if let Some(model) = id.and_then(|id| installed.iter().find(|model| model.id == id)) {
-            return self.file(model.id.clone(), model.path.clone(), None);
+        if let Some(model) = self.by_id(name)? {
+            return Ok(model);
         }
         let path = Path::new(name);
         if !path.exists() {
+            let installed = self.list()?;
             let mut known: Vec<&str> = self.catalog.entries().iter().map(|entry| entry.id.as_str()).collect();
             known.extend(
                 installed
@@ -257,6 +268,56 @@ impl ModelLibrary {
             model.id = entry.id.clone();
         }
         Ok(model)
+    }
+
+    /// Finds the model that a run names: by a model's id, or by the hash of a file that a person named here before (see
+    /// [`ModelFile::name`]). No path is ever opened for its name's sake.
+    pub fn named(&self, name: &str) -> Result<ModelFile, LibraryError> {
+        if let Some(model) = self.by_id(name)? {
+            return Ok(model);
+        }
+        if let Some((_, hash)) = name.split_once(HASH_MARK)
+            && let Ok(sha256) = hash.parse::<Sha256Hex>()
+            && let Some(model) = self.by_hash(sha256)?
+        {
+            return Ok(model);
+        }
+        let known: Vec<String> = self.list()?.into_iter().map(|model| model.id.to_string()).collect();
+        Err(LibraryError::NotInLibrary {
+            name: name.to_owned(),
+            known: if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            },
+        })
+    }
+
+    /// The model of this id; none where neither the catalogue nor the folder has it.
+    fn by_id(&self, name: &str) -> Result<Option<ModelFile>, LibraryError> {
+        let Ok(id) = ModelId::new(name) else {
+            return Ok(None);
+        };
+        if let Some(entry) = self.catalog.get(&id) {
+            let path = self.path_of(entry);
+            if !path.is_file() {
+                return Err(LibraryError::NotInstalled {
+                    id: entry.id.clone(),
+                    bytes: entry.file.bytes,
+                });
+            }
+            return self.file(entry.id.clone(), path, Some(entry.file.sha256)).map(Some);
+        }
+        let installed = self.list()?.into_iter().find(|model| model.id == id);
+        installed.map(|model| self.file(model.id, model.path, None)).transpose()
+    }
+
+    /// The file with this content among those whose hash was taken here and that are as they were then.
+    fn by_hash(&self, sha256: Sha256Hex) -> Result<Option<ModelFile>, LibraryError> {
+        let there = self.hashes.files_with(sha256);
+        let path = there.into_iter().next();
+        path.map(|path| self.file(name_after(&path), path, Some(sha256)))
+            .transpose()
     }
 
     /// Takes a file into the library: by a hard link where that is possible, else by a copy. The original stays.

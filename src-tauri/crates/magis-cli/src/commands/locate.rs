@@ -105,7 +105,7 @@ async fn find(
         location
             .notes
             .extend(limits.context_of(&magis.library().resolve(model)?)?.1);
-        let loaded = magis.load_named(model, &limits).await?;
+        let loaded = magis.load_named(&magis.model_name(model)?, &limits).await?;
         status.say("asking the model".to_owned());
         let judgement = locator.judge(issue, &mut location, ASKED, &loaded).await?;
         loaded.shutdown().await;

@@ -208,7 +208,9 @@ fn renew(place: &Place, magis: &Magis, file: &MemoryFileArgs, model: Option<Stri
     let (known, path) = named(magis, file)?;
     let model = model.unwrap_or_else(|| magis.library().catalog().default_entry().id.to_string());
     super::runtime()?.block_on(async {
-        let loaded = magis.load_named(&model, &EngineLimits::default()).await?;
+        let loaded = magis
+            .load_named(&magis.model_name(&model)?, &EngineLimits::default())
+            .await?;
         magis.renew_summary(known.id, &path, &loaded).await
     })?;
     show(place, magis, file)

@@ -25,6 +25,7 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
     if let Some(file) = &args.log {
         hints.push(Hint::FailingLog(read_text("the log", file)?));
     }
+    let magis = place.open()?;
     let wish = SolveWish {
         repository: args.repo,
         base: match (args.base, args.include_uncommitted) {
@@ -40,14 +41,13 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
             HintsMode::Use
         },
         files: args.files,
-        model: args.model,
+        model: args.model.map(|word| magis.model_name(&word)).transpose()?,
         seed: args.seed,
         top_k: args.top_k,
         max_rounds: args.max_rounds,
         qa: if args.no_qa { QaMode::Skip } else { QaMode::Review },
         relevance: RelevanceMode::Code,
     };
-    let magis = place.open()?;
     let prepared = magis.prepare(wish, &args.engine.limits())?;
     follow(place, &magis, prepared.run, &prepared.notes, args.engine, args.follow)
 }
@@ -55,7 +55,8 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
 /// `magis rerun`.
 pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
-    let run = magis.rerun(args.run, args.from, args.model, args.seed, &args.engine.limits())?;
+    let model = args.model.map(|word| magis.model_name(&word)).transpose()?;
+    let run = magis.rerun(args.run, args.from, model, args.seed, &args.engine.limits())?;
     let note = format!(
         "run {run} does run {} again from the stage '{}' on",
         args.run, args.from

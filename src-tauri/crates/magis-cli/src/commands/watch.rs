@@ -34,9 +34,9 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
     let watch = magis.watch(repo, WatchOptions::default(), sender)?;
     let _warming = if args.warm {
         let usual = || magis.library().catalog().default_entry().id.to_string();
-        let name = args.model.clone().unwrap_or_else(usual);
+        let name = magis.model_name(&args.model.clone().unwrap_or_else(usual))?;
         // What is wrong with the model is said before the waiting begins.
-        args.engine.limits().context_of(&magis.library().resolve(&name)?)?;
+        args.engine.limits().context_of(&magis.library().named(&name)?)?;
         let model = WarmingModel::Named {
             name,
             limits: args.engine.limits(),

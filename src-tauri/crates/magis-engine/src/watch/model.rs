@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The model that describes.
 #[derive(Clone)]
 pub enum WarmingModel {
-    /// One of the library, by its id or file: loaded when needed, at the lowest priority.
+    /// One of the library, by its name: loaded when needed, at the lowest priority.
     Named {
         /// Its name.
         name: String,
@@ -23,7 +23,7 @@ impl WarmingModel {
     /// The SHA-256 of its file: what memory knows it by.
     pub(crate) fn sha256(&self, magis: &Magis) -> Result<String, EngineError> {
         Ok(match self {
-            Self::Named { name, .. } => magis.library.resolve(name)?.sha256.to_string(),
+            Self::Named { name, .. } => magis.library.named(name)?.sha256.to_string(),
             Self::Loaded(model) => model.card().sha256.clone(),
         })
     }

@@ -152,7 +152,7 @@ fn prepare(set: &Set, job: &Job, limits: &EngineLimits) -> Result<RunId> {
         hints,
         hints_mode: HintsMode::Use,
         files: job.files.iter().map(ToString::to_string).collect(),
-        model: Some(set.setting.model.clone()),
+        model: Some(set.magis.model_name(&set.setting.model)?),
         seed: set.setting.seed,
         top_k: set.setting.top_k,
         max_rounds: set.setting.max_rounds,

@@ -77,6 +77,19 @@ impl HashMemory {
         let _ = fs::remove_file(self.note_of(path));
     }
 
+    /// The files that had this hash when it was taken, and have kept size and time since; in a fixed order.
+    pub(super) fn files_with(&self, sha256: Sha256Hex) -> Vec<PathBuf> {
+        let notes = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = notes
+            .filter_map(|note| serde_json::from_slice::<Remembered>(&fs::read(note.path()).ok()?).ok())
+            .filter(|known| known.sha256 == sha256)
+            .filter(|known| stamp(&known.path).is_ok_and(|stamp| stamp == (known.bytes, known.modified)))
+            .map(|known| known.path)
+            .collect();
+        files.sort();
+        files
+    }
+
     fn read(&self, path: &Path) -> Option<Remembered> {
         let note: Remembered = serde_json::from_slice(&fs::read(self.note_of(path)).ok()?).ok()?;
         (note.path == path).then_some(note)
