@@ -4,7 +4,7 @@
 //! steps; a step that no longer fits is dropped, and its calls stay on record.
 
 use crate::desk::{AskError, Desk, now};
-use crate::roles::{Step, custodian, developer, manager, qa};
+use crate::roles::{Step, custodian, developer, manager, names, qa};
 use crate::workspace::Workspace;
 use crate::{EngineError, Magis, Progress};
 use magis_core::{RunEvent, RunId, RunOutcome, Speaker};
@@ -226,7 +226,7 @@ impl<'store> Log<'store> {
             if self.catch_up()? && !self.state.pending().contains(&effect) {
                 continue;
             }
-            self.append(&event)?;
+            self.append(&names::apart(&self.state, event))?;
         }
     }
 

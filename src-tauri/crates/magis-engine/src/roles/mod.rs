@@ -3,6 +3,7 @@
 pub(crate) mod custodian;
 pub(crate) mod developer;
 pub(crate) mod manager;
+pub(crate) mod names;
 pub(crate) mod qa;
 mod region;
 
