@@ -1,6 +1,7 @@
 //! Why a command could not do what was asked: one sentence, what to do about it, and the exit code.
 
 use crate::exit::ExitStatus;
+use crate::render::clean;
 use magis_engine::EngineError;
 use magis_engine::floors::models::{FetchError, LibraryError};
 use magis_engine::floors::repo::{PatchError, ReadError, RepoError};
@@ -48,10 +49,11 @@ impl Failure {
         match self {
             Self::OutputClosed => String::new(),
             Self::Told { sentence, remedy, .. } => {
-                let mut message = format!("error: {sentence}\n");
+                // What is quoted may have been written by anybody.
+                let mut message = format!("error: {}\n", clean(sentence));
                 if !remedy.is_empty() {
                     // Writing to a string cannot fail.
-                    let _ = writeln!(message, "  what to do: {remedy}");
+                    let _ = writeln!(message, "  what to do: {}", clean(remedy));
                 }
                 message
             }

@@ -1,11 +1,13 @@
-//! Standard output and what it can show: colour, width, and whether a person sits in front of it.
+//! Standard output and what it can show: colour, width, and whether a person sits in front of it. All that a terminal gets
+//! goes through here, and leaves as text that it cannot obey.
 //!
 //! Nothing here panics when the reader has gone; every write may end the command quietly instead.
 
 use crate::args::ColorChoice;
 use crate::failure::Failure;
-use crate::render::Paint;
+use crate::render::{Paint, clean};
 use console::Term;
+use std::borrow::Cow;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 /// How wide text runs at the most, also on a wider terminal: longer lines are hard to read.
@@ -63,9 +65,12 @@ impl Screen {
         self.has_person() && io::stderr().is_terminal() && !is_dumb(&variable)
     }
 
-    /// Writes text as it is.
-    #[expect(clippy::unused_self, reason = "whoever writes has looked at the screen first")]
+    /// Writes text: byte by byte to a program, without what a terminal would obey to a person.
     pub fn write(self, text: &str) -> Result<(), Failure> {
+        let text = match self.reader {
+            Reader::Person => Cow::Owned(self.paint.harmless(text)),
+            Reader::Program => Cow::Borrowed(text),
+        };
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())
             .and_then(|()| out.flush())
@@ -107,7 +112,7 @@ fn variable(name: &str) -> Option<String> {
 /// Writes a line to standard error, where there is one.
 pub fn tell(text: &str) {
     // Without a standard error there is nobody to tell that there is none.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", clean(text));
 }
 
 /// Asks the person in front of the terminal; none where nobody sits there.
@@ -115,7 +120,7 @@ pub fn ask(question: &str) -> Option<String> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return None;
     }
-    write!(io::stderr(), "{question} ")
+    write!(io::stderr(), "{} ", clean(question))
         .and_then(|()| io::stderr().flush())
         .ok()?;
     let mut answer = String::new();

@@ -1,6 +1,7 @@
 //! The one line at the bottom of a terminal that says what is going on, and whether there is one.
 
 use crate::failure::Failure;
+use crate::render::clean;
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
@@ -54,7 +55,7 @@ impl StatusLine {
     /// Changes what it says.
     pub fn say(&self, message: String) {
         if let Some(bar) = &self.bar {
-            bar.set_message(message);
+            bar.set_message(clean(&message).into_owned());
         }
     }
 

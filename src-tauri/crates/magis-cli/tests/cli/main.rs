@@ -6,6 +6,7 @@
 
 mod apply;
 mod bad_input;
+mod carried;
 mod deleting;
 #[cfg(target_os = "linux")]
 mod disk;

@@ -4,24 +4,52 @@ use std::borrow::Cow;
 use std::time::Duration;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// `text` without what a terminal would obey or hide: control characters become their visible signs, and so do the characters that turn
-/// the direction of writing. Line breaks and tabs stay.
+/// `text` without what a terminal would obey or hide: control characters become their visible signs, and characters that
+/// turn the direction of writing or are not seen at all their numbers, as in `<U+202E>`. Line breaks and tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
-    if !text.contains(obeyed) {
+    let harmless = |c: char| (c == '\n' || c == '\t' || !c.is_control()) && !is_unseen(c);
+    if text.chars().all(harmless) {
         return Cow::Borrowed(text);
     }
-    let visible = |c: char| match c {
-        c if !obeyed(c) => c,
-        '\u{7f}' => '\u{2421}',
-        c if (c as u32) < 0x20 => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
-        _ => '\u{fffd}',
-    };
-    Cow::Owned(text.replace("\r\n", "\n").chars().map(visible).collect())
+    let mut clean = String::with_capacity(text.len() + 16);
+    let mut before = '\n';
+    for c in text.replace("\r\n", "\n").chars() {
+        match c {
+            c if harmless(c) || joins_pictures(before, c) => clean.push(c),
+            '\u{7f}' => clean.push('\u{2421}'),
+            c if (c as u32) < 0x20 => clean.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
+            c => clean.push_str(&format!("<U+{:04X}>", c as u32)),
+        }
+        before = c;
+    }
+    Cow::Owned(clean)
 }
 
-fn turns_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Characters that are not seen, or that turn the direction of what stands around them. The window has the same list
+/// (`ui/src/components/visible.ts`).
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Whether `c` joins two pictures into one, as in a family of emoji.
+fn joins_pictures(before: char, c: char) -> bool {
+    c == '\u{200d}' && matches!(before, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// The first `width` columns of the first line that says something.
@@ -136,7 +164,12 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_shown_instead() {
         assert_eq!(clean("a\u{1b}[2Jb\tc\n"), "a␛[2Jb\tc\n");
-        assert_eq!(clean("x = \"\u{202e}evil\""), "x = \"\u{fffd}evil\"");
+        assert_eq!(clean("x = \"\u{202e}evil\""), "x = \"<U+202E>evil\"");
+        assert_eq!(clean("is\u{200b}Admin \u{9b}2J"), "is<U+200B>Admin <U+009B>2J");
+        assert_eq!(
+            clean("\u{1f468}\u{200d}\u{1f469} a\u{200d}b"),
+            "\u{1f468}\u{200d}\u{1f469} a<U+200D>b"
+        );
         assert_eq!(clean("ünï 码"), "ünï 码");
     }
 
