@@ -3,6 +3,7 @@
 //! Everything inside the window is the front end's.
 
 use crate::view::{Language, RunRow, RunStatus};
+use magis_core::ModelReview;
 
 /// A notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +21,31 @@ pub fn run_ended(language: Language, run: &RunRow) -> Words {
         Language::ZhHans => true,
         Language::System => speaks_chinese(),
     };
-    let title = if chinese {
-        match run.status {
-            RunStatus::Approved => "运行完成，已通过评审",
-            RunStatus::NotApproved => "运行完成，未全部通过评审",
+    let title = match (run.review, chinese) {
+        (Some(review), true) => format!("运行完成。{}", in_chinese(review)),
+        (Some(review), false) => format!("A run is over. {review}"),
+        (None, _) => halted(run.status, chinese).to_owned(),
+    };
+    Words {
+        title,
+        body: format!("{}: {}", run.repository, run.title),
+    }
+}
+
+/// As the front end says it.
+fn in_chinese(review: ModelReview) -> &'static str {
+    match review {
+        ModelReview::Passed => "模型评审：通过 · 测试：未运行",
+        ModelReview::NotPassed => "模型评审：未通过 · 测试：未运行",
+        ModelReview::NotRun => "模型评审：未运行 · 测试：未运行",
+    }
+}
+
+/// What is said of a run without a patch.
+fn halted(status: RunStatus, chinese: bool) -> &'static str {
+    if chinese {
+        match status {
+            RunStatus::Approved | RunStatus::NotApproved => "运行完成",
             RunStatus::NoChange => "运行完成，没有改动",
             RunStatus::Failed => "运行失败",
             RunStatus::Queued
@@ -33,9 +55,8 @@ pub fn run_ended(language: Language, run: &RunRow) -> Words {
             | RunStatus::Interrupted => "运行已暂停，需要处理",
         }
     } else {
-        match run.status {
-            RunStatus::Approved => "A run is over and approved",
-            RunStatus::NotApproved => "A run is over and not approved as a whole",
+        match status {
+            RunStatus::Approved | RunStatus::NotApproved => "A run is over",
             RunStatus::NoChange => "A run is over without a change",
             RunStatus::Failed => "A run could not be carried out",
             RunStatus::Queued
@@ -44,10 +65,6 @@ pub fn run_ended(language: Language, run: &RunRow) -> Words {
             | RunStatus::Paused
             | RunStatus::Interrupted => "A run is paused and needs you",
         }
-    };
-    Words {
-        title: title.to_owned(),
-        body: format!("{}: {}", run.repository, run.title),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs as lists show them: a row, a page, a search hit, and what a day's runs cost.
 
 use super::run::StageView;
-use magis_core::{RepoId, RunId, RunOutcome};
+use magis_core::{ModelReview, RepoId, RunId, RunOutcome, model_label};
 use magis_engine::floors::store::{
     ListedRun, RunEntry, RunOrder as StoredOrder, RunOrigin, RunPage as StoredPage, RunQuery,
     RunStatus as StoredStatus, SnippetPart as StoredPart, Standing, TextSource,
@@ -23,9 +23,9 @@ pub enum RunStatus {
     Paused,
     /// Its driver vanished; it can be resumed.
     Interrupted,
-    /// Over, and every task was approved.
+    /// Over, with a patch whose every task passed the models' review, or was not reviewed.
     Approved,
-    /// Over, with a patch that QA did not approve as a whole.
+    /// Over, with a patch that did not pass the models' review as a whole.
     NotApproved,
     /// Over without a change.
     NoChange,
@@ -78,6 +78,8 @@ pub struct RunRow {
     pub title: String,
     /// How it stands.
     pub status: RunStatus,
+    /// What the models' reviews of its patch came to; none where it has none. No test stands behind it.
+    pub review: Option<ModelReview>,
     /// The model.
     pub model: String,
     /// When it was created, in milliseconds since 1970.
@@ -114,7 +116,8 @@ impl RunRow {
             repository: entry.repository.clone(),
             title: entry.title.clone(),
             status: RunStatus::of(entry, driven),
-            model: entry.model.clone(),
+            review: entry.review,
+            model: model_label(&entry.model).to_owned(),
             created_at_ms: entry.created_at,
             ended_at_ms: entry.ended_at,
             worked_ms: entry.worked_ms,

@@ -118,7 +118,7 @@ impl App {
     fn model_line(&self, magis: &Magis) -> Result<DoctorLine, Problem> {
         let name = self.default_model()?;
         let limits = self.settings()?.limits();
-        let found = magis.library().resolve(&name).map_err(Problem::from);
+        let found = magis.library().named(&name).map_err(Problem::from);
         let fit = found.and_then(|file| Ok(limits.context_of(&file)?));
         Ok(match fit {
             Ok((_, notes)) if notes.is_empty() => {
@@ -223,8 +223,8 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
 fn stands(status: RunStatus, outcome: Option<&magis_core::RunOutcome>) -> String {
     use magis_core::RunOutcome;
     match outcome {
-        Some(RunOutcome::Approved) => "approved".to_owned(),
-        Some(RunOutcome::NotApproved) => "not approved".to_owned(),
+        Some(RunOutcome::Approved) => "with a patch".to_owned(),
+        Some(RunOutcome::NotApproved) => "with a patch, model review not passed".to_owned(),
         Some(RunOutcome::NoChange { .. }) => "no change".to_owned(),
         Some(RunOutcome::Failed { .. }) => "failed".to_owned(),
         None => format!("{status:?}").to_lowercase(),

@@ -284,7 +284,7 @@ async fn an_imported_run_belongs_to_the_repository_it_was_made_in() {
     let told = fs::read_to_string(&markdown).unwrap();
     assert!(told.contains("\n## Patch\n\n```diff\n"), "{told}");
     assert!(
-        told.contains("approved by ") && told.contains("\n      +"),
+        told.contains("Model review by ") && told.contains("\n      +"),
         "what was written and reviewed is told: {told}"
     );
 }

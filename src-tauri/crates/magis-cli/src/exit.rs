@@ -35,10 +35,10 @@ impl ExitStatus {
 
     fn meaning(self) -> &'static str {
         match self {
-            Self::Success => "success; a run ended in an approved patch",
+            Self::Success => "success; a run ended in a patch that its model review passed",
             Self::Error => "error; the message says what to do",
             Self::Usage => "the command line cannot be understood",
-            Self::NotApproved => "a run ended in a patch that its review did not approve",
+            Self::NotApproved => "a run ended in a patch that its model review did not pass",
             Self::NoChange => "a run ended without a change, and says why",
             Self::Conflict => "a patch does not apply, or cannot be taken back, because files have changed",
             Self::Stopped => "stopped by Ctrl-C; the run is saved and can be resumed",

@@ -1,5 +1,6 @@
 //! What is said of a change: findings of programs, verdicts of QA Engineers.
 
+use crate::{QaMode, RunOutcome, TaskOutcome};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -24,6 +25,19 @@ pub enum Decision {
     Rejected,
 }
 
+/// What the models' own reviews of a patch came to. It is an opinion: no test stands behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ModelReview {
+    /// Each change of the patch passed.
+    Passed,
+    /// At least one did not.
+    NotPassed,
+    /// No review was asked for.
+    NotRun,
+}
+
 /// What program code found out about a change, before any QA Engineer sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -45,6 +59,53 @@ pub enum Finding {
         /// Lines added.
         added: u32,
     },
+}
+
+impl ModelReview {
+    /// What stands behind the patch of a run that ended like this; none where it has no patch.
+    pub fn of_run(outcome: &RunOutcome, qa: QaMode) -> Option<Self> {
+        match (outcome, qa) {
+            (RunOutcome::Approved | RunOutcome::NotApproved, QaMode::Skip) => Some(Self::NotRun),
+            (RunOutcome::Approved, QaMode::Review) => Some(Self::Passed),
+            (RunOutcome::NotApproved, QaMode::Review) => Some(Self::NotPassed),
+            (RunOutcome::NoChange { .. } | RunOutcome::Failed { .. }, _) => None,
+        }
+    }
+
+    /// What stands behind the change of a task that ended like this; none where it has no change.
+    pub fn of_task(outcome: &TaskOutcome, qa: QaMode) -> Option<Self> {
+        match (outcome, qa) {
+            (TaskOutcome::Approved { .. } | TaskOutcome::NotApproved { .. }, QaMode::Skip) => Some(Self::NotRun),
+            (TaskOutcome::Approved { .. }, QaMode::Review) => Some(Self::Passed),
+            (TaskOutcome::NotApproved { .. }, QaMode::Review) => Some(Self::NotPassed),
+            (TaskOutcome::Failed { .. }, _) => None,
+        }
+    }
+
+    /// In a word or two.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::NotPassed => "not passed",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// What is known of the patch: the models' opinion, and that no test was run.
+impl fmt::Display for ModelReview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Model review: {} \u{b7} Tests: not run", self.word())
+    }
+}
+
+impl From<Decision> for ModelReview {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Approved => Self::Passed,
+            Decision::Rejected => Self::NotPassed,
+        }
+    }
 }
 
 impl Finding {

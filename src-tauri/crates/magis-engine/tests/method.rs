@@ -10,10 +10,10 @@ mod ground;
 
 use ground::{Ground, asked, script, script_after};
 use magis_core::{
-    Decision, DescriptionSource, Hint, RelevanceMode, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome,
+    Decision, DescriptionSource, Hint, QaMode, RelevanceMode, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome,
 };
 use magis_engine::floors::llm::ScriptedModel;
-use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits, Steering};
+use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits, SolveWish, Steering};
 use magis_testkit::{fingerprint, sample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -414,4 +414,52 @@ async fn a_model_failure_pauses_the_run_and_resuming_makes_no_recorded_call_agai
             "after a failure of call {at}"
         );
     }
+}
+
+#[tokio::test]
+async fn two_people_whom_the_model_gives_one_name_are_told_apart_by_name() {
+    let ground = Ground::new();
+    let john = r#"{"name": "John Doe", "focus": "Looks closely."}"#;
+    let same = ScriptedModel::new("script")
+        .when("You are the Manager. The task in", john)
+        .when("revise the description of your own role", john)
+        .when("Design the QA engineer", r#"{"name": "john  doe", "focus": "Checks."}"#);
+    let (run, end) = ground
+        .solve(ground.wish(sample::TWO_TASK_ISSUE), script_after(same))
+        .await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = ground.magis.state(run).unwrap();
+    let names: Vec<String> = state
+        .tasks()
+        .flat_map(|task| [task.role.clone().unwrap().name, task.reviewer.clone().unwrap().name])
+        .collect();
+    assert_eq!(names, ["John Doe", "john doe 3", "John Doe 2", "john doe 4"]);
+}
+
+#[tokio::test]
+async fn what_is_handed_over_says_that_a_model_reviewed_and_no_test_ran() {
+    let ground = Ground::new();
+    let (run, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
+    let handed = ground.magis.merged(run).unwrap().pull_request;
+    assert!(
+        handed.ends_with("\nModel review: passed · Tests: not run\n"),
+        "{handed}"
+    );
+    assert!(handed.contains("  - Model review: passed. "), "{handed}");
+    let whole = ground.magis.markdown(run).unwrap();
+    assert!(
+        whole.contains("A patch. Model review: passed · Tests: not run. Look at it before you apply it."),
+        "{whole}"
+    );
+    assert!(!whole.to_lowercase().contains("approved"), "{whole}");
+    let unreviewed = SolveWish {
+        qa: QaMode::Skip,
+        ..ground.wish(sample::UNTIL.text)
+    };
+    let (run, _) = ground.solve(unreviewed, script()).await;
+    let whole = ground.magis.markdown(run).unwrap();
+    assert!(
+        whole.contains("A patch. Model review: not run · Tests: not run."),
+        "{whole}"
+    );
 }

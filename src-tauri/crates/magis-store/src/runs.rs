@@ -5,7 +5,7 @@
 
 use crate::error::Fault;
 use crate::{DiffSize, Store, StoreError, column, lease};
-use magis_core::{Base, CommitId, RepoId, RunId, RunOutcome, RunRequest, TreeId};
+use magis_core::{Base, CommitId, ModelReview, QaMode, RepoId, RunId, RunOutcome, RunRequest, TreeId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +126,8 @@ pub struct RunEntry {
     pub status: RunStatus,
     /// How it ended.
     pub outcome: Option<RunOutcome>,
+    /// What the models' reviews of its patch came to; none where it has none.
+    pub review: Option<ModelReview>,
     /// When it was created, in milliseconds since the epoch.
     pub created_at: i64,
     /// When it was first worked on.
@@ -242,9 +244,10 @@ impl Store {
     }
 }
 
-/// The repository of a run; none where it was taken off the list.
+/// The repository of a run, none where it was taken off the list; and whether its changes were to be reviewed.
 pub(crate) const AT_HAND: &str =
-    "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS at_hand";
+    "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS at_hand,
+     json_extract(request, '$.qa') AS asked_qa";
 
 pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<Run, Fault> {
     let mut statement = transaction.prepare_cached(&format!("SELECT *, {AT_HAND} FROM runs WHERE id = ?1"))?;
@@ -292,6 +295,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         // The column's check lets nothing else in.
         Some(_) => Some(RunOutcome::Failed { reason }),
     };
+    let qa: QaMode = column::from_word(row, "asked_qa")?;
     let shared_events = row.get("shared_events")?;
     let parent: Option<i64> = row.get("parent")?;
     Ok(RunEntry {
@@ -303,6 +307,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         model: row.get("model")?,
         base: base_of(row)?,
         status: column::from_word(row, "status")?,
+        review: outcome.as_ref().and_then(|outcome| ModelReview::of_run(outcome, qa)),
         outcome,
         created_at: row.get("created_at")?,
         started_at: row.get("started_at")?,

@@ -260,8 +260,8 @@ fn solve(magis: &Path, models: &Path, demo: &Demo, scene: &Scene) -> Result<Stri
         .status()
         .with_context(|| format!("starting {}", magis.display()))?;
     match status.code() {
-        Some(0) => Ok("patch approved by the program's own review".to_owned()),
-        Some(3) => Ok("there is a patch, but the program's own review did not approve it".to_owned()),
+        Some(0) => Ok("patch made, model review passed".to_owned()),
+        Some(3) => Ok("there is a patch, but its model review did not pass".to_owned()),
         Some(4) => bail!("the run ended without a change; its reason is above"),
         _ => bail!("magis solve failed ({status}); its message is above"),
     }

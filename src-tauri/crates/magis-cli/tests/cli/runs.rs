@@ -138,7 +138,7 @@ fn runs_are_found_by_what_was_said_in_them() {
     let program = program();
     let found = program.run(["runs", "search", "turns", "filter"]);
     insta::assert_snapshot!(found.out, @r"
-    Run 1: list --until leaves out that day (approved)
+    Run 1: list --until leaves out that day (model review passed)
       said: This turns the filter around.
     ");
     let none = program.run(["runs", "search", "unheard"]);

@@ -6,8 +6,8 @@ use crate::EngineError;
 use crate::desk::{About, AskError, Draw, Fitted};
 use crate::workspace::{Workspace, about, record, team};
 use magis_core::{
-    FileAction, FileChange, FileTask, Issue, MergeResult, Plan, RepoPath, Role, RunEvent, Speaker, Speech, TaskId,
-    TaskOutcome, Turn,
+    FileAction, FileChange, FileTask, Issue, MergeResult, ModelReview, Plan, RepoPath, Role, RunEvent, Speaker, Speech,
+    TaskId, TaskOutcome, Turn,
 };
 use magis_flow::{Asking, Run, TaskState};
 use magis_prompts::{
@@ -301,7 +301,7 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> Step {
     })
 }
 
-/// The pull-request text: what the issue was, what each task did, what QA said. Written by program from the record.
+/// The pull-request text: what the issue was, what each task did, what the models' reviews said. Written by program from the record.
 fn pull_request(run: &Run, subject: &str) -> String {
     let mut text = format!(
         "# {subject}\n\nResolves the issue \"{}\".\n\n## Changes\n",
@@ -311,13 +311,23 @@ fn pull_request(run: &Run, subject: &str) -> String {
         text += &format!("\n- `{}`: {}\n", state.task.path, state.task.description);
         let last = state.rounds.last().and_then(|round| round.best());
         if let Some(verdict) = last.and_then(|(_, attempt)| attempt.verdict.as_ref()) {
-            text += &format!("  - Review: {}\n", verdict.comment);
+            let word = ModelReview::from(verdict.decision).word();
+            text += &format!("  - Model review: {word}. {}\n", verdict.comment);
         }
         match &state.outcome {
-            Some(TaskOutcome::NotApproved { .. }) => text += "  - **Not approved by review; look at it with care.**\n",
+            Some(TaskOutcome::NotApproved { .. }) => {
+                text += "  - **The model review did not pass; look at it with care.**\n"
+            }
             Some(TaskOutcome::Failed { reason }) => text += &format!("  - **Left undone: {reason}.**\n"),
             Some(TaskOutcome::Approved { .. }) | None => {}
         }
+    }
+    let reviews = run
+        .tasks()
+        .filter_map(|state| ModelReview::of_task(state.outcome.as_ref()?, run.request().qa));
+    // The worst stands for all of them.
+    if let Some(review) = reviews.max_by_key(|review| *review == ModelReview::NotPassed) {
+        text += &format!("\n{review}\n");
     }
     text
 }

@@ -5,9 +5,9 @@
 use super::page::Page;
 use super::{Paint, Tone, count, diff, one_line};
 use magis_core::{
-    Candidate, Decision, Description, DescriptionSource, FileTask, Hint, Judgement, MergeResult, Notice, Plan,
-    RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speaker, Speech, Stage, TaskId, TaskOutcome, Turn,
-    Verdict,
+    Candidate, Description, DescriptionSource, FileTask, Hint, Judgement, MergeResult, ModelReview, Notice, Plan,
+    QaMode, RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speaker, Speech, Stage, TaskId, TaskOutcome,
+    Turn, Verdict, model_label,
 };
 use magis_repo::Patch;
 use magis_store::DiffSize;
@@ -40,6 +40,7 @@ pub struct Transcript {
     /// The evidence of each candidate; taken out once it is told.
     evidence: BTreeMap<RepoPath, String>,
     tasks: BTreeMap<TaskId, Known>,
+    qa: QaMode,
 }
 
 /// An event as it is told.
@@ -68,6 +69,7 @@ impl Transcript {
             stage: None,
             evidence: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            qa: QaMode::default(),
         }
     }
 
@@ -78,6 +80,7 @@ impl Transcript {
             self.stage = Some(stage);
         }
         match event {
+            RunEvent::RunStarted { request, .. } => self.qa = request.qa,
             RunEvent::CandidatesRanked { candidates, .. } => {
                 let most = match self.detail {
                     Detail::Live => REASONS_LIVE,
@@ -225,7 +228,7 @@ impl Transcript {
             }
             RunEvent::CodeFailed { reason, .. } => page.entry(6, Tone::Bad, "no usable code:", reason),
             RunEvent::Reviewed { task, verdict, .. } => self.reviewed(page, *task, verdict),
-            RunEvent::TaskClosed { task, outcome } => closed(page, *task, outcome),
+            RunEvent::TaskClosed { task, outcome } => closed(page, *task, outcome, self.qa),
             RunEvent::Merged { result } => merged(page, result, self.detail),
             RunEvent::RunEnded { .. } => {}
             RunEvent::CandidateDropped { path } => by_person(page, &format!("dropped {path}")),
@@ -308,7 +311,7 @@ impl Transcript {
                 let name = self.tasks.get(&task).and_then(|known| known.developer.as_deref());
                 name.map_or_else(
                     || format!("Developer of {task}"),
-                    |name| format!("{name}, Developer of {task}"),
+                    |name| with_role(name, &format!("Developer of {task}")),
                 )
             }
             Speaker::Person => "You".to_owned(),
@@ -341,27 +344,32 @@ impl Transcript {
     }
 
     fn reviewed(&self, page: &mut Page, task: TaskId, verdict: &Verdict) {
-        let name = self
-            .tasks
-            .get(&task)
-            .and_then(|known| known.reviewer.as_deref())
-            .unwrap_or("QA Engineer");
-        let (tone, word) = match verdict.decision {
-            Decision::Approved => (Tone::Good, "approved"),
-            Decision::Rejected => (Tone::Bad, "rejected"),
+        let who = match self.tasks.get(&task).and_then(|known| known.reviewer.as_deref()) {
+            Some(name) => with_role(name, "QA Engineer"),
+            None => "the QA Engineer".to_owned(),
         };
-        page.entry(6, tone, &format!("{word} by {name}:"), &verdict.comment);
+        let word = ModelReview::from(verdict.decision).word();
+        page.entry(
+            6,
+            Tone::Strong,
+            &format!("Model review by {who}: {word}."),
+            &verdict.comment,
+        );
     }
 }
 
-/// How a run ended, in a sentence, with its tone.
-pub fn outcome_sentence(outcome: &RunOutcome) -> (Tone, String) {
+/// How a run ended, in a sentence, with its tone. A patch is never told as good: the models' review is an opinion.
+pub fn outcome_sentence(outcome: &RunOutcome, qa: QaMode) -> (Tone, String) {
+    if let Some(review) = ModelReview::of_run(outcome, qa) {
+        let tone = if review == ModelReview::NotPassed {
+            Tone::Note
+        } else {
+            Tone::Strong
+        };
+        return (tone, format!("A patch. {review}. Look at it before you apply it."));
+    }
     match outcome {
-        RunOutcome::Approved => (Tone::Good, "A patch, approved by the review.".to_owned()),
-        RunOutcome::NotApproved => (
-            Tone::Note,
-            "A patch, but the review did not approve all of it. Look at it before you apply it.".to_owned(),
-        ),
+        RunOutcome::Approved | RunOutcome::NotApproved => (Tone::Strong, "A patch.".to_owned()),
         RunOutcome::NoChange { reason } => (Tone::Note, format!("No change: {reason}")),
         RunOutcome::Failed { reason } => (Tone::Bad, format!("The run failed: {reason}")),
     }
@@ -389,9 +397,9 @@ fn evidence(candidate: &Candidate, most: usize) -> String {
 }
 
 fn how(request: &RunRequest) -> String {
-    use magis_core::{HintsMode, QaMode};
+    use magis_core::HintsMode;
     let mut parts = vec![
-        format!("model {}", super::clean(&request.model)),
+        format!("model {}", super::clean(model_label(&request.model))),
         format!("seed {}", request.seed),
         format!("{} at most", count(request.max_rounds as usize, "round")),
     ];
@@ -454,22 +462,38 @@ fn person(page: &mut Page, indent: usize, what: &str, role: &Role) {
     );
 }
 
-fn closed(page: &mut Page, task: TaskId, outcome: &TaskOutcome) {
+fn closed(page: &mut Page, task: TaskId, outcome: &TaskOutcome, qa: QaMode) {
     match outcome {
         TaskOutcome::Approved { round } => {
             page.entry(
                 4,
-                Tone::Good,
-                &format!("{task} done:"),
-                &format!("the change of round {round} is taken"),
+                Tone::Strong,
+                &format!("{task}:"),
+                &format!("the change of round {round} is taken{}", opinion(outcome, qa)),
             );
         }
         TaskOutcome::NotApproved { round } => {
-            let text = format!("no round was approved; the change of round {round} is the best and is kept");
-            page.entry(4, Tone::Note, &format!("{task} not approved:"), &text);
+            let text = format!(
+                "no round passed; the change of round {round} is the best and is kept{}",
+                opinion(outcome, qa)
+            );
+            page.entry(4, Tone::Note, &format!("{task}:"), &text);
         }
         TaskOutcome::Failed { reason } => page.entry(4, Tone::Bad, &format!("{task} failed:"), reason),
     }
+}
+
+/// A person with the role beside the name, unless the name is the role.
+fn with_role(name: &str, role: &str) -> String {
+    if name.eq_ignore_ascii_case(role) {
+        name.to_owned()
+    } else {
+        format!("{name}, {role}")
+    }
+}
+
+fn opinion(outcome: &TaskOutcome, qa: QaMode) -> String {
+    ModelReview::of_task(outcome, qa).map_or(String::new(), |review| format!(". {review}"))
 }
 
 fn merged(page: &mut Page, result: &MergeResult, detail: Detail) {

@@ -3,7 +3,7 @@
 use super::telling::{BaseText, Detail, Transcript, outcome_sentence};
 use super::{Page, Paint, Tone, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
-use magis_core::{RunEvent, RunId, RunOutcome, Stage, TaskId};
+use magis_core::{ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_store::{CallTotals, Run, RunEntry, RunOrigin, RunStatus, StoredEvent};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -73,7 +73,7 @@ pub fn shown_run(whole: &WholeRun, only: Option<Stage>, base_text: BaseText, pai
     if can_go_on(entry) {
         page.line(&format!("  Not over yet. To go on: magis runs resume {}", entry.id));
     } else {
-        outcome(&mut page, entry);
+        outcome(&mut page, entry, whole.run.request.qa);
     }
     if entry.size.files > 0 {
         page.line(&format!("  The patch: magis runs show {} --patch", entry.id));
@@ -103,7 +103,7 @@ fn markdown(whole: &WholeRun, base_text: BaseText) -> String {
     }
     add_part(&mut text, title, "text", &body);
     let mut end = page();
-    outcome(&mut end, entry);
+    outcome(&mut end, entry, whole.run.request.qa);
     add_part(&mut text, Some("Outcome"), "text", &end.into_text());
     let patch = whole.events.iter().rev().find_map(|stored| match &stored.event {
         RunEvent::Merged { result } => Some(result.patch.as_str()),
@@ -143,18 +143,22 @@ fn in_a_line(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('[', "\\[")
 }
 
-/// How a run stands or ended, in a word or two.
+/// How a run stands or ended, in a word or two; of a patch, what the models think of it.
 pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
+    match entry.review {
+        Some(ModelReview::Passed) => return (Tone::Strong, "model review passed"),
+        Some(ModelReview::NotPassed) => return (Tone::Note, "model review not passed"),
+        Some(ModelReview::NotRun) => return (Tone::Strong, "not reviewed"),
+        None => {}
+    }
     match (entry.status, &entry.outcome) {
         (RunStatus::Queued, _) => (Tone::Faint, "queued"),
         (RunStatus::Running, _) => (Tone::Strong, "running"),
         (RunStatus::Paused, _) => (Tone::Note, "paused"),
         (RunStatus::Interrupted, _) => (Tone::Note, "interrupted"),
-        (RunStatus::Ended, Some(RunOutcome::Approved)) => (Tone::Good, "approved"),
-        (RunStatus::Ended, Some(RunOutcome::NotApproved)) => (Tone::Note, "not approved"),
         (RunStatus::Ended, Some(RunOutcome::NoChange { .. })) => (Tone::Note, "no change"),
         (RunStatus::Ended, Some(RunOutcome::Failed { .. })) => (Tone::Bad, "failed"),
-        (RunStatus::Ended, None) => (Tone::Faint, "ended"),
+        (RunStatus::Ended, Some(RunOutcome::Approved | RunOutcome::NotApproved) | None) => (Tone::Faint, "ended"),
     }
 }
 
@@ -171,7 +175,10 @@ fn head(page: &mut Page, whole: &WholeRun) {
         RunOrigin::Imported => ", imported",
     };
     page.line(&format!("  repository {}{origin}", super::clean(&entry.repository)));
-    let mut when = format!("  {}", page.paint.tone(tone, state));
+    let state = entry
+        .review
+        .map_or_else(|| state.to_owned(), |review| review.to_string());
+    let mut when = format!("  {}", page.paint.tone(tone, &state));
     match (entry.started_at, entry.ended_at) {
         (Some(start), Some(end)) => {
             let took = Duration::from_millis(end.saturating_sub(start).max(0).cast_unsigned());
@@ -195,10 +202,10 @@ fn head(page: &mut Page, whole: &WholeRun) {
 }
 
 /// How the run ended, in a sentence.
-fn outcome(page: &mut Page, entry: &RunEntry) {
+fn outcome(page: &mut Page, entry: &RunEntry, qa: QaMode) {
     match &entry.outcome {
         Some(outcome) => {
-            let (tone, sentence) = outcome_sentence(outcome);
+            let (tone, sentence) = outcome_sentence(outcome, qa);
             page.toned_prose(2, Some(tone), &sentence);
         }
         None => page.line("  Not over yet."),

@@ -197,7 +197,7 @@ impl View {
             return Ok(());
         }
         let (screen, paint) = (self.screen, self.screen.paint);
-        let (tone, sentence) = outcome_sentence(outcome);
+        let (tone, sentence) = outcome_sentence(outcome, magis.store().run(self.run)?.request.qa);
         screen.line(&format!("\n{}", paint.tone(tone, &clean(&sentence))))?;
         let entry = magis.store().run(self.run)?.entry;
         if entry.size.files > 0 {
