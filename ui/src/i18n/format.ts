@@ -1,6 +1,6 @@
 // Owns how numbers, times and sizes are written, in the person's own format. No sentences.
 import { dateFormat, numberFormat } from './formatters'
-import { language, localeTag } from './index.svelte'
+import { language, localeTag, tn } from './index.svelte'
 
 /** A whole or decimal number with the locale's marks. */
 export function number(n: number, digits = 0): string {
@@ -14,20 +14,29 @@ export function short(n: number): string {
   return `${number(n / 1_000_000, 1)}M`
 }
 
+/** A number of tokens, short, with its word. */
+export function tokens(n: number): string {
+  return tn('common.tokens', n, { n: short(n) })
+}
+
 export function percent(share: number): string {
   return numberFormat(localeTag(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
-/** Decimal units, as disks are sold and file managers count. */
+const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
+
+/** Decimal units, as disks are sold and file managers count: 208 B, 491 MB, 5.9 GB; from GB on with one decimal. Rust writes sizes by the same rule. */
 export function bytes(n: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
   let value = n
   let unit = 0
-  while (value >= 1000 && unit < units.length - 1) {
+  const digits = (): number => (unit < 3 ? 0 : 1)
+  // What would be rounded up to 1000 is one of the next unit.
+  while (Number(value.toFixed(digits())) >= 1000 && unit < units.length - 1) {
     value /= 1000
     unit += 1
   }
-  return `${number(value, value < 10 && unit > 0 ? 1 : 0)} ${units[unit] ?? 'B'}`
+  const written = numberFormat(localeTag(), { minimumFractionDigits: digits(), maximumFractionDigits: digits() }).format(value)
+  return `${written} ${units[unit] ?? 'B'}`
 }
 
 /** A length of time: 0.4 s, 12 s, 3 min 05 s, 2 h 10 min. */

@@ -30,10 +30,14 @@ export function word(key: Key): string {
 /** The stems of keys that come as `stem.one` and `stem.other`. */
 export type Counted = { [K in Key]: K extends `${infer Stem}.one` ? Stem : never }[Key]
 
-/** A sentence with a number in it, `{n}`, written by the language's own rule for numbers. */
-export function tn(stem: Counted, n: number): string {
+/** What a counted sentence names beside its number. */
+type Beside<S extends Counted> = Exclude<Names<(typeof en)[`${S}.other`]>, 'n'>
+type GivenBeside<S extends Counted> = [Beside<S>] extends [never] ? [values?: { n?: string }] : [values: Record<Beside<S>, string | number> & { n?: string }]
+
+/** A sentence with a number in it, `{n}`, by the language's own rule for numbers; `n` among the values writes the number in another way. */
+export function tn<S extends Counted>(stem: S, n: number, ...values: GivenBeside<S>): string {
   const rule = pluralRules(localeTag(), {}).select(n) === 'one' ? 'one' : 'other'
-  return fill(tables[tongue][`${stem}.${rule}`], { n: numberFormat(localeTag(), {}).format(n) })
+  return fill(tables[tongue][`${stem}.${rule}`], { n: numberFormat(localeTag(), {}).format(n), ...values[0] })
 }
 
 export function language(): Tongue {

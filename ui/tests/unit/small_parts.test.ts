@@ -76,7 +76,7 @@ test('code that was cut out inside a docstring is coloured as code after its end
 
 test('numbers are written short and with their units', () => {
   expect([short(950), short(12_430), short(3_140_000)]).toEqual(['950', '12.4k', '3.1M'])
-  expect([bytes(208), bytes(4_681), bytes(4_683_073_536)]).toEqual(['208 B', '4.7 kB', '4.7 GB'])
+  expect([bytes(208), bytes(4_681), bytes(4_683_073_536)]).toEqual(['208 B', '5 kB', '4.7 GB'])
   expect([duration(420), duration(12_400), duration(185_000), duration(7_800_000)]).toEqual(['0.4 s', '12 s', '3 min 05 s', '2 h 10 min'])
   expect([clock(7_000), clock(760_000), clock(3_731_000)]).toEqual(['0:07', '12:40', '1:02:11'])
   expect([tn('common.files', 1), tn('common.files', 1200)]).toEqual(['1 file', '1,200 files'])

@@ -1,7 +1,7 @@
 // Moving a repository's memory to and from a file that the person names. What is in the file is Rust's matter.
 import { app } from '../../app/state.svelte'
 import { number } from '../../i18n/format'
-import { t } from '../../i18n/index.svelte'
+import { t, tn } from '../../i18n/index.svelte'
 import { ipc, type RepoId } from '../../ipc'
 
 const ENDING = 'magis-memory'
@@ -11,7 +11,7 @@ export async function exportMemory(repo: RepoId, name: string): Promise<void> {
     const path = await ipc.pickSavePath(t('memory.export'), `${name === '' ? 'memory' : name}.${ENDING}`)
     if (path === null) return
     const written = await ipc.exportMemory(repo, path)
-    app.say(t('memory.export.done', { n: number(written.summaries), path }))
+    app.say(tn('memory.export.done', written.summaries, { path }))
   } catch (thrown) {
     app.fail(thrown)
   }

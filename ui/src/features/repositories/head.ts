@@ -23,7 +23,7 @@ export function watchedText(index: WatchedIndex): string {
     case 'reading':
       return t('repositories.index.reading', { done: number(index.done), total: number(index.total) })
     case 'right':
-      return t('repositories.index.right', { files: number(index.files), ms: number(index.took_ms) })
+      return tn('repositories.index.right', index.files)
   }
 }
 

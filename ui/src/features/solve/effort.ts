@@ -32,11 +32,16 @@ export function effortOf(form: Pick<SolveForm, 'top_k' | 'max_rounds' | 'qa'>): 
   return { index, exact: distance(EFFORTS[index] ?? EFFORTS[0]) === 0 }
 }
 
-/** The first line that says something, without Markdown's heading marks: the title as Rust derives it. */
+/** The first line that says something, without Markdown's marks for headings and code: the title as Rust shows it. */
 export function titleOf(issue: string): string {
   const bare = (line: string): string => line.replace(/^[# \t]+|[# \t]+$/g, '')
-  for (const line of issue.split(/\r?\n/)) if (bare(line) !== '') return bare(line)
+  for (const line of issue.split(/\r?\n/)) if (bare(line) !== '') return withoutCodeMarks(bare(line))
   return ''
+}
+
+/** The line as it reads where inline code is not drawn: without the backticks around code. One that closes nothing stays. */
+export function withoutCodeMarks(line: string): string {
+  return line.replace(/(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)/g, (_, _marks: string, code: string) => (/^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code))
 }
 
 /** Why an issue would be refused, before it is sent. */

@@ -79,7 +79,7 @@ export const runs: Record<keyof typeof english, string> = {
   'runs.charts.tokens': '每日各阶段词元',
   'runs.charts.run': '各阶段用时',
   'runs.charts.none': '完成第一次运行后显示图表。',
-  'runs.chart.row': '{time}，{tokens} 词元',
+  'runs.chart.row': '{time}，{tokens}',
   'runs.key.search': '搜索全部运行',
   'runs.key.delete': '删除运行',
   'runs.key.sort': '按“{column}”排序',
@@ -106,6 +106,6 @@ export const runs: Record<keyof typeof english, string> = {
   'runs.compare.fact.seed': '随机种子',
   'runs.compare.fact.base': '基准',
   'runs.compare.fact.when': '时间',
-  'runs.compare.effort': '{files} 个文件，{rounds} 轮',
+  'runs.compare.effort': '{files}，{rounds}',
   'runs.compare.diff': '运行 {id} 中 {path} 的差异',
 }
