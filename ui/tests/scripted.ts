@@ -119,9 +119,9 @@ const acts: Ipc = {
   openInEditor: async () => undefined,
   doctor: async (): Promise<T.DoctorLine[]> => [
     { ok: true, said: { code: 'database_fine', message: 'The database is sound.', remedy: null } },
-    { ok: true, said: { code: 'memory_available', message: '21800 MiB of memory are available.', remedy: null, given: { available: '21800' } } },
+    { ok: true, said: { code: 'memory_available', message: '22.9 GB of memory are available.', remedy: null, given: { available: '22.9 GB' } } },
     held.name === 'problems'
-      ? { ok: false, said: { code: 'model', message: 'The model qwen2.5-coder-7b is damaged', remedy: 'Delete the file and fetch it again.' } }
+      ? { ok: false, said: { code: 'model', message: 'The model qwen2.5-coder-7b is damaged', remedy: 'Delete the file and download it again.' } }
       : { ok: true, said: { code: 'model_fine', message: 'The model qwen2.5-coder-7b is whole and fits.', remedy: null, given: { model: 'qwen2.5-coder-7b' } } },
   ],
   answerClose: async () => undefined,
@@ -318,7 +318,7 @@ const acts: Ipc = {
   pickSavePath: async (_, name) => `/home/ada/${name}`,
 }
 
-/** The repository at hand, watched; where it is wanted, its first file without a description is being described. */
+/** The current repository, watched; where it is wanted, its first file without a description is being described. */
 function watching(repo: T.RepoId): T.WatchView {
   const { memory, settings } = held
   const path = memory.files.find((file) => file.state === 'none')?.path

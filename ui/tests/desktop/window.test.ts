@@ -42,7 +42,7 @@ afterAll(async () => {
 test('the first start leads to a repository in one step', async () => {
   await window.reads('Your first issue')
   await window.click('Use the sample')
-  await window.reads('tally is at hand')
+  await window.reads('tally is the current repository')
   expect((await sample()).head.kind).toBe('branch')
 })
 

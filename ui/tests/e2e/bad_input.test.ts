@@ -54,9 +54,9 @@ test('a start that fails says why and what to do, and can be tried again', async
 test('a command that fails is told with its remedy and leaves the screen as it was', async () => {
   const { page } = await open(on)
   await go(page, 'models')
-  await page.evaluate(() => window.magis.answer('setDefaultModel', { code: 'damaged', message: 'The file of this model is damaged.', remedy: 'Delete it and fetch it again.' }))
+  await page.evaluate(() => window.magis.answer('setDefaultModel', { code: 'damaged', message: 'The file of this model is damaged.', remedy: 'Delete it and download it again.' }))
   await page.getByRole('button', { name: 'Use as default' }).first().click()
-  await page.getByRole('alert').getByText('Delete it and fetch it again.').waitFor()
+  await page.getByRole('alert').getByText('Delete it and download it again.').waitFor()
   expect(await page.getByText('Default', { exact: true }).count()).toBe(1)
   await page.context().close()
 })
@@ -65,7 +65,7 @@ test('a folder that has vanished is named on its row and can be taken off the li
   const { page } = await open(on, { scene: 'problems' })
   await go(page, 'repositories')
   await page.getByText('The folder /srv/work/billing is not there any more.').waitFor()
-  await page.getByRole('button', { name: 'Take off the list' }).click()
+  await page.getByRole('button', { name: 'Remove from list' }).click()
   await page.getByRole('heading', { name: 'No repository yet' }).waitFor()
   await page.context().close()
 })
@@ -107,7 +107,7 @@ test('a model that went missing is named at the form and in the status bar, and 
   await page.getByRole('textbox', { name: 'Issue' }).fill('# Totals are wrong\nThe last line is counted twice.')
   await page.getByText('Qwen2.5-Coder 1.5B Instruct is not on this machine yet (1.1 GB).').waitFor()
   expect(await page.getByRole('main').getByRole('button', { name: /^Solve/ }).isDisabled()).toBe(true)
-  expect(await page.getByRole('region', { name: 'Status' }).innerText()).toContain('not fetched yet')
+  expect(await page.getByRole('region', { name: 'Status' }).innerText()).toContain('not downloaded yet')
   // Another default makes the form ready, whoever chose it.
   await page.evaluate((models) => {
     window.magis.answer('models', models)
@@ -118,7 +118,7 @@ test('a model that went missing is named at the form and in the status bar, and 
     window.magis.answer('models', models)
     window.magis.emit({ kind: 'models_changed' })
   }, left)
-  await page.getByRole('button', { name: 'Get a model' }).click()
+  await page.getByRole('button', { name: 'Download a model' }).click()
   await page.getByRole('heading', { name: 'Models' }).waitFor()
   await page.context().close()
 })

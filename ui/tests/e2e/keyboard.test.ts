@@ -129,7 +129,7 @@ test('F6 goes from part to part', async () => {
 
 test('the first start leads to a run by keyboard alone', async () => {
   const { page } = await open(on, { scene: 'first' })
-  await tabTo(page, /^Fetch 1\.1 GB/)
+  await tabTo(page, /^Download 1\.1 GB/)
   await page.keyboard.press('Enter')
   await page.getByRole('progressbar').waitFor()
   await page.evaluate(() => window.magis.fetched('qwen2.5-coder-1.5b'))
@@ -167,7 +167,7 @@ test('a repository is added by its path, taken off the list, and brought back', 
 test('what cannot be taken back is asked about first, and the safe answer has the focus', async () => {
   const { page } = await open(on)
   await page.keyboard.press('Control+4')
-  const button = page.getByRole('button', { name: /^What can be done with Qwen2\.5-Coder 1\.5B/ })
+  const button = page.getByRole('button', { name: /^Actions for Qwen2\.5-Coder 1\.5B/ })
   const wishRemoval = async (): Promise<void> => {
     await page.keyboard.press('Enter')
     await focusWithin(page.getByRole('menu'))
@@ -175,7 +175,7 @@ test('what cannot be taken back is asked about first, and the safe answer has th
     await page.keyboard.press('Enter')
     await focusWithin(page.getByRole('dialog'))
   }
-  await tabTo(page, /^What can be done with Qwen2\.5-Coder 1\.5B/)
+  await tabTo(page, /^Actions for Qwen2\.5-Coder 1\.5B/)
   await wishRemoval()
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -189,7 +189,7 @@ test('what cannot be taken back is asked about first, and the safe answer has th
   await page.context().close()
 })
 
-test('a description is corrected, and the correction is marked', async () => {
+test('a summary is corrected, and the correction is marked', async () => {
   const { page } = await open(on)
   await page.keyboard.press('Control+3')
   await settled(page)
@@ -199,29 +199,31 @@ test('a description is corrected, and the correction is marked', async () => {
   await page.keyboard.press('Home')
   await tabTo(page, /^Correct$/)
   await page.keyboard.press('Enter')
-  await page.getByRole('textbox', { name: 'Description' }).focus()
+  await page.getByRole('textbox', { name: 'Summary' }).focus()
   await page.keyboard.press('Control+a')
   await page.keyboard.type('Reads the lines of an account.')
-  await tabTo(page, /^Keep the correction$/)
+  await tabTo(page, /^Save correction$/)
   await page.keyboard.press('Enter')
   await page.getByText('Corrected by you').waitFor()
   expect((await asked(page, 'correctSummary'))[0]).toEqual([1, 'tally/banks/statement.py', 'Reads the lines of an account.'])
   await page.context().close()
 })
 
-test('a fetch is begun, goes on while another screen is shown, and is paused', async () => {
+test('a download is begun, goes on while another screen is shown, and is paused', async () => {
   const { page } = await open(on)
   await page.keyboard.press('Control+4')
   await settled(page)
-  await tabTo(page, /^Fetch 491 MB/)
+  const resumable = (): Promise<number> => page.getByRole('button', { name: 'Resume download' }).count()
+  const before = await resumable()
+  await tabTo(page, /^Download 491 MB/)
   await page.keyboard.press('Enter')
-  await page.getByText('Fetching Qwen2.5-Coder 0.5B Instruct').waitFor()
+  await page.getByText('Downloading Qwen2.5-Coder 0.5B Instruct').waitFor()
   await page.keyboard.press('Control+2')
   await page.keyboard.press('Control+4')
-  await page.getByText('Fetching Qwen2.5-Coder 0.5B Instruct').waitFor()
+  await page.getByText('Downloading Qwen2.5-Coder 0.5B Instruct').waitFor()
   await tabTo(page, /^Pause$/)
   await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /^Go on, 310 MB left/ }).waitFor()
+  await expect.poll(resumable).toBe(before + 1)
   await page.context().close()
 })
 

@@ -54,7 +54,7 @@ test('filters stay when one goes to a run and back', async () => {
 test('a column orders all runs, also those that were not read yet', async () => {
   const page = await openRuns({ scene: 'many' })
   await page.getByRole('columnheader', { name: 'Tokens' }).getByRole('button').click()
-  await page.getByText(/of 10,000 read/).waitFor({ state: 'detached' })
+  await page.getByText(/of 10,000 loaded/).waitFor({ state: 'detached' })
   await page.getByRole('columnheader', { name: 'Tokens' }).and(page.locator('[aria-sort=descending]')).waitFor()
   const first = (await titles(page))[0]
   expect(first).toContain('Tide tables')

@@ -233,7 +233,7 @@ test('the draft of each repository is kept while one goes elsewhere', async () =
 test('quick runs take the model that is their default, and the others theirs', async () => {
   const { page } = await open(on)
   await go(page, 'models')
-  await page.getByRole('button', { name: 'What can be done with Qwen2.5-Coder 7B Instruct' }).click()
+  await page.getByRole('button', { name: 'Actions for Qwen2.5-Coder 7B Instruct' }).click()
   await page.getByRole('menuitem', { name: 'Use for quick runs' }).click()
   await page.getByText('Quick runs', { exact: true }).waitFor()
   await go(page, 'solve')

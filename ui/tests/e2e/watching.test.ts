@@ -1,4 +1,4 @@
-// The repository at hand is watched: what memory and the list of repositories show of it, and the describing in advance.
+// The current repository is watched: what memory and the list of repositories show of it, and the summaries made in advance.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { WatchView } from '../../src/ipc/types'
@@ -24,45 +24,45 @@ const view: WatchView = {
 }
 const say = (page: Page, change: Partial<WatchView>): Promise<void> => page.evaluate((view) => window.magis.emit({ kind: 'watch_changed', view }), { ...view, ...change })
 
-test('files are described when idle once a person wants it, within a budget, and a pause ends it', async () => {
+test('files are summarised when idle once a person wants it, within a budget, and a pause ends it', async () => {
   const { page } = await open(on)
   await go(page, 'memory')
   await settled(page)
-  const warming = page.getByRole('group', { name: 'Describe when idle' })
-  await warming.getByRole('button', { name: 'Describe when idle' }).click()
-  await warming.getByText(/^Describing /).waitFor()
-  await warming.getByText('3 described, 4.2k tokens').waitFor()
-  await warming.getByRole('combobox', { name: /^Tokens at most/ }).click()
+  const warming = page.getByRole('group', { name: 'Summarise when idle' })
+  await warming.getByRole('button', { name: 'Summarise when idle' }).click()
+  await warming.getByText(/^Summarising /).waitFor()
+  await warming.getByText('3 written, 4.2k tokens').waitFor()
+  await warming.getByRole('combobox', { name: /^Token limit/ }).click()
   await page.getByRole('option', { name: 'No limit' }).click()
   await expect.poll(async () => (await asked(page, 'putSettings')).at(-1)).toMatchObject([{ warm: true, warm_tokens: null, warm_minutes: 30 }])
   await warming.getByRole('button', { name: 'Pause' }).click()
-  await warming.getByRole('button', { name: 'Describe when idle' }).waitFor()
+  await warming.getByRole('button', { name: 'Summarise when idle' }).waitFor()
   expect((await asked(page, 'putSettings')).at(-1)).toMatchObject([{ warm: false }])
   await page.context().close()
 })
 
-test('why nothing is described is said, and a spent budget can be given again', async () => {
+test('why nothing is summarised is said, and a spent budget can be reset', async () => {
   const { page } = await open(on)
   await go(page, 'memory')
-  const warming = page.getByRole('group', { name: 'Describe when idle' })
-  await warming.getByRole('button', { name: 'Describe when idle' }).click()
+  const warming = page.getByRole('group', { name: 'Summarise when idle' })
+  await warming.getByRole('button', { name: 'Summarise when idle' }).click()
   await warming.getByRole('button', { name: 'Pause' }).waitFor()
   await say(page, { warming: { kind: 'resting', why: 'run' } })
-  await warming.getByText('Waits for the run').waitFor()
+  await warming.getByText('Waiting for the run').waitFor()
   await say(page, { warming: { kind: 'resting', why: 'tokens' } })
   const before = (await asked(page, 'putSettings')).length
-  await warming.getByRole('button', { name: 'Give the budget again' }).click()
+  await warming.getByRole('button', { name: 'Reset the budget' }).click()
   await expect.poll(async () => (await asked(page, 'renewWarmingBudget')).length).toBe(1)
   expect((await asked(page, 'putSettings')).length, 'it is not switched off in between').toBe(before)
   await page.context().close()
 })
 
-test('files that need no description are counted apart, and each says why', async () => {
+test('files that need no summary are counted apart, and each says why', async () => {
   const { page } = await open(on)
   await go(page, 'memory')
   await settled(page)
-  const lead = await page.getByText(/remembered as they are now: \d+ of \d+\.$/).textContent()
-  const tab = page.getByRole('tab', { name: /^Needs none/ })
+  const lead = await page.getByText(/have a current one: \d+ of \d+\.$/).textContent()
+  const tab = page.getByRole('tab', { name: /^Not needed/ })
   const numbers = (text: string | null): number[] => (text ?? '').match(/\d+/g)?.map(Number) ?? []
   const [all, needless] = [numbers(lead).at(-1) ?? 0, numbers(await tab.textContent()).at(-1) ?? 0]
   expect(needless).toBeGreaterThan(2)
@@ -71,25 +71,25 @@ test('files that need no description are counted apart, and each says why', asyn
   await page.getByText(`${String(needless)} files`, { exact: true }).waitFor()
   const files = page.getByRole('grid', { name: 'Files of the repository' })
   await files.getByText('month.png').click()
-  await page.getByText('it is no text that a run reads').waitFor()
-  await page.getByRole('searchbox', { name: 'Path has' }).fill('setup.cfg')
+  await page.getByText('it is not text that a run reads').waitFor()
+  await page.getByRole('searchbox', { name: 'Filter by path' }).fill('setup.cfg')
   await files.getByText('setup.cfg').click()
   await page.getByText('it is short enough to be read whole').waitFor()
-  expect(await page.getByRole('button', { name: 'Describe it now' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Summarise now' }).count()).toBe(0)
   await page.context().close()
 })
 
-test('the list of repositories shows live how the index of the one at hand stands', async () => {
+test('the list of repositories shows live how the index of the current one stands', async () => {
   const { page } = await open(on)
   await go(page, 'repositories')
   await settled(page)
   expect(await asked(page, 'watchRepository')).toHaveLength(1)
   const detail = page.getByRole('complementary')
-  await detail.getByText('The system tells of each.').waitFor()
+  await detail.getByText('Reported by the system.').waitFor()
   await say(page, { index: { kind: 'reading', done: 312, total: 1_482 } })
-  await detail.getByText('Reading 312 of 1,482 files.').waitFor()
+  await detail.getByText('Indexing: 312 of 1,482 done.').waitFor()
   await say(page, {})
-  await detail.getByText('1,482 files, right 44 ms after the last change.').waitFor()
+  await detail.getByText('Up to date, 1,482 files.').waitFor()
   await say(page, { polling: { code: 'watch_folders', message: 'The repository has more folders than the system lets you watch.', remedy: "Run 'sudo sysctl fs.inotify.max_user_watches=524288'." } })
   await detail.getByText('max_user_watches=524288').waitFor()
   await say(page, { unreadable: { count: 5, first: ['keys/a.pem', 'keys/b.pem', 'keys/c.pem'] } })

@@ -1,6 +1,6 @@
 // What is derived from the form of a run: title, refusal, effort, matching paths; and how evidence is ordered.
 import { expect, test } from 'vitest'
-import { EFFORTS, effortOf, refusal, titleOf } from '../../src/features/solve/effort'
+import { EFFORTS, effortOf, refusal, titleOf, withoutCodeMarks } from '../../src/features/solve/effort'
 import { relevanceShares, strongest, tableOrder } from '../../src/features/solve/evidence'
 import { matches } from '../../src/features/solve/file_match'
 import { formOf } from '../../src/features/runs/again'
@@ -9,6 +9,18 @@ import type { CandidateView, RunRequest } from '../../src/ipc'
 test('the title is the first line that says something', () => {
   expect(titleOf('##\n\n## Crash on start ##\nbody')).toBe('Crash on start')
   expect(titleOf(' \r\n\t')).toBe('')
+})
+
+test('a title has no marks of inline code, as in Rust', () => {
+  const check = (line: string, expected: string): void => expect(withoutCodeMarks(line)).toBe(expected)
+  check('`max()` fails on `[]`', 'max() fails on []')
+  check('``a `quoted` name``', 'a `quoted` name')
+  check('`` `x` `` is odd', '`x` is odd')
+  check('an open ` mark', 'an open ` mark')
+  check('``two and `one`', '``two and one')
+  check('```', '```')
+  check('`码` 失败', '码 失败')
+  expect(titleOf('# `table()` fails\nbody')).toBe('table() fails')
 })
 
 test('an empty issue and a bare address are refused before they are sent', () => {

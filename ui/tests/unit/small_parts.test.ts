@@ -74,9 +74,13 @@ test('code that was cut out inside a docstring is coloured as code after its end
   expect(colours?.get(3)?.[0]).toEqual({ from: 4, to: 9, name: 'tok-keyword' })
 })
 
+test('sizes are decimal and have one decimal from GB on, as in Rust', () => {
+  const sizes: [number, string][] = [[0, '0 B'], [208, '208 B'], [999, '999 B'], [4_681, '5 kB'], [491_400_032, '491 MB'], [999_499_999, '999 MB'], [999_500_000, '1.0 GB'], [1_117_320_768, '1.1 GB'], [5_900_000_000, '5.9 GB'], [22_020_000_000, '22.0 GB'], [999_950_000_000, '1.0 TB']]
+  expect(sizes.map(([n]) => bytes(n))).toEqual(sizes.map(([, written]) => written))
+})
+
 test('numbers are written short and with their units', () => {
   expect([short(950), short(12_430), short(3_140_000)]).toEqual(['950', '12.4k', '3.1M'])
-  expect([bytes(208), bytes(4_681), bytes(4_683_073_536)]).toEqual(['208 B', '5 kB', '4.7 GB'])
   expect([duration(420), duration(12_400), duration(185_000), duration(7_800_000)]).toEqual(['0.4 s', '12 s', '3 min 05 s', '2 h 10 min'])
   expect([clock(7_000), clock(760_000), clock(3_731_000)]).toEqual(['0:07', '12:40', '1:02:11'])
   expect([tn('common.files', 1), tn('common.files', 1200)]).toEqual(['1 file', '1,200 files'])

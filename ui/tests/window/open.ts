@@ -126,7 +126,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'start-fetching',
     look: { scene: 'first' },
     to: async (page) => {
-      await page.locator('main button', { hasText: /Fetch|下载/ }).first().click()
+      await page.locator('main button', { hasText: /Download|下载/ }).first().click()
       await settled(page)
     },
   },
@@ -134,7 +134,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'start-sample',
     look: { scene: 'first' },
     to: async (page) => {
-      await page.locator('main button', { hasText: /Fetch|下载/ }).first().click()
+      await page.locator('main button', { hasText: /Download|下载/ }).first().click()
       await page.evaluate(() => window.magis.fetched('qwen2.5-coder-1.5b'))
       await page.locator('main button', { hasText: /Use the sample|使用示例/ }).click()
       await settled(page)
