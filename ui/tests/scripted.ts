@@ -1,5 +1,6 @@
 // Owns the tests' transport: the same interface as the real one, answered from a scene and changed by what the window asks.
 // It asks no network and has no clock. `window.magis` lets a test see what was asked and say what Rust would say unasked.
+import { titleOf } from '../src/features/solve/effort'
 import { Fault, type DropNews, type Ipc } from '../src/ipc/ipc'
 import type * as T from '../src/ipc/types'
 import { fold, patchView, textsOf, type Recorded } from './script/recorded'
@@ -166,7 +167,7 @@ const acts: Ipc = {
   },
   estimate: async (form) => ({ seconds: 40 + form.top_k * 6 * form.max_rounds, from_runs: 9 }),
   startRun: async (form) => {
-    const row: T.RunRow = { ...(held.rows[0] ?? fold(run(5)).row), id: 6, repo: form.repo, title: form.issue.split('\n')[0]?.replace(/^#+ */, '') ?? '', status: 'running', review: null, created_at_ms: now, ended_at_ms: null, driven: true, tags: [], files: 0, added: 0, deleted: 0 }
+    const row: T.RunRow = { ...(held.rows[0] ?? fold(run(5)).row), id: 6, repo: form.repo, title: titleOf(form.issue), status: 'running', review: null, created_at_ms: now, ended_at_ms: null, driven: true, tags: [], files: 0, added: 0, deleted: 0 }
     held.rows = [row, ...held.rows.filter((one) => one.id !== 6)]
     held.running = [row]
     held.runningAt = 3

@@ -1,5 +1,6 @@
 // Owns the shape of a recorded run, and its reading into what the window shows: the fold of its log, up to any event.
 // It repeats in small what Rust does, for recorded runs alone; the window's own code has no such fold.
+import { titleOf } from '../../src/features/solve/effort'
 import type { ModelReview, RunStatus } from '../../src/ipc/types'
 import type { AttemptView, CallRow, FileDiff, HunkView, PatchView, RunEventLike, RunView, Stage, StageView, TaskView } from './shapes'
 
@@ -38,7 +39,7 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
       id: recorded.number,
       repo: 1,
       repository: recorded.repository,
-      title: title(recorded.request.issue),
+      title: titleOf(recorded.request.issue),
       status: 'running',
       review: null,
       model: recorded.request.model,
@@ -195,7 +196,7 @@ export function patchView(recorded: Recorded): PatchView {
   for (const file of files) {
     for (const hunk of file.hunks) hunk.tasks = view.tasks.filter((one) => one.task.path === file.path).map((one) => one.task.id)
   }
-  return { files, commit_message: view.merged?.commit_message ?? '', pull_request: view.merged?.pull_request ?? '', branch: `magis/${recorded.number}-${title(recorded.request.issue).toLowerCase().split(/\W+/).slice(0, 4).join('-')}` }
+  return { files, commit_message: view.merged?.commit_message ?? '', pull_request: view.merged?.pull_request ?? '', branch: `magis/${recorded.number}-${titleOf(recorded.request.issue).toLowerCase().split(/\W+/).slice(0, 4).join('-')}` }
 }
 
 /** A file before and after the recorded patch. */
@@ -256,10 +257,6 @@ function groups(plan: { task: number; after: number[] }[]): number[][] {
     rest = rest.filter((step) => !done.has(step.task))
   }
   return found
-}
-
-function title(issue: string): string {
-  return issue.split('\n').map((line) => line.replace(/^[# \t]+/, '')).find((line) => line !== '') ?? ''
 }
 
 /** As Rust tells it of a run that was reviewed. */
