@@ -85,25 +85,25 @@ pub enum Command {
     Solve(Box<SolveArgs>),
     /// Say which files and functions an issue most likely means, and why; no model needed
     Locate(Box<LocateArgs>),
-    /// Look at past runs, go on with them, carry them elsewhere
+    /// List, show, search, resume, export, import and delete runs
     #[command(subcommand, arg_required_else_help = true)]
     Runs(RunsCommand),
-    /// Do a run again from a stage on; the old one stays
+    /// Run again from a stage; the old run stays
     Rerun(RerunArgs),
     /// Step into a run: files, tasks, roles, hints, a word in the meeting
     #[command(after_help = "The run takes it in at once when it is under way, else when it is resumed.")]
     Steer(SteerArgs),
     /// Apply a run's patch, or take it back
     Apply(ApplyArgs),
-    /// What is remembered of repositories: a summary of each file
+    /// The memory of a repository, a summary of each file: show, correct, export, import
     #[command(subcommand, arg_required_else_help = true)]
     Memory(MemoryCommand),
-    /// Follow a repository: keep its index right, and describe files while nobody needs the machine
+    /// Follow a repository: keep its index up to date, and summarise files while the machine is idle
     Watch(Box<WatchArgs>),
-    /// The models on this machine, and those that can be fetched
+    /// The models on this machine, and those that can be downloaded
     #[command(subcommand, arg_required_else_help = true)]
     Models(ModelsCommand),
-    /// Say what works here and what to do about what does not
+    /// Health check: what works here, and what to do about the rest
     Doctor(DoctorArgs),
     /// Print the completions for a shell
     Completions {
@@ -119,7 +119,7 @@ pub struct RerunArgs {
     /// The run
     #[arg(value_parser = run_id)]
     pub run: RunId,
-    /// The first stage that is done anew; what was before is shared
+    /// The first stage to run again; the stages before it are shared
     #[arg(long, value_name = "STAGE", value_parser = stage())]
     pub from: Stage,
     /// Another model: an id of 'magis models list', or a GGUF file
@@ -160,7 +160,7 @@ pub enum SteerCommand {
         /// The file, relative to the repository's root
         path: String,
     },
-    /// Rewrite a task; its code is written anew
+    /// Rewrite a task; its code is written again
     Task {
         /// The task, as in T1
         #[arg(value_parser = task_id)]
@@ -230,7 +230,7 @@ pub struct ApplyArgs {
 /// `magis memory`.
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
-    /// How much of each repository is remembered, and what that cost and saved
+    /// How many files of each repository have a summary, and what that cost and saved
     Status {
         /// Only this repository: how much of its last commit is covered, tokens spent and saved by day
         #[arg(long, value_name = "PATH")]
@@ -239,7 +239,7 @@ pub enum MemoryCommand {
         #[arg(long, requires = "repo")]
         json: bool,
     },
-    /// Show what is remembered of a file
+    /// Show the summary of a file
     Show(MemoryFileArgs),
     /// Put your own words in place of a summary
     ///
@@ -252,9 +252,10 @@ pub enum MemoryCommand {
         #[arg(long)]
         text: Option<String>,
     },
-    /// Drop what is remembered of a file, in all its versions
+    /// Forget the summaries of a file, in all its versions
+    #[command(visible_alias = "forget")]
     Drop(MemoryFileArgs),
-    /// Make the summary of a file anew, with a model; what you wrote in its place goes
+    /// Rewrite the summary of a file with a model; a correction of yours is lost
     Renew {
         /// Which file
         #[command(flatten)]
@@ -313,13 +314,14 @@ pub struct MemoryFileArgs {
 /// `magis models`.
 #[derive(Debug, Subcommand)]
 pub enum ModelsCommand {
-    /// List the models that are here and those that can be fetched
+    /// List the models that are here and those that can be downloaded
     List {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// Fetch a model of the list; the only command that uses the network
+    /// Download a model of the list; the only command that uses the network
+    #[command(visible_alias = "download")]
     Fetch {
         /// The model's id
         id: String,
@@ -337,7 +339,7 @@ pub enum ModelsCommand {
         /// The model's id [default: all that are here]
         id: Option<String>,
     },
-    /// Delete a model, or what was fetched of it so far
+    /// Delete a model, or what was downloaded of it so far
     Remove {
         /// The model's id
         id: String,

@@ -27,11 +27,11 @@ pub fn fetch(magis: &Path, id: &str, folders: &ModelFolders) -> Result<PathBuf> 
         .status()
         .with_context(|| format!("starting {}", magis.display()))?;
     if !status.success() {
-        bail!("fetching {id} failed ({status}); run the command again, it goes on where it stopped");
+        bail!("downloading {id} failed ({status}); run the command again, it resumes where it stopped");
     }
     let file = folders.models.join(name);
     if !file.is_file() {
-        bail!("{id} was fetched, but {} is not there", file.display());
+        bail!("{id} was downloaded, but {} is not there", file.display());
     }
     Ok(file)
 }

@@ -109,7 +109,7 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
         let path = cargo::build("magis-cli", "magis")?;
         Ok((path.display().to_string(), path))
     })?;
-    let models = step::kept(steps, "fetch the model", || {
+    let models = step::kept(steps, "download the model", || {
         let of_user = ModelFolders::of_user()?;
         let path = catalog::fetch(&magis, &demo.model, &of_user)?;
         Ok((path.display().to_string(), of_user.models))

@@ -16,7 +16,7 @@ pub enum RunsCommand {
         /// Only runs that stand like this
         #[arg(long, value_enum)]
         status: Option<StatusChoice>,
-        /// At most so many
+        /// How many at most
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: u32,
         /// As JSON
@@ -30,7 +30,7 @@ pub enum RunsCommand {
         /// Words that all have to occur; their beginnings are enough
         #[arg(required = true)]
         text: Vec<String>,
-        /// At most so many
+        /// How many at most
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: u32,
     },
@@ -46,12 +46,12 @@ pub enum RunsCommand {
         #[arg(long, value_enum, default_value_t)]
         format: ExportFormat,
     },
-    /// Take in a run that was exported as JSON
+    /// Import a run that was exported as JSON
     Import {
         /// The file
         file: PathBuf,
     },
-    /// Go on with a run that was stopped or interrupted
+    /// Resume a run that was stopped or interrupted
     Resume {
         /// The run
         #[arg(value_parser = run_id)]

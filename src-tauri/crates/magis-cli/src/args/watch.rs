@@ -9,25 +9,25 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:\n  \
     magis watch --repo .\n  \
     magis watch --repo . --warm --budget-tokens 50000 --budget-minutes 20\n\n\
-    Ctrl-C ends it at once; nothing is lost, and nothing is written into the repository. Files are described only while no run \
+    Ctrl-C ends it at once; nothing is lost, and nothing is written into the repository. Files are summarised only while no run \
     is under way and the repository is quiet.")]
 pub struct WatchArgs {
     /// A folder of the repository
     #[arg(long, value_name = "PATH")]
     pub repo: PathBuf,
-    /// Describe the files that are likely to matter next while nobody needs the machine
+    /// Summarise the files that are likely to be needed next while the machine is idle
     #[arg(long)]
     pub warm: bool,
     /// An id of 'magis models list', or a GGUF file [default: qwen2.5-coder-1.5b]
     #[arg(long, value_name = "ID|FILE", requires = "warm")]
     pub model: Option<String>,
-    /// Tokens that describing may cost [default: as many as it takes]
+    /// Token budget for summarising [default: no limit]
     #[arg(long, value_name = "N", requires = "warm")]
     pub budget_tokens: Option<u64>,
-    /// Minutes in which the model may be at work [default: as many as it takes]
+    /// Minutes the model may work [default: no limit]
     #[arg(long, value_name = "N", requires = "warm")]
     pub budget_minutes: Option<u32>,
-    /// Seconds the repository has to be quiet before files are described
+    /// Seconds the repository has to be quiet before files are summarised
     #[arg(long, value_name = "N", default_value_t = 10, requires = "warm")]
     pub idle: u64,
     /// How the model is loaded.
