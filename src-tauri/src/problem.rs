@@ -152,9 +152,9 @@ fn code(error: &EngineError) -> &'static str {
 fn remedy(error: &EngineError) -> String {
     match error {
         EngineError::Model(LibraryError::NotInstalled { .. }) => {
-            "Fetch it under Models, or choose another model.".to_owned()
+            "Download it under Models, or choose another model.".to_owned()
         }
-        EngineError::Model(_) => "See under Models what is here and what can be fetched.".to_owned(),
+        EngineError::Model(_) => "See under Models what is here and what can be downloaded.".to_owned(),
         EngineError::Llm(LlmError::OverContext { .. }) | EngineError::OverBudget { .. } => {
             "Take a model with a larger context, a shorter issue, or fewer hints.".to_owned()
         }

@@ -2,6 +2,7 @@
 //!
 //! Only what one sentence a code needs is told. Where a code has none, the English sentence stands.
 
+use magis_core::text::bytes;
 use magis_engine::EngineError;
 use magis_engine::floors::models::LibraryError;
 use magis_engine::floors::repo::RepoError;
@@ -30,8 +31,8 @@ pub fn given(error: &EngineError) -> Given {
             model, need, available, ..
         } => named([
             ("model", model.clone()),
-            ("need", (need >> 20).to_string()),
-            ("available", (available >> 20).to_string()),
+            ("need", bytes(*need)),
+            ("available", bytes(*available)),
         ]),
         EngineError::RunOver(run)
         | EngineError::NoPatch(run)

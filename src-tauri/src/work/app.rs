@@ -4,6 +4,7 @@ use crate::problem::{Problem, named};
 use crate::state::{App, Change, now};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
 use crate::watching::Watching;
+use magis_core::text::{bytes, count};
 use magis_engine::Magis;
 use magis_engine::floors::models::{MINIMUM_CONTEXT, available_memory};
 use magis_engine::floors::store::{RunFilter, RunQuery, RunStatus};
@@ -144,11 +145,11 @@ impl App {
         let _ = writeln!(text, "Magis {}, {}", info.version, info.platform);
         let _ = writeln!(
             text,
-            "{} processors, {} MiB of memory, {} MiB available, {} MiB of data",
-            info.threads,
-            info.memory_bytes >> 20,
-            info.available_memory_bytes >> 20,
-            info.data_bytes >> 20
+            "{}, {} of memory, {} available, {} of data",
+            count(info.threads as usize, "thread"),
+            bytes(info.memory_bytes),
+            bytes(info.available_memory_bytes),
+            bytes(info.data_bytes)
         );
         let _ = writeln!(
             text,
@@ -165,7 +166,7 @@ impl App {
             } else {
                 "not readable"
             };
-            let _ = writeln!(text, "model: {name}, {} MiB, {state}", model.bytes >> 20);
+            let _ = writeln!(text, "model: {name}, {}, {state}", bytes(model.bytes));
         }
         let runs = magis.store().runs(&RunFilter {
             limit: 100,
@@ -179,19 +180,19 @@ impl App {
         for run in runs.iter().take(20) {
             let _ = writeln!(
                 text,
-                "run {}: {}, {} s, {} tokens, {} files",
+                "run {}: {}, {} s, {}, {}",
                 run.id,
                 stands(run.status, run.outcome.as_ref()),
                 run.worked_ms / 1000,
-                run.tokens,
-                run.size.files
+                count(run.tokens as usize, "token"),
+                count(run.size.files as usize, "file")
             );
             for total in magis.store().call_totals(run.id)? {
                 let _ = writeln!(
                     text,
-                    "  {}: {} calls, {} read, {} reused, {} written, {} ms, {} retries",
+                    "  {}: {}, {} read, {} reused, {} written, {} ms, asked again: {}",
                     total.step,
-                    total.calls,
+                    count(total.calls as usize, "call"),
                     total.prompt_tokens,
                     total.reused_tokens,
                     total.generated_tokens,
@@ -239,9 +240,9 @@ fn database(magis: &Magis) -> DoctorLine {
 }
 
 fn memory() -> DoctorLine {
-    fine(match available_memory().map(|bytes| bytes >> 20) {
-        Some(mib) => Problem::new("memory_available", format!("{mib} MiB of memory are available."), "")
-            .naming(named([("available", mib)])),
+    fine(match available_memory().map(bytes) {
+        Some(available) => Problem::new("memory_available", format!("{available} of memory are available."), "")
+            .naming(named([("available", available)])),
         None => Problem::new(
             "memory_unknown",
             "The system does not say how much memory is available.",

@@ -58,7 +58,7 @@ impl App {
             if fetches.contains_key(id.as_str()) {
                 return Err(Problem::new(
                     "busy",
-                    format!("the model {id} is being fetched already"),
+                    format!("the model {id} is being downloaded already"),
                     "Wait for it, or pause it.",
                 ));
             }
@@ -123,7 +123,7 @@ impl App {
         Ok(match verified {
             Verification::Intact { .. } | Verification::FirstSeen { .. } => None,
             Verification::Changed { expected, found } => Some(format!(
-                "The file is not what it should be: its SHA-256 is {found}, and {expected} is right. Remove it and fetch it again."
+                "The file is not what it should be: its SHA-256 is {found}, and {expected} is right. Remove it and download it again."
             )),
         })
     }

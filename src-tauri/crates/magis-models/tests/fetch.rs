@@ -9,6 +9,7 @@
 
 mod support;
 
+use magis_core::text::bytes;
 use magis_models::{
     FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, LibraryError, ModelFile, ModelId,
     ModelLibrary, Sha256Hex,
@@ -166,7 +167,7 @@ fn a_transfer_that_brings_nothing_any_more_is_given_up_and_can_be_taken_up_later
     let here = here(&server.url, &[("part==1", "data/part.bin")]);
     let message = here.fetch().unwrap_err().to_string();
     assert!(
-        message.contains("after 300000 of") && message.contains("go on from there"),
+        message.contains("after 300 kB of 1 MB") && message.contains("download again to resume"),
         "{message}"
     );
     here.check_fetched(&here.fetch().unwrap());
@@ -225,7 +226,7 @@ fn a_full_disk_is_told_in_numbers_before_anything_is_asked() {
     let needed = model().len() as u64 + (256 << 20);
     let message = here.fetch().unwrap_err().to_string();
     assert!(
-        message.contains(&format!("{needed} bytes needed, 1000 free")),
+        message.contains(&format!("{} needed, 1 kB free", bytes(needed))),
         "{message}"
     );
 }

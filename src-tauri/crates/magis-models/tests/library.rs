@@ -8,6 +8,7 @@
 
 mod support;
 
+use magis_core::text::bytes;
 use magis_models::{LibraryError, ModelId, ModelLibrary, Sha256Hex, Verification};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -150,7 +151,7 @@ fn an_unknown_name_is_answered_with_the_known_ones() {
     );
     let message = here.library.resolve("small").unwrap_err().to_string();
     assert!(
-        message.contains("fetch it first") && message.contains(&here.small.len().to_string()),
+        message.contains("download it first") && message.contains(&bytes(here.small.len() as u64)),
         "{message}"
     );
 }

@@ -5,6 +5,7 @@
 use crate::work_tree::{STAGE, is_closed};
 use crate::{RepoError, Repository};
 use magis_core::CommitId;
+use magis_core::text::count;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -241,8 +242,8 @@ fn notes(state: &RepositoryState) -> Vec<String> {
     }
     if state.cleanliness.conflicted > 0 {
         notes.push(format!(
-            "{} files have unresolved conflicts.",
-            state.cleanliness.conflicted
+            "Unresolved conflicts in {}.",
+            count(state.cleanliness.conflicted, "file")
         ));
     }
     if state.shallow {

@@ -10,6 +10,7 @@ use crate::signals::{
     tests, text, together, traces,
 };
 use crate::{History, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
+use magis_core::text::count;
 use magis_core::{Candidate, Evidence};
 
 /// The files that may be meant.
@@ -83,8 +84,8 @@ impl Index {
         let shallow = files.iter().filter(|file| file.facts.depth == Depth::Text).count();
         if shallow > 0 {
             notes.push(format!(
-                "Of {shallow} of {} files only the words are indexed yet; symbols and imports follow",
-                files.len()
+                "Of {shallow} of {} only the words are indexed yet; symbols and imports follow",
+                count(files.len(), "file")
             ));
         }
         Ranking {

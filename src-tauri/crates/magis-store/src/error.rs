@@ -2,6 +2,7 @@
 //!
 //! It does not decide what to do about it; [`StoreError::remedy`] says what a person can do.
 
+use magis_core::text::count;
 use magis_core::{RepoId, RunId};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -123,7 +124,7 @@ pub enum StoreError {
         pid: u32,
     },
     /// The prefix asked for does not exist, or the run it should go to has events already.
-    #[error("the first {events} events of run {from} cannot be copied to run {to}: {why}")]
+    #[error("the first {} of run {from} cannot be copied to run {to}: {why}", count(*events as usize, "event"))]
     NoPrefix {
         /// The run to copy from.
         from: RunId,

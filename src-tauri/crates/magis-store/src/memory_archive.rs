@@ -94,7 +94,7 @@ impl MemoryFileError {
         match self {
             Self::NotOne(_) => "give a file that 'magis memory export' wrote",
             Self::Newer { .. } => "update this program, or export with the older one",
-            Self::Damaged { .. } => "export it again, and copy the file anew",
+            Self::Damaged { .. } => "export it again, and copy the file again",
             Self::Refused { .. } => "find out who wrote the file; 'magis memory export' writes no such entry",
             Self::Foreign { .. } => "take it into a clone of that repository, or fetch the commits it is about first",
             Self::Read(_) => "check the path and its permissions",

@@ -5,6 +5,7 @@
 
 use crate::error::Fault;
 use crate::{DiffSize, Store, StoreError, column, lease};
+use magis_core::text::without_code_marks;
 use magis_core::{Base, CommitId, ModelReview, QaMode, RepoId, RunId, RunOutcome, RunRequest, TreeId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -116,7 +117,7 @@ pub struct RunEntry {
     pub repository: String,
     /// Where it was carried out.
     pub origin: RunOrigin,
-    /// The title.
+    /// The title, as it is shown: without marks of inline code.
     pub title: String,
     /// The model, as the request names it.
     pub model: String,
@@ -303,7 +304,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         repo: row.get::<_, Option<i64>>("at_hand")?.map(RepoId),
         repository: row.get("repository_name")?,
         origin: column::from_word(row, "origin")?,
-        title: row.get("title")?,
+        title: without_code_marks(&row.get::<_, String>("title")?).into_owned(),
         model: row.get("model")?,
         base: base_of(row)?,
         status: column::from_word(row, "status")?,

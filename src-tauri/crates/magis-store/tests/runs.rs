@@ -77,6 +77,13 @@ fn a_run_stands_as_its_events_say() {
 }
 
 #[test]
+fn a_title_is_shown_without_marks_of_inline_code() {
+    let data = Data::new();
+    let run = data.run("# `table()` fails on ``a`b``\nmore");
+    assert_eq!(data.store.run(run).unwrap().entry.title, "table() fails on a`b");
+}
+
+#[test]
 fn lists_are_filtered_ordered_and_paged() {
     let data = Data::new();
     let other = data

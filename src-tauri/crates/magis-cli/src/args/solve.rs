@@ -1,6 +1,7 @@
 //! `magis solve`, and what it shares with the other commands that drive a run.
 
 use clap::Args;
+use magis_core::text::parse_bytes;
 use magis_engine::EngineLimits;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use std::path::PathBuf;
     magis solve --repo . --issue issue.md\n  \
     magis solve --repo ~/src/app --issue - --log failing-test.txt < issue.md\n  \
     magis solve --repo . --issue issue.md --files src/parser.py src/lexer.py\n\n\
-    Ctrl-C stops within a second and saves; 'magis runs resume N' goes on. A second Ctrl-C ends the program at once; \
+    Ctrl-C stops within a second and saves; 'magis runs resume N' continues. A second Ctrl-C ends the program at once; \
     nothing that was recorded is lost then either.")]
 pub struct SolveArgs {
     /// A folder of the repository
@@ -76,9 +77,9 @@ pub struct EngineArgs {
     /// Threads to compute with [default: the physical cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How")]
     pub threads: Option<u32>,
-    /// MiB of memory the model may take with its context [default: what is available]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How")]
-    pub memory: Option<u32>,
+    /// Memory the model may take with its context, as in 6GB [default: what is available]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How")]
+    pub memory: Option<u64>,
 }
 
 impl EngineArgs {
@@ -87,9 +88,13 @@ impl EngineArgs {
         EngineLimits {
             context: self.context,
             threads: self.threads,
-            memory: self.memory.map(|mib| u64::from(mib) << 20),
+            memory: self.memory,
         }
     }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_bytes(text).ok_or_else(|| "a size is a number with its unit, as 6GB or 800MB".to_owned())
 }
 
 /// How a run is followed.

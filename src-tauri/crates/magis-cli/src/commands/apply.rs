@@ -93,7 +93,7 @@ fn known_hunks(run: RunId, patch: &Patch, selection: &Selection) -> Result<(), E
             None => Ok(()),
             Some(missing) => Err(EngineError::Patch {
                 run,
-                why: format!("it has {hunks} hunks and no hunk {}", missing.0),
+                why: format!("it has {} and no hunk {}", count(hunks as usize, "hunk"), missing.0),
             }),
         },
     }

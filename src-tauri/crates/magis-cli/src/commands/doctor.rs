@@ -77,7 +77,7 @@ impl Report {
 
     fn end(self) -> Result<ExitStatus, Failure> {
         if self.problems == 0 {
-            self.screen.line("\nAll that was looked at works.")?;
+            self.screen.line("\nAll checks passed.")?;
             return Ok(ExitStatus::Success);
         }
         self.screen
@@ -99,7 +99,7 @@ fn system(report: &mut Report) -> Result<(), Failure> {
         Err(error) => report.note("cores", &format!("the system does not say how many there are: {error}"))?,
     }
     match available_memory() {
-        Some(available) => report.ok("memory", &format!("{} are available", bytes(available))),
+        Some(available) => report.ok("memory", &format!("{} available", bytes(available))),
         None => report.note(
             "memory",
             "this system does not say how much is available, so nothing is checked",

@@ -8,7 +8,7 @@ use super::{Place, runtime};
 use crate::args::LocateArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::render::{Page, Tone, clean, count};
+use crate::render::{Page, Tone, clean, count, thousands};
 use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_core::{Evidence, Issue};
@@ -140,8 +140,10 @@ impl<'a> Reading<'a> {
         }
         let message = match step {
             Preparing::Waiting => "waiting for another process that updates the index".to_owned(),
-            Preparing::Index { done, total } => format!("indexing {done} of {total} files"),
-            Preparing::History { read } => format!("reading the history, {read} commits"),
+            Preparing::Index { done, total } => {
+                format!("indexing {} of {}", thousands(done as u64), count(total, "file"))
+            }
+            Preparing::History { read } => format!("reading the history, {}", count(read, "commit")),
         };
         if !self.status.is_shown() && self.said.elapsed() >= BEAT {
             self.said = Instant::now();

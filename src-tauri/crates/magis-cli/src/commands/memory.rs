@@ -37,7 +37,7 @@ fn overview(place: &Place, magis: &Magis) -> Result<ExitStatus, Failure> {
     let screen = place.screen;
     let repositories = magis.store().repositories()?;
     if repositories.is_empty() {
-        screen.line("Nothing is remembered yet: no run has read a repository.")?;
+        screen.line("There are no summaries yet: no run has read a repository.")?;
         return Ok(ExitStatus::Success);
     }
     let mut table = Table::new(&["REPOSITORY", ">FILES", ">TOKENS", "NEWEST", "FOLDER"]);
@@ -76,21 +76,21 @@ fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<Ex
         .tone(Tone::Strong, &clean(&format!("{} ({})", known.name, known.root)));
     page.line(&title);
     page.line(&format!("  {} at its last commit", count(files.len(), "readable file")));
-    page.line(&format!("  {:>6}  remembered as they are", counted(MemoryState::Fresh)));
+    page.line(&format!("  {:>6}  with a current summary", counted(MemoryState::Fresh)));
     page.line(&format!(
-        "  {:>6}  remembered in an older version; the difference is told when a run needs it",
+        "  {:>6}  with a summary of an older version; a run that needs it adds the change since",
         counted(MemoryState::Stale)
     ));
     page.line(&format!(
-        "  {:>6}  not remembered; summarised when a run needs them",
+        "  {:>6}  without a summary; written when a run needs it",
         counted(MemoryState::None)
     ));
     for (why, words) in [
         (
             NeedsNone::ShortEnough,
-            "need no description: short enough to be read whole",
+            "no summary needed: short enough to be read whole",
         ),
-        (NeedsNone::NoText, "need no description: no text, so no run reads them"),
+        (NeedsNone::NoText, "no summary needed: not text, so no run reads it"),
     ] {
         match counted(MemoryState::NeedsNone(why)) {
             0 => {}
@@ -99,7 +99,7 @@ fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<Ex
     }
     let corrected = files.iter().filter(|file| is_corrected(file)).count();
     if corrected > 0 {
-        page.line(&format!("  {corrected:>6}  of those remembered in your own words"));
+        page.line(&format!("  {corrected:>6}  of these corrected by you"));
     }
     screen.write(&page.into_text())?;
     if !days.is_empty() {
@@ -188,7 +188,7 @@ fn correct(place: &Place, magis: &Magis, file: &MemoryFileArgs, text: Option<Str
     };
     place
         .screen
-        .line(&format!("{path} is remembered in your words now{stale}."))?;
+        .line(&format!("The summary of {path} is now in your words{stale}."))?;
     Ok(ExitStatus::Success)
 }
 
@@ -200,7 +200,7 @@ fn forget(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitSta
     }
     place
         .screen
-        .line(&format!("{} of {path} dropped.", summaries(dropped)))?;
+        .line(&format!("{} of {path} forgotten.", count(dropped as usize, "summary")))?;
     Ok(ExitStatus::Success)
 }
 
@@ -222,7 +222,7 @@ fn export(place: &Place, magis: &Magis, file: &Path, repo: &Path, code: WithCode
     let written = magis.export_memory(known.id, file, code)?;
     let corrected = match written.corrected {
         0 => String::new(),
-        some => format!(" ({some} in a person's words)"),
+        some => format!(" ({some} corrected by a person)"),
     };
     let with = match code {
         WithCode::No => "no code".to_owned(),
@@ -230,7 +230,7 @@ fn export(place: &Place, magis: &Magis, file: &Path, repo: &Path, code: WithCode
     };
     place.screen.line(&format!(
         "{}{corrected}, {} of changes and {with} written to {}.",
-        summaries(written.summaries),
+        count(written.summaries as usize, "summary"),
         count(written.messages as usize, "message"),
         clean(&file.display().to_string())
     ))?;
@@ -266,12 +266,12 @@ fn import(place: &Place, magis: &Magis, file: &Path, repo: &Path) -> Result<Exit
     let taken = magis.import_memory(id, file)?;
     let entries = taken.entries;
     screen.line(&format!(
-        "{} added, {} replaced by newer words, {} left as here; {} in a person's words.",
+        "{} added, {} replaced by newer summaries, {} kept as they are here; {} corrected by a person.",
         entries.added, entries.replaced, entries.kept, entries.corrected
     ))?;
     if taken.unknown_versions > 0 {
         screen.line(&format!(
-            "{} described in it is not in this repository; what is said of it waits until it is.",
+            "{} of a file in it not in this repository; the summaries are kept until the version is there.",
             count(taken.unknown_versions as usize, "version")
         ))?;
     }
@@ -300,9 +300,9 @@ fn show(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitStatu
         ""
     };
     page.line(&format!(
-        "  {} in {} tokens{outline}",
+        "  {} in {}{outline}",
         bytes(kept.file_bytes.into()),
-        kept.tokens
+        count(kept.tokens as usize, "token")
     ));
     page.line(&format!(
         "  made {} by {}",
@@ -310,7 +310,7 @@ fn show(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitStatu
         clean(&kept.model)
     ));
     if let Some(at) = summary.corrected_at {
-        page.line(&format!("  put into a person's words {}", local_time(at)));
+        page.line(&format!("  corrected by a person {}", local_time(at)));
     }
     if remembered.state != MemoryState::Fresh {
         page.line("  stale: the file is another one at the last commit");
@@ -323,13 +323,6 @@ fn show(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitStatu
     Ok(ExitStatus::Success)
 }
 
-fn summaries(number: u32) -> String {
-    match number {
-        1 => "1 summary".to_owned(),
-        many => format!("{many} summaries"),
-    }
-}
-
 fn named(magis: &Magis, file: &MemoryFileArgs) -> Result<(Repository, RepoPath), Failure> {
     let path = RepoPath::new(&file.path).map_err(EngineError::from)?;
     Ok((known(magis, &file.repo)?, path))
@@ -337,7 +330,7 @@ fn named(magis: &Magis, file: &MemoryFileArgs) -> Result<(Repository, RepoPath),
 
 fn nothing_of(path: &RepoPath, known: &Repository) -> Failure {
     Failure::error(
-        format!("nothing is remembered of {path} in {}", known.name),
+        format!("there is no summary of {path} in {}", known.name),
         "a run that reads the file summarises it; see 'magis memory status'",
     )
 }
@@ -345,7 +338,7 @@ fn nothing_of(path: &RepoPath, known: &Repository) -> Failure {
 fn known(magis: &Magis, path: &Path) -> Result<Repository, Failure> {
     known_repository(magis, path)?.ok_or_else(|| {
         Failure::error(
-            format!("nothing is remembered of the repository at {}", path.display()),
+            format!("there are no summaries of the repository at {}", path.display()),
             "the first run in it fills the memory; 'magis memory status' lists the repositories that are known",
         )
     })

@@ -32,24 +32,20 @@ pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure>
             let freed = library.remove(&id)?;
             place
                 .screen
-                .line(&format!("{id} is removed; {} are free again.", bytes(freed)))?;
+                .line(&format!("{id} was removed, {} freed.", bytes(freed)))?;
             Ok(ExitStatus::Success)
         }
     }
 }
 
-/// Whether a model fits into the memory at hand, in words.
+/// Whether a model fits into the free memory, in words.
 pub fn fit_in_words(fit: Fit) -> (Tone, String) {
     match fit {
         Fit::Fits { context } => (Tone::Good, format!("fits with a context of {context} tokens")),
         Fit::Smaller { context } => (Tone::Note, format!("fits with a context of {context} tokens only")),
         Fit::No { need, available } => (
             Tone::Bad,
-            format!(
-                "does not fit: needs {}, and {} are available",
-                bytes(need),
-                bytes(available)
-            ),
+            format!("does not fit: needs {}, {} available", bytes(need), bytes(available)),
         ),
     }
 }
@@ -78,13 +74,13 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
     page.heading(&format!("On this machine ({})", library.folder().display()));
     if installed.is_empty() {
         let fetch = place.next_command(&format!("models fetch {}", library.catalog().default_entry().id));
-        page.line(&format!("  none yet; the default one comes with: {fetch}"));
+        page.line(&format!("  none yet; download the default one with: {fetch}"));
     }
     for model in &installed {
         installed_lines(&mut page, model);
     }
     if !others.is_empty() {
-        page.heading("To be fetched");
+        page.heading("Available to download");
     }
     for entry in others {
         let default = if entry.is_for(Purpose::Default) {
@@ -269,7 +265,7 @@ impl FetchView {
                     format!("receiving {from}, {} are here already", bytes(progress.bytes_done))
                 }
                 FetchPhase::Receiving => format!("receiving {from}"),
-                FetchPhase::Retrying { reason } => format!("broke off ({reason}); taken up again"),
+                FetchPhase::Retrying { reason } => format!("broke off ({reason}); resuming"),
                 FetchPhase::Switching { reason } => format!("the hub does not answer ({reason}); asking the mirror"),
                 FetchPhase::Checking => "all here; checking the hash".to_owned(),
                 FetchPhase::Done => String::new(),
@@ -329,7 +325,7 @@ fn verify(place: &Place, library: &ModelLibrary, id: Option<&str>) -> Result<Exi
                 (
                     Tone::Bad,
                     format!(
-                        "not what it should be: SHA-256 is {found}, {expected} is right; remove and fetch it again"
+                        "not what it should be: SHA-256 is {found}, {expected} is right; remove and download it again"
                     ),
                 )
             }

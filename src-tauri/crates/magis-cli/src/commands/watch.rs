@@ -91,25 +91,25 @@ fn line(news: &WatchNews) -> String {
             stale,
             none,
             needs_none,
-        } => format!("memory: {fresh} fresh, {stale} stale, {none} not remembered, {needs_none} need no description"),
-        WatchNews::Warming { path } => format!("warming {}", clean(path.as_str())),
+        } => format!("memory: {fresh} fresh, {stale} stale, {none} without a summary, {needs_none} not needed"),
+        WatchNews::Warming { path } => format!("summarising {}", clean(path.as_str())),
         WatchNews::Warmed {
             path,
             tokens,
             took_ms,
             spent,
         } => format!(
-            "warmed {}: {} tokens in {took_ms} ms, {} in all",
+            "summarised {}: {} in {took_ms} ms, {} in all",
             clean(path.as_str()),
-            thousands(*tokens),
+            count(*tokens as usize, "token"),
             thousands(*spent)
         ),
-        WatchNews::NotWarmed { path, why } => format!("not warmed {}: {}", clean(path.as_str()), clean(why)),
-        WatchNews::Resting { why } => format!("warming rests: {why}"),
+        WatchNews::NotWarmed { path, why } => format!("not summarised {}: {}", clean(path.as_str()), clean(why)),
+        WatchNews::Resting { why } => format!("summarising waits: {why}"),
         WatchNews::Unreadable { files } if files.is_empty() => "every file can be read again".to_owned(),
         WatchNews::Unreadable { files } => format!("left out, for they may not be read: {}", named(files)),
         WatchNews::Failed(failure) => failed(failure),
-        WatchNews::WarmingFailed(failure) => format!("warming: {}", failed(failure)),
+        WatchNews::WarmingFailed(failure) => format!("summarising: {}", failed(failure)),
     }
 }
 

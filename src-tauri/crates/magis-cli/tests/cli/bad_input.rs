@@ -95,8 +95,8 @@ fn a_model_that_is_not_here_is_said_with_the_command_that_fetches_it() {
     let (code, said) = solve(&program, repository.root().to_str().unwrap(), &issue, &[]);
     assert_eq!(code, Some(1));
     insta::assert_snapshot!(said, @r"
-    error: the model qwen2.5-coder-1.5b is not on this machine; fetch it first (1117320768 bytes)
-      what to do: fetch it with 'magis models fetch qwen2.5-coder-1.5b'
+    error: the model qwen2.5-coder-1.5b is not on this machine; download it first (1.1 GB)
+      what to do: download it with 'magis models fetch qwen2.5-coder-1.5b'
     ");
 }
 

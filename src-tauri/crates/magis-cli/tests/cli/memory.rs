@@ -100,16 +100,16 @@ fn a_summary_is_counted_corrected_shown_as_stale_and_dropped() {
         .commit("second");
     assert_eq!(counts(&status()), [0, 1, 1, 1]);
     let shown = said(&program, &["show", "sums.py", "--repo", repo]);
-    for part in ["Adds money.", "a person's words", "stale"] {
+    for part in ["Adds money.", "corrected by a person", "stale"] {
         assert!(shown.contains(part), "{part:?} is missing in {shown}");
     }
     let plain = said(&program, &["status", "--repo", repo]);
     for part in [
         "4 readable files",
-        "     1  remembered in an older version",
-        "     1  not remembered",
-        "     1  need no description: short enough to be read whole",
-        "     1  need no description: no text",
+        "     1  with a summary of an older version",
+        "     1  without a summary",
+        "     1  no summary needed: short enough to be read whole",
+        "     1  no summary needed: not text",
     ] {
         assert!(plain.contains(part), "{part:?} is missing in {plain}");
     }
@@ -119,10 +119,10 @@ fn a_summary_is_counted_corrected_shown_as_stale_and_dropped() {
         [0, 0, 1, 0],
         "it is read instead of its words before"
     );
-    assert!(said(&program, &["drop", "sums.py", "--repo", repo]).contains("1 summary of sums.py dropped"));
+    assert!(said(&program, &["drop", "sums.py", "--repo", repo]).contains("1 summary of sums.py forgotten"));
     let again = program.run(["memory", "drop", "sums.py", "--repo", repo]);
     assert_eq!(again.code, Some(1));
-    assert!(again.err.contains("nothing is remembered of sums.py"), "{}", again.err);
+    assert!(again.err.contains("there is no summary of sums.py"), "{}", again.err);
 }
 
 #[test]

@@ -73,11 +73,14 @@ fn smollm2_brings_a_run_to_its_end_and_the_repository_stays_untouched() {
 #[test]
 fn a_model_above_the_memory_limit_is_refused_before_a_run_is_made() {
     let (program, repository) = (Program::new(), repository());
-    let output = solve(&program, &repository).args(["--memory", "100"]).output().unwrap();
+    let output = solve(&program, &repository)
+        .args(["--memory", "100MB"])
+        .output()
+        .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("and 100 MiB may be taken") && said.contains("--memory"),
+        said.contains("and 100 MB may be taken") && said.contains("--memory"),
         "{said}"
     );
     assert_eq!(program.run(["runs", "list", "--json"]).out.trim(), "[]");

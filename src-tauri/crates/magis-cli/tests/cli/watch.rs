@@ -80,7 +80,7 @@ fn a_change_is_told_and_taken_in_and_ctrl_c_ends_it() {
     watching.find("index updated");
     assert_eq!(
         watching.find("memory: "),
-        "memory: 0 fresh, 0 stale, 0 not remembered, 2 need no description"
+        "memory: 0 fresh, 0 stale, 0 without a summary, 2 not needed"
     );
     fixture.write("a.py", "a = 2\n");
     assert_eq!(watching.find("changed: "), "changed: a.py");

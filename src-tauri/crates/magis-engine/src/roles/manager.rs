@@ -5,6 +5,7 @@ use super::custodian::best_code;
 use crate::EngineError;
 use crate::desk::{About, AskError, Draw, Fitted};
 use crate::workspace::{Workspace, about, record, team};
+use magis_core::text::count;
 use magis_core::{
     FileAction, FileChange, FileTask, Issue, MergeResult, ModelReview, Plan, RepoPath, Role, RunEvent, Speaker, Speech,
     TaskId, TaskOutcome, Turn,
@@ -259,7 +260,7 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> Step {
     let shown: String = patch.chars().take(3_000).collect();
     let left_out = patch.chars().count() - shown.chars().count();
     let left_out: Vec<String> = (left_out > 0)
-        .then(|| format!("{left_out} characters of the patch"))
+        .then(|| format!("{} of the patch", count(left_out, "character")))
         .into_iter()
         .collect();
     let prompt = CommitSubject {

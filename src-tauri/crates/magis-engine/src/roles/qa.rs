@@ -3,6 +3,7 @@
 use super::Step;
 use crate::desk::{AskError, Draw, Fitted};
 use crate::workspace::{Workspace, about, after, reviewer};
+use magis_core::text::count;
 use magis_core::{CandidateNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
 use magis_flow::{AttemptState, Run};
 use magis_prompts::{ReviewComment, ReviewDecision, ReviewedChange, Template};
@@ -47,7 +48,7 @@ pub(crate) async fn review(
     let shown: String = diff.chars().take(DIFF).collect();
     let left_out = diff.chars().count() - shown.chars().count();
     let left_out: Vec<String> = (left_out > 0)
-        .then(|| format!("{left_out} characters of the diff"))
+        .then(|| format!("{} of the diff", count(left_out, "character")))
         .into_iter()
         .collect();
     let change = ReviewedChange {

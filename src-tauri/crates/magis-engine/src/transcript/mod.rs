@@ -13,10 +13,11 @@ mod totals;
 mod whole;
 
 pub use diff::shown_patch;
+pub use magis_core::text::{bytes, count, thousands, without_code_marks};
 pub use page::{Page, Table};
 pub use paint::{Paint, Tone};
 pub use telling::{BaseText, Detail, Transcript, outcome_sentence};
-pub use text::{bytes, clean, count, one_line, span, thousands};
+pub use text::{clean, one_line, span};
 pub use time::{day_and_minute, local_time};
 pub use totals::{seconds, totals_table};
 pub use whole::{WholeRun, shown_run, standing};

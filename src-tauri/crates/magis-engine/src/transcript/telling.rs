@@ -3,7 +3,7 @@
 //! It keeps only what later events refer to: roles, paths, evidence.
 
 use super::page::Page;
-use super::{Paint, Tone, count, diff, one_line};
+use super::{Paint, Tone, count, diff, one_line, thousands, without_code_marks};
 use magis_core::{
     Candidate, Description, DescriptionSource, FileTask, Hint, Judgement, MergeResult, ModelReview, Notice, Plan,
     QaMode, RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speaker, Speech, Stage, TaskId, TaskOutcome,
@@ -145,7 +145,7 @@ impl Transcript {
                 let uncommitted = if base.uncommitted { " with uncommitted work" } else { "" };
                 let commit = base.commit.0.get(..10).unwrap_or(&base.commit.0);
                 if self.detail == Detail::Live {
-                    page.entry(2, Tone::Strong, "issue", request.issue.title());
+                    page.entry(2, Tone::Strong, "issue", &without_code_marks(request.issue.title()));
                 }
                 page.line(&format!("  base {} ({commit}){uncommitted}", super::clean(&base.name)));
                 page.line(&format!("  {}", how(request)));
@@ -163,7 +163,11 @@ impl Transcript {
                         2,
                         Tone::Note,
                         "note",
-                        &format!("the issue is long and was condensed from {tokens_before} to {tokens_after} tokens"),
+                        &format!(
+                            "the issue is long and was condensed from {} to {}",
+                            thousands((*tokens_before).into()),
+                            count(*tokens_after as usize, "token")
+                        ),
                     );
                     if self.detail == Detail::Full {
                         page.prose(4, condensed);
@@ -437,8 +441,8 @@ fn request_in_full(page: &mut Page, request: &RunRequest) {
 
 fn described(page: &mut Page, description: &Description) {
     let from = match &description.source {
-        DescriptionSource::Stored => "remembered",
-        DescriptionSource::Updated { .. } => "remembered, with the change since",
+        DescriptionSource::Stored => "from memory",
+        DescriptionSource::Updated { .. } => "from memory, with the change since",
         DescriptionSource::Fresh if description.from_skeleton => "summarised now, from its outline because it is long",
         DescriptionSource::Fresh => "summarised now",
         DescriptionSource::Itself => "the file itself, which is shorter than a summary",
@@ -548,12 +552,16 @@ fn noticed(notice: &Notice) -> String {
             tokens_before,
             tokens_after,
         } if tokens_before > tokens_after => {
-            format!("for {step}, {what} was shortened from {tokens_before} to {tokens_after} tokens")
+            let after = count(*tokens_after as usize, "token");
+            let before = thousands((*tokens_before).into());
+            format!("for {step}, {what} was shortened from {before} to {after}")
         }
         // Less than the whole from the beginning.
         Notice::Shortened { step, what, .. } => format!("for {step}, {what}"),
         Notice::Retried { step, why } => format!("{step} was asked again: {why}"),
-        Notice::Replaced { step, why, instead } => format!("{step} gave nothing usable ({why}); instead {instead}"),
+        Notice::Replaced { step, why, instead } => {
+            format!("{step} gave no usable answer ({why}); {instead} is used instead")
+        }
         Notice::WorkerRestarted { why } => format!("the engine's process ended and was started again: {why}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Words, numbers and lengths of time as people read them, and text of others made safe for a terminal.
+//! Words and lengths of time as people read them, and text of others made safe for a terminal.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -119,34 +119,6 @@ fn wrap(line: &str, width: usize, indents: [usize; 2], lines: &mut Vec<String>) 
     lines.push(current);
 }
 
-/// A number of bytes.
-pub fn bytes(bytes: u64) -> String {
-    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match units.into_iter().find(|(_, size)| bytes >= *size) {
-        Some((unit, size)) => format!("{:.1} {unit}", bytes as f64 / size as f64),
-        None => format!("{bytes} B"),
-    }
-}
-
-/// A number with its thousands apart.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut apart = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            apart.push(' ');
-        }
-        apart.push(digit);
-    }
-    apart
-}
-
-/// `3 files`, `1 file`.
-pub fn count(number: usize, one: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {one}{plural}")
-}
-
 /// A length of time: `8 s`, `2:05 min`, `1:02:05 h`.
 pub fn span(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -201,13 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_as_people_write_them() {
-        assert_eq!(thousands(1_234_567), "1 234 567");
-        assert_eq!(thousands(120), "120");
-        assert_eq!(bytes(1_117_320_768), "1.0 GiB");
+    fn lengths_of_time_read_as_people_write_them() {
         assert_eq!(span(Duration::from_secs(125)), "2:05 min");
         assert_eq!(span(Duration::from_secs(3725)), "1:02:05 h");
-        assert_eq!(count(1, "file"), "1 file");
     }
 
     #[test]

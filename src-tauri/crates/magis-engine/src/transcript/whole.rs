@@ -1,7 +1,7 @@
 //! A whole run, looked at later: as text for a terminal, and as Markdown for a file.
 
 use super::telling::{BaseText, Detail, Transcript, outcome_sentence};
-use super::{Page, Paint, Tone, day_and_minute, local_time, span, totals_table};
+use super::{Page, Paint, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
 use magis_core::{ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_store::{CallTotals, Run, RunEntry, RunOrigin, RunStatus, StoredEvent};
@@ -195,8 +195,9 @@ fn head(page: &mut Page, whole: &WholeRun) {
     page.line(&when);
     if let Some(parent) = entry.parent {
         page.line(&format!(
-            "  shares its first {} events with run {}",
-            parent.shared_events, parent.run
+            "  shares its first {} with run {}",
+            count(parent.shared_events as usize, "event"),
+            parent.run
         ));
     }
 }

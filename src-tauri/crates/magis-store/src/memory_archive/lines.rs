@@ -5,6 +5,7 @@
 
 use super::{ArchivedCode, MemoryArchive, MemoryFileError};
 use crate::{ChangeMessage, NewSummary, Summary};
+use magis_core::text::count;
 use magis_core::{BlobId, RepoId, RepoPath};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -137,7 +138,8 @@ impl MemoryArchive {
                 let entries = archive.summaries.len() + archive.messages.len() + archive.code.len();
                 if end.entries != entries {
                     return Err(damaged(format!(
-                        "{entries} entries, where {} were written",
+                        "{}, where {} were written",
+                        count(entries, "entry"),
                         end.entries
                     )));
                 }

@@ -118,9 +118,9 @@ impl View {
         self.show_log(&events)?;
         if let (Form::Text(_), [_, _, ..]) = (&self.form, events.as_slice()) {
             let goes_on = format!(
-                "  goes on at the stage '{}', after {} events",
+                "  resumes at the stage '{}', after {}",
                 self.clock.stage,
-                events.len()
+                count(events.len(), "event")
             );
             self.screen.line(&goes_on)?;
         }
@@ -216,10 +216,10 @@ impl View {
             (calls + of.calls, written + of.generated_tokens)
         });
         screen.line(&format!(
-            "  {}, {} of the model, {} tokens read and {} written",
+            "  {}, {} of the model, {} read and {} written",
             span(Duration::from_millis(entry.worked_ms)),
             count(calls as usize, "call"),
-            thousands(entry.tokens.saturating_sub(written)),
+            count(entry.tokens.saturating_sub(written) as usize, "token"),
             thousands(written),
         ))?;
         let run = self.run;
@@ -284,7 +284,7 @@ impl View {
     fn status_text(&self) -> String {
         let mut parts = vec![self.clock.stage.name().to_owned()];
         match (&self.call, self.indexing) {
-            (_, Some((done, total))) => parts.push(format!("indexing, {done} of {total} files")),
+            (_, Some((done, total))) => parts.push(format!("indexing, {done} of {}", count(total, "file"))),
             (Some(call), None) => {
                 parts.push(format!("{} {}{}", call.agent.name(), call.step, call.about));
                 parts.push(match call.writing {

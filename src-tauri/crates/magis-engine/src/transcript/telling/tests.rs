@@ -39,7 +39,7 @@ fn figures_stand_beside_what_was_shortened_and_not_beside_what_was_an_outline_fr
     let outline = "note: for P2, a.py: 82 of 542 lines, as a skeleton";
     assert_eq!(
         words.join(" "),
-        format!("{outline} {outline} was shortened from 2050 to 1025 tokens")
+        format!("{outline} {outline} was shortened from 2 050 to 1 025 tokens")
     );
 }
 
