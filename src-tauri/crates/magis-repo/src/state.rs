@@ -243,7 +243,7 @@ fn notes(state: &RepositoryState) -> Vec<String> {
     if state.cleanliness.conflicted > 0 {
         notes.push(format!(
             "Unresolved conflicts in {}.",
-            count(state.cleanliness.conflicted, "file")
+            count(state.cleanliness.conflicted as usize, "file")
         ));
     }
     if state.shallow {
