@@ -122,3 +122,13 @@ test.each(['light', 'dark'] as const)('folded groups and the line about waiting 
   expect(violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`)).toEqual([])
   expect(errors).toEqual([])
 })
+
+test('the bars of the stages share one scale', async () => {
+  const { page } = await open(on)
+  await go(page, 'runs')
+  await page.locator('aside .track').nth(2).waitFor()
+  const widths = await page.locator('aside .track').evaluateAll((tracks) => tracks.map((one) => Math.round(one.getBoundingClientRect().width)))
+  expect(widths.length).toBeGreaterThan(2)
+  expect(new Set(widths).size).toBe(1)
+  await page.context().close()
+})
