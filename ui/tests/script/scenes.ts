@@ -105,7 +105,7 @@ function rows(name: SceneName): T.RunRow[] {
   const [real, other] = done as [T.RunRow, T.RunRow]
   const more: [string, string, T.RunStatus, number, number, number, number][] = [
     ['A note with a comma is read back as two columns', 'tally', 'approved', 1, 19, 36, 228_000],
-    ['`tally list` prints the sign of a refund twice', 'tally', 'approved', 1, 0, 2, 164_000],
+    ['tally list prints the sign of a refund twice', 'tally', 'approved', 1, 0, 2, 164_000],
     ['The page of a berth redirects to the harbour of its first booking when it is opened from a saved link, so that later bookings cannot be changed', 'harbour', 'not_approved', 1, 20, 17, 347_000],
     ['Tide tables of two harbours are mixed when both are open', 'harbour', 'interrupted', 0, 0, 0, 747_000],
     ['Print the time zone above each tide table', 'harbour', 'approved', 1, 1, 1, 136_000],
