@@ -6,6 +6,7 @@
 mod candidate;
 mod change;
 mod event;
+mod foreign;
 mod id;
 mod issue;
 mod meeting;
@@ -21,6 +22,7 @@ mod verdict;
 pub use candidate::{Candidate, Description, DescriptionSource, Evidence, Judgement, SkipReason, SkippedFile};
 pub use change::{ChangeError, Edit, FileChange};
 pub use event::{Base, MergeResult, Notice, RunEvent, RunOutcome};
+pub use foreign::harmless_name;
 pub use id::{Agent, BlobId, CandidateNumber, CommitId, RepoId, Round, RunId, Stage, TaskId, TreeId};
 pub use issue::{Hint, Issue, IssueError};
 pub use meeting::{Speaker, Speech, Turn};
