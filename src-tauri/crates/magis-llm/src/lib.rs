@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows llama.cpp. [`ScriptedModel`] answers from a script, for tests of everything above.
 
+pub mod memory;
 mod model;
 pub mod protocol;
 mod scripted;

@@ -6,6 +6,7 @@
 mod reader;
 mod types;
 
+use magis_llm::memory::ContextMemory;
 use reader::{Fault, Reader};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,6 +38,8 @@ pub struct GgufHeader {
     pub feed_forward_length: u32,
     /// Entries of the vocabulary.
     pub vocabulary: u32,
+    /// What a context takes beside the weights.
+    pub memory: ContextMemory,
     /// How the weights are stored.
     pub quantisation: Quantisation,
     /// Whether the file brings a chat template.
@@ -160,14 +163,6 @@ impl GgufHeader {
         let mut reader = Reader::new(file, metadata.len());
         parse(&mut reader).map_err(|fault| fault.at(path, metadata.len()))
     }
-
-    /// Bytes of key/value cache for one token of context, with 16-bit values.
-    pub fn kv_bytes_per_token(&self) -> u64 {
-        let heads: u64 = self.kv_heads.iter().map(|&heads| u64::from(heads)).sum();
-        heads
-            .saturating_mul(u64::from(self.key_length) + u64::from(self.value_length))
-            .saturating_mul(2)
-    }
 }
 
 /// Architectures that only turn text, pictures or sound into vectors.
@@ -256,6 +251,7 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
         embedding_length,
         feed_forward_length: experts.max(dense.unwrap_or(0)),
         vocabulary: metadata.tokens,
+        memory: ContextMemory::of(&architecture, &metadata),
         quantisation: Quantisation(String::new()),
         chat_template: metadata.chat_template,
         parameters: 0,

@@ -1,9 +1,10 @@
 //! How much memory a model needs at a given context, how much there is, and the largest context that fits.
 //!
-//! Estimates for the CPU backend with a 16-bit key/value cache, on the safe side: hybrid architectures and sliding windows need
-//! less. It does not load anything and does not watch memory over time.
+//! Estimates for the CPU backend, on the safe side. What a context takes is `magis_llm`'s rule, which the engine has too. It does
+//! not load anything and does not watch memory over time.
 
 use crate::{CatalogEntry, GgufHeader};
+use magis_llm::memory::ContextMemory;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ const OUTPUT_ROWS: u64 = 512;
 pub struct MemoryNeed {
     /// The weights: the whole file.
     pub weights: u64,
-    /// Keys and values of every token of the context.
+    /// Keys and values of every token of the context, and the recurrent states.
     pub cache: u64,
     /// Activations of one step.
     pub compute: u64,
@@ -96,7 +97,7 @@ pub fn available_memory() -> Option<u64> {
 
 struct Shape {
     file_bytes: u64,
-    cache_per_token: u64,
+    memory: ContextMemory,
     embedding: u64,
     feed_forward: u64,
     vocabulary: u64,
@@ -107,7 +108,7 @@ impl Shape {
     fn of_header(header: &GgufHeader) -> Self {
         Self {
             file_bytes: header.file_bytes,
-            cache_per_token: header.kv_bytes_per_token(),
+            memory: header.memory,
             embedding: header.embedding_length.into(),
             feed_forward: header.feed_forward_length.into(),
             vocabulary: header.vocabulary.into(),
@@ -117,11 +118,14 @@ impl Shape {
 
     fn of_entry(entry: &CatalogEntry) -> Self {
         let d = entry.dimensions;
-        let cache =
+        let per_token =
             2 * u64::from(d.layers) * u64::from(d.kv_heads) * (u64::from(d.key_length) + u64::from(d.value_length));
         Self {
             file_bytes: entry.file.bytes,
-            cache_per_token: cache,
+            memory: ContextMemory {
+                per_token,
+                per_sequence: 0,
+            },
             embedding: d.embedding.into(),
             feed_forward: d.feed_forward.into(),
             vocabulary: d.vocabulary.into(),
@@ -130,13 +134,13 @@ impl Shape {
     }
 
     fn need(&self, context: u32) -> MemoryNeed {
-        let context = u64::from(context).next_multiple_of(CONTEXT_STEP.into());
+        let context = context.checked_next_multiple_of(CONTEXT_STEP).unwrap_or(context);
         // Per token of a step: the residual stream and its copies, both halves of the feed-forward layer, and the attention mask
         // as 32-bit and as 16-bit values.
-        let per_token = 4 * (6 * self.embedding + 3 * self.feed_forward) + 6 * context;
+        let per_token = 4 * (6 * self.embedding + 3 * self.feed_forward) + 6 * u64::from(context);
         MemoryNeed {
             weights: self.file_bytes,
-            cache: self.cache_per_token.saturating_mul(context),
+            cache: self.memory.bytes(context),
             compute: STEP_TOKENS.saturating_mul(per_token),
             outputs: 4 * self.vocabulary * OUTPUT_ROWS,
         }

@@ -8,9 +8,12 @@
 
 mod support;
 
+use magis_llm::memory::Sequences;
 use magis_models::{Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryNeed, ModelId, Purpose, available_memory, fits};
+use magis_testkit::TinyModel;
+use magis_testkit::gguf::{Gguf, Value};
 use std::collections::BTreeSet;
-use support::{Gguf, Value, catalog_text};
+use support::catalog_text;
 
 #[test]
 fn the_builtin_catalogue_is_valid_and_has_its_default_and_its_test_model() {
@@ -107,6 +110,25 @@ fn cache_grows_with_the_context_and_weights_do_not() {
     let (short, long) = (MemoryNeed::of(&header(), 2048), MemoryNeed::of(&header(), 4096));
     assert_eq!((short.weights, short.cache), (header().file_bytes, 2048 * 65_536));
     assert_eq!((long.weights, long.cache), (short.weights, 2 * short.cache));
+}
+
+#[test]
+fn every_kind_of_memory_is_predicted_as_the_engine_allocates_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for model in TinyModel::ALL {
+        let path = folder.path().join(model.architecture());
+        std::fs::write(&path, model.gguf().bytes()).unwrap();
+        let header = GgufHeader::read(&path).unwrap();
+        let (token, sequence) = model.context_memory();
+        let name = model.architecture();
+        assert_eq!(
+            (header.memory.per_token, header.memory.per_sequence),
+            (token, sequence),
+            "{name}"
+        );
+        let states = sequence * u64::from(Sequences::RECURRENT.count());
+        assert_eq!(MemoryNeed::of(&header, 2048).cache, 2048 * token + states, "{name}");
+    }
 }
 
 #[test]

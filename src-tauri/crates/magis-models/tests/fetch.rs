@@ -14,12 +14,13 @@ use magis_models::{
     FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, LibraryError, ModelFile, ModelId,
     ModelLibrary, Sha256Hex,
 };
+use magis_testkit::gguf::Gguf;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
-use support::{Answer, Gguf, Server, catalog};
+use support::{Answer, Server, catalog};
 use tempfile::TempDir;
 
 /// Some 1.3 MB: several pieces of a transfer.

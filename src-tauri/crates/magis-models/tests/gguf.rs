@@ -6,12 +6,10 @@
     reason = "a failing fixture should stop the test"
 )]
 
-mod support;
-
 use magis_models::{ChatTemplate, GgufHeader, ModelFileError};
+use magis_testkit::gguf::{Gguf, Tensor, Value, text};
 use proptest::prelude::*;
 use std::fs;
-use support::{Gguf, Value, text};
 
 fn read(bytes: &[u8]) -> Result<GgufHeader, ModelFileError> {
     let folder = tempfile::tempdir().unwrap();
@@ -54,7 +52,10 @@ fn a_good_file_says_what_it_is() {
             ("Q4_K_M", 6400)
         );
         assert_eq!(header.chat_template, ChatTemplate::Present);
-        assert_eq!(header.kv_bytes_per_token(), 4 * 2 * (8 + 8) * 2);
+        assert_eq!(
+            (header.memory.per_token, header.memory.per_sequence),
+            (4 * 2 * (8 + 8) * 2, 0)
+        );
     }
 }
 
@@ -77,6 +78,40 @@ fn layers_may_differ_in_their_heads_and_experts_count_as_they_work() {
         (header.quantisation.to_string().as_str(), header.chat_template),
         ("F32", ChatTemplate::Absent)
     );
+}
+
+#[test]
+fn what_a_file_says_cannot_act_on_a_terminal() {
+    let hostile = "qwen2\u{1b}]0;owned\u{7}\u{202e}";
+    let harmless = |text: &str| !text.contains(|c: char| c.is_control() || c == '\u{202e}');
+    let file = Gguf::small(1);
+    let renamed = file.metadata.iter().map(|(key, value)| {
+        let key = key.replacen("qwen2.", &format!("{hostile}."), 1);
+        (key, value.clone())
+    });
+    let file = Gguf {
+        metadata: renamed.collect(),
+        ..file
+    }
+    .with("general.architecture", text(hostile))
+    .with("general.name", text("nice\u{1b}[2J\nmodel"));
+    let header = read(&file.bytes()).unwrap();
+    assert!(harmless(&header.architecture), "{:?}", header.architecture);
+    assert_eq!(header.name.as_deref(), Some("nice\u{fffd}[2J\u{fffd}model"));
+
+    // The same in what is said of files that cannot be used.
+    let refused = [
+        Gguf::small(1).with("general.architecture", text(hostile)),
+        Gguf {
+            tensors: vec![Tensor::stated(hostile, &[u64::MAX, u64::MAX])],
+            ..Gguf::small(1)
+        },
+        file.with(&format!("{hostile}.pooling_type"), Value::Number(1)),
+    ];
+    for file in refused {
+        let message = read(&file.bytes()).expect_err("it should be refused").to_string();
+        assert!(harmless(&message), "{message:?}");
+    }
 }
 
 #[test]
@@ -173,12 +208,12 @@ fn huge_counts_are_not_believed() {
         .unwrap();
     check_refused(&put(tokens + 21 + 8, u64::from(u32::MAX)), &["incomplete"]);
     let wide = Gguf {
-        tensors: vec![("t".to_owned(), vec![u64::MAX, u64::MAX], 0)],
+        tensors: vec![Tensor::stated("t", &[u64::MAX, u64::MAX])],
         ..Gguf::small(1)
     };
     check_refused(&wide.header(), &["impossible size"]);
     let far = Gguf {
-        tensors: vec![("t".to_owned(), vec![1 << 40], 0)],
+        tensors: vec![Tensor::stated("t", &[1 << 40])],
         ..Gguf::small(1)
     };
     check_refused(&far.header(), &["incomplete"]);

@@ -10,9 +10,10 @@ mod support;
 
 use magis_core::text::bytes;
 use magis_models::{LibraryError, ModelId, ModelLibrary, Sha256Hex, Verification};
+use magis_testkit::gguf::{Gguf, text};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use support::{Gguf, catalog, text};
+use support::catalog;
 use tempfile::TempDir;
 
 struct Here {

@@ -1,11 +1,15 @@
 //! Fixture repositories built by code, with fixed dates and identities: [`FixtureRepo`], and [`fingerprint`] to show that
-//! nothing was touched; [`sample`], a small project with issues; and [`traces`], to show that nothing of a text is left.
+//! nothing was touched; [`sample`], a small project with issues; [`traces`], to show that nothing of a text is left;
+//! [`TinyModel`] and [`gguf`], models of half a megabyte.
 //!
 //! For tests only; steps that fail panic. No network, no clock, no `git` program.
 
+pub mod gguf;
 mod repo;
+mod tiny;
 mod traces;
 
 pub use magis_sample as sample;
 pub use repo::{FixtureRepo, fingerprint};
+pub use tiny::{TinyModel, WINDOW};
 pub use traces::{held, mark, traces};

@@ -4,6 +4,7 @@
 
 use super::types;
 use super::{ChatTemplate, ModelFileError, Numbers};
+use magis_core::harmless_name;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -56,8 +57,19 @@ impl Metadata {
         self.lists.get(key).map(Vec::as_slice)
     }
 
+    /// A text, fit to be shown.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.texts.get(key).map(String::as_str)
+    }
+}
+
+impl magis_llm::memory::Metadata for Metadata {
+    fn number(&self, key: &str) -> Option<u64> {
+        self.number(key)
+    }
+
+    fn numbers(&self, key: &str) -> Option<Vec<u64>> {
+        Some(self.numbers(key)?.iter().map(|number| u64::from(*number)).collect())
     }
 }
 
@@ -156,8 +168,8 @@ impl Reader {
                         found.chat_template = ChatTemplate::Present;
                     }
                     if length <= LONGEST_KEPT_TEXT {
-                        let text = String::from_utf8_lossy(&self.bytes(length)?).into_owned();
-                        found.texts.insert(key, text);
+                        let text = self.bytes(length)?;
+                        found.texts.insert(key, harmless_name(&String::from_utf8_lossy(&text)));
                     } else {
                         self.skip(length)?;
                     }
@@ -242,7 +254,9 @@ impl Reader {
                 self.position
             )));
         }
-        Ok(String::from_utf8_lossy(&self.bytes(length)?).into_owned())
+        // Names stand in messages, and none that means something here has anything to be made harmless.
+        let name = self.bytes(length)?;
+        Ok(harmless_name(&String::from_utf8_lossy(&name)))
     }
 
     /// A value of fixed size: its number when it is a whole one, nothing when it is a float or negative.
@@ -274,7 +288,7 @@ impl Reader {
         if key == "tokenizer.ggml.tokens" {
             found.tokens = u32::try_from(count).map_err(|_| Fault::Damaged(format!("it states {count} tokens")))?;
         }
-        if matches!(kind, 4 | 5) && count <= LONGEST_KEPT_LIST {
+        if matches!(kind, 0..=5 | 7) && count <= LONGEST_KEPT_LIST {
             let mut all = Vec::new();
             for _ in 0..count {
                 let number = self.scalar(kind)?;

@@ -56,7 +56,7 @@ const ROOMS: [Room; 17] = [
     room(1, "magis-syntax", &["magis-core"]),
     room(2, "magis-repo", &["magis-core"]),
     room(2, "magis-search", &["magis-core", "magis-syntax"]),
-    room(2, "magis-models", &["magis-core"]),
+    room(2, "magis-models", &["magis-core", "magis-llm"]),
     room(2, "magis-store", &["magis-core"]),
     room(2, "magis-llama", &["magis-core", "magis-llm"]),
     room(
