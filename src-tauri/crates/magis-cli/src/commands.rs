@@ -69,10 +69,10 @@ impl Place {
         match magis.store().access() {
             Access::ReadWrite => {}
             Access::DiskFull => {
-                tell("note: the disk of the data folder is full: past runs can be read, nothing can be recorded")
+                tell("note: the disk of the data folder is full: past runs can be read, nothing can be recorded");
             }
             Access::ReadOnly => {
-                tell("note: the data folder is read-only: past runs can be read, nothing can be recorded")
+                tell("note: the data folder is read-only: past runs can be read, nothing can be recorded");
             }
         }
         Ok(magis)

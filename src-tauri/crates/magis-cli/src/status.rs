@@ -53,9 +53,9 @@ impl StatusLine {
     }
 
     /// Changes what it says.
-    pub fn say(&self, message: String) {
+    pub fn say(&self, message: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(clean(&message).into_owned());
+            bar.set_message(clean(message).into_owned());
         }
     }
 

@@ -66,14 +66,16 @@ impl Run {
         let has_patch = self.merged().is_some_and(|merged| !merged.patch.is_empty());
         let is_approved = |state: &TaskState| matches!(state.outcome, Some(TaskOutcome::Approved { .. }));
         match outcome {
-            RunOutcome::NoChange { .. } | RunOutcome::Failed { .. } => Ok(()),
             RunOutcome::Approved | RunOutcome::NotApproved if !has_patch => {
                 unfounded("the run ended with a patch", "nothing was merged")
             }
             RunOutcome::Approved if !self.tasks().all(is_approved) => {
                 unfounded("the patch is approved", "not every task was")
             }
-            RunOutcome::Approved | RunOutcome::NotApproved => Ok(()),
+            RunOutcome::Approved
+            | RunOutcome::NotApproved
+            | RunOutcome::NoChange { .. }
+            | RunOutcome::Failed { .. } => Ok(()),
         }
     }
 }

@@ -135,11 +135,15 @@ fn an_end_that_does_not_follow_is_refused() {
         "the log says that the run ended with a patch, but nothing was merged",
     );
     check(
-        &[&begun, &[approved.clone()]],
+        &[&begun, std::slice::from_ref(&approved)],
         "the log says that round 1 of T1 gave the change, but no usable code was written in it",
     );
     check(
-        &[&begun, &written(vec![Finding::NoChange]), &[approved.clone()]],
+        &[
+            &begun,
+            &written(vec![Finding::NoChange]),
+            std::slice::from_ref(&approved),
+        ],
         "the log says that round 1 of T1 gave the change, but no usable code was written in it",
     );
     check(

@@ -176,7 +176,9 @@ fn put_value(out: &mut Vec<u8>, value: &Value) {
         }
         Value::Texts(all) => {
             out.extend((all.len() as u64).to_le_bytes());
-            all.iter().for_each(|text| put_text(out, text));
+            for text in all {
+                put_text(out, text);
+            }
         }
     }
 }

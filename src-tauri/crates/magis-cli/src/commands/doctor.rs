@@ -172,7 +172,7 @@ fn models(
         .unwrap_or(library.catalog().default_entry().id.as_str())
         .to_owned();
     let status = StatusLine::new(report.screen);
-    status.say(format!("reading {name}"));
+    status.say(&format!("reading {name}"));
     let resolved = library.resolve(&name);
     status.clear();
     match resolved {
@@ -210,7 +210,7 @@ fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
         threads: None,
     };
     let status = StatusLine::new(report.screen);
-    status.say(format!("loading {}", model.id));
+    status.say(&format!("loading {}", model.id));
     let start = Instant::now();
     let command = worker_command()?;
     let runtime = runtime()?;

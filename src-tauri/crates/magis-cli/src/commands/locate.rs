@@ -99,14 +99,14 @@ async fn find(
     let Some(model) = &args.model else {
         return Ok((location, None));
     };
-    status.say("loading the model".to_owned());
+    status.say("loading the model");
     let judged = async {
         let limits = args.engine.limits();
         location
             .notes
             .extend(limits.context_of(&magis.library().resolve(model)?)?.1);
         let loaded = magis.load_named(&magis.model_name(model)?, &limits).await?;
-        status.say("asking the model".to_owned());
+        status.say("asking the model");
         let judgement = locator.judge(issue, &mut location, ASKED, &loaded).await?;
         loaded.shutdown().await;
         Ok::<_, EngineError>((location, Some(judgement)))
@@ -149,7 +149,7 @@ impl<'a> Reading<'a> {
             self.said = Instant::now();
             tell(&message);
         }
-        self.status.say(message);
+        self.status.say(&message);
         ControlFlow::Continue(())
     }
 }

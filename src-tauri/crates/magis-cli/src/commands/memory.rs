@@ -247,7 +247,7 @@ fn erase(place: &Place, magis: &Magis, repo: &Path, yes: bool) -> Result<ExitSta
     let erased = magis.delete_repository(known.id)?;
     place.screen.line(&format!(
         "{} of {} erased, with its index and its objects.",
-        summaries(erased.summaries),
+        count(erased.summaries as usize, "summary"),
         clean(&known.root)
     ))?;
     say_erasure(place, &erased.erasure)?;

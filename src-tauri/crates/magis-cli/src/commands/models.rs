@@ -313,7 +313,7 @@ fn verify(place: &Place, library: &ModelLibrary, id: Option<&str>) -> Result<Exi
     let status = StatusLine::new(screen);
     let mut broken = ExitStatus::Success;
     for id in ids {
-        status.say(format!("reading every byte of {id}"));
+        status.say(&format!("reading every byte of {id}"));
         let (tone, words) = match library.verify(&id) {
             Ok(Verification::Intact { sha256 }) => (Tone::Good, format!("whole; SHA-256 {sha256}")),
             Ok(Verification::FirstSeen { sha256 }) => (

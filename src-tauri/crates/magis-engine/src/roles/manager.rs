@@ -317,7 +317,7 @@ fn pull_request(run: &Run, subject: &str) -> String {
         }
         match &state.outcome {
             Some(TaskOutcome::NotApproved { .. }) => {
-                text += "  - **The model review did not pass; look at it with care.**\n"
+                text += "  - **The model review did not pass; look at it with care.**\n";
             }
             Some(TaskOutcome::Failed { reason }) => text += &format!("  - **Left undone: {reason}.**\n"),
             Some(TaskOutcome::Approved { .. }) | None => {}

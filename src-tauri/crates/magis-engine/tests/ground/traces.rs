@@ -56,7 +56,7 @@ fn rows<'m>(database: &Path, marks: &[&'m str], found: &mut BTreeSet<(&'m str, S
         .collect();
     for table in tables {
         let mut all = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let columns: Vec<String> = all.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = all.column_names().map(str::to_owned).collect();
         let mut rows = all.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for (at, column) in columns.iter().enumerate() {

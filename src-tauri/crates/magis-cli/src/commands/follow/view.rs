@@ -177,13 +177,13 @@ impl View {
     pub fn refresh(&mut self) {
         self.clock.tick();
         if self.status.is_shown() {
-            self.status.say(self.status_text());
+            self.status.say(&self.status_text());
         }
     }
 
     /// Says something else in the status line.
     pub fn say(&self, text: &str) {
-        self.status.say(text.to_owned());
+        self.status.say(text);
     }
 
     /// Takes the status line away.
