@@ -6,9 +6,11 @@
 mod cache;
 mod chat;
 mod constraint;
+mod header;
 mod loops;
 mod machine;
 mod native;
+mod pace;
 mod prompt;
 mod sampler;
 mod score;
@@ -17,14 +19,18 @@ mod text;
 #[cfg(feature = "dynamic-backends")]
 mod variants;
 
-use cache::{Cache, Forgets};
+use cache::Cache;
 use constraint::{ConstraintError, Constraints};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
+pub use machine::go_behind;
+use magis_core::{bytes, harmless_name};
+use magis_llm::memory::{ContextMemory, Sequences};
 use magis_llm::protocol::{Load, Loaded, Stats};
 use magis_llm::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
-use native::{Context, Output, Sequence, Shape, Step, StepError, Token};
+use native::{Context, Memory, Output, Sequence, Shape, Step, StepError, Token};
+use pace::Pace;
 use prompt::Tokenizer;
 use std::fs::File;
 use std::io::Read;
@@ -41,7 +47,8 @@ pub struct Engine {
     cache: Cache,
     tokenizer: Tokenizer,
     constraints: Option<Constraints>,
-    forgets: Forgets,
+    pace: Pace,
+    begun: Instant,
     abort: Arc<AtomicBool>,
     loaded: Loaded,
     stats: Stats,
@@ -91,13 +98,13 @@ impl Engine {
             file: load.path.display().to_string(),
             reason,
         };
-        let bytes = check_file(&load.path).map_err(refused)?;
+        let size = check_file(&load.path).map_err(refused)?;
         let memory = machine::available_memory();
-        if let Some(memory) = memory.filter(|memory| *memory < bytes) {
+        if let Some(memory) = memory.filter(|memory| *memory < size) {
             let reason = format!(
                 "it needs {} of memory and {} are free; choose a smaller model",
-                mib(bytes),
-                mib(memory)
+                bytes(size),
+                bytes(memory)
             );
             return Err(refused(reason));
         }
@@ -115,18 +122,13 @@ impl Engine {
         let model = model.map(Arc::new).map_err(|_| {
             let said = native::take_errors().join("; ");
             refused(format!(
-                "llama.cpp refuses the file of {bytes} bytes ({said}); download it again"
+                "llama.cpp refuses the file of {size} bytes ({said}); download it again"
             ))
         })?;
         let trained = model.n_ctx_train();
-        let per_token = cache_bytes_per_token(&model);
-        let context = context_size(
-            load.context,
-            trained,
-            per_token,
-            memory.map(|memory| memory.saturating_sub(bytes)),
-        )
-        .map_err(refused)?;
+        let need = header::context_memory(&model, &load.path);
+        let left = memory.map(|memory| memory.saturating_sub(size));
+        let context = context_size(load.context, trained, need, left).map_err(refused)?;
         let threads = load
             .threads
             .filter(|threads| *threads > 0)
@@ -136,7 +138,11 @@ impl Engine {
             context,
             batch,
             outputs: OUTPUTS,
-            sequences: KEPT + BRANCHES,
+            sequences: match Memory::of(&model) {
+                Memory::Attention => Sequences::ATTENTION,
+                Memory::SlidingWindow(_) => Sequences::SLIDING_WINDOW,
+                Memory::Recurrent => Sequences::RECURRENT,
+            },
             threads,
         };
         let context = Context::new(&model, shape, Arc::clone(&abort)).ok_or_else(|| {
@@ -153,19 +159,16 @@ impl Engine {
             threads,
             batch,
             model_bytes: model.size(),
-            cache_bytes: per_token * u64::from(context.shape().context),
+            cache_bytes: need.bytes(context.shape().context),
             template: tokenizer.template_origin(),
         };
         Ok(Self {
-            cache: Cache::new(KEPT, context.shape().context),
+            cache: Cache::new(shape.sequences.kept, context.shape().context),
             context,
             tokenizer,
             constraints: None,
-            forgets: if model.is_recurrent() || model.is_hybrid() {
-                Forgets::Everything
-            } else {
-                Forgets::Tokens
-            },
+            pace: Pace::new(threads),
+            begun: Instant::now(),
             abort,
             loaded,
             stats: Stats::default(),
@@ -259,17 +262,19 @@ impl Engine {
     /// Computes what is missing of a prompt. Afterwards the logits behind it are there.
     fn prefill(&mut self, prompt: &[Token]) -> Result<Prefilled, EngineError> {
         let begun = Instant::now();
-        let placement = self.cache.place(prompt, self.forgets);
+        let placement = self.cache.place(prompt, self.context.memory());
         let sequence = placement.sequence;
         let mut reused = placement.reused;
         if let Some(from) = placement.shared_from {
             self.context.clear(sequence);
             self.context.share(from, sequence, reused);
+            if !self.context.holds(sequence, reused) {
+                self.forget(sequence);
+                reused = 0;
+            }
         } else if reused == 0 {
             self.context.clear(sequence);
-        } else if !self.context.cut(sequence, reused) {
-            self.context.clear(sequence);
-            self.cache.forget(sequence);
+        } else if !self.cut(sequence, reused) {
             reused = 0;
         }
         let mut last = 0;
@@ -300,15 +305,58 @@ impl Engine {
             };
             last = step.push(*token, held + number, &[sequence], output);
         }
-        if let Err(error) = self.context.compute(&mut step) {
-            if !self.context.cut(sequence, held) {
-                self.context.clear(sequence);
-                self.cache.forget(sequence);
+        if let Err(error) = self.compute(&mut step) {
+            if held > 0 && self.cache.len(sequence) == held {
+                self.cut(sequence, held);
+            } else {
+                self.forget(sequence);
             }
             return Err(error.into());
         }
         self.cache.append(sequence, tokens);
         Ok(last)
+    }
+
+    /// Computes a step, with as many threads as go well at the moment.
+    fn compute(&mut self, step: &mut Step) -> Result<(), StepError> {
+        let rows = step.len();
+        let begun = self.begun.elapsed();
+        let result = self.context.compute(step);
+        if result.is_err() {
+            // Which states a step had changed when it ended nobody can say.
+            if self.context.memory() == Memory::Recurrent {
+                self.context.clear_all();
+                self.cache.forget_all();
+            }
+            return result;
+        }
+        let ended = self.begun.elapsed();
+        if let Some(threads) = self.pace.after(rows, begun, ended) {
+            self.context.use_threads(threads);
+        }
+        result
+    }
+
+    /// Shortens a kept sequence to `length` tokens. False where what is left would not be whole: it is then empty.
+    fn cut(&mut self, sequence: Sequence, length: usize) -> bool {
+        let whole = self.context.cut(sequence, length) && self.context.holds(sequence, length);
+        if !whole {
+            self.forget(sequence);
+        }
+        whole
+    }
+
+    fn forget(&mut self, sequence: Sequence) {
+        self.context.clear(sequence);
+        self.cache.forget(sequence);
+    }
+
+    fn sequences(&self) -> Sequences {
+        self.context.shape().sequences
+    }
+
+    fn branch_sequence(&self, branch: usize) -> Sequence {
+        Sequence((self.sequences().kept as usize + branch) as i32)
     }
 
     fn make_room(&mut self, cells: usize, held: Sequence) {
@@ -337,13 +385,11 @@ struct Prefilled {
 const BATCH: u32 = 512;
 /// Less would make no step use less memory worth speaking of.
 const SMALLEST_BATCH: u32 = 64;
-/// Prompts kept for later calls.
-const KEPT: u32 = 16;
-/// Continuations in one step.
-const BRANCHES: u32 = 32;
 const _: () = assert!(
-    KEPT + BRANCHES <= OUTPUTS && OUTPUTS <= SMALLEST_BATCH,
-    "llama.cpp insists on both"
+    Sequences::ATTENTION.count() <= OUTPUTS
+        && Sequences::SLIDING_WINDOW.count() + Sequences::SLIDING_WINDOW.kept <= OUTPUTS
+        && OUTPUTS <= SMALLEST_BATCH,
+    "llama.cpp insists on a row of logits for each sequence"
 );
 /// Tokens of one step whose logits are wanted. From 64 on llama.cpp computes attention in another way, with other
 /// rounding: below, a likelihood does not depend on what else is asked for in the same call. A multiple of 4, for the
@@ -358,10 +404,6 @@ const RESERVE: u64 = 1 << 30;
 
 fn milliseconds(since: Instant) -> u64 {
     since.elapsed().as_millis() as u64
-}
-
-fn mib(bytes: u64) -> String {
-    format!("{} MiB", bytes >> 20)
 }
 
 fn backend() -> Result<&'static LlamaBackend, String> {
@@ -397,27 +439,16 @@ fn name(model: &LlamaModel, path: &Path) -> String {
     model
         .meta_val_str("general.name")
         .ok()
+        .map(|name| harmless_name(&name))
         .filter(|name| !name.is_empty())
         .unwrap_or_else(of_file)
 }
 
-/// Bytes of keys and values (16 bits each) that one token takes in the cache.
-fn cache_bytes_per_token(model: &LlamaModel) -> u64 {
-    let architecture = model.meta_val_str("general.architecture").unwrap_or_default();
-    let length = |which: &str| {
-        let value = model
-            .meta_val_str(&format!("{architecture}.attention.{which}_length"))
-            .ok();
-        value.and_then(|value| value.parse::<u64>().ok())
-    };
-    let each = model.n_embd().max(0) as u64 / u64::from(model.n_head().max(1));
-    let widths = length("key").unwrap_or(each) + length("value").unwrap_or(each);
-    2 * u64::from(model.n_layer()) * u64::from(model.n_head_kv()) * widths
-}
-
 /// The context in tokens: as asked, or what model and memory allow.
-fn context_size(asked: Option<u32>, trained: u32, per_token: u64, memory: Option<u64>) -> Result<u32, String> {
-    let room = memory.map_or(u64::MAX, |memory| memory.saturating_sub(RESERVE) / per_token.max(1));
+fn context_size(asked: Option<u32>, trained: u32, need: ContextMemory, memory: Option<u64>) -> Result<u32, String> {
+    let room = memory.map_or(u64::MAX, |memory| {
+        memory.saturating_sub(RESERVE).saturating_sub(need.states()) / need.per_token.max(1)
+    });
     let fits = u32::try_from(room).unwrap_or(u32::MAX);
     match asked {
         Some(0) => Err("a context of 0 tokens was asked for".to_owned()),
@@ -425,7 +456,7 @@ fn context_size(asked: Option<u32>, trained: u32, per_token: u64, memory: Option
             "a context of {asked} tokens was asked for, and it was trained on {trained}"
         )),
         Some(asked) if asked > fits => {
-            let needed = mib(u64::from(asked) * per_token);
+            let needed = bytes(need.bytes(asked));
             Err(format!(
                 "a context of {asked} tokens needs {needed}, and the free memory holds {fits} tokens"
             ))
@@ -445,7 +476,11 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     fn check(asked: Option<u32>, trained: u32, memory: Option<u64>, expected: Option<u32>) {
-        let context = context_size(asked, trained, 28 << 10, memory);
+        let need = ContextMemory {
+            per_token: 28 << 10,
+            per_sequence: 0,
+        };
+        let context = context_size(asked, trained, need, memory);
         assert_eq!(context.as_ref().ok(), expected.as_ref(), "{context:?}");
     }
 
@@ -456,6 +491,18 @@ mod tests {
         check(None, 32_768, Some(GIB + (280 << 20)), Some(10_240));
         check(None, 512, Some(8 * GIB), Some(512));
         check(None, 32_768, Some(GIB), None);
+    }
+
+    #[test]
+    fn the_states_of_all_sequences_come_before_the_context() {
+        let need = ContextMemory {
+            per_token: 32 << 10,
+            per_sequence: 50 << 20,
+        };
+        let states = need.per_sequence * u64::from(Sequences::RECURRENT.count());
+        let context = |memory| context_size(None, 32_768, need, Some(GIB + memory));
+        assert_eq!(context(states + (2048 << 15)), Ok(2048));
+        assert!(context(states).is_err());
     }
 
     #[test]

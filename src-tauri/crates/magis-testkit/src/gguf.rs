@@ -11,7 +11,7 @@ pub enum Value {
     Flag(bool),
     /// A text.
     Text(String),
-    /// A list of whole numbers.
+    /// A list of whole numbers; signed in the file, as converters write them.
     Numbers(Vec<u32>),
     /// A list of truth values.
     Flags(Vec<bool>),
@@ -157,7 +157,7 @@ fn put_value(out: &mut Vec<u8>, value: &Value) {
         Value::Real(_) => begin(6),
         Value::Flag(_) => begin(7),
         Value::Text(_) => begin(8),
-        Value::Numbers(_) => [9, 4].into_iter().for_each(begin),
+        Value::Numbers(_) => [9, 5].into_iter().for_each(begin),
         Value::Flags(_) => [9, 7].into_iter().for_each(begin),
         Value::Texts(_) => [9, 8].into_iter().for_each(begin),
     }

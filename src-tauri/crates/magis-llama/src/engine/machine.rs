@@ -1,4 +1,4 @@
-//! What the machine has: cores to compute with, memory to hold a model in.
+//! What the machine has: cores to compute with, memory to hold a model in, and other programs that come first.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,6 +38,18 @@ pub fn available_memory() -> Option<u64> {
 pub fn resident_memory() -> u64 {
     field("/proc/self/status", "VmRSS:").unwrap_or(0) * 1024
 }
+
+/// Lets other programs go first, the window above all: a person who types notices milliseconds, a computation does not.
+/// Threads that are started from now on are held back likewise. Nothing happens where the system does not allow it.
+pub fn go_behind() {
+    #[cfg(unix)]
+    let _ = rustix::process::nice(NICENESS);
+}
+
+/// What is left to a computation beside a program that takes all it gets: about a third. More would bring it to a stop
+/// beside a build.
+#[cfg(unix)]
+const NICENESS: i32 = 5;
 
 fn field(path: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;

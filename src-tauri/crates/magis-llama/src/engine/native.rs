@@ -1,12 +1,14 @@
-//! The one place that calls llama.cpp's C interface directly: a context of our own, with what `llama-cpp-2` hides (an
-//! abort callback, a bound on outputs, one cache for all sequences).
+//! A llama.cpp context of our own, through its C interface, with what `llama-cpp-2` hides: an abort callback, a bound on
+//! outputs, one cache for all sequences, what the cache still holds, and threads that change between steps.
 //!
 //! Every argument that llama.cpp would answer with an abort of the process is checked here first. What the tokens mean
 //! and which sequence keeps what is not decided here.
 #![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
 
+use super::pace::Threads;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
+use magis_llm::memory::Sequences;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +22,30 @@ pub type Token = i32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sequence(pub i32);
 
+/// What a model's memory keeps of the tokens it has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// Keys and values of every token: any tail can be forgotten.
+    Attention,
+    /// As [`Memory::Attention`], but some layers only look back so many tokens: what lies farther back may be overwritten.
+    SlidingWindow(u32),
+    /// A state that all tokens went into, at least in some layers: only a whole sequence can be forgotten.
+    Recurrent,
+}
+
+impl Memory {
+    /// The memory of a model.
+    pub fn of(model: &Arc<LlamaModel>) -> Self {
+        // SAFETY: the model is alive.
+        let window = unsafe { sys::llama_model_n_swa(pointer_of(model)) };
+        match u32::try_from(window) {
+            _ if model.is_recurrent() || model.is_hybrid() => Self::Recurrent,
+            Ok(tokens) if tokens > 0 => Self::SlidingWindow(tokens),
+            _ => Self::Attention,
+        }
+    }
+}
+
 /// How large a context is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -29,8 +55,8 @@ pub struct Shape {
     pub batch: u32,
     /// Tokens of one step whose logits can be asked for at the most.
     pub outputs: u32,
-    /// Sequences, numbered from 0.
-    pub sequences: u32,
+    /// Which sequences there are.
+    pub sequences: Sequences,
     /// Threads.
     pub threads: u32,
 }
@@ -93,9 +119,13 @@ impl Step {
 }
 
 /// A llama.cpp context with its cache.
+///
+/// With a sliding window llama.cpp takes cells that lie outside the window, unless two sequences own them. So there each
+/// kept sequence has a twin that is in every way as it is, and whose only purpose is that the cells have two owners.
 pub struct Context {
     raw: NonNull<sys::llama_context>,
     shape: Shape,
+    memory: Memory,
     vocabulary: usize,
     // llama.cpp reads the flag through a pointer, and the context refers to the model: both live as long as it.
     abort: Arc<AtomicBool>,
@@ -110,7 +140,12 @@ impl Context {
     /// A context of that shape; `abort` ends a running step when it is set. None where llama.cpp refuses, for want of
     /// memory in most cases; the log says why.
     pub fn new(model: &Arc<LlamaModel>, shape: Shape, abort: Arc<AtomicBool>) -> Option<Self> {
-        if shape.outputs < shape.sequences || shape.batch == 0 || shape.sequences == 0 {
+        let memory = Memory::of(model);
+        let sequences = match memory {
+            Memory::SlidingWindow(_) => shape.sequences.count() + shape.sequences.kept,
+            Memory::Attention | Memory::Recurrent => shape.sequences.count(),
+        };
+        if shape.outputs < sequences || shape.batch == 0 || sequences == 0 {
             return None;
         }
         // SAFETY: takes nothing and gives a plain value.
@@ -118,7 +153,7 @@ impl Context {
         params.n_ctx = shape.context;
         params.n_batch = shape.batch;
         params.n_ubatch = shape.batch;
-        params.n_seq_max = shape.sequences;
+        params.n_seq_max = sequences;
         params.n_outputs_max = shape.outputs;
         params.n_threads = shape.threads as i32;
         params.n_threads_batch = shape.threads as i32;
@@ -139,6 +174,7 @@ impl Context {
                 context: context(raw),
                 ..shape
             },
+            memory,
             vocabulary,
             abort,
             _model: Arc::clone(model),
@@ -150,10 +186,30 @@ impl Context {
         self.shape
     }
 
+    /// What its memory keeps.
+    pub fn memory(&self) -> Memory {
+        self.memory
+    }
+
+    /// Computes the following steps with so many threads.
+    pub fn use_threads(&mut self, threads: Threads) {
+        let most = self.shape.threads;
+        let [single, rows] = [threads.single, threads.rows].map(|threads| threads.clamp(1, most.max(1)) as i32);
+        // SAFETY: the context is alive; a step asks for the number of threads at its begin.
+        unsafe { sys::llama_set_n_threads(self.raw.as_ptr(), single, rows) }
+    }
+
     /// Computes a step. After an error the cache may hold some of it: the caller removes what it put in.
     pub fn compute(&mut self, step: &mut Step) -> Result<(), StepError> {
         self.check(step)?;
         let count = step.len();
+        for sequences in &mut step.sequences {
+            let twins: Vec<i32> = sequences
+                .iter()
+                .filter_map(|number| self.twin(Sequence(*number)))
+                .collect();
+            sequences.extend(twins);
+        }
         let mut sequence_counts: Vec<i32> = step.sequences.iter().map(|all| all.len() as i32).collect();
         let mut sequence_lists: Vec<*mut i32> = step.sequences.iter_mut().map(Vec::as_mut_ptr).collect();
         let batch = sys::llama_batch {
@@ -186,35 +242,91 @@ impl Context {
         }
     }
 
-    /// Lets `to` begin with the first `length` tokens of `from`. Nothing is copied: the cells belong to both.
+    /// Lets `to`, which is empty, begin with the first `length` tokens of `from`. Nothing is copied: the cells belong to
+    /// both. A recurrent memory shares all of `from` whatever the length.
     pub fn share(&mut self, from: Sequence, to: Sequence, length: usize) {
         if from != to && self.exists(from) && self.exists(to) && length > 0 {
-            // SAFETY: both sequences exist and the memory belongs to this context.
-            unsafe { sys::llama_memory_seq_cp(self.memory(), from.0, to.0, 0, length as i32) }
+            for number in self.numbers(to) {
+                // SAFETY: both sequences exist and the memory belongs to this context.
+                unsafe { sys::llama_memory_seq_cp(self.raw_memory(), from.0, number, 0, length as i32) }
+            }
         }
     }
 
-    /// Removes what a sequence has from a position on. False where the model cannot forget a part (a recurrent one);
-    /// the sequence is then as before.
+    /// Removes what a sequence has from a position on. False where the model cannot forget a part (a recurrent one); the
+    /// sequence is then as before.
     #[must_use]
     pub fn cut(&mut self, sequence: Sequence, position: usize) -> bool {
-        // SAFETY: the sequence exists and the memory belongs to this context.
-        self.exists(sequence) && unsafe { sys::llama_memory_seq_rm(self.memory(), sequence.0, position as i32, -1) }
+        self.exists(sequence)
+            && self.numbers(sequence).all(|number| {
+                // SAFETY: the sequence exists and the memory belongs to this context.
+                unsafe { sys::llama_memory_seq_rm(self.raw_memory(), number, position as i32, -1) }
+            })
     }
 
     /// Removes a sequence.
     pub fn clear(&mut self, sequence: Sequence) {
         if self.exists(sequence) {
-            // SAFETY: as in `cut`; removing a whole sequence never fails.
-            unsafe { sys::llama_memory_seq_rm(self.memory(), sequence.0, -1, -1) };
+            for number in self.numbers(sequence) {
+                // SAFETY: as in `cut`; removing a whole sequence never fails.
+                unsafe { sys::llama_memory_seq_rm(self.raw_memory(), number, -1, -1) };
+            }
         }
     }
 
-    fn exists(&self, sequence: Sequence) -> bool {
-        u32::try_from(sequence.0).is_ok_and(|number| number < self.shape.sequences)
+    /// Removes all sequences.
+    pub fn clear_all(&mut self) {
+        // SAFETY: the memory belongs to this context. What the cells held needs no wiping: no sequence owns it any more.
+        unsafe { sys::llama_memory_clear(self.raw_memory(), false) }
     }
 
-    fn memory(&self) -> sys::llama_memory_t {
+    /// Whether a sequence has exactly `length` tokens, with all of them that the next one looks back at. After a cut or
+    /// a share this is the only sign that the cells were still there: llama.cpp does both without a word where they
+    /// are not.
+    pub fn holds(&self, sequence: Sequence, length: usize) -> bool {
+        if length == 0 {
+            return true;
+        }
+        if !self.exists(sequence) {
+            return false;
+        }
+        // SAFETY: the sequence exists and the memory belongs to this context.
+        let (first, last) = unsafe {
+            let memory = self.raw_memory();
+            let first = sys::llama_memory_seq_pos_min(memory, sequence.0);
+            (first, sys::llama_memory_seq_pos_max(memory, sequence.0))
+        };
+        let length = length as i32;
+        let latest_first = match self.memory {
+            Memory::Attention => 0,
+            Memory::SlidingWindow(tokens) => length.saturating_sub(tokens as i32).max(0),
+            // The state has one position; where it is not that of the attention's end, the first is behind the last.
+            Memory::Recurrent => last,
+        };
+        last == length - 1 && (0..=latest_first).contains(&first)
+    }
+
+    fn exists(&self, sequence: Sequence) -> bool {
+        u32::try_from(sequence.0).is_ok_and(|number| number < self.shape.sequences.count())
+    }
+
+    /// The sequence that keeps another's cells from being overwritten.
+    fn twin(&self, sequence: Sequence) -> Option<i32> {
+        let sequences = self.shape.sequences;
+        match self.memory {
+            Memory::SlidingWindow(_) if sequence.0 < sequences.kept as i32 => {
+                Some(sequences.count() as i32 + sequence.0)
+            }
+            Memory::Attention | Memory::SlidingWindow(_) | Memory::Recurrent => None,
+        }
+    }
+
+    /// A sequence's number, and its twin's.
+    fn numbers(&self, sequence: Sequence) -> impl Iterator<Item = i32> + use<> {
+        std::iter::once(sequence.0).chain(self.twin(sequence))
+    }
+
+    fn raw_memory(&self) -> sys::llama_memory_t {
         // SAFETY: the context is alive.
         unsafe { sys::llama_get_memory(self.raw.as_ptr()) }
     }
@@ -281,7 +393,26 @@ unsafe extern "C" fn is_set(flag: *mut c_void) -> bool {
     unsafe { (*flag.cast::<AtomicBool>()).load(Ordering::Relaxed) }
 }
 
+/// The sizes of buffers that llama.cpp reported since the last call, in bytes.
+#[cfg(test)]
+pub fn take_reported_bytes(of: &str) -> u64 {
+    let size = |line: &String| line.split_once(of)?.1.split_whitespace().next()?.parse::<f64>().ok();
+    let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let total: f64 = reports.iter().filter_map(size).sum();
+    reports.retain(|line| !line.contains(of));
+    (total * f64::from(1 << 20)) as u64
+}
+
+#[cfg(test)]
+static REPORTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 unsafe extern "C" fn log(level: sys::ggml_log_level, text: *const c_char, _data: *mut c_void) {
+    #[cfg(test)]
+    if !text.is_null() && level == sys::GGML_LOG_LEVEL_INFO {
+        // SAFETY: as below.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        REPORTS.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
     if text.is_null() || (level != sys::GGML_LOG_LEVEL_WARN && level != sys::GGML_LOG_LEVEL_ERROR) {
         return;
     }

@@ -3,9 +3,10 @@
 //!
 //! The likelihood of a token stands in the logits of the one before it, so the last token of a text is never computed.
 
+use super::native::StepError;
 use super::native::{Output, Sequence, Step, Token};
 use super::sampler::LogSoftmax;
-use super::{BRANCHES, Engine, EngineError, KEPT, milliseconds};
+use super::{Engine, EngineError, milliseconds};
 use magis_llm::{LlmError, Score, ScoreReply, ScoreRequest, Usage};
 use std::ops::Range;
 use std::time::Instant;
@@ -45,7 +46,7 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
     while next < sorted.len() {
         engine.check_cancelled()?;
         let most = rows.min(room(engine, prefilled.sequence, rows));
-        let pack = pack(&sorted, next, most.max(1));
+        let pack = pack(&sorted, next, most.max(1), engine.sequences().branches as usize);
         let result = branch(
             engine,
             prefilled.sequence,
@@ -54,7 +55,8 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
             most.max(1),
         );
         for branch in 0..pack.len() {
-            engine.context.clear(branch_sequence(branch));
+            let branch = engine.branch_sequence(branch);
+            engine.context.clear(branch);
         }
         result?;
         next = pack.end;
@@ -79,21 +81,17 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
     Ok(ScoreReply { scores, usage })
 }
 
-fn branch_sequence(branch: usize) -> Sequence {
-    Sequence((KEPT as usize + branch) as i32)
-}
-
 /// Cells for `rows` tokens of branches, or as many as there can be beside the prompt.
 fn room(engine: &mut Engine, prompt: Sequence, rows: usize) -> usize {
     engine.make_room(rows, prompt);
     engine.cache.free()
 }
 
-/// The texts from `first` on that fit into one step, one at least.
-fn pack(sorted: &[&[Token]], first: usize, rows: usize) -> Range<usize> {
+/// The texts from `first` on that fit into one step of so many rows and branches, one at least.
+fn pack(sorted: &[&[Token]], first: usize, rows: usize, branches: usize) -> Range<usize> {
     let mut used = 0;
     let mut end = first;
-    while end < sorted.len() && end - first < BRANCHES as usize {
+    while end < sorted.len() && end - first < branches {
         let shared = if end > first {
             // The last token of a text has no row, not even for the text that goes on behind it.
             common(sorted[end - 1], sorted[end]).min(inputs(sorted[end - 1]))
@@ -119,8 +117,15 @@ fn branch(
 ) -> Result<(), EngineError> {
     let held = engine.cache.len(prompt);
     for number in 0..texts.len() {
-        engine.context.share(prompt, branch_sequence(number), held);
+        let branch = engine.branch_sequence(number);
+        engine.context.share(prompt, branch, held);
+        if !engine.context.holds(branch, held) {
+            return Err(EngineError::Broken(StepError::Malformed(
+                "it branches off a prompt that the cache has lost",
+            )));
+        }
     }
+    let first_branch = engine.branch_sequence(0);
     // One text alone may be longer than a step; several fit by their packing.
     let mut done = 0;
     let longest = texts.iter().map(|text| inputs(text)).max().unwrap_or(0);
@@ -131,8 +136,8 @@ fn branch(
         } else {
             longest
         };
-        let (mut step, paths) = tree(texts, &window, held);
-        engine.context.compute(&mut step)?;
+        let (mut step, paths) = tree(texts, &window, held, first_branch);
+        engine.compute(&mut step)?;
         let mut softmaxes: Vec<Option<LogSoftmax>> = vec![None; step.len()];
         for ((text, path), sum) in texts.iter().zip(&paths).zip(sums.iter_mut()) {
             for (depth, node) in window.clone().zip(path) {
@@ -146,8 +151,9 @@ fn branch(
     Ok(())
 }
 
-/// The tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root on.
-fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize) -> (Step, Vec<Vec<usize>>) {
+/// The tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root on. Each
+/// text has its own sequence, from `first_branch` on.
+fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize, first_branch: Sequence) -> (Step, Vec<Vec<usize>>) {
     let mut step = Step::default();
     let mut paths: Vec<Vec<usize>> = Vec::with_capacity(texts.len());
     for (number, text) in texts.iter().enumerate() {
@@ -167,7 +173,9 @@ fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize) -> (Step, Vec<Ve
                 .iter()
                 .enumerate()
                 .filter(|(_, other)| inputs(other) > depth);
-            let sequences: Vec<Sequence> = through.map(|(ahead, _)| branch_sequence(number + ahead)).collect();
+            let sequences: Vec<Sequence> = through
+                .map(|(ahead, _)| Sequence(first_branch.0 + (number + ahead) as i32))
+                .collect();
             path.push(step.push(text[depth], held + depth, &sequences, Output::Logits));
         }
         paths.push(path);
@@ -192,14 +200,14 @@ mod tests {
         let mut next = 0;
         let mut found = Vec::new();
         while next < texts.len() {
-            let pack = pack(texts, next, rows);
-            let (step, _) = tree(&texts[pack.clone()], &(0..100), 10);
+            let pack = pack(texts, next, rows, 32);
+            let (step, _) = tree(&texts[pack.clone()], &(0..100), 10, Sequence(16));
             assert!(step.len() <= rows || pack.len() == 1, "{} rows of {rows}", step.len());
             next = pack.end;
             found.push(pack);
         }
         assert_eq!(found.iter().map(|pack| pack.end).collect::<Vec<_>>(), ends);
-        let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10);
+        let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10, Sequence(16));
         assert_eq!(nodes, paths);
         assert_eq!(step.len(), nodes.iter().flatten().max().map_or(0, |node| node + 1));
     }

@@ -5,9 +5,9 @@
 use super::WorkerCommand;
 use magis_llm::protocol::{CallId, FromWorker, ToWorker, from_line, to_line};
 use std::collections::{HashMap, VecDeque};
-use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{env, io};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
@@ -39,15 +39,22 @@ struct Open {
 impl Link {
     /// Starts the process.
     pub(super) fn start(command: &WorkerCommand) -> io::Result<Self> {
-        let mut child = Command::new(&command.program)
+        let mut process = Command::new(&command.program);
+        process
             .args(&command.args)
             // A debugger started by a failed assertion would only keep the restart waiting.
             .env("GGML_NO_BACKTRACE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
+            .kill_on_drop(true);
+        if WAITING.iter().all(|variable| env::var_os(variable).is_none()) {
+            process.env(WAITING[0], SPINS);
+        }
+        // On other systems the worker itself sees to this.
+        #[cfg(windows)]
+        process.creation_flags(BELOW_NORMAL_PRIORITY_CLASS);
+        let mut child = process.spawn()?;
         let missing = || io::Error::other("the process has no pipe");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
@@ -142,6 +149,14 @@ impl Drop for Call {
         }
     }
 }
+
+/// The variables by which a person says how threads wait for one another; the libraries read them at their start.
+const WAITING: [&str; 2] = ["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"];
+/// Turns of a waiting thread before it sleeps. By default it turns for milliseconds, on a core that another program, or
+/// even the thread that is waited for, could use.
+const SPINS: &str = "1000";
+#[cfg(windows)]
+const BELOW_NORMAL_PRIORITY_CLASS: u32 = 0x4000;
 
 /// How many lines of a worker's standard error are kept.
 const KEPT_LINES: usize = 20;

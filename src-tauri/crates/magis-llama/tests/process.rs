@@ -1,0 +1,78 @@
+//! The worker as the system sees it: what it gets from its parent, and what it leaves to others.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
+
+use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
+use magis_llm::LanguageModel as _;
+use magis_testkit::TinyModel;
+use std::fs;
+
+/// Starts a worker; gives its process.
+async fn worker() -> (WorkerModel, u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tiny.gguf");
+    fs::write(&file, TinyModel::Qwen2.gguf().bytes()).unwrap();
+    let command = WorkerCommand {
+        program: env!("CARGO_BIN_EXE_magis-llama-worker").into(),
+        args: Vec::new(),
+    };
+    let load = LoadRequest {
+        file,
+        sha256: String::new(),
+        context: Some(512),
+        threads: Some(1),
+    };
+    let model = WorkerModel::start(command, load).await.unwrap();
+    assert_eq!(model.count_tokens(&["abc".to_owned()]).await.unwrap(), [3]);
+    let own = std::process::id();
+    let processes = fs::read_dir("/proc").unwrap();
+    let numbers = processes.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u32>().ok());
+    let is_worker = |process: &u32| {
+        let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+        stat(*process).is_some_and(|stat| stat[1] == i64::from(own)) && name.starts_with("magis-llama")
+    };
+    let process = numbers.filter(is_worker).max().unwrap();
+    (model, process)
+}
+
+/// The numbers behind a process's name in `/proc/PID/stat`, from its state on (as 0).
+fn stat(process: u32) -> Option<Vec<i64>> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let behind_name = text.rsplit_once(')')?.1;
+    Some(
+        behind_name
+            .split_whitespace()
+            .map(|field| field.parse().unwrap_or(0))
+            .collect(),
+    )
+}
+
+fn niceness(process: u32) -> i64 {
+    stat(process).unwrap()[16]
+}
+
+#[tokio::test]
+async fn the_worker_lets_its_parent_go_first() {
+    let (_model, worker) = worker().await;
+    let own = niceness(std::process::id());
+    assert!(niceness(worker) > own || own == 19, "{} of {own}", niceness(worker));
+}
+
+#[tokio::test]
+async fn the_worker_is_told_to_wait_without_taking_a_core_unless_a_person_says_how() {
+    let said: Vec<_> = ["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .collect();
+    let (_model, worker) = worker().await;
+    let environment = fs::read(format!("/proc/{worker}/environ")).unwrap();
+    let spins = environment
+        .split(|byte| *byte == 0)
+        .find(|variable| variable.starts_with(b"GOMP_SPINCOUNT="));
+    let expected = if said.is_empty() {
+        Some(b"GOMP_SPINCOUNT=1000".as_slice())
+    } else {
+        spins
+    };
+    assert_eq!(spins, expected);
+}
