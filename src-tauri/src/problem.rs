@@ -136,6 +136,8 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::Steering { .. } => "steering",
         EngineError::RepositoryGone { .. } => "repository_gone",
         EngineError::NoRepository(_) => "no_repository",
+        EngineError::WhichRepository { .. } => "which_repository",
+        EngineError::OtherRepository { .. } => "other_repository",
         EngineError::Step { .. } => "step",
         EngineError::Patch { .. } => "patch",
         EngineError::NotApplied(_) => "not_applied",
@@ -168,6 +170,12 @@ fn remedy(error: &EngineError) -> String {
         EngineError::Steering { .. } => "Look at the run's files and tasks as they are now.".to_owned(),
         EngineError::Step { .. } => "Run it again from this stage, with another model or seed.".to_owned(),
         EngineError::NoRepository(_) => "Add the repository it was made in, or save the patch as a file.".to_owned(),
+        EngineError::WhichRepository { .. } => {
+            "Remove those that are not meant from the list, or save the patch as a file.".to_owned()
+        }
+        EngineError::OtherRepository { .. } => {
+            "Choose the repository it was made in, or save the patch as a file.".to_owned()
+        }
         EngineError::RepositoryGone { .. } => {
             "Put the folder back, add the repository at its new place, or save the patch as a file.".to_owned()
         }

@@ -39,6 +39,10 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::NotApplied(run)
         | EngineError::NoRepository(run)
         | EngineError::Log { run, .. } => named([("run", run)]),
+        EngineError::WhichRepository { run, roots } => {
+            named([("run", run.to_string()), ("repositories", roots.join(", "))])
+        }
+        EngineError::OtherRepository { run, root, .. } => named([("run", run.to_string()), ("path", root.clone())]),
         EngineError::RepositoryGone { run, root } => named([("run", run.to_string()), ("path", root.clone())]),
         EngineError::Issue(_)
         | EngineError::Path(_)
@@ -72,7 +76,17 @@ fn of_repository(error: &RepoError) -> Given {
         | RepoError::Sha256(path)
         | RepoError::Reftable(path)
         | RepoError::PartialClone(path)
-        | RepoError::UnsupportedIndex(path) => named([("path", path.display())]),
+        | RepoError::UnsupportedIndex(path)
+        | RepoError::NotOrdinary { path, .. } => named([("path", path.display())]),
+        RepoError::FileTooLarge { path, bytes, limit } => named([
+            ("path", path.display().to_string()),
+            ("bytes", bytes.to_string()),
+            ("limit", limit.to_string()),
+        ]),
+        RepoError::TreeTooLarge { count, limit, .. } => {
+            named([("count", count.to_string()), ("limit", limit.to_string())])
+        }
+        RepoError::TreeTooDeep { limit, .. } | RepoError::FoldersTooDeep { limit, .. } => named([("limit", limit)]),
         RepoError::UnsupportedExtension { path, extension } => {
             named([("path", path.display().to_string()), ("extension", extension.clone())])
         }

@@ -84,8 +84,7 @@ impl App {
             if magis.state(run)?.outcome().is_some() {
                 return Err(EngineError::RunOver(run).into());
             }
-            let entry = magis.store().run(run)?.entry;
-            entry.repo.ok_or(EngineError::NoRepository(run))?;
+            magis.repository_id_of(run)?;
             magis.store().restore_run(run)?;
             if let Some(lease) = magis.driven_elsewhere(run)? {
                 return Err(LeaseError::HeldBy(lease).into());

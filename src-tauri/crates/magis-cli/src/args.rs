@@ -216,6 +216,9 @@ pub struct ApplyArgs {
     /// Take back what was applied last
     #[arg(long, group = "to", conflicts_with = "hunks")]
     pub undo: bool,
+    /// The repository an imported run belongs to, where several here have its base
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
     /// Only these hunks: numbers and ranges, as in 1,3-5
     #[arg(long, value_name = "LIST")]
     pub hunks: Option<String>,

@@ -156,7 +156,7 @@ impl Magis {
 
     /// The patch of the files that a person rewrote.
     fn rewritten(&self, run: RunId, patch: &Patch, review: &Review) -> Result<String, EngineError> {
-        let repo = self.store.run(run)?.entry.repo.ok_or(EngineError::NoRepository(run))?;
+        let repo = self.repository_id_of(run)?;
         let snapshot = Snapshot::reopen(self.data.objects(repo), self.state(run)?.base())?;
         let mut changes = Vec::new();
         for (path, text) in &review.edited {
@@ -203,7 +203,7 @@ impl Magis {
     }
 
     fn repository_of(&self, run: RunId) -> Result<Repository, EngineError> {
-        let repo = self.store.run(run)?.entry.repo.ok_or(EngineError::NoRepository(run))?;
+        let repo = self.repository_id_of(run)?;
         let root = self.store.repository(repo)?.root;
         if !std::path::Path::new(&root).exists() {
             return Err(EngineError::RepositoryGone { run, root });

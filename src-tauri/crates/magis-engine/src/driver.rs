@@ -129,12 +129,7 @@ impl Magis {
         stop: CancellationToken,
         progress: UnboundedSender<Progress>,
     ) -> Result<Workspace, EngineError> {
-        let repo = self
-            .store
-            .run(log.run)?
-            .entry
-            .repo
-            .ok_or(EngineError::NoRepository(log.run))?;
+        let repo = self.repository_id_of(log.run)?;
         let folder = self.data.objects(repo);
         if let Ok(repository) = Repository::open(&self.store.repository(repo)?.root) {
             ObjectStore::open(&folder, &repository)?;

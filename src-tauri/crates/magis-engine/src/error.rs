@@ -115,6 +115,24 @@ pub enum EngineError {
     /// The run was made elsewhere, or its repository was removed from the list.
     #[error("run {0} has no repository here")]
     NoRepository(RunId),
+    /// Several repositories here have the commit that an imported run stands on, and only a person knows which is meant.
+    #[error("run {run} could belong to several repositories here: {}", .roots.join(", "))]
+    WhichRepository {
+        /// The run.
+        run: RunId,
+        /// Where they are.
+        roots: Vec<String>,
+    },
+    /// A run is to belong to a repository that it cannot belong to.
+    #[error("run {run} cannot belong to the repository at {root}: {why}")]
+    OtherRepository {
+        /// The run.
+        run: RunId,
+        /// Where that is.
+        root: String,
+        /// Why not.
+        why: String,
+    },
     /// A step gave nothing, and nothing can stand in its place.
     #[error("a step of run {run} gave nothing usable: {why}")]
     Step {
@@ -215,7 +233,11 @@ impl EngineError {
             Self::NoPatch(run) => format!("see 'magis runs show {run}' for how it ended"),
             Self::Steering { .. } => "see 'magis runs show' for its files and tasks".to_owned(),
             Self::Step { .. } => "resume the run with another model or seed: 'magis rerun'".to_owned(),
-            Self::NoRepository(run) | Self::RepositoryGone { run, .. } => {
+            Self::NoRepository(run) | Self::WhichRepository { run, .. } => format!(
+                "say which one with --repo, as in 'magis apply {run} --repo DIR', \
+                 or write the patch to a file instead: 'magis apply {run} --patch FILE'"
+            ),
+            Self::RepositoryGone { run, .. } | Self::OtherRepository { run, .. } => {
                 format!("write the patch to a file instead: 'magis apply {run} --patch FILE'")
             }
             Self::Patch { run, .. } => format!("see its hunks with 'magis runs show {run} --patch'"),

@@ -212,7 +212,10 @@ impl Locator {
 
     fn bring(&mut self, watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>) -> Result<(), EngineError> {
         let begun = Instant::now();
-        let (files, skipped) = self.snapshot.files()?;
+        let listed = self
+            .snapshot
+            .files_while(&mut |files| watch(Preparing::Listing { files }))?;
+        let (files, skipped) = listed.ok_or_else(EngineError::cancelled)?;
         let files: Vec<(RepoPath, BlobId)> = files.into_iter().map(|file| (file.path, file.blob)).collect();
         let listing = begun.elapsed();
         let brought = self.searchable.bring_to(&self.snapshot, &files, watch)?;

@@ -234,7 +234,7 @@ impl Magis {
             },
             Steering::Add { path } => {
                 let path = RepoPath::new(path)?;
-                let repo = self.store.run(run)?.entry.repo.ok_or(EngineError::NoRepository(run))?;
+                let repo = self.repository_id_of(run)?;
                 let snapshot = Snapshot::reopen(self.data.objects(repo), state.base())?;
                 let (files, _) = snapshot.files()?;
                 let found = files.into_iter().find(|file| file.path == path);
@@ -284,7 +284,7 @@ impl Magis {
         limits: &EngineLimits,
     ) -> Result<RunId, EngineError> {
         let old = self.store.run(run)?;
-        let repo = old.entry.repo.ok_or(EngineError::NoRepository(run))?;
+        let repo = self.repository_id_of(run)?;
         if let Some(name) = &model {
             limits.context_of(&self.library.named(name)?)?;
         }
@@ -326,16 +326,12 @@ impl Magis {
     }
 
     /// Takes in a run exported elsewhere. How it stands is what its own events lead to; an archive that claims anything else
-    /// is refused.
+    /// is refused. It belongs to the repository here that has its base, where there is only one.
     pub fn import(&self, json: &str) -> Result<RunId, EngineError> {
         let archive = RunArchive::from_json(json)?;
         crate::claims::check(&archive)?;
         let run = self.store.import_run(&archive)?;
-        for known in self.store.repositories()? {
-            if let Ok(repository) = Repository::open(&known.root) {
-                self.adopt_runs(known.id, &repository)?;
-            }
-        }
+        self.settle(run)?;
         Ok(run)
     }
 }

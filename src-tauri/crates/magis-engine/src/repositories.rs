@@ -4,7 +4,7 @@
 
 use crate::desk::now;
 use crate::{EngineError, Magis};
-use magis_core::{RepoId, RepoPath, RunId, TreeId};
+use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
 use magis_repo::{BaseChoice, FileEntry, ObjectStore, Repository, Snapshot};
 use magis_store::NewRepository;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl RunTexts {
 
 impl Magis {
     /// Takes a repository into the list, or notes that it was used again. Runs that were imported before it was known
-    /// and that stand on one of its commits belong to it from now on.
+    /// and that stand on one of its commits belong to it from now on, unless another one has that commit, too.
     pub fn add_repository(&self, path: &Path) -> Result<RepoId, EngineError> {
         let repository = Repository::open(path)?;
         repository.state()?;
@@ -70,7 +70,7 @@ impl Magis {
         }
         let state = self.state(run)?;
         let of = |tree: &TreeId| {
-            let base = magis_core::Base {
+            let base = Base {
                 tree: tree.clone(),
                 ..state.base().clone()
             };
@@ -91,18 +91,83 @@ impl Magis {
             identity: None,
         };
         let repo = self.store.upsert_repository(&new, now())?;
-        self.adopt_runs(repo, repository)?;
+        for (run, base) in self.store.runs_without_repository()? {
+            if repository.has(&base)? {
+                self.settle(run)?;
+            }
+        }
         Ok(repo)
     }
 
-    /// Gives imported runs that stand on a commit of this repository to it, so that their patches can be applied.
-    pub(crate) fn adopt_runs(&self, repo: RepoId, repository: &Repository) -> Result<(), EngineError> {
-        for (run, base) in self.store.runs_without_repository()? {
-            if repository.has(&base)? {
-                self.store.adopt_run(run, repo)?;
-                ObjectStore::open(self.data.objects(repo), repository)?;
+    /// The repository of a run. An imported one that has none is given to the repository that has the commit it stands on;
+    /// where several have it, clones of one another say, none is chosen, and which ones a person may mean is said.
+    pub fn repository_id_of(&self, run: RunId) -> Result<RepoId, EngineError> {
+        if let Some(repo) = self.store.run(run)?.entry.repo {
+            return Ok(repo);
+        }
+        let mut unowned = self.store.runs_without_repository()?.into_iter();
+        let Some((_, base)) = unowned.find(|(unowned, _)| *unowned == run) else {
+            return Err(EngineError::NoRepository(run));
+        };
+        match self.repositories_with(&base)?.as_slice() {
+            [] => Err(EngineError::NoRepository(run)),
+            [(repo, repository)] => self.give(run, *repo, repository),
+            several => {
+                let root = |(_, repository): &(RepoId, Repository)| repository.root().display().to_string();
+                let roots = several.iter().map(root).collect();
+                Err(EngineError::WhichRepository { run, roots })
             }
         }
-        Ok(())
+    }
+
+    /// Says which repository an imported run belongs to. One that has a repository keeps it.
+    pub fn attach(&self, run: RunId, path: &Path) -> Result<RepoId, EngineError> {
+        let repository = Repository::open(path)?;
+        let base = self.state(run)?.base().clone();
+        let other = |why: String| EngineError::OtherRepository {
+            run,
+            root: repository.root().display().to_string(),
+            why,
+        };
+        let repo = self.know(&repository)?;
+        match self.store.run(run)?.entry.repo {
+            Some(own) if own == repo => return Ok(repo),
+            Some(own) => {
+                let root = self.store.repository(own)?.root;
+                return Err(other(format!("it belongs to the one at {root}")));
+            }
+            None => {}
+        }
+        if !repository.has(&base)? {
+            return Err(other(format!("its base, commit {}, is not there", base.commit)));
+        }
+        self.give(run, repo, &repository)
+    }
+
+    /// As [`Self::repository_id_of`], where it is no failure that a run stays without one.
+    pub(crate) fn settle(&self, run: RunId) -> Result<(), EngineError> {
+        match self.repository_id_of(run) {
+            Ok(_) | Err(EngineError::NoRepository(_) | EngineError::WhichRepository { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn give(&self, run: RunId, repo: RepoId, repository: &Repository) -> Result<RepoId, EngineError> {
+        self.store.adopt_run(run, repo)?;
+        ObjectStore::open(self.data.objects(repo), repository)?;
+        Ok(repo)
+    }
+
+    /// The repositories of the list that have this commit. One that cannot be opened has none.
+    fn repositories_with(&self, base: &Base) -> Result<Vec<(RepoId, Repository)>, EngineError> {
+        let mut found = Vec::new();
+        for known in self.store.repositories()? {
+            if let Ok(repository) = Repository::open(&known.root)
+                && repository.has(base).unwrap_or(false)
+            {
+                found.push((known.id, repository));
+            }
+        }
+        Ok(found)
     }
 }

@@ -16,6 +16,11 @@ use std::time::{Duration, Instant};
 pub enum Preparing {
     /// Somebody else writes to the index: the window, another run, another program.
     Waiting,
+    /// The files of the tree are listed.
+    Listing {
+        /// So many so far.
+        files: usize,
+    },
     /// Contents that the index does not hold yet are read.
     Index {
         /// So many are done.

@@ -60,7 +60,15 @@ impl Workspace {
         let files = match self.files.take() {
             Some(files) => files,
             None => {
-                let (files, skipped) = self.snapshot.files()?;
+                let going = &mut |_| {
+                    if self.stop.is_cancelled() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                let listed = self.snapshot.files_while(going)?;
+                let (files, skipped) = listed.ok_or_else(EngineError::cancelled)?;
                 let readable = files.into_iter().map(|file| (file.path, file.blob)).collect();
                 TreeFiles { readable, skipped }
             }

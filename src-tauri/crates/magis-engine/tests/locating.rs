@@ -221,3 +221,25 @@ fn breaking_it_off_is_no_failure_and_the_next_time_goes_on() {
     let location = locate(&ground, repository.root(), &issue, &mut watch).unwrap();
     assert_eq!(paths(&location), ["a.py", "b.py"]);
 }
+
+#[test]
+fn each_part_of_the_reading_can_be_broken_off() {
+    let at = |part: fn(&Preparing) -> bool| {
+        let (ground, repository) = (Ground::new(), twins());
+        let issue = Issue::new("rounding is wrong").unwrap();
+        let mut after = 0;
+        let mut watch = |step: Preparing| {
+            if after > 0 || part(&step) {
+                after += 1;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let error = locate(&ground, repository.root(), &issue, &mut watch).expect_err("it was broken off");
+        assert!(error.is_cancelled(), "{error}");
+        assert_eq!(after, 1, "it is not asked for more after that");
+    };
+    at(|step| matches!(step, Preparing::Listing { .. }));
+    at(|step| matches!(step, Preparing::Index { .. }));
+    at(|step| matches!(step, Preparing::History { .. }));
+}

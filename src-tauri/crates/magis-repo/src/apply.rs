@@ -2,6 +2,7 @@
 //!
 //! Touches the files of the patch alone: no index, no reference, no other file.
 
+use crate::ordinary::RuleFiles;
 use crate::place::place;
 use crate::replace::{self, Content, Found, Replacement, WriteMode};
 use crate::{
@@ -199,6 +200,7 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
                     plan.conflict(&file.path, 1, ConflictReason::LinesDiffer);
                     continue;
                 };
+                RuleFiles::of(repository.root()).look_for(std::path::Path::new(file.path.as_str()))?;
                 let text = if filter::writes_crlf(&handle, &file.path) {
                     text.replace('\n', "\r\n")
                 } else {

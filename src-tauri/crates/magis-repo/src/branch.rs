@@ -2,9 +2,9 @@
 
 use crate::place::place;
 use crate::program::{self, Hook};
-use crate::{Applied, Conflict, ConflictReason, FilePatchKind, Patch, RepoError, Repository, Selection, apply};
+use crate::{Applied, Conflict, ConflictReason, FilePatchKind, Patch, RepoError, Repository, Selection, apply, bounds};
 use git2::build::TreeUpdateBuilder;
-use git2::{Branch, BranchType, ErrorCode, FileMode, Oid, Signature};
+use git2::{Branch, BranchType, ErrorCode, FileMode, ObjectType, Oid, Signature};
 use magis_core::{Base, CommitId, RepoPath};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -172,10 +172,8 @@ fn tree(
                         continue;
                     }
                 }
-                let blob = handle
-                    .find_blob(entry.id())
-                    .map_err(RepoError::git("reading a file of the base"))?;
-                let Ok(text) = String::from_utf8(blob.content().to_vec()) else {
+                let odb = handle.odb().map_err(RepoError::git("opening the objects"))?;
+                let Ok(text) = String::from_utf8(bounds::read(&odb, entry.id(), ObjectType::Blob)?) else {
                     conflict(file.old_path(), 1, ConflictReason::NotText);
                     continue;
                 };

@@ -122,8 +122,8 @@ fn edited(snapshot: &Snapshot, path: &RepoPath, entry: &Entry, edits: &[Edit]) -
 fn deletable(snapshot: &Snapshot, path: &RepoPath) -> Result<(), RepoError> {
     const LOOKED_AT: usize = 8_000;
     let entry = ordinary(snapshot, path)?;
-    snapshot.store().keep(entry.id, ObjectType::Blob)?;
     let content = snapshot.store().read(entry.id, ObjectType::Blob)?;
+    snapshot.store().keep(entry.id, ObjectType::Blob)?;
     if content.iter().take(LOOKED_AT).any(|byte| *byte == 0) || std::str::from_utf8(&content).is_ok() {
         return Ok(());
     }

@@ -54,6 +54,64 @@ pub enum RepoError {
         /// Its id.
         id: String,
     },
+    /// A file that git or we would open is a pipe, a device or the like, or a link to one.
+    #[error("'{}' is {what}, and an ordinary file is expected there", .path.display())]
+    NotOrdinary {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A file that git or we would read as a whole is too large.
+    #[error("'{}' has {bytes} bytes, over the limit of {limit}", .path.display())]
+    FileTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The most that is read.
+        limit: u64,
+    },
+    /// An object is too large to be read.
+    #[error("the {kind} {id} has {bytes} bytes, over the limit of {limit}")]
+    ObjectTooLarge {
+        /// Blob, tree or commit.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+        /// Its size.
+        bytes: u64,
+        /// The most that is read.
+        limit: u64,
+    },
+    /// A tree stands for more than can be listed.
+    #[error("the tree {tree} has {} {of}, over the limit of {limit}", number(*.count))]
+    TreeTooLarge {
+        /// Its id.
+        tree: String,
+        /// How much of it there is.
+        count: u64,
+        /// What is counted.
+        of: &'static str,
+        /// The most that is listed.
+        limit: u64,
+    },
+    /// The folders of a tree lie too deep in one another.
+    #[error("the folders of the tree {tree} lie more than {limit} deep in one another")]
+    TreeTooDeep {
+        /// Its id.
+        tree: String,
+        /// How deep they may lie.
+        limit: usize,
+    },
+    /// The folders of the work tree lie too deep in one another.
+    #[error("folders in '{}' lie more than {limit} deep in one another", .path.display())]
+    FoldersTooDeep {
+        /// The root of the work tree.
+        path: PathBuf,
+        /// How deep they may lie.
+        limit: usize,
+    },
     /// No such revision.
     #[error("there is no revision '{0}'")]
     RevisionNotFound(String),
@@ -207,6 +265,12 @@ impl RepoError {
             Self::UnsupportedExtension { .. } => "unsupported_extension",
             Self::UnsupportedIndex(_) => "unsupported_index",
             Self::ObjectMissing { .. } => "object_missing",
+            Self::NotOrdinary { .. } => "not_ordinary",
+            Self::FileTooLarge { .. } => "file_too_large",
+            Self::ObjectTooLarge { .. } => "object_too_large",
+            Self::TreeTooLarge { .. } => "tree_too_large",
+            Self::TreeTooDeep { .. } => "tree_too_deep",
+            Self::FoldersTooDeep { .. } => "folders_too_deep",
             Self::RevisionNotFound(_) => "revision_not_found",
             Self::RevisionAmbiguous(_) => "revision_ambiguous",
             Self::RevisionNotACommit(_) => "revision_not_a_commit",
@@ -261,6 +325,15 @@ impl RepoError {
             Self::ObjectMissing { .. } => {
                 "Run 'git fsck' in the repository; a shallow or partial clone can be completed with 'git fetch'."
             }
+            Self::NotOrdinary { .. } => "Delete it, or put an ordinary file in its place.",
+            Self::FileTooLarge { .. } => "Make it smaller, or move it out of the repository.",
+            Self::ObjectTooLarge { .. } | Self::TreeTooLarge { .. } => {
+                "Take another revision; a tree of this size may have been made to fill the machine that reads it."
+            }
+            Self::TreeTooDeep { .. } => {
+                "Take another revision; git's own limit is its setting core.maxTreeDepth, 2048 where nothing else is set."
+            }
+            Self::FoldersTooDeep { .. } => "Move the deepest folders up, or have git ignore the folder they lie in.",
             Self::RevisionNotFound(_) => {
                 "Check its spelling; in a shallow clone older commits come with 'git fetch --unshallow'."
             }
@@ -306,6 +379,14 @@ impl RepoError {
     pub(crate) fn io(attempt: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { attempt, path, source }
+    }
+}
+
+/// A number, or that none is large enough.
+fn number(count: u64) -> String {
+    match count {
+        u64::MAX => "countless".to_owned(),
+        count => count.to_string(),
     }
 }
 

@@ -7,11 +7,13 @@
 //! This crate knows no model, no SQLite and no network, never moves `HEAD` and never touches the index.
 
 mod apply;
+mod bounds;
 mod branch;
 mod changes;
 mod diff;
 mod error;
 mod filter;
+mod ordinary;
 mod past;
 mod patch;
 mod place;
@@ -39,7 +41,7 @@ pub use past::{MOST_CHANGED, Walked};
 pub use patch::{FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, PatchError, Selection};
 pub use prune::{Pruning, prune, remove_store};
 pub use repository::Repository;
-pub use snapshot::{BaseChoice, FileEntry, FileMode, Snapshot};
+pub use snapshot::{BaseChoice, FileEntry, FileMode, Listed, Snapshot};
 pub use source::{LineEnding, MAX_FILE_BYTES, SourceText};
 pub use state::{Cleanliness, HeadState, Operation, RepositoryState};
 pub use store::{ObjectStore, blob_of};

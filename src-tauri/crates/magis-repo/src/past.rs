@@ -2,8 +2,8 @@
 //!
 //! Merges are walked through but say nothing of their own: what they bring in has its own commits.
 
-use crate::{RepoError, Snapshot};
-use git2::{DiffOptions, ErrorCode, Oid, Sort};
+use crate::{RepoError, Snapshot, bounds, tree};
+use git2::{ObjectType, Odb, Oid, Sort};
 use magis_core::{CommitId, PastCommit, RepoPath};
 use std::ops::ControlFlow;
 
@@ -25,7 +25,8 @@ pub struct Walked {
 
 impl Snapshot {
     /// The last `most` commits before and with the base, merges left out. Those that `known` says yes to are named and
-    /// not read. A shallow clone has as many as it has; none are found where the repository is gone.
+    /// not read. A shallow clone has as many as it has; none are found where the repository is gone. `progress` is told how
+    /// many were read and may break it off; it is asked for each commit, also for one that is not read.
     pub fn past(
         &self,
         most: usize,
@@ -49,24 +50,26 @@ impl Snapshot {
             complete: true,
             ..Walked::default()
         };
+        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
         for id in walk {
             // The end of a shallow clone: parents that are not there.
             let Ok(id) = id else { break };
             let Ok(commit) = joined.find_commit(id) else { break };
-            if commit.parent_count() > 1 {
-                continue;
-            }
             let name = CommitId(id.to_string());
-            if !known(&name) {
-                match read(&joined, &commit) {
+            let is_merge = commit.parent_count() > 1;
+            if !is_merge && !known(&name) {
+                match read(&odb, &commit) {
                     Ok(past) => walked.new.push(past),
-                    Err(error) if error.code() == ErrorCode::NotFound => break,
-                    Err(error) => return Err(RepoError::git("comparing a commit with the one before")(error)),
+                    Err(RepoError::ObjectMissing { .. }) => break,
+                    Err(error) => return Err(error),
                 }
-                if progress(walked.new.len()).is_break() {
-                    walked.complete = false;
-                    break;
-                }
+            }
+            if progress(walked.new.len()).is_break() {
+                walked.complete = false;
+                break;
+            }
+            if is_merge {
+                continue;
             }
             walked.commits.push(name);
             if walked.commits.len() >= most {
@@ -77,28 +80,22 @@ impl Snapshot {
     }
 }
 
-fn read(repository: &git2::Repository, commit: &git2::Commit<'_>) -> Result<PastCommit, git2::Error> {
+fn read(odb: &Odb<'_>, commit: &git2::Commit<'_>) -> Result<PastCommit, RepoError> {
     let before = match commit.parent(0) {
-        Ok(parent) => Some(parent.tree()?),
+        Ok(parent) => Some(parent.tree_id()),
         Err(_) => None,
     };
-    let mut options = DiffOptions::new();
-    options.skip_binary_check(true).ignore_submodules(true);
-    let diff = repository.diff_tree_to_tree(before.as_ref(), Some(&commit.tree()?), Some(&mut options))?;
-    let mut changed: Vec<RepoPath> = Vec::new();
-    for delta in diff.deltas().take(MOST_CHANGED) {
-        let file = delta.new_file().path().or_else(|| delta.old_file().path());
-        let path = file
-            .and_then(|path| path.to_str())
-            .and_then(|path| RepoPath::new(path).ok());
-        changed.extend(path);
-    }
+    let entries = |id| tree::parsed(id, &bounds::read(odb, id, ObjectType::Tree)?);
+    let changed = tree::changed(entries, before, commit.tree_id(), MOST_CHANGED)?;
     let message = String::from_utf8_lossy(commit.message_bytes());
     let end = message.floor_char_boundary(MOST_MESSAGE);
     Ok(PastCommit {
         id: CommitId(commit.id().to_string()),
         time: commit.time().seconds(),
         message: message[..end].to_owned(),
-        changed,
+        changed: changed
+            .into_iter()
+            .filter_map(|path| RepoPath::new(String::from_utf8(path).ok()?).ok())
+            .collect(),
     })
 }

@@ -3,7 +3,7 @@
 //! New contents are written beside their targets first; each file is looked at again right before it is replaced by a
 //! rename; what was done is taken back when a later file fails. Symbolic links are never followed below the root.
 
-use crate::{FileContent, FileState, RepoError};
+use crate::{FileContent, FileState, RepoError, bounds, ordinary};
 use git2::{ObjectType, Oid};
 use magis_core::RepoPath;
 use std::fs;
@@ -108,7 +108,7 @@ pub(crate) fn look(root: &Path, path: &RepoPath) -> Result<Found, RepoError> {
                 return Ok(Found::Other);
             }
         } else if metadata.is_file() {
-            let bytes = fs::read(&place).map_err(RepoError::io("reading", &place))?;
+            let bytes = ordinary::read(&place, bounds::MAX_BLOB)?;
             return Ok(Found::File(FileState::new(bytes, permissions(&metadata))));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns paths only: each operation opens libgit2's handle anew, so that nothing is stale and the type can be shared.
 
-use crate::{RepoError, RepositoryState};
+use crate::{RepoError, RepositoryState, ordinary};
 use git2::{ErrorCode, RepositoryOpenFlags};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -24,6 +24,8 @@ impl Repository {
         let nowhere: [&OsStr; 0] = [];
         let repository = git2::Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, nowhere)
             .map_err(|error| explain(path, error))?;
+        ordinary::configured(&repository)?;
+        ordinary::objects(&repository.commondir().join("objects"))?;
         let root = repository
             .workdir()
             .ok_or_else(|| RepoError::Bare(path.to_owned()))?
@@ -100,7 +102,9 @@ impl Repository {
     /// libgit2's handle, opened anew.
     pub(crate) fn handle(&self) -> Result<git2::Repository, RepoError> {
         readable(&self.root)?;
-        git2::Repository::open(&self.root).map_err(|error| explain(&self.root, error))
+        let handle = git2::Repository::open(&self.root).map_err(|error| explain(&self.root, error))?;
+        ordinary::configured(&handle)?;
+        Ok(handle)
     }
 
     /// Finds the sentence for an error of reading the index.
@@ -135,7 +139,8 @@ impl Repository {
     }
 }
 
-/// Says what keeps `path` from being looked at, before libgit2 calls all of that "not found".
+/// Says what keeps `path` from being looked at, before libgit2 calls all of that "not found"; and looks at what libgit2 is
+/// about to open.
 fn readable(path: &Path) -> Result<(), RepoError> {
     let refused = |error: std::io::Error, at: &Path| match error.kind() {
         ErrorKind::NotFound => RepoError::NoSuchFolder(at.to_owned()),
@@ -146,16 +151,23 @@ fn readable(path: &Path) -> Result<(), RepoError> {
             source: error,
         },
     };
-    std::fs::metadata(path).map_err(|error| refused(error, path))?;
+    let path = std::fs::canonicalize(path).map_err(|error| refused(error, path))?;
     for folder in path.ancestors() {
         let git = folder.join(".git");
         match std::fs::metadata(&git) {
-            Ok(found) if found.is_dir() => {
-                std::fs::read_dir(&git).map_err(|error| refused(error, &git))?;
-                return Ok(());
+            Ok(found) => {
+                if found.is_dir() {
+                    std::fs::read_dir(&git).map_err(|error| refused(error, &git))?;
+                }
+                return match ordinary::folders_of(&git) {
+                    Ok((git_dir, common_dir)) => ordinary::git_folders(&git_dir, &common_dir),
+                    Err(RepoError::Io { source, .. }) => Err(refused(source, &git)),
+                    Err(error) => Err(error),
+                };
             }
-            Ok(_) => return std::fs::read(&git).map(drop).map_err(|error| refused(error, &git)),
             Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(refused(error, &git)),
+            // A bare repository has no such folder and is one.
+            Err(_) if folder.join("objects").is_dir() => ordinary::git_folders(folder, folder)?,
             Err(_) => {}
         }
     }

@@ -7,6 +7,7 @@ use crate::{MAX_FILE_BYTES, ObjectStore, ReadError, RepoError, Repository, Sourc
 use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::{Base, BlobId, CommitId, RepoPath, SkipReason, SkippedFile, TreeId};
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// What a run is to be based on.
@@ -31,6 +32,12 @@ pub struct Snapshot {
     base: Base,
     notes: Vec<String>,
 }
+
+/// The files of a snapshot, and what is left out of it.
+pub type Listed = (Vec<FileEntry>, Vec<SkippedFile>);
+
+/// After so many files of a folder it is asked whether to go on.
+const LOOK: usize = 256;
 
 /// A file of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,12 +123,45 @@ impl Snapshot {
     /// All ordinary files up to [`MAX_FILE_BYTES`] in the order of their paths, and what is left out, with the reason.
     /// Contents are not looked at: a binary file is found out when it is read. A folder whose tree is missing is left
     /// out as a whole.
-    pub fn files(&self) -> Result<(Vec<FileEntry>, Vec<SkippedFile>), RepoError> {
+    pub fn files(&self) -> Result<Listed, RepoError> {
+        let listed = self.files_while(&mut |_| ControlFlow::Continue(()))?;
+        Ok(listed.unwrap_or_default())
+    }
+
+    /// As [`Self::files`]; `progress` is told how many were listed and may break it off, then there is none.
+    pub fn files_while(&self, progress: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Result<Option<Listed>, RepoError> {
+        let root = self.tree()?;
+        self.store.measure(root)?;
         let (mut files, mut skipped) = (Vec::new(), Vec::new());
-        self.walk(self.tree()?, &[], &mut files, &mut skipped)?;
+        // Folders that are still to be listed; not by recursion, since how deep they lie is the repository's choice.
+        let mut left = vec![(root, Vec::new())];
+        while let Some((tree, folder)) = left.pop() {
+            let entries = match tree::entries(&self.store, tree) {
+                Ok(entries) => entries,
+                Err(RepoError::ObjectMissing { .. }) if !folder.is_empty() => {
+                    skipped.push(left_out(&folder, SkipReason::Missing));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            for (at, entry) in entries.iter().enumerate() {
+                if at % LOOK == 0 && progress(files.len()).is_break() {
+                    return Ok(None);
+                }
+                let path = tree::join(&folder, &entry.name);
+                if entry.mode == tree::TREE {
+                    left.push((entry.id, path));
+                    continue;
+                }
+                match self.file(entry, &path)? {
+                    Ok(file) => files.push(file),
+                    Err(reason) => skipped.push(left_out(&path, reason)),
+                }
+            }
+        }
         files.sort_by(|one: &FileEntry, other| one.path.cmp(&other.path));
         skipped.sort_by(|one: &SkippedFile, other| one.path.cmp(&other.path));
-        Ok((files, skipped))
+        Ok(Some((files, skipped)))
     }
 
     /// The text of a file. It is copied into the store, with the trees on the way.
@@ -193,44 +233,6 @@ impl Snapshot {
         Ok(text)
     }
 
-    fn walk(
-        &self,
-        tree: Oid,
-        prefix: &[u8],
-        files: &mut Vec<FileEntry>,
-        skipped: &mut Vec<SkippedFile>,
-    ) -> Result<(), RepoError> {
-        let entries = match tree::entries(&self.store, tree) {
-            Ok(entries) => entries,
-            Err(RepoError::ObjectMissing { .. }) if !prefix.is_empty() => {
-                let path = String::from_utf8_lossy(prefix).into_owned();
-                skipped.push(SkippedFile {
-                    path,
-                    reason: SkipReason::Missing,
-                });
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
-        for entry in entries {
-            let path = [prefix, &entry.name].concat();
-            if entry.mode == tree::TREE {
-                self.walk(entry.id, &[&path[..], b"/"].concat(), files, skipped)?;
-                continue;
-            }
-            match self.file(&entry, &path)? {
-                Ok(file) => files.push(file),
-                Err(reason) => {
-                    skipped.push(SkippedFile {
-                        path: String::from_utf8_lossy(&path).into_owned(),
-                        reason,
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// The entry as a file, or why it is left out.
     fn file(&self, entry: &Entry, path: &[u8]) -> Result<Result<FileEntry, SkipReason>, RepoError> {
         if let Some(reason) = special(entry) {
@@ -260,6 +262,13 @@ impl Snapshot {
                 bytes,
             }),
         })
+    }
+}
+
+fn left_out(path: &[u8], reason: SkipReason) -> SkippedFile {
+    SkippedFile {
+        path: String::from_utf8_lossy(path).into_owned(),
+        reason,
     }
 }
 

@@ -1,14 +1,23 @@
 //! What both looks at a working tree ask of the index: how they compare, which entry counts, what a difference is about.
 
-use crate::RepoError;
-use git2::{Delta, Diff, DiffDelta, DiffOptions, Index, IndexEntry, Repository};
+use crate::watch::folders::Rules;
+use crate::{RepoError, Repository};
+use git2::{Delta, Diff, DiffDelta, DiffOptions, Index, IndexEntry};
 use std::path::Path;
 
 /// Set in an index entry's extended flags when a sparse checkout leaves its file out.
 const SKIP_WORKTREE: u16 = 1 << 14;
 
+/// So deep libgit2 goes into a work tree.
+const MAX_DEPTH: usize = 100;
+
 /// What of the working tree differs from the index, files that are not tracked among it. The index is not refreshed.
-pub(crate) fn compare<'r>(handle: &'r Repository, index: &Index) -> Result<Diff<'r>, RepoError> {
+pub(crate) fn compare<'r>(
+    repository: &Repository,
+    handle: &'r git2::Repository,
+    index: &Index,
+) -> Result<Diff<'r>, RepoError> {
+    Rules::check(repository)?;
     let mut options = DiffOptions::new();
     options
         .include_untracked(true)
@@ -18,7 +27,23 @@ pub(crate) fn compare<'r>(handle: &'r Repository, index: &Index) -> Result<Diff<
         .update_index(false);
     handle
         .diff_index_to_workdir(Some(index), Some(&mut options))
-        .map_err(RepoError::git("comparing the work tree with the index"))
+        .map_err(error(repository, "comparing the work tree with the index"))
+}
+
+/// Finds the sentence for an error of looking at the work tree.
+pub(crate) fn error(repository: &Repository, attempt: &'static str) -> impl FnOnce(git2::Error) -> RepoError {
+    let too_deep = RepoError::FoldersTooDeep {
+        path: repository.root().to_owned(),
+        limit: MAX_DEPTH,
+    };
+    let other = repository.index_error(attempt);
+    move |source| {
+        if source.message().contains("directory nesting too deep") {
+            too_deep
+        } else {
+            other(source)
+        }
+    }
 }
 
 /// The path that a difference is about.

@@ -2,8 +2,9 @@
 //!
 //! Reads only: the index is not refreshed on the way.
 
-use crate::work_tree::{STAGE, is_closed};
-use crate::{RepoError, Repository};
+use crate::watch::folders::Rules;
+use crate::work_tree::STAGE;
+use crate::{RepoError, Repository, bounds, ordinary, staged};
 use magis_core::CommitId;
 use magis_core::text::count;
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,9 @@ impl Cleanliness {
     }
 }
 
+/// Of `.gitattributes` at the root so much is looked at.
+const ATTRIBUTES: u64 = 1 << 20;
+
 pub(crate) fn read(repository: &Repository) -> Result<RepositoryState, RepoError> {
     let handle = repository.handle()?;
     let commit = repository.head_commit(&handle)?;
@@ -131,13 +135,13 @@ pub(crate) fn read(repository: &Repository) -> Result<RepositoryState, RepoError
             .summary_bytes()
             .map(|text| String::from_utf8_lossy(text).into_owned())
             .unwrap_or_default(),
-        cleanliness: cleanliness(repository, &handle)?,
+        cleanliness: cleanliness(repository, &handle, commit.tree_id())?,
         operation: operation(&handle),
         shallow: handle.is_shallow(),
         partial_clone: is_partial(&handle),
         submodules: submodules(repository, &handle)?,
         lfs: repository.common_dir().join("lfs").is_dir()
-            || std::fs::read(repository.root().join(".gitattributes"))
+            || ordinary::read(&repository.root().join(".gitattributes"), ATTRIBUTES)
                 .is_ok_and(|text| String::from_utf8_lossy(&text).contains("filter=lfs")),
         worktree: handle.is_worktree(),
         notes: Vec::new(),
@@ -155,8 +159,11 @@ pub(crate) fn is_partial(handle: &git2::Repository) -> bool {
     handle.config().ok().and_then(promised).unwrap_or(false)
 }
 
-fn cleanliness(repository: &Repository, handle: &git2::Repository) -> Result<Cleanliness, RepoError> {
+fn cleanliness(repository: &Repository, handle: &git2::Repository, head: git2::Oid) -> Result<Cleanliness, RepoError> {
     use git2::Status;
+    Rules::check(repository)?;
+    let odb = handle.odb().map_err(RepoError::git("opening the objects"))?;
+    bounds::measure(&odb, head)?;
     let staged = Status::INDEX_NEW
         | Status::INDEX_MODIFIED
         | Status::INDEX_DELETED
@@ -174,7 +181,7 @@ fn cleanliness(repository: &Repository, handle: &git2::Repository) -> Result<Cle
         Err(_) if pass_over_closed(repository, handle)? > 0 => handle.statuses(Some(&mut options)),
         statuses => statuses,
     };
-    let statuses = statuses.map_err(repository.index_error("reading the status"))?;
+    let statuses = statuses.map_err(staged::error(repository, "reading the status"))?;
     let mut counts = Cleanliness::default();
     for entry in statuses.iter() {
         let status = entry.status();
@@ -192,7 +199,7 @@ fn pass_over_closed(repository: &Repository, handle: &git2::Repository) -> Resul
     let mut index = handle.index().map_err(repository.index_error(attempt))?;
     let is_closed = |entry: &git2::IndexEntry| {
         let path = std::str::from_utf8(&entry.path);
-        entry.flags & STAGE == 0 && path.is_ok_and(|path| is_closed(&repository.root().join(path)))
+        entry.flags & STAGE == 0 && path.is_ok_and(|path| ordinary::is_closed(&repository.root().join(path)))
     };
     let closed: Vec<git2::IndexEntry> = index.iter().filter(is_closed).collect();
     for entry in &closed {

@@ -3,7 +3,7 @@
 //! New objects are written here and nowhere else. The repository's objects are read beside them, never written: not even
 //! their time stamps are refreshed, which is why writing goes through a handle that does not know them.
 
-use crate::{RepoError, Repository, prune};
+use crate::{RepoError, Repository, bounds, ordinary, prune};
 use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
 use magis_core::BlobId;
 use std::fs::File;
@@ -81,6 +81,7 @@ impl ObjectStore {
         let (own, joined) = (open()?, open()?);
         let source = folder.join(SOURCE);
         let objects = fs::read_to_string(&source).map_err(RepoError::io("reading", &source))?;
+        ordinary::objects(Path::new(&objects))?;
         joined
             .odb()
             .and_then(|odb| odb.add_disk_alternate(&objects))
@@ -104,19 +105,18 @@ impl ObjectStore {
         self.databases.joined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An object's bytes.
+    /// An object's bytes; an error where there are too many.
     pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, RepoError> {
         let joined = self.joined();
         let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
-        let object = odb.read(id).map_err(|source| missing(source, id, kind))?;
-        if object.kind() == kind {
-            Ok(object.data().to_vec())
-        } else {
-            Err(RepoError::ObjectMissing {
-                kind: kind.str(),
-                id: id.to_string(),
-            })
-        }
+        bounds::read(&odb, id, kind)
+    }
+
+    /// Refuses a tree that is too large or too deep to be listed.
+    pub(crate) fn measure(&self, tree: Oid) -> Result<(), RepoError> {
+        let joined = self.joined();
+        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
+        bounds::measure(&odb, tree)
     }
 
     /// The size of a blob; none if it is missing.
@@ -195,18 +195,4 @@ fn create(folder: &Path) -> Result<(), RepoError> {
         }
     }
     Ok(())
-}
-
-fn missing(source: git2::Error, id: Oid, kind: ObjectType) -> RepoError {
-    if source.code() == ErrorCode::NotFound {
-        RepoError::ObjectMissing {
-            kind: kind.str(),
-            id: id.to_string(),
-        }
-    } else {
-        RepoError::Git {
-            attempt: "reading an object",
-            source,
-        }
-    }
 }

@@ -3,6 +3,7 @@
 //! The user's index is read and left as it is; new blobs and trees go to our own store. Content passes git's own filters
 //! (line ends, `ident`); a file with a filter that only the `git` program could run keeps its staged version, with a note.
 
+use crate::bounds::MAX_BLOB;
 use crate::tree::{self, Slot};
 use crate::{ObjectStore, RepoError, Repository, filter, staged};
 use git2::{Delta, DiffOptions, ObjectType, Oid};
@@ -24,10 +25,11 @@ pub(crate) fn tree(
 ) -> Result<Uncommitted, RepoError> {
     let mut index = handle.index().map_err(repository.index_error("reading the index"))?;
     index.read(false).map_err(repository.index_error("reading the index"))?;
+    store.measure(head)?;
     let mut changes = differing(handle, &index, head)?;
     let mut notes = Vec::new();
     let writer = Writer::new(repository, store, &index)?;
-    let diff = staged::compare(handle, &index)?;
+    let diff = staged::compare(repository, handle, &index)?;
     for delta in diff.deltas() {
         let Some(path) = staged::path_of(&delta) else { continue };
         let name = String::from_utf8_lossy(path).into_owned();
@@ -51,6 +53,19 @@ pub(crate) fn tree(
             continue;
         };
         if metadata.is_dir() {
+            changes.insert(path.to_vec(), Slot::Gone);
+            continue;
+        }
+        // Neither would be read to its end.
+        let too_much = if !metadata.is_file() && !metadata.is_symlink() {
+            Some("is no ordinary file".to_owned())
+        } else if metadata.len() > MAX_BLOB {
+            Some(format!("has {} bytes, over the limit of {MAX_BLOB},", metadata.len()))
+        } else {
+            None
+        };
+        if let Some(why) = too_much {
+            notes.push(format!("'{name}' {why} and is left out."));
             changes.insert(path.to_vec(), Slot::Gone);
             continue;
         }
@@ -158,7 +173,7 @@ impl<'s> Writer<'s> {
             });
         if let Some(entry) = staged {
             match self.store.keep(entry.id, ObjectType::Blob) {
-                Ok(()) | Err(RepoError::ObjectMissing { .. }) => {}
+                Ok(()) | Err(RepoError::ObjectMissing { .. } | RepoError::ObjectTooLarge { .. }) => {}
                 Err(error) => return Err(error),
             }
         }

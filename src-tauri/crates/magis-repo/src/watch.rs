@@ -6,7 +6,7 @@
 //! repository (`core.excludesFile`, the user's own configuration).
 
 mod burst;
-mod folders;
+pub(crate) mod folders;
 mod places;
 mod polling;
 mod told;

@@ -5,13 +5,13 @@
 //! run has to outlive the repository. Submodules, nested repositories, symbolic links, ignored files and files above
 //! [`MAX_FILE_BYTES`] are left out, as they are there.
 
-use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, filter, staged, tree};
+use crate::ordinary::{RuleFiles, is_closed};
+use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, bounds, filter, staged, tree};
 use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The files of a working tree, as they were when it was last looked at.
@@ -71,8 +71,8 @@ impl WorkTree {
         }
         let mut unreadable = BTreeSet::new();
         // A file that is written in this moment makes it fail once.
-        let compared = staged::compare(&cleaner.objects, &index);
-        let diff = match compared.or_else(|_| staged::compare(&cleaner.objects, &index)) {
+        let compare = |index: &git2::Index| staged::compare(&self.repository, &cleaner.objects, index);
+        let diff = match compare(&index).or_else(|_| compare(&index)) {
             // What cannot be opened makes libgit2 give up: it is asked again without that.
             Err(error) => {
                 unreadable = cleaner.unreadable(&files);
@@ -85,7 +85,7 @@ impl WorkTree {
                         .remove(Path::new(path.as_str()), 0)
                         .map_err(RepoError::git("leaving out a file that cannot be read"))?;
                 }
-                staged::compare(&cleaner.objects, &index)?
+                compare(&index)?
             }
             compared => compared?,
         };
@@ -192,8 +192,8 @@ impl WorkReader {
 
     fn bytes(&self, path: &RepoPath, blob: &BlobId) -> Option<Vec<u8>> {
         let id = Oid::from_str(&blob.0).ok()?;
-        if let Ok(object) = self.cleaner.objects.odb().ok()?.read(id) {
-            return Some(object.data().to_vec());
+        if let Ok(bytes) = bounds::read(&self.cleaner.objects.odb().ok()?, id, ObjectType::Blob) {
+            return Some(bytes);
         }
         let seen = self.cleaner.clean(&self.index, path).ok()?;
         (seen.id() == id).then(|| seen.content().to_vec())
@@ -235,6 +235,7 @@ struct Cleaner {
     handle: git2::Repository,
     objects: git2::Repository,
     root: PathBuf,
+    rule_files: RuleFiles,
     /// Bytes held in memory.
     held: Cell<u64>,
     /// What filters read at any time.
@@ -247,6 +248,7 @@ impl Cleaner {
             handle: repository.handle()?,
             objects: repository.handle()?,
             root: repository.root().to_owned(),
+            rule_files: RuleFiles::of(repository.root()),
             held: Cell::new(0),
             attributes: RefCell::default(),
         };
@@ -291,6 +293,7 @@ impl Cleaner {
         if !metadata.is_file() || self.behind_a_link(path) {
             return Ok(Look::Gone);
         }
+        self.rule_files.look_for(Path::new(path.as_str()))?;
         if filter::foreign(&self.handle, Path::new(path.as_str())).is_some() {
             return Ok(Look::AsStaged);
         }
@@ -331,6 +334,7 @@ impl Cleaner {
         if let Some(entry) = index.get_path(inside, 0).or_else(|| index.get_path(inside, 1)) {
             self.copy(entry.id)?;
         }
+        self.rule_files.look_for(inside)?;
         let id = self.handle.blob_path(&self.place(path));
         let cleaned = id.and_then(|id| self.handle.find_blob(id));
         let cleaned = cleaned.map_err(RepoError::git("reading a changed file"))?;
@@ -346,7 +350,9 @@ impl Cleaner {
             .skip(1)
             .filter(|folder| !folder.as_os_str().is_empty())
             .any(|folder| fs::symlink_metadata(self.root.join(folder).join(".git")).is_ok());
-        !nested && !self.handle.is_path_ignored(inside).unwrap_or(false)
+        let is_ignored =
+            || self.rule_files.look_for(inside).is_ok() && self.handle.is_path_ignored(inside).unwrap_or(false);
+        !nested && !is_ignored()
     }
 
     /// Whether a folder on the way is a symbolic link now: git sees no files behind it.
@@ -377,11 +383,13 @@ impl Cleaner {
 
     fn copy(&self, id: Oid) -> Result<(), RepoError> {
         let objects = self.objects.odb().map_err(RepoError::git("opening the objects"))?;
-        let Ok(object) = objects.read(id) else { return Ok(()) };
+        let Ok(bytes) = bounds::read(&objects, id, ObjectType::Blob) else {
+            return Ok(());
+        };
         let memory = self.handle.odb().map_err(RepoError::git("opening objects in memory"))?;
-        self.held.set(self.held.get() + object.len() as u64);
+        self.held.set(self.held.get() + bytes.len() as u64);
         memory
-            .write(ObjectType::Blob, object.data())
+            .write(ObjectType::Blob, &bytes)
             .map(drop)
             .map_err(RepoError::git("copying an object into memory"))
     }
@@ -389,11 +397,6 @@ impl Cleaner {
     fn place(&self, path: &RepoPath) -> PathBuf {
         self.root.join(path.as_str())
     }
-}
-
-/// Whether the system does not let us read a file that is there.
-pub(crate) fn is_closed(place: &Path) -> bool {
-    fs::File::open(place).is_err_and(|error| error.kind() != ErrorKind::NotFound)
 }
 
 /// Whether this content is staged at `path`; in a conflict, none is.

@@ -1,9 +1,10 @@
 //! Fixture repositories built by code, with fixed dates and identities: [`FixtureRepo`], and [`fingerprint`] to show that
 //! nothing was touched; [`sample`], a small project with issues; [`traces`], to show that nothing of a text is left;
-//! [`TinyModel`] and [`gguf`], models of half a megabyte.
+//! [`bounded`], for what must not hang or fill the machine; [`TinyModel`] and [`gguf`], models of half a megabyte.
 //!
 //! For tests only; steps that fail panic. No network, no clock, no `git` program.
 
+pub mod bounded;
 pub mod gguf;
 mod repo;
 mod tiny;

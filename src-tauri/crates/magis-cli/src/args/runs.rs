@@ -56,6 +56,9 @@ pub enum RunsCommand {
         /// The run
         #[arg(value_parser = run_id)]
         run: RunId,
+        /// The repository an imported run belongs to, where several here have its base
+        #[arg(long, value_name = "DIR")]
+        repo: Option<PathBuf>,
         /// How the model is loaded.
         #[command(flatten)]
         engine: EngineArgs,

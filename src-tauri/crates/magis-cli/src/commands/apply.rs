@@ -17,6 +17,9 @@ pub fn apply(place: &Place, args: ApplyArgs) -> Result<ExitStatus, Failure> {
     let selection = selection(args.hunks.as_deref())?;
     let magis = place.open()?;
     let run = args.run;
+    if let Some(repository) = &args.repo {
+        magis.attach(run, repository)?;
+    }
     if args.undo {
         let undone = magis.undo(run)?;
         return say(place, run, &undone, Direction::Back);

@@ -36,9 +36,7 @@ pub fn follow(
     if magis.state(run)?.outcome().is_some() {
         return Err(EngineError::RunOver(run).into());
     }
-    if magis.store().run(run)?.entry.repo.is_none() {
-        return Err(EngineError::NoRepository(run).into());
-    }
+    magis.repository_id_of(run)?;
     let mut view = View::new(place, magis, run, form)?;
     view.begin(magis, notes)?;
     let runtime = runtime()?;

@@ -140,6 +140,7 @@ impl<'a> Reading<'a> {
         }
         let message = match step {
             Preparing::Waiting => "waiting for another process that updates the index".to_owned(),
+            Preparing::Listing { files } => format!("listing the files, {} so far", thousands(files as u64)),
             Preparing::Index { done, total } => {
                 format!("indexing {} of {}", thousands(done as u64), count(total, "file"))
             }

@@ -8,9 +8,9 @@ use crate::exit::ExitStatus;
 use crate::failure::{Failure, exists_already};
 use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
 use magis_core::RunId;
-use magis_engine::Magis;
 use magis_engine::floors::repo::Patch;
 use magis_engine::floors::store::{DeletedRun, RunEntry, RunFilter, RunSearch, RunStatus, SnippetPart, TextSource};
+use magis_engine::{EngineError, Magis};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -38,9 +38,15 @@ pub fn run(place: &Place, command: RunsCommand) -> Result<ExitStatus, Failure> {
         RunsCommand::Import { file } => import(place, &magis, &file),
         RunsCommand::Resume {
             run,
+            repo,
             engine,
             follow: form,
-        } => follow(place, &magis, run, &[], engine, form),
+        } => {
+            if let Some(repository) = &repo {
+                magis.attach(run, repository)?;
+            }
+            follow(place, &magis, run, &[], engine, form)
+        }
         RunsCommand::Delete { run, yes } => delete(place, &magis, run, yes),
     }
 }
@@ -200,6 +206,13 @@ fn import(place: &Place, magis: &Magis, file: &Path) -> Result<ExitStatus, Failu
     place
         .screen
         .line(&format!("Imported as run {run}. To look at it: {show}"))?;
+    if let Err(EngineError::WhichRepository { roots, .. }) = magis.repository_id_of(run) {
+        let apply = place.next_command(&format!("apply {run} --repo DIR"));
+        tell(&format!(
+            "  note: several repositories here have its base: {}. To say which is meant: {apply}",
+            clean(&roots.join(", "))
+        ));
+    }
     Ok(ExitStatus::Success)
 }
 

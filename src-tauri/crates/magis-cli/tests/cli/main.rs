@@ -11,6 +11,9 @@ mod deleting;
 #[cfg(target_os = "linux")]
 mod disk;
 mod help;
+#[cfg(unix)]
+mod hostile;
+mod imported;
 mod locate;
 mod memory;
 mod past_run;

@@ -57,6 +57,15 @@ impl Program {
         Answer::of(&self.command(arguments).output().unwrap())
     }
 
+    /// As [`Program::run`], for what might hang or fill the machine.
+    pub fn run_bounded<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Answer {
+        let plain = self.command(arguments);
+        let mut bounded = magis_testkit::bounded::command(plain.get_program());
+        bounded.args(plain.get_args()).env_clear();
+        bounded.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Answer::of(&bounded.env("PATH", "/usr/bin:/bin").output().unwrap())
+    }
+
     /// As [`Program::run`], with the temporary folder's name taken out of what is said.
     pub fn neutral(&self, text: &str) -> String {
         neutral(text, self.folder.path())

@@ -2,6 +2,7 @@
 //! of nested repositories and submodules, and nothing behind a symbolic link.
 
 use super::places::Places;
+use crate::ordinary::RuleFiles;
 use crate::{RepoError, Repository};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +12,15 @@ pub(crate) struct Rules {
     handle: git2::Repository,
     root: PathBuf,
     index: git2::Index,
+    rule_files: RuleFiles,
 }
 
 /// What a walk is told of.
 pub(crate) enum Step<'a> {
     /// A folder that counts, before its contents are read.
     Folder(&'a Path),
-    /// A file or a symbolic link, with what the system says of it.
-    File(&'a Path, &'a fs::Metadata),
+    /// A file or a symbolic link, with the folder's word on it.
+    File(&'a Path, &'a fs::DirEntry),
 }
 
 impl Rules {
@@ -30,6 +32,21 @@ impl Rules {
             handle,
             root: places.root.clone(),
             index,
+            rule_files: RuleFiles::of(&places.root),
+        })
+    }
+
+    /// Refuses a work tree in which git would have to read rules from something else than an ordinary file.
+    pub fn check(repository: &Repository) -> Result<(), RepoError> {
+        let rules = Self::read(repository, &Places::of(repository))?;
+        let look = |folder: &Path| {
+            rules
+                .rule_files
+                .look(folder.strip_prefix(&rules.root).unwrap_or(folder))
+        };
+        rules.walk(&rules.root, &mut |step| match step {
+            Step::Folder(folder) => look(folder),
+            Step::File(..) => Ok(()),
         })
     }
 
@@ -65,11 +82,9 @@ impl Rules {
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for entry in entries.flatten() {
                 let path = entry.path();
-                let Ok(metadata) = fs::symlink_metadata(&path) else {
-                    continue;
-                };
-                if !metadata.is_dir() {
-                    step(Step::File(&path, &metadata))?;
+                let Ok(kind) = entry.file_type() else { continue };
+                if !kind.is_dir() {
+                    step(Step::File(&path, &entry))?;
                 } else if path
                     .strip_prefix(&self.root)
                     .is_ok_and(|inside| self.folder_counts(inside))
@@ -93,7 +108,8 @@ impl Rules {
     }
 
     fn is_ignored(&self, path: &Path) -> bool {
-        self.handle.is_path_ignored(path).unwrap_or(false)
+        // Rules that cannot be read ignore nothing; who looks at the work tree says that.
+        self.rule_files.look_for(path).is_ok() && self.handle.is_path_ignored(path).unwrap_or(false)
     }
 
     fn is_nested(&self, folder: &Path) -> bool {

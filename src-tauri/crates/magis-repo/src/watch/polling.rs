@@ -156,8 +156,10 @@ pub(crate) fn fingerprint(repository: &Repository, places: &Places) -> Result<u6
         sum = sum.wrapping_add(hasher.finish());
     };
     let walked = rules.walk::<Infallible>(&places.root, &mut |step| {
-        if let Step::File(path, metadata) = step {
-            add(path, metadata);
+        if let Step::File(path, entry) = step
+            && let Ok(metadata) = entry.metadata()
+        {
+            add(path, &metadata);
         }
         Ok(())
     });
@@ -193,12 +195,14 @@ fn stamp(metadata: &fs::Metadata) -> bool {
 }
 
 fn all_below(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => all_below(&entry.path(), files),
-            Ok(_) => files.push(entry.path()),
-            Err(_) => {}
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(_) => files.push(entry.path()),
+                Err(_) => {}
+            }
         }
     }
 }

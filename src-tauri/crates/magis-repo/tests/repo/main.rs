@@ -4,8 +4,11 @@
 
 mod apply;
 mod changes;
+#[cfg(unix)]
+mod hostile;
 mod open;
 mod past;
+mod placing;
 mod snapshot;
 mod watch;
 mod work_tree;
