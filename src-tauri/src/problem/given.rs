@@ -42,8 +42,9 @@ pub fn given(error: &EngineError) -> Given {
         EngineError::WhichRepository { run, roots } => {
             named([("run", run.to_string()), ("repositories", roots.join(", "))])
         }
-        EngineError::OtherRepository { run, root, .. } => named([("run", run.to_string()), ("path", root.clone())]),
-        EngineError::RepositoryGone { run, root } => named([("run", run.to_string()), ("path", root.clone())]),
+        EngineError::OtherRepository { run, root, .. } | EngineError::RepositoryGone { run, root } => {
+            named([("run", run.to_string()), ("path", root.clone())])
+        }
         EngineError::Issue(_)
         | EngineError::Path(_)
         | EngineError::Read(_)

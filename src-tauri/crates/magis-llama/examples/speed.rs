@@ -3,7 +3,7 @@
 //! Prints tokens a second for prompts and generation, the time for scoring forty continuations at once and one by one,
 //! and how long a cancelled call goes on. The numbers hold for a machine that does nothing else.
 
-use magis_core::bytes;
+use magis_core::text::bytes;
 use magis_llama::engine::{Engine, EngineError};
 use magis_llm::protocol::Load;
 use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, Sampling, ScoreRequest};

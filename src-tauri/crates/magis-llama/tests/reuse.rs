@@ -195,7 +195,7 @@ fn a_cancelled_call_leaves_nothing_wrong(model: TinyModel) {
         match result {
             Ok(()) => {}
             Err(EngineError::Call(LlmError::Cancelled)) => cancelled += 1,
-            Err(error) => panic!("{error}"),
+            Err(error) => unreachable!("{error}"),
         }
         family.check_scores(&mut engine, &prompt);
         family.check_scores(&mut engine, &prompts(24)[(round + 7) % 24]);

@@ -200,26 +200,7 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
                     plan.conflict(&file.path, 1, ConflictReason::LinesDiffer);
                     continue;
                 };
-                RuleFiles::of(repository.root()).look_for(std::path::Path::new(file.path.as_str()))?;
-                let text = if filter::writes_crlf(&handle, &file.path) {
-                    text.replace('\n', "\r\n")
-                } else {
-                    text
-                };
-                let mode = if file.is_program() {
-                    WriteMode::NewProgram
-                } else {
-                    WriteMode::NewFile
-                };
-                let content = Some(Content {
-                    bytes: text.into_bytes(),
-                    mode,
-                });
-                plan.replacements.push(Replacement {
-                    path: file.path.clone(),
-                    before: None,
-                    content,
-                });
+                plan.replacements.push(created(repository, &handle, file, text)?);
             }
             FilePatchKind::Delete => {
                 let Some(state) = plan.old(repository, &file.path)? else {
@@ -269,4 +250,32 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
         }
     }
     Ok(plan)
+}
+
+/// A new file with the line endings that the repository asks for.
+fn created(
+    repository: &Repository,
+    handle: &git2::Repository,
+    file: &FilePatch,
+    text: String,
+) -> Result<Replacement, RepoError> {
+    RuleFiles::of(repository.root()).look_for(std::path::Path::new(file.path.as_str()))?;
+    let text = if filter::writes_crlf(handle, &file.path) {
+        text.replace('\n', "\r\n")
+    } else {
+        text
+    };
+    let mode = if file.is_program() {
+        WriteMode::NewProgram
+    } else {
+        WriteMode::NewFile
+    };
+    Ok(Replacement {
+        path: file.path.clone(),
+        before: None,
+        content: Some(Content {
+            bytes: text.into_bytes(),
+            mode,
+        }),
+    })
 }

@@ -180,7 +180,7 @@ impl LineEnds {
         line == wanted || (self == Self::Converted && converted())
     }
 
-    fn written<'t>(self, line: &'t str) -> Cow<'t, str> {
+    fn written(self, line: &str) -> Cow<'_, str> {
         match line.strip_suffix('\n') {
             Some(content) if self == Self::Converted => Cow::Owned(format!("{content}\r\n")),
             _ => Cow::Borrowed(line),

@@ -7,6 +7,7 @@ use crate::args::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, exists_already};
 use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
+use crate::screen::tell;
 use magis_core::RunId;
 use magis_engine::floors::repo::Patch;
 use magis_engine::floors::store::{DeletedRun, RunEntry, RunFilter, RunSearch, RunStatus, SnippetPart, TextSource};

@@ -83,7 +83,7 @@ impl Ground {
                 assert_eq!(self.fixture.read("f"), text.as_bytes(), "nothing is written");
                 None
             }
-            Err(error) => panic!("{error}"),
+            Err(error) => unreachable!("{error}"),
         }
     }
 
@@ -205,7 +205,7 @@ fn line_ends_are_compared_as_git_does_except_where_the_whole_file_has_others() {
 fn text() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec!["a", "b", "c", "d", "}", ""]);
     (prop::collection::vec(line, 0..14), any::<bool>()).prop_map(|(lines, open)| {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
         if open {
             text.strip_suffix('\n').unwrap_or(&text).to_owned()
         } else {
