@@ -226,6 +226,9 @@ fn breaking_it_off_is_no_failure_and_the_next_time_goes_on() {
 fn each_part_of_the_reading_can_be_broken_off() {
     let at = |part: fn(&Preparing) -> bool| {
         let (ground, repository) = (Ground::new(), twins());
+        repository
+            .write("c.py", "def cut(value):\n    return 0\n")
+            .commit("Second");
         let issue = Issue::new("rounding is wrong").unwrap();
         let mut after = 0;
         let mut watch = |step: Preparing| {

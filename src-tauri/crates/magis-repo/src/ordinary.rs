@@ -184,9 +184,9 @@ impl RuleFiles {
         Ok(())
     }
 
-    /// Looks at all that libgit2 reads to say what counts for `path`, relative to the root.
+    /// Looks at all that libgit2 reads to say what counts for `path`, relative to the root: those in the folders around it.
     pub fn look_for(&self, path: &Path) -> Result<(), RepoError> {
-        path.ancestors().try_for_each(|folder| self.look(folder))
+        path.ancestors().skip(1).try_for_each(|folder| self.look(folder))
     }
 }
 

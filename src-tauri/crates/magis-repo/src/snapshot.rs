@@ -139,7 +139,7 @@ impl Snapshot {
             let entries = match tree::entries(&self.store, tree) {
                 Ok(entries) => entries,
                 Err(RepoError::ObjectMissing { .. }) if !folder.is_empty() => {
-                    skipped.push(left_out(&folder, SkipReason::Missing));
+                    skipped.push(left_out(&tree::join(&folder, b""), SkipReason::Missing));
                     continue;
                 }
                 Err(error) => return Err(error),

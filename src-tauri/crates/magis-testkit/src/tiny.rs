@@ -101,7 +101,8 @@ const FORWARD: u64 = 96;
 const HEADS: u64 = 4;
 const KV_HEADS: u64 = 2;
 const HEAD: u64 = 16;
-const EXPERTS: u64 = 4;
+/// All of them are used for each token: a choice between two that come to nearly the same would make much of a rounding.
+const EXPERTS: u64 = 2;
 /// The marks of a conversation, behind the 256 bytes.
 const MARKS: [&str; 3] = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
 const TEMPLATE: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
@@ -363,7 +364,7 @@ impl Maker {
     fn expert_keys(&mut self) {
         self.numbers(&[
             ("expert_count", EXPERTS as u32),
-            ("expert_used_count", 2),
+            ("expert_used_count", EXPERTS as u32),
             ("expert_feed_forward_length", FORWARD as u32),
         ]);
     }
