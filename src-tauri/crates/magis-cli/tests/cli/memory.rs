@@ -93,7 +93,7 @@ fn a_summary_is_counted_corrected_shown_as_stale_and_dropped() {
         &program,
         &["correct", "sums.py", "--repo", repo, "--text", "Adds money."],
     );
-    assert!(corrected.contains("in your words now"), "{corrected}");
+    assert!(corrected.contains("now in your words"), "{corrected}");
     assert_eq!(counts(&status()), [1, 0, 1, 1]);
     fixture
         .write("sums.py", TEXT.replace("total", "whole"))
