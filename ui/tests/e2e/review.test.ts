@@ -157,7 +157,7 @@ test('a text is found in lines that are not drawn', async () => {
   await page.keyboard.press('Control+f')
   await page.keyboard.type('needle 199')
   await page.getByText('1 of 1', { exact: true }).waitFor()
-  await page.locator('.found').waitFor()
+  await page.locator('.found').first().waitFor()
   await page.keyboard.press('Escape')
   await page.keyboard.press('n')
   expect(await page.locator('[data-line]').count()).toBeLessThan(160)
