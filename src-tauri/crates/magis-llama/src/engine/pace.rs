@@ -38,13 +38,21 @@ impl Pace {
 
     /// Takes note of a step of so many rows; gives the threads of the next ones where they are others than before.
     pub fn after(&mut self, rows: usize, begun: Duration, ended: Duration) -> Option<Threads> {
-        let (search, alike) = match rows {
-            0 | 1 => (&mut self.single, 1),
-            // The matrix kernels compute four rows at a time.
-            rows => (&mut self.rows, rows.next_multiple_of(4).next_power_of_two()),
+        // The matrix kernels compute four rows at a time. Steps of about as many rows are alike, and each is measured by the
+        // rows that it really has.
+        let (search, alike, computed) = match rows {
+            0 | 1 => (&mut self.single, 1, 1),
+            rows => {
+                let computed = rows.next_multiple_of(4);
+                (&mut self.rows, computed.next_power_of_two(), computed)
+            }
         };
         let before = search.threads;
-        search.after(alike, ended.saturating_sub(begun).as_secs_f64() / alike as f64, ended);
+        search.after(
+            alike,
+            ended.saturating_sub(begun).as_secs_f64() / computed as f64,
+            ended,
+        );
         (search.threads != before).then_some(Threads {
             single: self.single.threads,
             rows: self.rows.threads,
@@ -262,6 +270,22 @@ mod tests {
             assert!(up < 20, "more threads were tried {up} times: {:?}", machine.tried);
             assert_eq!(machine.steps(2000, rows, idle), 8, "{rows} rows");
         }
+    }
+
+    #[test]
+    fn steps_that_are_not_full_are_measured_by_the_rows_they_have() {
+        let mut machine = Machine::new(2);
+        let mixed = |machine: &mut Machine, times: usize| {
+            for _ in 0..times {
+                machine.steps(1, 512, idle);
+                machine.steps(4, 260, idle);
+            }
+        };
+        mixed(&mut machine, 50);
+        assert!(machine.tried.iter().all(|threads| *threads == 2), "{:?}", machine.tried);
+        assert_eq!(machine.steps(30, 512, busy), 1);
+        mixed(&mut machine, 200);
+        assert_eq!(machine.of(512), 2);
     }
 
     #[test]
