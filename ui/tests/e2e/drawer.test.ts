@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { layoutFaults } from '../window/faults'
-import { go, ground, open, openRun, settled, type Ground } from '../window/open'
+import { focusWithin, go, ground, open, openRun, settled, type Ground } from '../window/open'
 
 let on: Ground
 beforeAll(async () => {
@@ -89,7 +89,7 @@ test('everything in the drawer is within reach, and a menu of its own does not c
   await go(page, 'runs')
   await page.keyboard.press('Control+i')
   await inspector(page).getByRole('button', { name: 'More' }).click()
-  await page.getByRole('menu').waitFor()
+  await focusWithin(page.getByRole('menu'))
   await page.keyboard.press('Escape')
   await page.getByRole('menu').waitFor({ state: 'detached' })
   expect(await inspector(page).isVisible()).toBe(true)

@@ -1,7 +1,7 @@
 // The window without a mouse: every section, the palette, the switcher, and each screen's own actions.
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ground, open, settled, type Ground } from '../window/open'
+import { focusWithin, ground, open, settled, type Ground } from '../window/open'
 
 let on: Ground
 beforeAll(async () => {
@@ -11,11 +11,6 @@ afterAll(() => on.close())
 
 const asked = (page: Page, name: string): Promise<unknown[][]> => page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
 const title = (page: Page): Promise<string> => page.title()
-
-/** Waits until the focus is on this or inside it: keys that come before go elsewhere. */
-async function focusWithin(place: Locator): Promise<void> {
-  await expect.poll(() => place.evaluateAll((found) => found.some((one) => one.contains(document.activeElement)))).toBe(true)
-}
 
 /** Presses Tab until the focus is on a thing with this name. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {

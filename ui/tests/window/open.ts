@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
 import type { SceneName } from '../script/scenes'
 
 const built = fileURLToPath(new URL('../../dist-scripted', import.meta.url))
@@ -92,6 +92,11 @@ export async function go(page: Page, place: Place): Promise<void> {
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null)
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+}
+
+/** Waits until the focus is on this or inside it: keys that come before go elsewhere. */
+export async function focusWithin(place: Locator): Promise<void> {
+  await place.and(place.page().locator(':focus-within')).first().waitFor()
 }
 
 /** Opens the inspector where the window is too narrow for it to stand there by itself. */
@@ -227,7 +232,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     to: async (page) => {
       await go(page, 'models')
       await page.getByRole('button', { name: /Qwen2\.5-Coder 1\.5B/ }).and(page.locator('[aria-haspopup=menu]')).press('Enter')
-      await page.getByRole('menu').waitFor()
+      await focusWithin(page.getByRole('menu'))
       await page.keyboard.press('End')
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').waitFor()
