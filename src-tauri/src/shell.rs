@@ -15,7 +15,7 @@ use crate::view::{
 use crate::words::run_ended;
 use magis_core::RunId;
 use magis_engine::DataFolder;
-use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::llama::{Priority, WorkerCommand};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -95,6 +95,7 @@ fn place(arguments: Arguments) -> Result<Place, String> {
     let worker = WorkerCommand {
         program,
         args: vec![WORKER.into()],
+        priority: Priority::BelowNormal,
     };
     Ok(Place { data, worker, opening })
 }

@@ -8,7 +8,7 @@ use magis_app::views::{
 use magis_app::{App, ModelSource, Place};
 use magis_core::{RepoId, RunId};
 use magis_engine::DataFolder;
-use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::llama::{Priority, WorkerCommand};
 use magis_engine::floors::llm::ScriptedModel;
 use magis_testkit::sample;
 use std::path::PathBuf;
@@ -72,6 +72,7 @@ pub fn open(folder: &TempDir, model: ScriptedModel) -> App {
         worker: WorkerCommand {
             program: "no-worker".into(),
             args: Vec::new(),
+            priority: Priority::Normal,
         },
         opening: None,
     };

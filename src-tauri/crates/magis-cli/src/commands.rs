@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::screen::{Screen, ask, tell};
 use clap::CommandFactory as _;
 use magis_core::RunId;
-use magis_engine::floors::llama::{WorkerCommand, worker};
+use magis_engine::floors::llama::{Priority, WorkerCommand, worker};
 use magis_engine::floors::store::{Access, Erasure};
 use magis_engine::{DataFolder, Magis};
 use std::process::ExitCode;
@@ -110,6 +110,7 @@ fn worker_command() -> Result<WorkerCommand, Failure> {
     Ok(WorkerCommand {
         program,
         args: vec![WORKER.into()],
+        priority: Priority::Normal,
     })
 }
 

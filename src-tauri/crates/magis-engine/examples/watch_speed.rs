@@ -10,7 +10,7 @@
     reason = "what goes wrong ends it"
 )]
 
-use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::llama::{Priority, WorkerCommand};
 use magis_engine::floors::repo::WatchOptions;
 use magis_engine::{DataFolder, Magis, WatchNews};
 use std::path::Path;
@@ -29,6 +29,7 @@ async fn main() {
     let worker = WorkerCommand {
         program: "no-worker".into(),
         args: Vec::new(),
+        priority: Priority::Normal,
     };
     let magis = Magis::open(DataFolder::locate(Some(data.path().to_owned())).unwrap(), worker).unwrap();
     let repo = magis.add_repository(repository).unwrap();

@@ -11,7 +11,7 @@ mod solve;
 
 use crate::args::{Command, EngineArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
-use magis_engine::floors::llama::{WorkerCommand, WorkerModel, worker};
+use magis_engine::floors::llama::{Priority, WorkerCommand, WorkerModel, worker};
 use magis_engine::floors::llm::LanguageModel as _;
 use magis_engine::{DataFolder, EngineLimits, Magis};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
@@ -84,6 +84,7 @@ fn worker_command() -> Result<WorkerCommand> {
     Ok(WorkerCommand {
         program,
         args: vec!["worker".into()],
+        priority: Priority::Normal,
     })
 }
 

@@ -12,7 +12,7 @@ pub use meter::{Answers, CHARACTERS_A_TOKEN, Meter, Spent, TYPICAL_MESSAGE, TYPI
 
 use anyhow::{Context as _, Result};
 use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
-use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::llama::{Priority, WorkerCommand};
 use magis_engine::floors::llm::LanguageModel;
 use magis_engine::floors::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_engine::{DataFolder, Magis};
@@ -117,6 +117,7 @@ impl Memory {
         let no_worker = WorkerCommand {
             program: "no-worker".into(),
             args: Vec::new(),
+            priority: Priority::Normal,
         };
         let magis = Magis::open(data, no_worker)?;
         let repo = magis.add_repository(clone)?;

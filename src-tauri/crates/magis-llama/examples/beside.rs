@@ -4,7 +4,7 @@
 //!
 //! Prints tokens a second of prompts and of answers, each of several calls. The rest of the machine should be idle.
 
-use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
+use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_llm::{ChatRequest, Constraint, LanguageModel as _, Message, MessageRole, Sampling};
 use std::error::Error;
 use std::hint::black_box;
@@ -20,6 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let command = WorkerCommand {
         program: arguments.next().ok_or("name the worker")?.into(),
         args: Vec::new(),
+        priority: Priority::Normal,
     };
     let load = LoadRequest {
         file: arguments.next().ok_or("name a GGUF file")?.into(),

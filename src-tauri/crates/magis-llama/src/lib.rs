@@ -12,4 +12,4 @@ pub mod engine;
 mod parent;
 pub mod worker;
 
-pub use parent::{LoadRequest, WorkerCommand, WorkerModel};
+pub use parent::{LoadRequest, Priority, WorkerCommand, WorkerModel};

@@ -4,6 +4,9 @@
 //! worker's.
 
 mod link;
+mod priority;
+
+pub use priority::Priority;
 
 use async_trait::async_trait;
 use link::{Call, Link};
@@ -23,6 +26,8 @@ pub struct WorkerCommand {
     pub program: PathBuf,
     /// Its arguments, a hidden subcommand say.
     pub args: Vec<OsString>,
+    /// What it gets of the processor beside other programs.
+    pub priority: Priority,
 }
 
 /// Which model to load, and how.

@@ -3,7 +3,7 @@
 //! One thread reads, so that a cancelled call ends while it is computed and the process ends when its parent does; the
 //! other computes. Restarting is the parent's business.
 
-use crate::engine::{self, Engine, EngineError};
+use crate::engine::{Engine, EngineError};
 use magis_llm::LlmError;
 use magis_llm::protocol::{CallId, FromWorker, ToWorker, from_line, to_line};
 use std::collections::HashSet;
@@ -18,7 +18,6 @@ use std::{process, thread};
 /// Serves requests until a shutdown comes or `input` closes, so that no worker outlives its parent. Fails where
 /// llama.cpp is in a state it cannot go on from, or the output is closed.
 pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> ExitCode {
-    engine::go_behind();
     let abort = Arc::new(AtomicBool::new(false));
     let calls = Arc::new(Calls {
         abort: Arc::clone(&abort),

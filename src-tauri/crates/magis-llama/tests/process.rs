@@ -2,19 +2,20 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
-use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
+use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_llm::LanguageModel as _;
 use magis_testkit::TinyModel;
 use std::fs;
 
-/// Starts a worker; gives its process.
-async fn worker() -> (WorkerModel, u32) {
+/// Starts a worker of that priority; gives its process.
+async fn worker(priority: Priority) -> (WorkerModel, u32) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tiny.gguf");
     fs::write(&file, TinyModel::Qwen2.gguf().bytes()).unwrap();
     let command = WorkerCommand {
         program: env!("CARGO_BIN_EXE_magis-llama-worker").into(),
         args: Vec::new(),
+        priority,
     };
     let load = LoadRequest {
         file,
@@ -52,10 +53,15 @@ fn niceness(process: u32) -> i64 {
 }
 
 #[tokio::test]
-async fn the_worker_lets_its_parent_go_first() {
-    let (_model, worker) = worker().await;
+async fn a_worker_lets_others_go_first_where_it_is_told_to() {
     let own = niceness(std::process::id());
-    assert!(niceness(worker) > own || own == 19, "{} of {own}", niceness(worker));
+    let of = async |priority| {
+        let (_model, process) = worker(priority).await;
+        niceness(process)
+    };
+    assert_eq!(of(Priority::Normal).await, own);
+    assert_eq!(of(Priority::BelowNormal).await, (own + 5).min(19));
+    assert_eq!(of(Priority::Lowest).await, 19);
 }
 
 #[tokio::test]
@@ -64,7 +70,7 @@ async fn the_worker_is_told_to_wait_without_taking_a_core_unless_a_person_says_h
         .into_iter()
         .filter_map(std::env::var_os)
         .collect();
-    let (_model, worker) = worker().await;
+    let (_model, worker) = worker(Priority::Normal).await;
     let environment = fs::read(format!("/proc/{worker}/environ")).unwrap();
     let spins = environment
         .split(|byte| *byte == 0)

@@ -3,7 +3,7 @@
 //! What a model of this size says is worth nothing; these tests are about how it is asked.
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
-use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
+use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, Sampling,
     ScoreRequest,
@@ -23,6 +23,7 @@ fn worker() -> WorkerCommand {
     WorkerCommand {
         program: env!("CARGO_BIN_EXE_magis-llama-worker").into(),
         args: Vec::new(),
+        priority: Priority::Normal,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The model that describes files in advance: loaded when there is something to do, behind everything else that computes.
 
 use crate::{EngineError, EngineLimits, Magis};
-use magis_llama::{WorkerCommand, WorkerModel};
+use magis_llama::{Priority, WorkerCommand, WorkerModel};
 use magis_llm::LanguageModel;
 use std::sync::Arc;
 
@@ -35,24 +35,10 @@ impl WarmingModel {
             Self::Named { name, limits } => (name, limits),
         };
         let load = magis.load_request(name, limits)?;
-        let usual = &magis.worker;
-        let worker = if has_nice() { lowest(usual) } else { usual.clone() };
+        let worker = WorkerCommand {
+            priority: Priority::Lowest,
+            ..magis.worker.clone()
+        };
         Ok(Arc::new(WorkerModel::start(worker, load).await?))
-    }
-}
-
-/// Whether the system has the program that starts another at a lower priority.
-fn has_nice() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    cfg!(unix) && std::env::split_paths(&path).any(|folder| folder.join("nice").is_file())
-}
-
-/// The same worker, behind everything else that computes.
-fn lowest(worker: &WorkerCommand) -> WorkerCommand {
-    let mut args = vec!["-n".into(), "19".into(), worker.program.clone().into_os_string()];
-    args.extend(worker.args.iter().cloned());
-    WorkerCommand {
-        program: "nice".into(),
-        args,
     }
 }

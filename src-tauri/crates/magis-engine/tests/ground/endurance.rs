@@ -5,7 +5,7 @@
 //! Everything is drawn from a seed; only the moments of the kills depend on the machine.
 
 use magis_core::{BlobId, Issue, RepoId, RepoPath, SkipReason};
-use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::llama::{Priority, WorkerCommand};
 use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
 use magis_engine::floors::repo::WatchOptions;
 use magis_engine::floors::search::{Index, IssueQuery, OpenState, Sources};
@@ -80,6 +80,7 @@ fn open(folder: &Path) -> Magis {
     let worker = WorkerCommand {
         program: "no-worker".into(),
         args: Vec::new(),
+        priority: Priority::Normal,
     };
     Magis::open(data, worker).unwrap()
 }

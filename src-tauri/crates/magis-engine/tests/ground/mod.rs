@@ -9,7 +9,7 @@
 )]
 
 use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
-use magis_engine::floors::llama::WorkerCommand;
+use magis_engine::floors::llama::{Priority, WorkerCommand};
 use magis_engine::floors::llm::{LanguageModel, ScriptedModel};
 use magis_engine::floors::repo::BaseChoice;
 use magis_engine::{DataFolder, DriveEnd, EngineError, Magis, Progress, SolveWish};
@@ -143,6 +143,7 @@ pub fn open(folder: &Path) -> Magis {
         WorkerCommand {
             program: "no-worker".into(),
             args: Vec::new(),
+            priority: Priority::Normal,
         },
     )
     .unwrap()

@@ -51,10 +51,11 @@ impl Link {
         if WAITING.iter().all(|variable| env::var_os(variable).is_none()) {
             process.env(WAITING[0], SPINS);
         }
-        // On other systems the worker itself sees to this.
         #[cfg(windows)]
-        process.creation_flags(BELOW_NORMAL_PRIORITY_CLASS);
+        command.priority.prepare(&mut process);
         let mut child = process.spawn()?;
+        #[cfg(unix)]
+        command.priority.set(&child);
         let missing = || io::Error::other("the process has no pipe");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
@@ -155,8 +156,6 @@ const WAITING: [&str; 2] = ["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"];
 /// Turns of a waiting thread before it sleeps. By default it turns for milliseconds, on a core that another program, or
 /// even the thread that is waited for, could use.
 const SPINS: &str = "1000";
-#[cfg(windows)]
-const BELOW_NORMAL_PRIORITY_CLASS: u32 = 0x4000;
 
 /// How many lines of a worker's standard error are kept.
 const KEPT_LINES: usize = 20;
