@@ -24,7 +24,7 @@ use constraint::{ConstraintError, Constraints};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
-pub use machine::go_behind;
+use machine::Waits;
 use magis_core::harmless_name;
 use magis_core::text::bytes;
 use magis_llm::memory::{ContextMemory, Sequences};
@@ -49,6 +49,7 @@ pub struct Engine {
     tokenizer: Tokenizer,
     constraints: Option<Constraints>,
     pace: Pace,
+    waits: Waits,
     begun: Instant,
     abort: Arc<AtomicBool>,
     loaded: Loaded,
@@ -169,6 +170,7 @@ impl Engine {
             tokenizer,
             constraints: None,
             pace: Pace::new(threads),
+            waits: Waits::default(),
             begun: Instant::now(),
             abort,
             loaded,
@@ -332,7 +334,8 @@ impl Engine {
             return result;
         }
         let ended = self.begun.elapsed();
-        if let Some(threads) = self.pace.after(rows, begun, ended) {
+        let waited = self.waits.since_last();
+        if let Some(threads) = self.pace.after(rows, begun, ended, waited) {
             self.context.use_threads(threads);
         }
         result

@@ -1,9 +1,10 @@
-//! What the machine has: cores to compute with, memory to hold a model in, and other programs that come first.
+//! What the machine has: cores to compute with, memory to hold a model in, and what other programs take of them.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 /// Physical cores this process may use; where the system does not say, its hardware threads.
 ///
@@ -39,17 +40,25 @@ pub fn resident_memory() -> u64 {
     field("/proc/self/status", "VmRSS:").unwrap_or(0) * 1024
 }
 
-/// Lets other programs go first, the window above all: a person who types notices milliseconds, a computation does not.
-/// Threads that are started from now on are held back likewise. Nothing happens where the system does not allow it.
-pub fn go_behind() {
-    #[cfg(unix)]
-    let _ = rustix::process::nice(NICENESS);
+/// How long the threads of this process were ready to compute and had no processor: what other programs cost them.
+#[derive(Debug, Default)]
+pub struct Waits {
+    until_now: Duration,
 }
 
-/// What is left to a computation beside a program that takes all it gets: about a third. More would bring it to a stop
-/// beside a build.
-#[cfg(unix)]
-const NICENESS: i32 = 5;
+impl Waits {
+    /// Time since the last call, of all threads together; nothing where the system does not say.
+    pub fn since_last(&mut self) -> Duration {
+        let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        // Fields: nanoseconds computed, nanoseconds waited, turns.
+        let waited = threads.filter_map(|thread| -> Option<u64> {
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            text.split_whitespace().nth(1)?.parse().ok()
+        });
+        let now = Duration::from_nanos(waited.sum());
+        now.saturating_sub(std::mem::replace(&mut self.until_now, now))
+    }
+}
 
 fn field(path: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;

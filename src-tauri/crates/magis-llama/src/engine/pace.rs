@@ -1,8 +1,9 @@
 //! How many threads a step is computed with: all of them, and fewer while something else needs the processor.
 //!
 //! The threads of a step wait for one another some hundred times. Where another program takes a core from one of them, all
-//! wait for it, so that fewer threads can be much faster. This is found by trying: only what was measured to be faster
-//! stays. Time is passed in; nothing is measured or set here.
+//! wait for it, so that fewer threads can be much faster. This is found by trying, and only while the system says that
+//! threads wait for a processor: how long a step takes hangs on its content as well. Times are passed in; nothing is
+//! measured or set here.
 //!
 //! llama.cpp computes each row of a product in one thread, so the number of threads changes no result, with one
 //! exception: a single row's attention over a long context is summed up thread by thread, with another rounding for each
@@ -36,8 +37,9 @@ impl Pace {
         }
     }
 
-    /// Takes note of a step of so many rows; gives the threads of the next ones where they are others than before.
-    pub fn after(&mut self, rows: usize, begun: Duration, ended: Duration) -> Option<Threads> {
+    /// Takes note of a step of so many rows, in which the threads together waited so long for a processor; gives the
+    /// threads of the next ones where they are others than before.
+    pub fn after(&mut self, rows: usize, begun: Duration, ended: Duration, waited: Duration) -> Option<Threads> {
         // The matrix kernels compute four rows at a time. Steps of about as many rows are alike, and each is measured by the
         // rows that it really has.
         let (search, alike, computed) = match rows {
@@ -48,16 +50,29 @@ impl Pace {
             }
         };
         let before = search.threads;
-        search.after(
-            alike,
-            ended.saturating_sub(begun).as_secs_f64() / computed as f64,
-            ended,
-        );
+        let time = ended.saturating_sub(begun);
+        let step = Timing {
+            rows: alike,
+            time: time.as_secs_f64() / computed as f64,
+            contended: waited > time.mul_f64(CONTENDED) * before,
+        };
+        search.after(&step, ended);
         (search.threads != before).then_some(Threads {
             single: self.single.threads,
             rows: self.rows.threads,
         })
     }
+}
+
+/// A step, as the search sees it.
+#[derive(Debug)]
+struct Timing {
+    // About how many rows.
+    rows: usize,
+    // Seconds a row.
+    time: f64,
+    // Whether other programs took the processor from its threads.
+    contended: bool,
 }
 
 /// The search for the best number of threads.
@@ -91,11 +106,14 @@ struct Trial {
     // Seconds a row with the old number.
     before: f64,
     fastest: f64,
+    contended: bool,
     left: u32,
     // Steps of other sizes until it is given up.
     others: u32,
 }
 
+/// What share of a step each thread has to wait for a processor, on average, for other programs to be the reason.
+const CONTENDED: f64 = 0.05;
 /// Steps one after the other that have to be slow, and steps of a trial: one alone may have been disturbed by chance.
 const STEPS: u32 = 3;
 /// How much of the old time a trial may take to count as faster.
@@ -105,7 +123,7 @@ const OTHERS: u32 = 16;
 /// What becomes of the best with each step.
 const FORGETTING: f64 = 1.001;
 const FIRST_PATIENCE: Duration = Duration::from_secs(2);
-const LONGEST_PATIENCE: Duration = Duration::from_secs(32);
+const LONGEST_PATIENCE: Duration = Duration::from_secs(8);
 /// How many times what a useless trial took passes before the next one.
 const WORTH: u32 = 20;
 
@@ -122,31 +140,31 @@ impl Search {
         }
     }
 
-    fn after(&mut self, rows: usize, time: f64, now: Duration) {
+    fn after(&mut self, step: &Timing, now: Duration) {
         match self.trial.take() {
-            Some(trial) => self.go_on(trial, rows, time, now),
-            None => self.compare(rows, time, now),
+            Some(trial) => self.go_on(trial, step, now),
+            None => self.compare(step, now),
         }
     }
 
-    fn compare(&mut self, rows: usize, time: f64, now: Duration) {
-        let seen = self.alike.entry(rows).or_default();
-        let best = seen.best.map_or(time, |best| (best * FORGETTING).min(time));
+    fn compare(&mut self, step: &Timing, now: Duration) {
+        let seen = self.alike.entry(step.rows).or_default();
+        let best = seen.best.map_or(step.time, |best| (best * FORGETTING).min(step.time));
         seen.best = Some(best);
-        if time > best * self.slow_at {
-            seen.slow.push(time);
+        if step.contended && step.time > best * self.slow_at {
+            seen.slow.push(step.time);
         } else {
             seen.slow.clear();
         }
         if self.threads > 1 && seen.slow.len() >= STEPS as usize {
             let before = seen.slow.drain(..).fold(f64::INFINITY, f64::min);
-            self.try_out(self.threads / 2, rows, before, now);
+            self.try_out(self.threads / 2, step.rows, before, now);
             return;
         }
         // First it comes to an end with going down.
         let settled = self.threads == 1 || seen.slow.is_empty();
         if settled && self.threads < self.most && now.saturating_sub(self.changed_at) >= self.patience {
-            self.try_out((self.threads * 2).min(self.most), rows, time, now);
+            self.try_out((self.threads * 2).min(self.most), step.rows, step.time, now);
         }
     }
 
@@ -156,6 +174,7 @@ impl Search {
             from: self.threads,
             before,
             fastest: f64::INFINITY,
+            contended: false,
             left: STEPS,
             others: OTHERS,
         });
@@ -163,21 +182,23 @@ impl Search {
         self.changed_at = now;
     }
 
-    fn go_on(&mut self, mut trial: Trial, rows: usize, time: f64, now: Duration) {
+    fn go_on(&mut self, mut trial: Trial, step: &Timing, now: Duration) {
         let more = self.threads > trial.from;
-        if rows == trial.rows {
+        trial.contended |= step.contended;
+        if step.rows == trial.rows {
             trial.left -= 1;
-            trial.fastest = trial.fastest.min(time);
+            trial.fastest = trial.fastest.min(step.time);
         } else {
             trial.others -= 1;
         }
         // Where more threads stand still, no further step is spent on them.
-        let hopeless = more && rows == trial.rows && time > trial.before * self.slow_at;
+        let hopeless = more && step.contended && step.rows == trial.rows && step.time > trial.before * self.slow_at;
         if trial.left > 0 && trial.others > 0 && !hopeless {
             self.trial = Some(trial);
             return;
         }
-        if trial.fastest < trial.before * FASTER {
+        let undisturbed = more && !trial.contended;
+        if undisturbed || trial.fastest < trial.before * FASTER {
             self.patience = FIRST_PATIENCE;
         } else {
             self.threads = trial.from;
@@ -218,14 +239,27 @@ mod tests {
             }
         }
 
-        /// Computes steps of so many rows; gives the threads in use at the end.
+        /// Computes steps of so many rows beside nothing else; gives the threads in use at the end.
         fn steps(&mut self, count: usize, rows: usize, milliseconds: impl Fn(u32) -> f64) -> u32 {
+            self.waiting(|_| 0.0, count, rows, milliseconds)
+        }
+
+        /// The same, with threads that wait for a processor that share of the time.
+        fn waiting(
+            &mut self,
+            share: impl Fn(u32) -> f64,
+            count: usize,
+            rows: usize,
+            milliseconds: impl Fn(u32) -> f64,
+        ) -> u32 {
             for _ in 0..count {
                 let threads = self.of(rows);
                 self.tried.push(threads);
                 let begun = self.now;
-                self.now += Duration::from_secs_f64(milliseconds(threads) * rows as f64 / 1000.0);
-                if let Some(threads) = self.pace.after(rows, begun, self.now) {
+                let time = Duration::from_secs_f64(milliseconds(threads) * rows as f64 / 1000.0);
+                self.now += time;
+                let waited = time.mul_f64(share(threads)) * threads;
+                if let Some(threads) = self.pace.after(rows, begun, self.now, waited) {
                     self.threads = threads;
                 }
             }
@@ -250,6 +284,17 @@ mod tests {
         if threads == 1 { 70.0 } else { 600.0 * f64::from(threads) }
     }
 
+    /// With one thread it has the core that is left to itself.
+    fn beside_others(threads: u32) -> f64 {
+        if threads == 1 { 0.0 } else { 0.4 }
+    }
+
+    impl Machine {
+        fn beside(&mut self, count: usize, rows: usize, milliseconds: impl Fn(u32) -> f64) -> u32 {
+            self.waiting(beside_others, count, rows, milliseconds)
+        }
+    }
+
     #[test]
     fn an_idle_machine_keeps_all_its_threads() {
         for rows in [1, 8, 512] {
@@ -264,8 +309,8 @@ mod tests {
         for rows in [1, 8, 512] {
             let mut machine = Machine::new(8);
             machine.steps(20, rows, idle);
-            assert_eq!(machine.steps(30, rows, busy), 1);
-            machine.steps(200, rows, busy);
+            assert_eq!(machine.beside(30, rows, busy), 1);
+            machine.beside(200, rows, busy);
             let up = machine.tried[50..].iter().filter(|threads| **threads > 1).count();
             assert!(up < 20, "more threads were tried {up} times: {:?}", machine.tried);
             assert_eq!(machine.steps(2000, rows, idle), 8, "{rows} rows");
@@ -283,7 +328,7 @@ mod tests {
         };
         mixed(&mut machine, 50);
         assert!(machine.tried.iter().all(|threads| *threads == 2), "{:?}", machine.tried);
-        assert_eq!(machine.steps(30, 512, busy), 1);
+        assert_eq!(machine.beside(30, 512, busy), 1);
         mixed(&mut machine, 200);
         assert_eq!(machine.of(512), 2);
     }
@@ -293,7 +338,7 @@ mod tests {
         let mut machine = Machine::new(4);
         for _ in 0..30 {
             machine.steps(9, 8, idle);
-            machine.steps(2, 8, |threads| 10.0 * idle(threads));
+            machine.beside(2, 8, |threads| 10.0 * idle(threads));
         }
         assert!(machine.tried.iter().all(|threads| *threads == 4), "{:?}", machine.tried);
     }
@@ -302,9 +347,18 @@ mod tests {
     fn steps_that_are_longer_with_any_number_of_threads_cost_one_trial() {
         let mut machine = Machine::new(4);
         machine.steps(10, 8, idle);
-        assert_eq!(machine.steps(100, 8, |threads| 3.0 * idle(threads)), 4);
+        assert_eq!(machine.beside(100, 8, |threads| 3.0 * idle(threads)), 4);
         let fewer = machine.tried.iter().filter(|threads| **threads < 4).count();
         assert_eq!(fewer, STEPS as usize);
+    }
+
+    #[test]
+    fn long_steps_are_no_disturbance_while_every_thread_has_its_processor() {
+        let mut machine = Machine::new(2);
+        machine.steps(20, 8, idle);
+        let with_fewer_twice_as_fast = |threads| if threads == 2 { 4.0 * idle(2) } else { idle(2) };
+        assert_eq!(machine.steps(100, 8, with_fewer_twice_as_fast), 2);
+        assert!(machine.tried.iter().all(|threads| *threads == 2), "{:?}", machine.tried);
     }
 
     #[test]
@@ -320,11 +374,11 @@ mod tests {
     fn single_rows_keep_their_threads_while_they_get_on_at_all() {
         let mut machine = Machine::new(4);
         machine.steps(10, 1, idle);
-        machine.steps(100, 1, |threads| if threads == 4 { 3.0 * idle(4) } else { idle(4) });
+        machine.beside(100, 1, |threads| if threads == 4 { 3.0 * idle(4) } else { idle(4) });
         assert!(machine.tried.iter().all(|threads| *threads == 4));
         let mut machine = Machine::new(4);
         machine.steps(10, 8, idle);
-        machine.steps(30, 8, busy);
+        machine.beside(30, 8, busy);
         assert_eq!(machine.of(8), 1);
         assert_eq!(machine.of(1), 4, "the ones do not decide for the others");
     }
