@@ -76,7 +76,7 @@ async fn the_worker_is_told_to_wait_without_taking_a_core_unless_a_person_says_h
         .split(|byte| *byte == 0)
         .find(|variable| variable.starts_with(b"GOMP_SPINCOUNT="));
     let expected = if said.is_empty() {
-        Some(b"GOMP_SPINCOUNT=1000".as_slice())
+        Some(b"GOMP_SPINCOUNT=20000".as_slice())
     } else {
         spins
     };

@@ -155,7 +155,7 @@ impl Drop for Call {
 const WAITING: [&str; 2] = ["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"];
 /// Turns of a waiting thread before it sleeps. By default it turns for milliseconds, on a core that another program, or
 /// even the thread that is waited for, could use.
-const SPINS: &str = "1000";
+const SPINS: &str = "20000";
 
 /// How many lines of a worker's standard error are kept.
 const KEPT_LINES: usize = 20;
