@@ -12,7 +12,7 @@ use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, Skipped
 use magis_llm::LanguageModel;
 use magis_prompts::Head;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
-use magis_search::{IssueQuery, Ranking, ScoredSymbol, Signals, Spare};
+use magis_search::{IssueQuery, Ranking, Retention, ScoredSymbol, Signals};
 use magis_store::Store;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -94,7 +94,7 @@ pub struct Locator {
 }
 
 impl Magis {
-    /// Opens the index and the history of a repository at one of its trees; what they lack is read first. `spare` is for
+    /// Opens the index and the history of a repository at one of its trees; what they lack is read first. `retention` is for
     /// whoever goes through many trees.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Magis {
         &self,
         repository: &Path,
         base: &BaseChoice,
-        spare: Spare,
+        retention: Retention,
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Locator, EngineError> {
         let begun = Instant::now();
@@ -115,7 +115,7 @@ impl Magis {
         let snapshot = Snapshot::take(&repository, &objects, base)?;
         let mut locator = Locator {
             repo,
-            searchable: Searchable::open(&self.data.index(repo), spare, watch)?,
+            searchable: Searchable::open(&self.data.index(repo), retention, watch)?,
             repository,
             objects,
             snapshot,

@@ -6,7 +6,7 @@
 use crate::{EngineError, indexed, past};
 use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
 use magis_repo::{ReadError, Snapshot};
-use magis_search::{History, Index, Signals, Sources, Spare};
+use magis_search::{History, Index, Retention, Signals, Sources};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -57,14 +57,14 @@ impl Searchable {
     /// The index in `folder`, of no tree yet. `watch` may break the waiting for it off.
     pub fn open(
         folder: &Path,
-        spare: Spare,
+        retention: Retention,
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Self, EngineError> {
         // An index that is being written may look damaged.
         let _turn = indexed::take_turn(folder, &mut || watch(Preparing::Waiting))?;
         Ok(Self {
             folder: folder.to_owned(),
-            index: Index::open(folder)?.sparing(spare),
+            index: Index::open(folder)?.retaining(retention),
             history: History::default(),
         })
     }

@@ -8,7 +8,7 @@ use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoPath, 
 use magis_flow::{FlowError, Run, TaskState};
 use magis_prompts::{Head, Whose};
 use magis_repo::{Snapshot, SourceText};
-use magis_search::{IssueQuery, Spare};
+use magis_search::{IssueQuery, Retention};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ impl Workspace {
                         ControlFlow::Continue(())
                     }
                 };
-                let mut searchable = Searchable::open(&self.index_folder, Spare::Few, &mut watch)?;
+                let mut searchable = Searchable::open(&self.index_folder, Retention::Few, &mut watch)?;
                 let brought = searchable.bring_to(snapshot, &wanted, &mut watch)?;
                 // What the agents read is what is searched for: thousands of repeated log lines would outweigh the rest.
                 let issue = Issue::new(run.issue_text())?;

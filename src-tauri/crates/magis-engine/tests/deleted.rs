@@ -15,7 +15,7 @@ use ground::{Ground, git, hang_at, script_after};
 use magis_core::{Hint, Issue, RepoId, RunId, Stage};
 use magis_engine::floors::llm::ScriptedModel;
 use magis_engine::floors::repo::{BaseChoice, HunkNumber, Identity, Snapshot};
-use magis_engine::floors::search::{Signals, Spare};
+use magis_engine::floors::search::{Retention, Signals};
 use magis_engine::floors::store::Erasure;
 use magis_engine::{
     ApplyTarget, DriveEnd, EngineLimits, LocateExtent, Locator, Progress, Review, SolveWish, Steering, WithCode,
@@ -264,7 +264,7 @@ impl Scene {
     fn locator(&self, base: &BaseChoice) -> Locator {
         let root = self.ground.repository();
         let watch = &mut |_| ControlFlow::Continue(());
-        self.ground.magis.locator(&root, base, Spare::Few, watch).unwrap()
+        self.ground.magis.locator(&root, base, Retention::Few, watch).unwrap()
     }
 
     /// Where something of these marks is, each place with what was marked.

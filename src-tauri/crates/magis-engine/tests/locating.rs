@@ -12,7 +12,7 @@ use ground::Ground;
 use magis_core::{Issue, SkipReason};
 use magis_engine::floors::llm::ScriptedModel;
 use magis_engine::floors::repo::BaseChoice;
-use magis_engine::floors::search::{Signals, Spare};
+use magis_engine::floors::search::{Retention, Signals};
 use magis_engine::{EngineError, LocateExtent, Location, Locator, Preparing};
 use magis_testkit::FixtureRepo;
 use std::ops::ControlFlow;
@@ -40,7 +40,7 @@ fn locator(ground: &Ground, repository: &FixtureRepo) -> Locator {
     let mut watch = |_| ControlFlow::Continue(());
     let opened = ground
         .magis
-        .locator(repository.root(), &BaseChoice::Head, Spare::Few, &mut watch);
+        .locator(repository.root(), &BaseChoice::Head, Retention::Few, &mut watch);
     opened.unwrap()
 }
 
@@ -50,7 +50,9 @@ fn locate(
     issue: &Issue,
     watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
 ) -> Result<Location, EngineError> {
-    let locator = ground.magis.locator(repository, &BaseChoice::Head, Spare::Few, watch)?;
+    let locator = ground
+        .magis
+        .locator(repository, &BaseChoice::Head, Retention::Few, watch)?;
     locator.locate(issue, &[], EXTENT)
 }
 

@@ -1,4 +1,4 @@
-//! BM25 (Robertson, Walker et al. 1994) over whole files and over their pieces, from tantivy's postings.
+//! BM25 (Robertson, Walker et al. 1994) over whole files and over their chunks, from tantivy's postings.
 //!
 //! Computed here because tantivy's own scores count deleted documents and round lengths: an index brought up to date
 //! would rank otherwise than a fresh one. Sums run in the order of the query, so equal input gives equal numbers.
@@ -13,20 +13,20 @@ const B: f64 = 0.75;
 /// So many terms are named as evidence.
 const SHOWN: usize = 4;
 
-/// What the scores need to know of the documents. Numbers of contents and pieces are positions in these lists.
+/// What the scores need to know of the documents. Numbers of contents and chunks are positions in these lists.
 #[derive(Debug, Default)]
 pub(crate) struct Collection {
-    /// By segment and document: the piece; [`NONE`] for documents that are none, or not of the tree.
-    pub piece_of: Vec<Vec<u32>>,
-    /// By piece: its content.
+    /// By segment and document: the chunk; [`NONE`] for documents that are none, or not of the tree.
+    pub chunk_of: Vec<Vec<u32>>,
+    /// By chunk: its content.
     pub content_of: Vec<u32>,
-    /// By piece: how many terms.
-    pub piece_lengths: Vec<u64>,
+    /// By chunk: how many terms.
+    pub chunk_lengths: Vec<u64>,
     /// By content: how many terms.
     pub content_lengths: Vec<u64>,
 }
 
-/// No piece.
+/// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The scores of one query.
@@ -34,7 +34,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct TextScores {
     /// By content, the whole text.
     pub contents: Vec<f64>,
-    pub pieces: Vec<f64>,
+    pub chunks: Vec<f64>,
     /// By file: the heaviest terms, as positions in the query, heaviest first.
     heaviest: Vec<[(f64, u32); SHOWN]>,
     /// By term: how many files have it.
@@ -61,7 +61,7 @@ impl TextScores {
     }
 }
 
-/// Scores all files and pieces.
+/// Scores all files and chunks.
 pub(crate) fn score(
     searcher: &Searcher,
     body: Field,
@@ -69,10 +69,10 @@ pub(crate) fn score(
     query: &[QueryTerm],
 ) -> Result<TextScores, SearchError> {
     let files = Lengths::of(&collection.content_lengths);
-    let pieces = Lengths::of(&collection.piece_lengths);
+    let chunks = Lengths::of(&collection.chunk_lengths);
     let mut scores = TextScores {
         contents: vec![0.0; collection.content_lengths.len()],
-        pieces: vec![0.0; collection.piece_lengths.len()],
+        chunks: vec![0.0; collection.chunk_lengths.len()],
         heaviest: vec![[(0.0, 0); SHOWN]; collection.content_lengths.len()],
         file_frequency: Vec::with_capacity(query.len()),
     };
@@ -82,23 +82,23 @@ pub(crate) fn score(
         found.clear();
         touched.clear();
         postings(searcher, body, collection, &term.text, &mut found)?;
-        for (piece, count) in &found {
-            let file = collection.content_of[*piece as usize];
+        for (chunk, count) in &found {
+            let file = collection.content_of[*chunk as usize];
             if in_file[file as usize] == 0 {
                 touched.push(file);
             }
             in_file[file as usize] += count;
         }
         scores.file_frequency.push(touched.len());
-        let rarity = term.weight * pieces.rarity(found.len());
-        for (piece, count) in &found {
-            let piece = *piece as usize;
-            scores.pieces[piece] += rarity * pieces.saturated(*count, collection.piece_lengths[piece]);
+        let idf = term.weight * chunks.idf(found.len());
+        for (chunk, count) in &found {
+            let chunk = *chunk as usize;
+            scores.chunks[chunk] += idf * chunks.saturated(*count, collection.chunk_lengths[chunk]);
         }
-        let rarity = term.weight * files.rarity(touched.len());
+        let idf = term.weight * files.idf(touched.len());
         for file in &touched {
             let file = *file as usize;
-            let weight = rarity * files.saturated(in_file[file], collection.content_lengths[file]);
+            let weight = idf * files.saturated(in_file[file], collection.content_lengths[file]);
             in_file[file] = 0;
             scores.contents[file] += weight;
             remember(&mut scores.heaviest[file], weight, position as u32);
@@ -107,7 +107,7 @@ pub(crate) fn score(
     Ok(scores)
 }
 
-/// Appends (piece, how often) for every living piece that has `text`.
+/// Appends (chunk, how often) for every living chunk that has `text`.
 fn postings(
     searcher: &Searcher,
     body: Field,
@@ -126,9 +126,9 @@ fn postings(
         };
         let mut doc = postings.doc();
         while doc != TERMINATED {
-            let piece = collection.piece_of[segment].get(doc as usize).copied().unwrap_or(NONE);
-            if piece != NONE {
-                found.push((piece, tantivy::postings::Postings::term_freq(&postings)));
+            let chunk = collection.chunk_of[segment].get(doc as usize).copied().unwrap_or(NONE);
+            if chunk != NONE {
+                found.push((chunk, tantivy::postings::Postings::term_freq(&postings)));
             }
             doc = postings.advance();
         }
@@ -158,7 +158,7 @@ impl Lengths {
         }
     }
 
-    fn rarity(&self, having: usize) -> f64 {
+    fn idf(&self, having: usize) -> f64 {
         let having = having as f64;
         (1.0 + (self.count - having + 0.5) / (having + 0.5)).ln()
     }

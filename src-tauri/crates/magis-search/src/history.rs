@@ -10,7 +10,7 @@ pub struct History {
     pub(crate) commits: Vec<PastCommit>,
     /// By term: the commits that say it and how often, in their order.
     terms: HashMap<String, Vec<(u32, u32)>>,
-    /// By commit: the rarities of its words, together.
+    /// By commit: the inverse document frequencies of its words, added up.
     whole: Vec<f64>,
 }
 
@@ -44,9 +44,9 @@ impl History {
         let mut terms: Vec<&String> = history.terms.keys().collect();
         terms.sort_unstable();
         for entries in terms.into_iter().map(|term| &history.terms[term]) {
-            let rarity = history.rarity(entries.len());
+            let idf = history.idf(entries.len());
             for (commit, _) in entries {
-                history.whole[*commit as usize] += rarity;
+                history.whole[*commit as usize] += idf;
             }
         }
         history
@@ -63,7 +63,7 @@ impl History {
     }
 
     /// The commits whose messages resemble the terms, with how far, 0..1, the most alike first: the share of what a
-    /// message says, by the rarity of its words, that the terms say too. It is an absolute measure: where no commit
+    /// message says, by the inverse document frequency of its words, that the terms say too. It is an absolute measure: where no commit
     /// resembles the issue, none is given much.
     pub(crate) fn resembling(&self, terms: &[crate::Term], most: usize) -> Vec<(usize, f64)> {
         let mut said = vec![0.0; self.commits.len()];
@@ -71,9 +71,9 @@ impl History {
             let Some(entries) = self.terms.get(&term.text) else {
                 continue;
             };
-            let rarity = self.rarity(entries.len());
+            let idf = self.idf(entries.len());
             for (commit, _) in entries {
-                said[*commit as usize] += rarity * term.weight.min(1.0);
+                said[*commit as usize] += idf * term.weight.min(1.0);
             }
         }
         let likeness = |(commit, said): (usize, f64)| {
@@ -89,7 +89,7 @@ impl History {
     }
 
     /// How telling a word is that so many messages have.
-    fn rarity(&self, having: usize) -> f64 {
-        signals::rarity(self.commits.len(), having)
+    fn idf(&self, having: usize) -> f64 {
+        signals::idf(self.commits.len(), having)
     }
 }

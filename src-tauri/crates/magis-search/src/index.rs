@@ -3,7 +3,7 @@
 //! What is indexed is keyed by blob, so that branches, renames and checkouts cost only what is new; where a blob lies in
 //! the tree is the view's. It does not read git.
 
-use crate::facts::{Depth, Key};
+use crate::metadata::{Depth, Key};
 use crate::reading;
 use crate::store::{Store, StoredContent, StoredSegment};
 use crate::view::{File, Tree, View};
@@ -16,7 +16,7 @@ use thiserror::Error;
 
 /// How many contents that its tree does not have, as branches left behind do, an index keeps for a way back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spare {
+pub enum Retention {
     /// None but those of the tree before.
     None,
     /// Twice as many as the tree has, or 2000 where that is more.
@@ -92,7 +92,7 @@ pub struct Index {
     pub(crate) store: Store,
     /// All that is stored, of whatever tree.
     stored: Vec<Arc<StoredSegment>>,
-    spare: Spare,
+    retention: Retention,
     pub(crate) view: View,
 }
 
@@ -110,8 +110,8 @@ impl Index {
 
     /// Keeps so many contents that the tree does not have, instead of a few.
     #[must_use]
-    pub fn sparing(self, spare: Spare) -> Self {
-        Self { spare, ..self }
+    pub fn retaining(self, retention: Retention) -> Self {
+        Self { retention, ..self }
     }
 
     /// How the index was found.
@@ -197,9 +197,9 @@ impl Index {
 
     /// The files of `tree` of which the index knows that they are no texts.
     fn no_texts(&self, tree: &Tree<'_>) -> Vec<SkippedFile> {
-        let stored = self.contents().map(|content| &content.facts);
+        let stored = self.contents().map(|content| &content.metadata);
         let known: HashMap<&Key, &SkipReason> = stored
-            .filter_map(|facts| Some((&facts.key, facts.skipped.as_ref()?)))
+            .filter_map(|metadata| Some((&metadata.key, metadata.skipped.as_ref()?)))
             .collect();
         let of = |(path, key): (&&RepoPath, &Key)| Some(skipped(path, known.get(key)?));
         tree.iter().filter_map(of).collect()
@@ -211,8 +211,8 @@ impl Index {
 
     /// What was read so far or further.
     fn known(&self, depth: Depth) -> HashSet<&Key> {
-        let deep = self.contents().filter(|content| content.facts.depth >= depth);
-        deep.map(|content| &content.facts.key).collect()
+        let deep = self.contents().filter(|content| content.metadata.depth >= depth);
+        deep.map(|content| &content.metadata.key).collect()
     }
 
     /// Reads and writes what is `missing` of `tree`.
@@ -231,13 +231,13 @@ impl Index {
         let known = self.known(depth);
         missing.retain(|key, _| !known.contains(key));
         let mut next = self.contents().map(|content| content.id + 1).max().unwrap_or(0);
-        for id in self.spare(tree) {
+        for id in self.surplus(tree) {
             writer.remove(id);
         }
         let shallow: HashMap<&Key, u64> = self
             .contents()
-            .filter(|content| content.facts.depth < depth)
-            .map(|content| (&content.facts.key, content.id))
+            .filter(|content| content.metadata.depth < depth)
+            .map(|content| (&content.metadata.key, content.id))
             .collect();
         let mut ordered: Vec<(&&Key, &Vec<&RepoPath>)> = missing.iter().collect();
         ordered.sort_by_key(|(_, paths)| paths[0]);
@@ -253,7 +253,7 @@ impl Index {
                     if content.path_only {
                         update.path_only.extend(each().cloned());
                     }
-                    if content.facts.skipped.is_none() {
+                    if content.metadata.skipped.is_none() {
                         update.added += paths.len();
                     }
                     if let Some(id) = shallow.get(key) {
@@ -279,19 +279,19 @@ impl Index {
     }
 
     /// The oldest contents that neither the tree gone to nor the one before it has, beyond what is kept for a way back.
-    fn spare(&self, tree: &Tree<'_>) -> Vec<u64> {
+    fn surplus(&self, tree: &Tree<'_>) -> Vec<u64> {
         let wanted: HashSet<&Key> = tree.values().collect();
-        let viewed: HashSet<&Key> = self.view.files.iter().map(|file| &file.facts.key).collect();
-        let stored = self.contents().map(|content| (content.id, &content.facts.key));
+        let viewed: HashSet<&Key> = self.view.files.iter().map(|file| &file.metadata.key).collect();
+        let stored = self.contents().map(|content| (content.id, &content.metadata.key));
         let mut others: Vec<u64> = stored
             .filter(|(_, key)| !wanted.contains(key) && !viewed.contains(key))
             .map(|(id, _)| id)
             .collect();
         others.sort_unstable();
-        let most = match self.spare {
-            Spare::None => 0,
-            Spare::Few => (SPARE * wanted.len()).max(SPARE_AT_LEAST),
-            Spare::All => usize::MAX,
+        let most = match self.retention {
+            Retention::None => 0,
+            Retention::Few => (KEPT * wanted.len()).max(KEPT_AT_LEAST),
+            Retention::All => usize::MAX,
         };
         others.truncate(others.len().saturating_sub(most));
         others
@@ -308,7 +308,7 @@ impl Index {
         Ok(Self {
             state,
             store,
-            spare: Spare::Few,
+            retention: Retention::Few,
             view: View::of(searcher, &Tree::new(), &stored),
             stored,
         })
@@ -324,7 +324,7 @@ fn skipped(path: &RepoPath, reason: &SkipReason) -> SkippedFile {
 
 /// So many bytes of terms are lost at most when the program is killed while it indexes.
 const COMMIT_EVERY: usize = 64 << 20;
-/// A few spare contents are so many times the tree's.
-const SPARE: usize = 2;
+/// [`Retention::Few`] is so many times what the tree has.
+const KEPT: usize = 2;
 /// Or so many, where the tree is small.
-const SPARE_AT_LEAST: usize = 2000;
+const KEPT_AT_LEAST: usize = 2000;

@@ -184,10 +184,10 @@ impl Reading {
     }
 
     fn prose_line(&mut self, line: &str, weight: f64) {
-        for (index, piece) in line.split('`').enumerate() {
+        for (index, part) in line.split('`').enumerate() {
             let code = index % 2 == 1;
             self.words(
-                piece,
+                part,
                 if code { weight * BACKTICKS } else { weight },
                 if code { Source::Code } else { Source::Prose },
             );
@@ -308,7 +308,7 @@ impl Reading {
         }
     }
 
-    /// A path in a trace is heard as a frame; quoted it is only where it stands elsewhere, too.
+    /// A path in a trace counts as a frame; quoted it is only where it stands elsewhere, too.
     fn take_frames_off_paths(&mut self) {
         for frame in &self.frames {
             if let Some(weight) = self.paths.get_mut(&frame.path) {

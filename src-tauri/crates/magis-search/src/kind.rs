@@ -1,6 +1,6 @@
 //! What kind of file a path names, and how far that lowers its rank. Nothing is hidden for its kind.
 
-use crate::facts::Origin;
+use crate::metadata::Origin;
 use magis_core::RepoPath;
 use magis_syntax::Language;
 

@@ -25,7 +25,7 @@ impl Neighbours {
         let mut imported = near.clone();
         for (from, file) in files.iter().enumerate() {
             let folder: Vec<&str> = file.path.parent().split('/').filter(|part| !part.is_empty()).collect();
-            for import in &file.facts.imports {
+            for import in &file.metadata.imports {
                 for to in resolve(&modules, &folder, &import.target, &import.names) {
                     if to as usize != from {
                         imported[from].insert(to);

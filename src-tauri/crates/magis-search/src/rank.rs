@@ -3,11 +3,11 @@
 //! Each signal gives 0..1 and is weighted; what a signal compares lies in `signals`. No model is asked here.
 
 use crate::bm25::{self, IssueScores};
-use crate::facts::Depth;
-use crate::signals::past::Past;
+use crate::metadata::Depth;
+use crate::signals::commits::ChangeHistory;
 use crate::signals::{
-    Found, Lent, Reading, calls, example, imports, literal, modules, name_words, names, past, path_words, quoted,
-    tests, text, together, traces,
+    Found, Propagated, Reading, calls, co_change, commits, example, imports, literal, modules, name_words, names,
+    path_words, quoted, tests, text, traces,
 };
 use crate::{History, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
 use magis_core::text::count;
@@ -27,7 +27,7 @@ pub struct Ranking {
 /// What a ranking listens to beside the text of the tree.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sources<'a> {
-    /// The signals that are heard.
+    /// The signals that are enabled.
     pub signals: Signals,
     /// The commits before the tree, where they are known.
     pub history: Option<&'a History>,
@@ -37,7 +37,7 @@ pub struct Sources<'a> {
 pub(crate) struct Scored<'a> {
     pub scores: Vec<f64>,
     found: Vec<(Signal, Found<'a>)>,
-    lent: Vec<(Signal, Lent)>,
+    propagated: Vec<(Signal, Propagated)>,
 }
 
 impl Index {
@@ -81,7 +81,7 @@ impl Index {
         if let OpenState::Rebuilt { why } = self.state() {
             notes.push(format!("The search index was built anew: {why}"));
         }
-        let shallow = files.iter().filter(|file| file.facts.depth == Depth::Text).count();
+        let shallow = files.iter().filter(|file| file.metadata.depth == Depth::Text).count();
         if shallow > 0 {
             notes.push(format!(
                 "Of {shallow} of {} only the words are indexed yet; symbols and imports follow",
@@ -122,11 +122,11 @@ impl Index {
         let files = &self.view.files;
         let mut found = Vec::new();
         let past = sources.history.filter(|history| !history.is_empty());
-        let past = past.map(|history| Past::of(&self.view, history));
+        let past = past.map(|history| ChangeHistory::of(&self.view, history));
         for signal in Signal::ALL.into_iter().filter(|signal| sources.signals.has(*signal)) {
-            let heard = match (signal, &past) {
+            let strengths = match (signal, &past) {
                 (Signal::Text, _) => text::files(&reading),
-                (Signal::Pieces, _) => text::pieces(&reading),
+                (Signal::Chunks, _) => text::chunks(&reading),
                 (Signal::Title, _) => text::title(&reading),
                 (Signal::PathWords, _) => path_words::find(&reading),
                 (Signal::Names, _) => names::find(&reading),
@@ -138,12 +138,12 @@ impl Index {
                 (Signal::Tests, _) => tests::find(&reading),
                 (Signal::Calls, _) => calls::find(&reading),
                 (Signal::Examples, _) => example::find(&reading),
-                (Signal::Recency, Some(past)) => past::recency(&reading, past),
-                (Signal::PastCommits, Some(past)) => past::resembling(&reading, past),
+                (Signal::Recency, Some(past)) => commits::recency(&reading, past),
+                (Signal::PastCommits, Some(past)) => commits::resembling(&reading, past),
                 (Signal::PastCommits | Signal::Recency, None)
                 | (Signal::Imports | Signal::Kinds | Signal::ChangedTogether, _) => continue,
             };
-            found.push((signal, heard));
+            found.push((signal, strengths));
         }
         let factor = |file: usize| {
             if sources.signals.has(Signal::Kinds) {
@@ -160,29 +160,33 @@ impl Index {
         };
         let own: Vec<f64> = (0..files.len()).map(sum).collect();
         let mut scores = own.clone();
-        let mut lent = Vec::new();
+        let mut propagated = Vec::new();
         for signal in [Signal::Imports, Signal::ChangedTogether] {
             let shares = match (signal, &past) {
                 _ if !sources.signals.has(signal) => continue,
-                (Signal::Imports, _) => imports::lend(&reading, &own),
-                (_, Some(past)) => together::lend(past, &own),
+                (Signal::Imports, _) => imports::propagate(&reading, &own),
+                (_, Some(past)) => co_change::propagate(past, &own),
                 (_, None) => continue,
             };
             for (file, (share, _)) in &shares {
                 scores[*file] += share * signal.weight() * factor(*file);
             }
-            lent.push((signal, shares));
+            propagated.push((signal, shares));
         }
-        Ok(Scored { scores, found, lent })
+        Ok(Scored {
+            scores,
+            found,
+            propagated,
+        })
     }
 
     /// Why a file has its score, the strongest reason first.
     fn evidence(&self, scored: &Scored<'_>, file: usize) -> Vec<Evidence> {
         let mut found: Vec<(f64, Evidence)> = Vec::new();
-        for (signal, heard) in &scored.found {
-            let strength = signal.weight() * heard.strengths[file];
+        for (signal, of_signal) in &scored.found {
+            let strength = signal.weight() * of_signal.strengths[file];
             if strength > 0.0 {
-                found.extend((heard.why)(file).into_iter().map(|why| (strength, why)));
+                found.extend((of_signal.why)(file).into_iter().map(|why| (strength, why)));
             }
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -192,9 +196,9 @@ impl Index {
                 evidence.push(why);
             }
         }
-        for (signal, shares) in &scored.lent {
-            let Some((_, lender)) = shares.get(&file) else { continue };
-            let of = self.view.files[*lender].path.clone();
+        for (signal, shares) in &scored.propagated {
+            let Some((_, source)) = shares.get(&file) else { continue };
+            let of = self.view.files[*source].path.clone();
             evidence.push(match signal {
                 Signal::ChangedTogether => Evidence::ChangedTogether { with: of },
                 _ => Evidence::Neighbour { of },

@@ -3,7 +3,7 @@
 //! Where texts come from is the caller's, and so is what becomes of their contents; both stay on the caller's thread.
 
 use crate::SearchError;
-use crate::facts::{self, Content, Depth};
+use crate::metadata::{self, Content, Depth};
 use crate::vocabulary::Vocabulary;
 use magis_core::{BlobId, RepoPath, SkipReason};
 use std::ops::ControlFlow;
@@ -37,7 +37,7 @@ pub(crate) fn read_all<'j>(
                 let mut words = Vocabulary::default();
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 while let Ok((number, path, blob, text)) = next() {
-                    let content = guarded(&mut words, |words| facts::read(path, blob, &text, depth, words));
+                    let content = guarded(&mut words, |words| metadata::read(path, blob, &text, depth, words));
                     if contents.send((number, text.len(), content)).is_err() {
                         break;
                     }
@@ -112,8 +112,8 @@ mod tests {
         let broken = guarded(&mut words, |_| panic!("a grammar's mistake"));
         assert_eq!(broken.err(), Some(SkipReason::Unreadable));
         let whole = guarded(&mut words, |words| {
-            facts::read(&path, &blob, "walrus = 1\n", Depth::Whole, words)
+            metadata::read(&path, &blob, "walrus = 1\n", Depth::Whole, words)
         });
-        assert_eq!(whole.unwrap().pieces.len(), 1);
+        assert_eq!(whole.unwrap().chunks.len(), 1);
     }
 }

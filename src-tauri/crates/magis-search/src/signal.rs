@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Signal {
     /// BM25 over the text of the file.
     Text,
-    /// BM25 of its best function-sized piece.
-    Pieces,
-    /// BM25 of file and piece by the words of the title alone.
+    /// BM25 of its best function-sized chunk.
+    Chunks,
+    /// BM25 of file and chunk by the words of the title alone.
     Title,
     /// Words of the path.
     PathWords,
@@ -47,7 +47,7 @@ impl Signal {
     /// All of them.
     pub const ALL: [Self; 18] = [
         Self::Text,
-        Self::Pieces,
+        Self::Chunks,
         Self::Title,
         Self::PathWords,
         Self::Names,
@@ -70,7 +70,7 @@ impl Signal {
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
-            Self::Pieces => "pieces",
+            Self::Chunks => "chunks",
             Self::Title => "title",
             Self::PathWords => "path-words",
             Self::Names => "names",
@@ -95,7 +95,7 @@ impl Signal {
     pub(crate) fn weight(self) -> f64 {
         match self {
             Self::Text | Self::Quoted | Self::Traces | Self::Kinds => 1.0,
-            Self::Pieces => 0.7,
+            Self::Chunks => 0.7,
             Self::Names => 0.6,
             Self::PathWords
             | Self::Modules

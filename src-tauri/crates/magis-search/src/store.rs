@@ -1,10 +1,10 @@
 //! The tantivy index on disk or in memory: its schema, its documents, its damage.
 //!
-//! A piece of a file is one document with terms; a file is one more with its facts. Scores are not tantivy's, see `bm25`.
+//! A chunk of a file is one document with terms; a file is one more with its metadata. Scores are not tantivy's, see `bm25`.
 
 use crate::bm25::NONE;
 use crate::directory::{IndexFolder, NOTES, is_unfinished};
-use crate::facts::{Content, Facts};
+use crate::metadata::{Content, FileMetadata};
 use crate::tokens::RULES;
 use crate::vocabulary::BETWEEN;
 use crate::{OpenState, SearchError};
@@ -46,21 +46,21 @@ pub(crate) struct StoredSegment {
     /// How many of its documents are deleted; nothing else of a segment ever changes.
     deleted: u32,
     pub contents: Vec<StoredContent>,
-    pub pieces: Vec<StoredPiece>,
+    pub chunks: Vec<StoredChunk>,
 }
 
 /// A content's document.
 #[derive(Debug)]
 pub(crate) struct StoredContent {
-    /// What its pieces and it have in common; counts up, never used again.
+    /// What its chunks and it have in common; counts up, never used again.
     pub id: u64,
     pub doc: DocId,
-    pub facts: Arc<Facts>,
+    pub metadata: Arc<FileMetadata>,
 }
 
-/// A piece's document.
+/// A chunk's document.
 #[derive(Debug)]
-pub(crate) struct StoredPiece {
+pub(crate) struct StoredChunk {
     pub doc: DocId,
     pub content: u64,
     pub span: LineSpan,
@@ -70,7 +70,7 @@ pub(crate) struct StoredPiece {
 #[derive(Debug, Clone, Copy)]
 struct Fields {
     content: Field,
-    facts: Field,
+    metadata: Field,
     body: Field,
     literals: Field,
     first: Field,
@@ -78,9 +78,9 @@ struct Fields {
     length: Field,
 }
 
-/// Part of the schema, so that an index of another format is recognised. Count up when `Facts`, the tokenizer or what
+/// Part of the schema, so that an index of another format is recognised. Count up when `FileMetadata`, the tokenizer or what
 /// `magis-syntax` finds changes.
-const FACTS: &str = "facts_6";
+const METADATA: &str = "facts_6";
 /// The name under which the index knows the splitting of word sequences at white space.
 const SEQUENCES: &str = "sequences-1";
 /// Bytes that terms may take before they are written, of all threads together.
@@ -154,9 +154,9 @@ impl Store {
             .reload()
             .map_err(|error| SearchError::Read(error.to_string()))?;
         let searcher = self.reader.searcher();
-        let known: LazyCell<HashMap<u64, &Arc<Facts>>, _> = LazyCell::new(|| {
+        let known: LazyCell<HashMap<u64, &Arc<FileMetadata>>, _> = LazyCell::new(|| {
             let contents = stored.iter().flat_map(|segment| &segment.contents);
-            contents.map(|content| (content.id, &content.facts)).collect()
+            contents.map(|content| (content.id, &content.metadata)).collect()
         });
         let segment = |reader: &SegmentReader| {
             let is_same = |held: &&Arc<StoredSegment>| {
@@ -177,7 +177,11 @@ impl Store {
     }
 
     /// What a segment holds. `known` are contents read before, by their ids.
-    fn segment(&self, reader: &SegmentReader, known: &HashMap<u64, &Arc<Facts>>) -> Result<StoredSegment, SearchError> {
+    fn segment(
+        &self,
+        reader: &SegmentReader,
+        known: &HashMap<u64, &Arc<FileMetadata>>,
+    ) -> Result<StoredSegment, SearchError> {
         let read = |error: TantivyError| SearchError::Read(error.to_string());
         let broken = |what: &str| SearchError::Read(format!("a document has no {what}"));
         let column = |name: &str| reader.fast_fields().u64(name).map_err(read);
@@ -186,13 +190,13 @@ impl Store {
         let documents = reader
             .get_store_reader(8)
             .map_err(|error| SearchError::Read(error.to_string()))?;
-        let (mut contents, mut pieces) = (Vec::new(), Vec::new());
+        let (mut contents, mut chunks) = (Vec::new(), Vec::new());
         for doc in reader.doc_ids_alive() {
             let id = content.first(doc).ok_or_else(|| broken("content"))?;
             if let (Some(first), Some(last), Some(length)) = (first.first(doc), last.first(doc), length.first(doc)) {
                 let span =
                     LineSpan::new(first as u32, last as u32).map_err(|error| SearchError::Read(error.to_string()))?;
-                pieces.push(StoredPiece {
+                chunks.push(StoredChunk {
                     doc,
                     content: id,
                     span,
@@ -200,21 +204,23 @@ impl Store {
                 });
                 continue;
             }
-            let facts = if let Some(facts) = known.get(&id) {
-                Arc::clone(facts)
+            let metadata = if let Some(metadata) = known.get(&id) {
+                Arc::clone(metadata)
             } else {
                 let document: TantivyDocument = documents.get(doc).map_err(read)?;
-                let facts = document.get_first(self.fields.facts).and_then(|value| value.as_str());
-                let facts = serde_json::from_str(facts.ok_or_else(|| broken("facts"))?);
-                Arc::new(facts.map_err(|error| SearchError::Read(error.to_string()))?)
+                let metadata = document
+                    .get_first(self.fields.metadata)
+                    .and_then(|value| value.as_str());
+                let metadata = serde_json::from_str(metadata.ok_or_else(|| broken("metadata"))?);
+                Arc::new(metadata.map_err(|error| SearchError::Read(error.to_string()))?)
             };
-            contents.push(StoredContent { id, doc, facts });
+            contents.push(StoredContent { id, doc, metadata });
         }
         Ok(StoredSegment {
             id: reader.segment_id(),
             deleted: reader.num_deleted_docs(),
             contents,
-            pieces,
+            chunks,
         })
     }
 
@@ -251,7 +257,7 @@ impl Store {
 
     fn create(folder: &Path) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
-        // Facts are small: another thread to compress them costs an update of one file more than it saves a cold one.
+        // File metadata is small: another thread to compress them costs an update of one file more than it saves a cold one.
         let settings = IndexSettings {
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
@@ -295,30 +301,31 @@ impl Store {
 }
 
 impl Writer<'_> {
-    /// Takes out a content and its pieces.
+    /// Takes out a content and its chunks.
     pub fn remove(&self, id: u64) {
         self.writer
             .delete_term(Term::from_field_u64(self.store.fields.content, id));
     }
 
-    /// Adds a content and its pieces.
+    /// Adds a content and its chunks.
     pub fn add(&self, id: u64, content: Content) -> Result<(), SearchError> {
         let fields = self.store.fields;
-        for piece in content.pieces {
+        for chunk in content.chunks {
             let mut document = TantivyDocument::default();
             document.add_u64(fields.content, id);
-            document.add_u64(fields.first, u64::from(piece.span.first()));
-            document.add_u64(fields.last, u64::from(piece.span.last()));
-            document.add_u64(fields.length, piece.words.length);
-            document.add_text(fields.body, piece.words.terms);
+            document.add_u64(fields.first, u64::from(chunk.span.first()));
+            document.add_u64(fields.last, u64::from(chunk.span.last()));
+            document.add_u64(fields.length, chunk.words.length);
+            document.add_text(fields.body, chunk.words.terms);
             self.writer
                 .add_document(document)
                 .map_err(|error| write_error(&error))?;
         }
-        let facts = serde_json::to_string(&content.facts).map_err(|error| SearchError::Write(error.to_string()))?;
+        let metadata =
+            serde_json::to_string(&content.metadata).map_err(|error| SearchError::Write(error.to_string()))?;
         let mut document = TantivyDocument::default();
         document.add_u64(fields.content, id);
-        document.add_text(fields.facts, facts);
+        document.add_text(fields.metadata, metadata);
         if !content.literals.is_empty() {
             document.add_text(fields.literals, content.literals.join(&BETWEEN.to_string()));
         }
@@ -403,7 +410,7 @@ fn schema() -> (Schema, Fields) {
         .set_fieldnorms(false);
     let fields = Fields {
         content: schema.add_u64_field("content", FAST | INDEXED),
-        facts: schema.add_text_field(FACTS, STORED),
+        metadata: schema.add_text_field(METADATA, STORED),
         body: schema.add_text_field("body", TextOptions::default().set_indexing_options(terms)),
         literals: schema.add_text_field("literals", TextOptions::default().set_indexing_options(sequences)),
         first: schema.add_u64_field("first", FAST),

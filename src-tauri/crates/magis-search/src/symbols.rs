@@ -1,8 +1,8 @@
 //! Functions and types that an issue may touch, over the whole tree or in one file.
 
 use crate::bm25::IssueScores;
-use crate::facts::Shape;
 use crate::matching::path_match;
+use crate::metadata::Shape;
 use crate::signals::best;
 use crate::view::View;
 use crate::words::Scorer;
@@ -118,7 +118,7 @@ struct Asking<'a> {
     scores: &'a IssueScores,
     mentioned: HashMap<&'a str, f64>,
     words: Scorer<'a>,
-    /// The best piece of the tree, by the text and by the title.
+    /// The best chunk of the tree, by the text and by the title.
     best: (f64, f64),
 }
 
@@ -133,8 +133,8 @@ impl<'a> Asking<'a> {
             mentioned: mentioned.map(|name| (name.text.as_str(), name.weight)).collect(),
             words,
             best: (
-                best(scores.text.pieces.iter().copied()),
-                best(scores.title.pieces.iter().copied()),
+                best(scores.text.chunks.iter().copied()),
+                best(scores.title.chunks.iter().copied()),
             ),
         }
     }
@@ -147,7 +147,7 @@ impl<'a> Asking<'a> {
             .filter(|frame| path_match(&frame.path, known.path.as_str()) >= 0.7)
             .filter_map(|frame| frame.line)
             .collect();
-        let has_functions = |holder: &crate::facts::KnownSymbol| {
+        let has_functions = |holder: &crate::metadata::KnownSymbol| {
             let mut functions = known.symbols().iter().filter(|symbol| symbol.shape == Shape::Function);
             functions.any(|function| function.span.intersection(holder.span).is_some())
         };
@@ -158,12 +158,12 @@ impl<'a> Asking<'a> {
             Shape::Container => symbol.span.lines() <= SHORT_TYPE && !has_functions(symbol),
             Shape::Constant => false,
         });
-        let score = |(number, symbol): (usize, &crate::facts::KnownSymbol)| {
+        let score = |(number, symbol): (usize, &crate::metadata::KnownSymbol)| {
             let (mut matched, mut titled) = (0.0_f64, 0.0_f64);
-            for piece in self.view.pieces_of(file) {
-                let share = share(symbol.span, self.view.spans[piece]);
-                matched = matched.max(self.scores.text.pieces[piece] / self.best.0 * share);
-                titled = titled.max(self.scores.title.pieces[piece] / self.best.1 * share);
+            for chunk in self.view.chunks_of(file) {
+                let share = share(symbol.span, self.view.spans[chunk]);
+                matched = matched.max(self.scores.text.chunks[chunk] / self.best.0 * share);
+                titled = titled.max(self.scores.title.chunks[chunk] / self.best.1 * share);
             }
             let owned = symbol.owner().is_some_and(|owner| self.mentioned.contains_key(owner));
             let last_two = symbol.last_two();
@@ -227,8 +227,8 @@ fn best_of(mut symbols: Vec<ScoredSymbol>, n: usize) -> Vec<ScoredSymbol> {
     symbols
 }
 
-/// How much of the smaller of two intervals they share, so that a piece of a long function counts whole.
-fn share(symbol: LineSpan, piece: LineSpan) -> f64 {
-    let common = symbol.intersection(piece).map_or(0, LineSpan::lines);
-    f64::from(common) / f64::from(symbol.lines().min(piece.lines()))
+/// How much of the smaller of two intervals they share, so that a chunk of a long function counts whole.
+fn share(symbol: LineSpan, chunk: LineSpan) -> f64 {
+    let common = symbol.intersection(chunk).map_or(0, LineSpan::lines);
+    f64::from(common) / f64::from(symbol.lines().min(chunk.lines()))
 }

@@ -20,12 +20,12 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
     found
 }
 
-/// The piece of `word` that gives `term`, as it stands there.
+/// The part of `word` that gives `term`, as it stands there.
 pub(crate) fn spelling<'w>(word: &'w str, term: &str) -> Option<&'w str> {
     let words = word.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let pieces = words.flat_map(|word| std::iter::once(word.trim_matches('_')).chain(parts(word)));
-    pieces.into_iter().find(|piece| {
-        let lower = piece.to_lowercase();
+    let parts_of_it = words.flat_map(|word| std::iter::once(word.trim_matches('_')).chain(parts(word)));
+    parts_of_it.into_iter().find(|part| {
+        let lower = part.to_lowercase();
         lower == term || stem(&lower) == term
     })
 }

@@ -4,7 +4,7 @@
 //! head of a type are those it extends or implements. Only calls are followed, see `signals::calls`; what types are made
 //! from tells with them how common a name is.
 
-use crate::facts::{KnownSymbol, Shape};
+use crate::metadata::{KnownSymbol, Shape};
 use std::collections::HashMap;
 
 /// So many names are kept of one definition.

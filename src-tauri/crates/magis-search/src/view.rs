@@ -3,11 +3,11 @@
 //! The index holds the contents of many trees; a view is those of one. It is made anew with each update.
 
 use crate::bm25::{Collection, NONE};
-use crate::definers::Definers;
-use crate::facts::{Facts, Key, KnownSymbol};
 use crate::kind::Kind;
+use crate::metadata::{FileMetadata, Key, KnownSymbol};
 use crate::neighbours::Neighbours;
-use crate::store::{StoredContent, StoredPiece, StoredSegment};
+use crate::store::{StoredChunk, StoredContent, StoredSegment};
+use crate::symbol_table::SymbolTable;
 use crate::words::NameWords;
 use magis_core::{BlobId, LineSpan, RepoPath};
 use std::collections::{BTreeMap, HashMap};
@@ -25,16 +25,16 @@ pub(crate) struct File {
     pub kind: Kind,
     /// The number of its content.
     pub content: usize,
-    pub facts: Arc<Facts>,
+    pub metadata: Arc<FileMetadata>,
 }
 
 impl File {
     pub fn blob(&self) -> &BlobId {
-        &self.facts.key.blob
+        &self.metadata.key.blob
     }
 
     pub fn symbols(&self) -> &[KnownSymbol] {
-        &self.facts.symbols
+        &self.metadata.symbols
     }
 }
 
@@ -44,10 +44,10 @@ pub(crate) struct View {
     pub searcher: Searcher,
     /// In the order of their paths.
     pub files: Vec<File>,
-    /// By piece: its lines.
+    /// By chunk: its lines.
     pub spans: Vec<LineSpan>,
-    /// By content: its pieces, a range in the order of `spans`.
-    pub pieces: Vec<Range<usize>>,
+    /// By content: its chunks, a range in the order of `spans`.
+    pub chunks: Vec<Range<usize>>,
     pub collection: Collection,
     /// By segment and document: the content; [`NONE`] for other documents.
     pub content_of_doc: Vec<Vec<u32>>,
@@ -56,7 +56,7 @@ pub(crate) struct View {
     /// The words of all names, likewise.
     name_words: OnceLock<NameWords>,
     /// Who defines what, likewise.
-    definers: OnceLock<Definers>,
+    symbol_table: OnceLock<SymbolTable>,
 }
 
 impl View {
@@ -64,43 +64,43 @@ impl View {
     /// hold them.
     pub fn of(searcher: Searcher, tree: &Tree<'_>, stored: &[Arc<StoredSegment>]) -> Self {
         let contents = stored.iter().flat_map(|segment| &segment.contents);
-        let by_key: HashMap<&Key, &StoredContent> = contents.map(|content| (&content.facts.key, content)).collect();
+        let by_key: HashMap<&Key, &StoredContent> = contents.map(|content| (&content.metadata.key, content)).collect();
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut files = Vec::with_capacity(tree.len());
         for (path, key) in tree {
             let content = by_key.get(key);
-            let Some(content) = content.filter(|content| content.facts.skipped.is_none()) else {
+            let Some(content) = content.filter(|content| content.metadata.skipped.is_none()) else {
                 continue;
             };
             let next = numbers.len() as u32;
             files.push(File {
                 path: (*path).clone(),
-                kind: Kind::of_file(path, content.facts.origin),
+                kind: Kind::of_file(path, content.metadata.origin),
                 content: *numbers.entry(content.id).or_insert(next) as usize,
-                facts: Arc::clone(&content.facts),
+                metadata: Arc::clone(&content.metadata),
             });
         }
         let none = || -> Vec<Vec<u32>> {
             let segments = searcher.segment_readers().iter();
             segments.map(|reader| vec![NONE; reader.max_doc() as usize]).collect()
         };
-        let (mut piece_of, mut content_of_doc) = (none(), none());
+        let (mut chunk_of, mut content_of_doc) = (none(), none());
         let mut content_lengths = vec![0; numbers.len()];
-        let mut own: Vec<(u32, usize, &StoredPiece)> = Vec::new();
+        let mut own: Vec<(u32, usize, &StoredChunk)> = Vec::new();
         for (number, segment) in stored.iter().enumerate() {
             for content in &segment.contents {
                 if let Some(content_number) = numbers.get(&content.id) {
                     content_of_doc[number][content.doc as usize] = *content_number;
-                    content_lengths[*content_number as usize] = content.facts.length;
+                    content_lengths[*content_number as usize] = content.metadata.length;
                 }
             }
-            let pieces = segment.pieces.iter();
-            own.extend(pieces.filter_map(|piece| Some((*numbers.get(&piece.content)?, number, piece))));
+            let chunks = segment.chunks.iter();
+            own.extend(chunks.filter_map(|chunk| Some((*numbers.get(&chunk.content)?, number, chunk))));
         }
-        own.sort_by_key(|(content, _, piece)| (*content, piece.span));
+        own.sort_by_key(|(content, _, chunk)| (*content, chunk.span));
         let mut ranges = vec![0..0; numbers.len()];
-        for (number, (content, segment, piece)) in own.iter().enumerate() {
-            piece_of[*segment][piece.doc as usize] = number as u32;
+        for (number, (content, segment, chunk)) in own.iter().enumerate() {
+            chunk_of[*segment][chunk.doc as usize] = number as u32;
             let range: &mut Range<usize> = &mut ranges[*content as usize];
             let first = if range.end == 0 { number } else { range.start };
             *range = first..number + 1;
@@ -108,18 +108,18 @@ impl View {
         Self {
             searcher,
             files,
-            spans: own.iter().map(|(.., piece)| piece.span).collect(),
-            pieces: ranges,
+            spans: own.iter().map(|(.., chunk)| chunk.span).collect(),
+            chunks: ranges,
             collection: Collection {
-                piece_of,
+                chunk_of,
                 content_of: own.iter().map(|(content, ..)| *content).collect(),
-                piece_lengths: own.iter().map(|(.., piece)| piece.length).collect(),
+                chunk_lengths: own.iter().map(|(.., chunk)| chunk.length).collect(),
                 content_lengths,
             },
             content_of_doc,
             neighbours: OnceLock::new(),
             name_words: OnceLock::new(),
-            definers: OnceLock::new(),
+            symbol_table: OnceLock::new(),
         }
     }
 
@@ -128,14 +128,14 @@ impl View {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok()
     }
 
-    /// The pieces of a file.
-    pub fn pieces_of(&self, file: usize) -> Range<usize> {
-        self.pieces[self.files[file].content].clone()
+    /// The chunks of a file.
+    pub fn chunks_of(&self, file: usize) -> Range<usize> {
+        self.chunks[self.files[file].content].clone()
     }
 
-    /// The best of the scores that the pieces of a file have; `scores` is by piece.
-    pub fn best_piece(&self, file: usize, scores: &[f64]) -> f64 {
-        scores[self.pieces_of(file)].iter().copied().fold(0.0, f64::max)
+    /// The best of the scores that the chunks of a file have; `scores` is by chunk.
+    pub fn best_chunk(&self, file: usize, scores: &[f64]) -> f64 {
+        scores[self.chunks_of(file)].iter().copied().fold(0.0, f64::max)
     }
 
     /// Who imports whom.
@@ -144,8 +144,8 @@ impl View {
     }
 
     /// Where names are defined and used.
-    pub fn definers(&self) -> &Definers {
-        self.definers.get_or_init(|| Definers::of(&self.files))
+    pub fn symbol_table(&self) -> &SymbolTable {
+        self.symbol_table.get_or_init(|| SymbolTable::of(&self.files))
     }
 
     /// The words that names are made of.

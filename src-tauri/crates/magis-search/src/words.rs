@@ -1,6 +1,6 @@
 //! The words that the names of a tree are made of, as numbers, so that a query compares thousands of names at once.
 
-use crate::signals::rarity;
+use crate::signals::idf;
 use crate::view::File;
 use crate::{Term, tokens};
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct NameWords {
     numbers: HashMap<String, u32>,
     /// By word: in names of how many files, as 0..1.
-    rarities: Vec<f64>,
+    idfs: Vec<f64>,
     /// By content and symbol.
     words: Vec<Vec<Vec<u32>>>,
 }
@@ -54,7 +54,7 @@ impl NameWords {
             }
             found.words[file.content] = names;
         }
-        found.rarities = having.into_iter().map(|having| rarity(files.len(), having)).collect();
+        found.idfs = having.into_iter().map(|having| idf(files.len(), having)).collect();
         found
     }
 
@@ -66,7 +66,7 @@ impl NameWords {
 
     /// Scores names by `terms`.
     pub fn scorer(&self, terms: &[Term]) -> Scorer<'_> {
-        let mut weights = vec![0.0; self.rarities.len()];
+        let mut weights = vec![0.0; self.idfs.len()];
         for term in terms {
             if let Some(number) = self.numbers.get(&term.text) {
                 weights[*number as usize] = term.weight.min(2.0);
@@ -77,15 +77,15 @@ impl NameWords {
 }
 
 impl Scorer<'_> {
-    /// How far the query says the words of a name, 0..1: the share that is said, by rarity. A name of one word, or of
+    /// How far the query says the words of a name, 0..1: the share that is said, by inverse document frequency. A name of one word, or of
     /// words that are in most names, says nothing that the text does not.
     pub fn score(&self, words: &[u32]) -> f64 {
         let (mut said, mut whole, mut count) = (0.0, 0.0, 0);
         for word in words {
-            let (rarity, weight) = (self.words.rarities[*word as usize], self.weights[*word as usize]);
-            whole += rarity;
+            let (idf, weight) = (self.words.idfs[*word as usize], self.weights[*word as usize]);
+            whole += idf;
             if weight > 0.0 {
-                said += rarity * weight.min(1.0);
+                said += idf * weight.min(1.0);
                 count += 1;
             }
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use magis_core::{BlobId, Issue, RepoPath, SkipReason};
-use magis_search::{Index, IssueQuery, OpenState, Ranking, SearchError, Sources, Spare, Update};
+use magis_search::{Index, IssueQuery, OpenState, Ranking, Retention, SearchError, Sources, Update};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -122,7 +122,11 @@ fn a_second_opening_reads_nothing_again() {
 fn what_the_tree_has_is_never_thrown_out() {
     let (_, mut tree) = trees();
     let folder = tempfile::tempdir().unwrap();
-    let open = || Index::open(folder.path().join("index")).unwrap().sparing(Spare::None);
+    let open = || {
+        Index::open(folder.path().join("index"))
+            .unwrap()
+            .retaining(Retention::None)
+    };
     update(&mut open(), &tree);
     tree.insert("pkg/d.py", "def delta(x):\n    'red green blue'\n".to_owned());
     let mut index = open();
@@ -192,7 +196,7 @@ fn what_another_index_on_the_folder_adds_and_throws_out_is_seen() {
     let open = || Index::open(folder.path().join("index")).unwrap();
     let mut index = open();
     update(&mut index, &old);
-    assert_eq!(counts(&update(&mut open().sparing(Spare::None), &new)), (2, 0, 9));
+    assert_eq!(counts(&update(&mut open().retaining(Retention::None), &new)), (2, 0, 9));
     assert_eq!(counts(&update(&mut index, &new)), (0, 2, 9));
     assert_eq!(rank(&index), rank(&fresh(&new)));
     assert_eq!(counts(&update(&mut index, &old)), (2, 2, 9));

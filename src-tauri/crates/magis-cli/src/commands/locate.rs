@@ -13,7 +13,7 @@ use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_core::{Evidence, Issue};
 use magis_engine::floors::repo::{BaseChoice, Repository};
-use magis_engine::floors::search::{Signals, Spare};
+use magis_engine::floors::search::{Retention, Signals};
 use magis_engine::{
     EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance, SYMBOLS_TO_JUDGE,
 };
@@ -91,7 +91,7 @@ async fn find(
     };
     let mut watch = Reading::new(status, stop);
     let located = tokio::task::block_in_place(|| {
-        let locator = magis.locator(&args.repo, &base, Spare::Few, &mut |step| watch.take(step))?;
+        let locator = magis.locator(&args.repo, &base, Retention::Few, &mut |step| watch.take(step))?;
         let location = locator.locate(issue, &[], extent)?;
         Ok::<_, EngineError>((locator, location))
     });

@@ -1,10 +1,10 @@
 //! What the functions that match best call: the fault is often one call below the function that the issue describes.
 
-use super::{Found, Reading, best, rarity};
-use crate::facts::Shape;
+use super::{Found, Reading, best, idf};
+use crate::metadata::Shape;
 use magis_core::Evidence;
 
-/// So many of the best pieces are followed.
+/// So many of the best chunks are followed.
 const PIECES: usize = 30;
 /// A name that more files define than this is not followed where imports do not tell which is meant.
 const MOST_DEFINERS: usize = 3;
@@ -16,16 +16,16 @@ const ENOUGH: f64 = 1.0;
 
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let view = reading.view;
-    let definers = view.definers();
+    let symbol_table = view.symbol_table();
     let mut strengths = vec![0.0; view.files.len()];
-    let mut lender: Vec<Option<usize>> = vec![None; view.files.len()];
+    let mut source: Vec<Option<usize>> = vec![None; view.files.len()];
     for seed in seeds(reading) {
         let file = &view.files[seed.file];
         for number in &file.symbols()[seed.symbol].uses {
-            let Some(name) = file.facts.names.get(*number as usize) else {
+            let Some(name) = file.metadata.names.get(*number as usize) else {
                 continue;
             };
-            let defining = definers.files(name);
+            let defining = symbol_table.files(name);
             let imported: Vec<usize> = view
                 .neighbours()
                 .imported(seed.file)
@@ -38,12 +38,12 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
             } else {
                 continue;
             };
-            let telling = rarity(view.files.len(), definers.users(name).len());
-            let share = seed.strength.powi(2) * telling / meant.len() as f64;
+            let idf = idf(view.files.len(), symbol_table.users(name).len());
+            let share = seed.strength.powi(2) * idf / meant.len() as f64;
             for to in meant {
                 if to != seed.file {
                     strengths[to] += share;
-                    lender[to].get_or_insert(seed.file);
+                    source[to].get_or_insert(seed.file);
                 }
             }
         }
@@ -53,7 +53,7 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         *strength /= (1.0 + view.neighbours().degree(file) as f64 / MANY_NEIGHBOURS).sqrt();
     }
     Found::relative_above(ENOUGH, strengths, move |file| {
-        lender[file].map(|by| Evidence::CalledBy {
+        source[file].map(|by| Evidence::CalledBy {
             by: view.files[by].path.clone(),
         })
     })
@@ -66,22 +66,22 @@ struct Seed {
     strength: f64,
 }
 
-/// The functions of the best pieces of sources, best first.
+/// The functions of the best chunks of sources, best first.
 fn seeds(reading: &Reading<'_>) -> Vec<Seed> {
     let view = reading.view;
-    let scores = &reading.text.pieces;
+    let scores = &reading.text.chunks;
     let most = best(scores.iter().copied());
-    let mut order: Vec<usize> = (0..scores.len()).filter(|piece| scores[*piece] > 0.0).collect();
+    let mut order: Vec<usize> = (0..scores.len()).filter(|chunk| scores[*chunk] > 0.0).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     // Of files of one content the first counts.
-    let mut file_of: Vec<Option<usize>> = vec![None; view.pieces.len()];
+    let mut file_of: Vec<Option<usize>> = vec![None; view.chunks.len()];
     for (number, file) in view.files.iter().enumerate().rev() {
         file_of[file.content] = file.kind.reason().is_none().then_some(number);
     }
     let mut found: Vec<Seed> = Vec::new();
     let mut followed = 0;
-    for piece in order {
-        let Some(file) = file_of[view.collection.content_of[piece] as usize] else {
+    for chunk in order {
+        let Some(file) = file_of[view.collection.content_of[chunk] as usize] else {
             continue;
         };
         followed += 1;
@@ -90,14 +90,14 @@ fn seeds(reading: &Reading<'_>) -> Vec<Seed> {
         }
         let symbols = view.files[file].symbols().iter().enumerate();
         let within = symbols.filter(|(_, symbol)| {
-            symbol.shape == Shape::Function && symbol.span.intersection(view.spans[piece]).is_some()
+            symbol.shape == Shape::Function && symbol.span.intersection(view.spans[chunk]).is_some()
         });
         for (symbol, _) in within {
             if !found.iter().any(|seed| (seed.file, seed.symbol) == (file, symbol)) {
                 found.push(Seed {
                     file,
                     symbol,
-                    strength: scores[piece] / most,
+                    strength: scores[chunk] / most,
                 });
             }
         }

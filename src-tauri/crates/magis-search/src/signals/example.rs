@@ -1,7 +1,7 @@
 //! What the code in the issue calls, where its own imports lead: `from tides import gauge` and `gauge(3)` mean the file
 //! that defines `gauge` and that the module `tides` has it from.
 
-use super::{Found, Reading, rarity};
+use super::{Found, Reading, idf};
 use crate::examples::Example;
 use crate::uses;
 use crate::view::View;
@@ -33,11 +33,11 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         if meant.len() > MOST_DEFINERS {
             continue;
         }
-        let telling = rarity(view.files.len(), view.definers().users(name).len()) / meant.len() as f64;
+        let idf = idf(view.files.len(), view.symbol_table().users(name).len()) / meant.len() as f64;
         for file in meant {
-            strengths[file] += telling;
-            if called[file].is_none_or(|(most, _)| telling > most) {
-                called[file] = Some((telling, name));
+            strengths[file] += idf;
+            if called[file].is_none_or(|(most, _)| idf > most) {
+                called[file] = Some((idf, name));
             }
         }
     }
@@ -60,11 +60,11 @@ fn calls(examples: &[Example]) -> BTreeMap<&str, bool> {
 
 /// The files that a name means: of those that define it the nearest to what is imported, or all where none is near.
 fn meant(view: &View, near: &BTreeMap<u32, u32>, name: &str, of_anything: bool) -> Vec<usize> {
-    let definers = view.definers();
+    let symbol_table = view.symbol_table();
     let defining = if of_anything {
-        definers.files(name)
+        symbol_table.files(name)
     } else {
-        definers.free(name)
+        symbol_table.free(name)
     };
     let nearest = defining.iter().filter_map(|file| near.get(file)).min();
     defining
@@ -107,7 +107,7 @@ fn handed_on(view: &View, imports: impl Iterator<Item = Import>) -> BTreeMap<u32
 fn main_language(view: &View) -> Option<Language> {
     let sources = view.files.iter().filter(|file| file.kind.reason().is_none());
     let mut count: HashMap<&str, usize> = HashMap::new();
-    for language in sources.filter_map(|file| file.facts.key.language.as_deref()) {
+    for language in sources.filter_map(|file| file.metadata.key.language.as_deref()) {
         *count.entry(language).or_default() += 1;
     }
     let main = count.into_iter().max_by_key(|(name, files)| (*files, *name));

@@ -1,15 +1,15 @@
 //! Files an import away from one of the best files.
 
-use super::{LENDERS, Lent, Reading, lend_to, strongest};
+use super::{Propagated, Reading, SOURCES, propagate_to, strongest};
 
-/// By file that is lent to: the lender's score.
-pub(crate) fn lend(reading: &Reading<'_>, scores: &[f64]) -> Lent {
+/// By file that a score is propagated to: the score of the source.
+pub(crate) fn propagate(reading: &Reading<'_>, scores: &[f64]) -> Propagated {
     let neighbours = reading.view.neighbours();
-    let mut lent = Lent::new();
-    for lender in strongest(scores, LENDERS) {
-        for file in neighbours.near(lender).filter(|file| scores[*file] > 0.0) {
-            lend_to(&mut lent, file, scores[lender], lender);
+    let mut propagated = Propagated::new();
+    for source in strongest(scores, SOURCES) {
+        for file in neighbours.near(source).filter(|file| scores[*file] > 0.0) {
+            propagate_to(&mut propagated, file, scores[source], source);
         }
     }
-    lent
+    propagated
 }

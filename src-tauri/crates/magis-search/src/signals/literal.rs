@@ -1,6 +1,6 @@
 //! Runs of words of the issue that stand in string literals: messages, options, labels.
 
-use super::{Found, Reading, rarity};
+use super::{Found, Reading, idf};
 use crate::view::File;
 use crate::{SearchError, literals};
 use magis_core::Evidence;
@@ -13,7 +13,7 @@ const ENOUGH: f64 = 2.0;
 
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> {
     let files = &reading.view.files;
-    let mut by_content = vec![0.0; reading.view.pieces.len()];
+    let mut by_content = vec![0.0; reading.view.chunks.len()];
     let mut said: BTreeMap<u32, (f64, &'a str)> = BTreeMap::new();
     let mut is_source = vec![false; by_content.len()];
     for file in files {
@@ -26,7 +26,7 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> 
         if holders.is_empty() || holders.len() > MOST_FILES {
             continue;
         }
-        let strength = rarity(files.len(), holders.len()) * weight;
+        let strength = idf(files.len(), holders.len()) * weight;
         for holder in holders {
             by_content[holder as usize] += strength;
             let entry = said.entry(holder).or_insert((strength, run));

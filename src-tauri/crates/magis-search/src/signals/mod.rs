@@ -2,18 +2,18 @@
 //! evidence for those it speaks for. How much each counts is `signal`'s; adding them up is `rank`'s.
 
 pub(crate) mod calls;
+pub(crate) mod co_change;
+pub(crate) mod commits;
 pub(crate) mod example;
 pub(crate) mod imports;
 pub(crate) mod literal;
 pub(crate) mod modules;
 pub(crate) mod name_words;
 pub(crate) mod names;
-pub(crate) mod past;
 pub(crate) mod path_words;
 pub(crate) mod quoted;
 pub(crate) mod tests;
 pub(crate) mod text;
-pub(crate) mod together;
 pub(crate) mod traces;
 
 use crate::bm25::TextScores;
@@ -41,11 +41,11 @@ pub(crate) struct Found<'a> {
     pub why: Box<dyn Fn(usize) -> Vec<Evidence> + 'a>,
 }
 
-/// By file that others lend to: how much of its score the lender gives, and the lender.
-pub(crate) type Lent = BTreeMap<usize, (f64, usize)>;
+/// By file that a score is propagated to: how much, and from which file.
+pub(crate) type Propagated = BTreeMap<usize, (f64, usize)>;
 
-/// So many of the best files lend.
-pub(crate) const LENDERS: usize = 5;
+/// From so many of the best files scores are propagated.
+pub(crate) const SOURCES: usize = 5;
 
 /// The `n` files with the highest scores, best first.
 pub(crate) fn strongest(scores: &[f64], n: usize) -> Vec<usize> {
@@ -55,11 +55,11 @@ pub(crate) fn strongest(scores: &[f64], n: usize) -> Vec<usize> {
     order
 }
 
-/// Of several lenders the one that gives most counts.
-pub(crate) fn lend_to(lent: &mut Lent, file: usize, share: f64, lender: usize) {
-    let entry = lent.entry(file).or_insert((share, lender));
+/// Of several sources the one that gives most counts.
+pub(crate) fn propagate_to(propagated: &mut Propagated, file: usize, share: f64, source: usize) {
+    let entry = propagated.entry(file).or_insert((share, source));
     if share > entry.0 {
-        *entry = (share, lender);
+        *entry = (share, source);
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn named<'a, Match: Fn(&str) -> f64>(
 }
 
 /// How telling it is that `having` of `all` have something, 0..1.
-pub(crate) fn rarity(all: usize, having: usize) -> f64 {
+pub(crate) fn idf(all: usize, having: usize) -> f64 {
     let all = all as f64 + 1.0;
     ((all / (having as f64 + 1.0)).ln() / all.ln()).max(0.0)
 }

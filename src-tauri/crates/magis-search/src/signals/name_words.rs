@@ -1,7 +1,7 @@
 //! Words of the issue that together make up a name: "the separability matrix" means `separability_matrix`.
 
 use super::{Found, Reading};
-use crate::facts::Shape;
+use crate::metadata::Shape;
 use magis_core::Evidence;
 
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {

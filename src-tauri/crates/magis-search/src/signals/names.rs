@@ -1,13 +1,13 @@
 //! Names the issue mentions that a file defines: who defines a name ranks above who uses it.
 
-use super::{Found, Reading, rarity};
-use crate::facts::Shape;
+use super::{Found, Reading, idf};
 use crate::issue::Mention;
+use crate::metadata::Shape;
 use crate::tokens;
 use magis_core::Evidence;
 use std::collections::{BTreeMap, HashMap};
 
-/// Where some rare names together are certain: so many times the rarity of what twenty files have. Without that a single
+/// Where some rare names together are certain: so many times the inverse document frequency of what twenty files have. Without that a single
 /// name that every second file uses would be as much as the best evidence, if no file has more. In a small tree nothing
 /// is rare, and the best is as good as certain.
 const ENOUGH: f64 = 2.5;
@@ -48,22 +48,22 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
         }
     }
     let using = reading.using();
-    let telling = |name: &str| {
+    let weight = |name: &str| {
         let last = name.rsplit('.').next().unwrap_or(name);
         let used = tokens::terms(last)
             .first()
             .and_then(|term| using.get(term.as_str()))
             .copied();
         // A name that every second file uses is in every second issue, too; a third of its weight stays.
-        let used = rarity(files.len(), used.unwrap_or(0));
-        rarity(files.len(), having.get(name).copied().unwrap_or(0)) * (1.0 + 2.0 * used) / 3.0
+        let used = idf(files.len(), used.unwrap_or(0));
+        idf(files.len(), having.get(name).copied().unwrap_or(0)) * (1.0 + 2.0 * used) / 3.0
     };
     let score = |defined: &BTreeMap<&'a str, f64>| -> f64 {
-        let each = defined.iter().map(|(name, weight)| weight * telling(name));
+        let each = defined.iter().map(|(name, share)| share * weight(name));
         each.sum()
     };
     let strengths: Vec<f64> = defined.iter().map(score).collect();
-    let enough = ENOUGH * rarity(files.len(), SOME_FILES);
+    let enough = ENOUGH * idf(files.len(), SOME_FILES);
     Found::relative_above(enough, strengths, move |file| {
         let mut named: Vec<(&str, f64)> = defined[file].iter().map(|(name, weight)| (*name, *weight)).collect();
         named.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -1,6 +1,6 @@
 //! Words of the path that stand in the issue.
 
-use super::{Found, Reading, rarity};
+use super::{Found, Reading, idf};
 use crate::{Term, tokens};
 use magis_core::Evidence;
 use std::collections::HashMap;
@@ -16,11 +16,9 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let score = |words: &Vec<String>| {
         let (mut score, mut whole) = (0.0, 0.0);
         for word in words {
-            let rarity = rarity(view.files.len(), having.get(word.as_str()).copied().unwrap_or(0));
-            whole += rarity;
-            score += wanted
-                .get(word.as_str())
-                .map_or(0.0, |term| rarity * term.weight.min(2.0));
+            let idf = idf(view.files.len(), having.get(word.as_str()).copied().unwrap_or(0));
+            whole += idf;
+            score += wanted.get(word.as_str()).map_or(0.0, |term| idf * term.weight.min(2.0));
         }
         score / f64::sqrt(1.0 + whole)
     };

@@ -14,7 +14,7 @@ const IMPORTED: f64 = 0.3;
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let view = reading.view;
     let likeness =
-        |file: usize| reading.text.contents[view.files[file].content] + view.best_piece(file, &reading.text.pieces);
+        |file: usize| reading.text.contents[view.files[file].content] + view.best_chunk(file, &reading.text.chunks);
     let tests = (0..view.files.len()).filter(|file| view.files[*file].kind == Kind::Test);
     let mut tests: Vec<(f64, usize)> = tests
         .map(|test| (likeness(test), test))

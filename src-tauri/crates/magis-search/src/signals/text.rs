@@ -1,4 +1,4 @@
-//! BM25 of the whole file, and of its best piece: a function that matches lifts a long file.
+//! BM25 of the whole file, and of its best chunk: a function that matches lifts a long file.
 
 use super::{Found, Reading, best};
 use magis_core::Evidence;
@@ -13,12 +13,12 @@ pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
     })
 }
 
-/// File and best piece, by the title alone.
+/// File and best chunk, by the title alone.
 pub(crate) fn title<'a>(reading: &Reading<'a>) -> Found<'a> {
     let (view, title, query) = (reading.view, reading.title, reading.query);
-    let (whole, piece) = (best(title.contents.iter().copied()), best(title.pieces.iter().copied()));
+    let (whole, chunk) = (best(title.contents.iter().copied()), best(title.chunks.iter().copied()));
     let strength =
-        |file: usize| title.contents[view.files[file].content] / whole + view.best_piece(file, &title.pieces) / piece;
+        |file: usize| title.contents[view.files[file].content] / whole + view.best_chunk(file, &title.chunks) / chunk;
     let strengths = (0..view.files.len()).map(strength).collect();
     Found::relative(strengths, move |file| {
         let terms = title.terms(view.files[file].content, &query.title);
@@ -26,19 +26,19 @@ pub(crate) fn title<'a>(reading: &Reading<'a>) -> Found<'a> {
     })
 }
 
-/// Best pieces.
-pub(crate) fn pieces<'a>(reading: &Reading<'a>) -> Found<'a> {
+/// Best chunks.
+pub(crate) fn chunks<'a>(reading: &Reading<'a>) -> Found<'a> {
     let (view, text) = (reading.view, reading.text);
-    let strength = |file: usize| view.best_piece(file, &text.pieces);
+    let strength = |file: usize| view.best_chunk(file, &text.chunks);
     let strengths = (0..view.files.len()).map(strength).collect();
     Found::relative(strengths, move |file| {
-        let pieces = view.pieces_of(file);
-        // Of one piece there is no best.
-        let several = pieces.len() > 1;
-        let score = |piece: &usize| text.pieces[*piece];
-        let best = pieces.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a)));
-        best.filter(|_| several).map(|piece| Evidence::Lines {
-            span: view.spans[piece],
+        let chunks = view.chunks_of(file);
+        // Of one chunk there is no best.
+        let several = chunks.len() > 1;
+        let score = |chunk: &usize| text.chunks[*chunk];
+        let best = chunks.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a)));
+        best.filter(|_| several).map(|chunk| Evidence::Lines {
+            span: view.spans[chunk],
         })
     })
 }

@@ -18,8 +18,8 @@ fn a_past_commit_that_reads_alike_leads_to_what_it_changed() {
         commit: CommitId(format!("{:040}", 1)),
         subject: "Fix the walrus that overflows on tides".to_owned(),
     }));
-    let unheard = Signals::ALL.without(Signal::PastCommits);
-    let ranking = rank_after(&files, &commits, unheard, "The walrus overflows again");
+    let without = Signals::ALL.without(Signal::PastCommits);
+    let ranking = rank_after(&files, &commits, without, "The walrus overflows again");
     assert_eq!(paths(&ranking), [] as [&str; 0]);
 }
 
@@ -34,8 +34,8 @@ fn of_equal_files_the_one_changed_last_stands_first() {
     let ranking = rank_after(&files, &commits, Signals::ALL, "The walrus fails");
     assert_eq!(paths(&ranking), ["c.py", "b.py", "a.py"]);
     assert!(evidence(&ranking, "b.py").contains(&Evidence::ChangedLately { ago: 1 }));
-    let unheard = Signals::ALL.without(Signal::Recency);
-    let ranking = rank_after(&files, &commits, unheard, "The walrus fails");
+    let without = Signals::ALL.without(Signal::Recency);
+    let ranking = rank_after(&files, &commits, without, "The walrus fails");
     assert_eq!(paths(&ranking), ["a.py", "b.py", "c.py"]);
 }
 
@@ -48,15 +48,15 @@ fn what_was_changed_together_with_the_best_file_is_lifted() {
     ];
     let both: &[&str] = &["best.py", "company.py"];
     let commits: [(&str, &[&str]); 4] = [("One", both), ("Two", both), ("Three", both), ("Four", &["a_far.py"])];
-    let heard = Signals::ALL.without(Signal::Recency);
+    let enabled = Signals::ALL.without(Signal::Recency);
     let issue = "`quaggle` fails in quaggle with a shared word";
-    let ranking = rank_after(&files, &commits, heard, issue);
+    let ranking = rank_after(&files, &commits, enabled, issue);
     assert_eq!(paths(&ranking), ["best.py", "company.py", "a_far.py"]);
     let with = RepoPath::new("best.py").unwrap();
     let why = evidence(&ranking, "company.py");
     assert!(why.contains(&Evidence::ChangedTogether { with }), "{why:?}");
     // Two times are chance, and so is the company of what everything changes.
-    let ranking = rank_after(&files, &commits[1..], heard, issue);
+    let ranking = rank_after(&files, &commits[1..], enabled, issue);
     assert_eq!(paths(&ranking), ["best.py", "a_far.py", "company.py"]);
 }
 

@@ -337,8 +337,8 @@ fn the_code_in_an_issue_means_what_its_imports_hand_on() {
         ("harbor/__init__.py", "from .tides import gauge\n"),
     ];
     let issue = "It fails\n```\n>>> from harbor import gauge\n>>> gauge(3)\nTide 4\n```\n";
-    let heard = Signals::NONE.with(Signal::Examples);
-    let ranking = rank_after(&files, &[], heard, issue);
+    let enabled = Signals::NONE.with(Signal::Examples);
+    let ranking = rank_after(&files, &[], enabled, issue);
     assert_eq!(paths(&ranking), ["harbor/tides.py"]);
     let name = "gauge".to_owned();
     assert_eq!(
@@ -346,11 +346,11 @@ fn the_code_in_an_issue_means_what_its_imports_hand_on() {
         [Evidence::CalledInIssue { name }]
     );
     // Without the import it may be either, but no method, which would be called on something.
-    let ranking = rank_after(&files, &[], heard, "It fails\n```\ngauge(3)\n```\n");
+    let ranking = rank_after(&files, &[], enabled, "It fails\n```\ngauge(3)\n```\n");
     assert_eq!(paths(&ranking), ["harbor/tides.py", "lake/tides.py"]);
-    let ranking = rank_after(&files, &[], heard, "It fails\n```\nwater.gauge()\n```\n");
+    let ranking = rank_after(&files, &[], enabled, "It fails\n```\nwater.gauge()\n```\n");
     assert_eq!(paths(&ranking).len(), 3);
-    assert!(paths(&rank_after(&files, &[], heard, "We gauge (and so on) the tides")).is_empty());
+    assert!(paths(&rank_after(&files, &[], enabled, "We gauge (and so on) the tides")).is_empty());
 }
 
 #[test]

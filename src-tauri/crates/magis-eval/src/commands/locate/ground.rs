@@ -6,7 +6,7 @@ use crate::args::LocateArgs;
 use crate::commands::{chosen, open};
 use anyhow::{Context as _, Result};
 use magis_engine::floors::repo::BaseChoice;
-use magis_engine::floors::search::Spare;
+use magis_engine::floors::search::Retention;
 use magis_engine::{Locator, Magis};
 use magis_eval::instances::Instance;
 use magis_eval::repositories::Repositories;
@@ -75,7 +75,7 @@ impl<'a> Ground<'a> {
                 let clone = self.folder.join("clones").join(instance.repo.replace('/', "+"));
                 self.repositories
                     .scratch_clone(&instance.repo, &instance.base_commit, &clone)?;
-                self.magis.locator(&clone, &base, Spare::All, &mut watch)?
+                self.magis.locator(&clone, &base, Retention::All, &mut watch)?
             }
         };
         let (_, locator) = self.current.insert((instance.repo.clone(), locator));

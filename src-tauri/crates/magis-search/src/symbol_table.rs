@@ -1,13 +1,13 @@
-//! By simple name: which sources of the tree define it, and which use it. Which of its definers a use means is for
+//! By simple name: which sources of the tree define it, and which use it. Which of its definitions a use means is for
 //! `signals::calls` to say.
 
-use crate::facts::Shape;
+use crate::metadata::Shape;
 use crate::view::File;
 use std::collections::HashMap;
 
 /// The names of a tree.
 #[derive(Debug, Default)]
-pub(crate) struct Definers {
+pub(crate) struct SymbolTable {
     /// By simple name: the files that define it, sources only, each once.
     files: HashMap<String, Vec<u32>>,
     /// By name: the files that define it outside of any type.
@@ -16,7 +16,7 @@ pub(crate) struct Definers {
     users: HashMap<String, Vec<u32>>,
 }
 
-impl Definers {
+impl SymbolTable {
     /// The names of `files`.
     pub fn of(files: &[File]) -> Self {
         let mut found = Self::default();
@@ -30,7 +30,7 @@ impl Definers {
                     add(&mut found.free, symbol.name(), number);
                 }
             }
-            for name in &file.facts.names {
+            for name in &file.metadata.names {
                 add(&mut found.users, name, number);
             }
         }

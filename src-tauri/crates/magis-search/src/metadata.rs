@@ -14,7 +14,7 @@ pub(crate) const LARGEST_TEXT: usize = 1 << 20;
 const LONGEST_AVERAGE_LINE: usize = 400;
 /// In reading words alone, one counts so many times at most in a file: more hardly add to its score.
 const REPEATS: u32 = 12;
-/// Function-sized: what the best piece of a file is measured over.
+/// Function-sized: what the best chunk of a file is measured over.
 const CHUNK_LINES: u32 = 80;
 
 /// Which content: a blob, and the language it is read as. Where it lies in a tree is the view's.
@@ -38,7 +38,7 @@ impl Key {
 
 /// What is known of one content of the index. Stored as JSON with its document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Facts {
+pub(crate) struct FileMetadata {
     pub key: Key,
     /// How many terms its text has.
     pub length: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Facts {
 /// How far a content was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Depth {
-    /// Its words: it is one piece, and its symbols, imports and literals are not known yet.
+    /// Its words: it is one chunk, and its symbols, imports and literals are not known yet.
     #[serde(rename = "t")]
     Text,
     /// All that is ever known of it.
@@ -81,7 +81,7 @@ pub(crate) struct KnownSymbol {
     pub span: LineSpan,
     #[serde(rename = "k")]
     pub shape: Shape,
-    /// What it refers to, as numbers of the file's [`Facts::names`].
+    /// What it refers to, as numbers of the file's [`FileMetadata::names`].
     #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<u32>,
 }
@@ -108,9 +108,9 @@ pub(crate) struct KnownImport {
     pub names: Vec<String>,
 }
 
-/// A piece of a file.
+/// A chunk of a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct ChunkWords {
     pub span: LineSpan,
     pub words: Counted,
 }
@@ -148,8 +148,8 @@ fn unindexable(text: &str) -> bool {
 /// A text, read.
 #[derive(Debug)]
 pub(crate) struct Content {
-    pub facts: Facts,
-    pub pieces: Vec<Piece>,
+    pub metadata: FileMetadata,
+    pub chunks: Vec<ChunkWords>,
     /// The word sequences of its string literals.
     pub literals: Vec<String>,
     /// Whether it is found by its path alone.
@@ -160,7 +160,7 @@ impl Content {
     /// Nothing of it but what it is.
     fn empty(path: &RepoPath, blob: &BlobId, depth: Depth) -> Self {
         Self {
-            facts: Facts {
+            metadata: FileMetadata {
                 key: Key::of(path, blob),
                 length: 0,
                 symbols: Vec::new(),
@@ -170,7 +170,7 @@ impl Content {
                 depth,
                 skipped: None,
             },
-            pieces: Vec::new(),
+            chunks: Vec::new(),
             literals: Vec::new(),
             path_only: false,
         }
@@ -179,13 +179,13 @@ impl Content {
     /// One that is no text.
     pub fn without_text(path: &RepoPath, blob: &BlobId, why: SkipReason) -> Self {
         let mut content = Self::empty(path, blob, Depth::Whole);
-        content.facts.skipped = Some(why);
+        content.metadata.skipped = Some(why);
         content
     }
 
     /// Bytes of its terms.
     pub fn weight(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.words.terms.len()).sum()
+        self.chunks.iter().map(|chunk| chunk.words.terms.len()).sum()
     }
 }
 
@@ -194,32 +194,32 @@ pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, wor
     let mut content = Content::empty(path, blob, depth);
     if unindexable(text) {
         content.path_only = true;
-        content.facts.depth = Depth::Whole;
+        content.metadata.depth = Depth::Whole;
         return content;
     }
-    content.facts.origin = origin(text);
+    content.metadata.origin = origin(text);
     match depth {
         Depth::Text => {
             let lines = LineSpan::new(1, text.lines().count().max(1) as u32).ok();
             let words = words.count(text, REPEATS);
-            content.pieces = lines.map(|span| Piece { span, words }).into_iter().collect();
+            content.chunks = lines.map(|span| ChunkWords { span, words }).into_iter().collect();
         }
         Depth::Whole => {
             let (outline, chunks) = magis_syntax::outline_and_chunks(path, text, CHUNK_LINES);
-            content.facts.symbols = outline.symbols.into_iter().map(known_symbol).collect();
-            content.facts.imports = outline.imports.into_iter().map(known_import).collect();
+            content.metadata.symbols = outline.symbols.into_iter().map(known_symbol).collect();
+            content.metadata.imports = outline.imports.into_iter().map(known_import).collect();
             content.literals = literals::of_source(text);
             let lines = line_starts(text);
-            content.facts.names = uses::find(&mut content.facts.symbols, |span| lines_of(text, &lines, span));
-            let pieces = chunks.into_iter().map(|chunk| Piece {
+            content.metadata.names = uses::find(&mut content.metadata.symbols, |span| lines_of(text, &lines, span));
+            let chunks = chunks.into_iter().map(|chunk| ChunkWords {
                 span: chunk.span,
                 words: words.count(lines_of(text, &lines, chunk.span), u32::MAX),
             });
-            content.pieces = pieces.collect();
+            content.chunks = chunks.collect();
         }
     }
-    content.pieces.retain(|piece| piece.words.length > 0);
-    content.facts.length = content.pieces.iter().map(|piece| piece.words.length).sum();
+    content.chunks.retain(|chunk| chunk.words.length > 0);
+    content.metadata.length = content.chunks.iter().map(|chunk| chunk.words.length).sum();
     content
 }
 

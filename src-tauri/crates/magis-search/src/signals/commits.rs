@@ -19,15 +19,15 @@ const HALF: f64 = 100.0;
 const LATELY: u32 = 50;
 
 /// The history as the files of the tree see it, worked out once for all signals that go by it.
-pub(crate) struct Past<'a> {
-    pub history: &'a History,
+pub(crate) struct ChangeHistory<'a> {
+    pub log: &'a History,
     /// By commit: the files it changed, where they are now.
     pub changed: Vec<Vec<usize>>,
     /// By file: how many commits changed it.
     changes: Vec<usize>,
 }
 
-impl<'a> Past<'a> {
+impl<'a> ChangeHistory<'a> {
     pub fn of(view: &View, history: &'a History) -> Self {
         let mut places = Places::of(view);
         let mut changes = vec![0; view.files.len()];
@@ -40,7 +40,7 @@ impl<'a> Past<'a> {
             changed.push(files);
         }
         Self {
-            history,
+            log: history,
             changed,
             changes,
         }
@@ -55,17 +55,17 @@ impl<'a> Past<'a> {
 }
 
 /// Commits that resemble the issue.
-pub(crate) fn resembling<'a>(reading: &Reading<'a>, past: &Past<'a>) -> Found<'a> {
-    let commits = &past.history.commits;
+pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &ChangeHistory<'a>) -> Found<'a> {
+    let commits = &history.log.commits;
     let mut strengths = vec![0.0; reading.view.files.len()];
     let mut which: HashMap<usize, (f64, usize)> = HashMap::new();
-    for (commit, score) in past.history.resembling(&reading.query.terms, COMMITS) {
+    for (commit, score) in history.log.resembling(&reading.query.terms, COMMITS) {
         let size = commits[commit].changed.len();
         if size > HUGE {
             continue;
         }
         let likeness = score.powi(2) / (size.max(1) as f64).sqrt();
-        for file in &past.changed[commit] {
+        for file in &history.changed[commit] {
             strengths[*file] += likeness;
             let entry = which.entry(*file).or_insert((likeness, commit));
             if likeness > entry.0 {
@@ -73,7 +73,7 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, past: &Past<'a>) -> Found<'a
             }
         }
     }
-    past.damp(&mut strengths);
+    history.damp(&mut strengths);
     Found::of(strengths, move |file| {
         let commit = which.get(&file).map(|(_, commit)| &commits[*commit]);
         commit.map(|commit| Evidence::PastCommit {
@@ -85,9 +85,9 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, past: &Past<'a>) -> Found<'a
 
 /// Changed lately, of the files whose text matches: what was touched last is often what broke. Of little weight beside the
 /// rest, since it says nothing of the issue.
-pub(crate) fn recency<'a>(reading: &Reading<'a>, past: &Past<'a>) -> Found<'a> {
+pub(crate) fn recency<'a>(reading: &Reading<'a>, history: &ChangeHistory<'a>) -> Found<'a> {
     let mut ages: Vec<Option<u32>> = vec![None; reading.view.files.len()];
-    for (age, (commit, files)) in (0..).zip(past.history.commits.iter().zip(&past.changed)) {
+    for (age, (commit, files)) in (0..).zip(history.log.commits.iter().zip(&history.changed)) {
         if commit.changed.len() <= HUGE {
             for file in files {
                 ages[*file].get_or_insert(age);
@@ -99,7 +99,7 @@ pub(crate) fn recency<'a>(reading: &Reading<'a>, past: &Past<'a>) -> Found<'a> {
     }
     let strength = |age: &Option<u32>| age.map_or(0.0, |age| 1.0 / (1.0 + f64::from(age) / HALF));
     let mut strengths: Vec<f64> = ages.iter().map(strength).collect();
-    past.damp(&mut strengths);
+    history.damp(&mut strengths);
     Found::of(strengths, move |file| {
         let lately = ages[file].filter(|age| *age < LATELY);
         lately.map(|ago| Evidence::ChangedLately { ago })
