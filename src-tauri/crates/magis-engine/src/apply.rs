@@ -1,6 +1,6 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
-use crate::desk::now;
+use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_repo::{

@@ -3,7 +3,7 @@
 //! The database erases by itself; here the rest follows it: the objects that only the run needed, the index and the object
 //! store of the repository. What cannot be removed now, because it is in use, is removed at the next opening.
 
-use crate::desk::now;
+use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{RepoId, RunId};
 use magis_repo::{Pruning, prune, remove_store};

@@ -1,12 +1,12 @@
 //! The description of a file from memory, and what has to be asked for it (algorithm 1, P1 and P2): one way for runs, for
 //! a summary that a person wants anew, and for work ahead of any run.
 //!
-//! What is decided stands in `recall`; which files are described is for others to say.
+//! What is decided stands in `summary_lookup`; which files are described is for others to say.
 
+use crate::calls::{AskError, PromptVariant, messages, now};
 use crate::condense::condense;
-use crate::desk::{AskError, Fitted, messages, now};
-use crate::recall::{Chain, Recall, Wanted, recall};
-use crate::relevance::{Naming, Question, SilentMemory};
+use crate::relevance::{NameScoring, Question, UnconditionalScores};
+use crate::summary_lookup::{Chain, SummaryLookup, Wanted, look_up};
 use crate::workspace::CHARS_PER_TOKEN;
 use crate::{EngineError, Magis};
 use async_trait::async_trait;
@@ -24,7 +24,7 @@ pub(crate) const WHOLE_FILE: u32 = 1_200;
 
 /// Who asks the model, and under which run.
 #[async_trait]
-pub(crate) trait Asking: Send {
+pub(crate) trait SummaryCalls: Send {
     /// The model.
     fn card(&self) -> ModelCard;
     /// The run, where there is one.
@@ -33,11 +33,11 @@ pub(crate) trait Asking: Send {
     async fn tokens(&self, text: &str) -> Result<u32, LlmError>;
     /// P1.
     async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError>;
-    /// P2, in the largest of these sizes that fits; with the question as it was put.
+    /// P2, in the longest of these variants that fits; with the question as it was put.
     async fn summary(
         &mut self,
         path: &RepoPath,
-        sizes: Vec<Fitted<FileSummary>>,
+        variants: Vec<PromptVariant<FileSummary>>,
     ) -> Result<(FileSummary, String), AskError>;
 }
 
@@ -100,17 +100,25 @@ pub(crate) fn is_ready(
     model_sha: &str,
 ) -> Result<bool, EngineError> {
     let found = decide(store, snapshot, file, model_sha)?;
-    Ok(matches!(found, Recall::Itself | Recall::Stored(_) | Recall::Chained(_)))
+    Ok(matches!(
+        found,
+        SummaryLookup::Itself | SummaryLookup::Stored(_) | SummaryLookup::Chained(_)
+    ))
 }
 
 /// What is to be done about a version, with this model.
-fn decide(store: &Store, snapshot: &Snapshot, file: FileVersion<'_>, model_sha: &str) -> Result<Recall, EngineError> {
+fn decide(
+    store: &Store,
+    snapshot: &Snapshot,
+    file: FileVersion<'_>,
+    model_sha: &str,
+) -> Result<SummaryLookup, EngineError> {
     let (p1, p2) = (Template::ChangeMessage.hash(), Template::FileSummary.hash());
     let maker = |template_hash| Maker {
         model_sha,
         template_hash,
     };
-    recall(
+    look_up(
         store,
         &Wanted {
             repo: file.repo,
@@ -127,7 +135,7 @@ fn decide(store: &Store, snapshot: &Snapshot, file: FileVersion<'_>, model_sha: 
 
 /// The description of a version; what was asked is kept.
 pub(crate) async fn describe(
-    asking: &mut dyn Asking,
+    asking: &mut dyn SummaryCalls,
     store: &Store,
     snapshot: &Snapshot,
     file: FileVersion<'_>,
@@ -141,18 +149,18 @@ pub(crate) async fn describe(
         from_skeleton,
     };
     match found {
-        Recall::Itself => Ok(described(DescriptionSource::Itself, file.text.trim().to_owned(), false)),
-        Recall::Stored(summary) => Ok(described(
+        SummaryLookup::Itself => Ok(described(DescriptionSource::Itself, file.text.trim().to_owned(), false)),
+        SummaryLookup::Stored(summary) => Ok(described(
             DescriptionSource::Stored,
             summary.kept.text,
             summary.kept.from_skeleton,
         )),
-        Recall::Chained(chain) => Ok(updated(file, chain)),
-        Recall::Told(chain, words) => {
+        SummaryLookup::Chained(chain) => Ok(updated(file, chain)),
+        SummaryLookup::SelfExplanatory(chain, words) => {
             keep_message(store, file, &chain, &words, None, asking.run())?;
             Ok(updated(file, chain.and(words)))
         }
-        Recall::Ask(chain, diff) => {
+        SummaryLookup::Ask(chain, diff) => {
             let prompt = ChangeMessage {
                 path: file.path.to_string(),
                 diff,
@@ -166,12 +174,16 @@ pub(crate) async fn describe(
                 Err(fatal) => Err(fatal),
             }
         }
-        Recall::Anew => summarise(asking, store, file).await,
+        SummaryLookup::Anew => summarise(asking, store, file).await,
     }
 }
 
 /// P2, and what it says is kept.
-async fn summarise(asking: &mut dyn Asking, store: &Store, file: FileVersion<'_>) -> Result<Description, AskError> {
+async fn summarise(
+    asking: &mut dyn SummaryCalls,
+    store: &Store,
+    file: FileVersion<'_>,
+) -> Result<Description, AskError> {
     let summary = ask_summary(asking, file).await?;
     store.put_summary(&summary)?;
     Ok(Description {
@@ -184,10 +196,10 @@ async fn summarise(asking: &mut dyn Asking, store: &Store, file: FileVersion<'_>
 }
 
 /// P2: the whole file where it is short, its skeleton where it is long.
-pub(crate) async fn ask_summary(asking: &mut dyn Asking, file: FileVersion<'_>) -> Result<NewSummary, AskError> {
+pub(crate) async fn ask_summary(asking: &mut dyn SummaryCalls, file: FileVersion<'_>) -> Result<NewSummary, AskError> {
     let tokens = asking.tokens(file.text).await?;
-    let sizes = summary_sizes(file.path, file.text, tokens);
-    let (asked, text) = asking.summary(file.path, sizes).await?;
+    let variants = summary_sizes(file.path, file.text, tokens);
+    let (asked, text) = asking.summary(file.path, variants).await?;
     let card = asking.card();
     Ok(NewSummary {
         repo: file.repo,
@@ -205,14 +217,14 @@ pub(crate) async fn ask_summary(asking: &mut dyn Asking, file: FileVersion<'_>) 
     })
 }
 
-/// P2 in the sizes it can have: the file where it is short, then its skeleton, or its ends, within less and less.
-fn summary_sizes(path: &RepoPath, text: &str, tokens: u32) -> Vec<Fitted<FileSummary>> {
+/// P2 in the variants it can have: the file where it is short, then its skeleton, or its ends, within less and less.
+fn summary_sizes(path: &RepoPath, text: &str, tokens: u32) -> Vec<PromptVariant<FileSummary>> {
     let prompt = |text: String, skeleton| FileSummary {
         path: path.to_string(),
         text,
         skeleton,
     };
-    let whole = (tokens <= WHOLE_FILE).then(|| Fitted::whole(prompt(text.to_owned(), false)));
+    let whole = (tokens <= WHOLE_FILE).then(|| PromptVariant::whole(prompt(text.to_owned(), false)));
     let budget = WHOLE_FILE as usize * CHARS_PER_TOKEN;
     let shorter = [budget, budget / 2, budget / 4].into_iter().map(|characters| {
         if let Some(skeleton) = skeleton_within(path, text, characters) {
@@ -220,11 +232,11 @@ fn summary_sizes(path: &RepoPath, text: &str, tokens: u32) -> Vec<Fitted<FileSum
                 "{} of {} lines, as a skeleton",
                 skeleton.kept_lines, skeleton.total_lines
             );
-            return Fitted::less(prompt(skeleton.text, true), vec![left_out]);
+            return PromptVariant::less(prompt(skeleton.text, true), vec![left_out]);
         }
         let shorter = condense(text, characters).unwrap_or_else(|| text.to_owned());
         let left_out = format!("{} of {} characters", shorter.chars().count(), text.chars().count());
-        Fitted::less(prompt(shorter, false), vec![left_out])
+        PromptVariant::less(prompt(shorter, false), vec![left_out])
     });
     whole.into_iter().chain(shorter).collect()
 }
@@ -314,13 +326,13 @@ impl<'a> OutsideRuns<'a> {
         }
     }
 
-    /// Asks in the largest of `sizes` that fits. What a size leaves out has no run to be noted in; whether it was a
+    /// Asks in the longest of `variants` that fits. What a variant leaves out has no run to be noted in; whether it was a
     /// skeleton is kept with the summary.
-    async fn ask<P>(&mut self, path: &RepoPath, sizes: Vec<Fitted<P>>) -> Result<(P, String), AskError>
+    async fn ask<P>(&mut self, path: &RepoPath, variants: Vec<PromptVariant<P>>) -> Result<(P, String), AskError>
     where
         P: Prompt<Reply = String> + Send + Sync,
     {
-        for Fitted { prompt, .. } in sizes {
+        for PromptVariant { prompt, .. } in variants {
             let rendered = render(&prompt)?;
             let messages = messages(&rendered);
             let tokens = self.model.count_prompt(&messages, &rendered.answer).await?;
@@ -360,7 +372,7 @@ impl<'a> OutsideRuns<'a> {
 }
 
 #[async_trait]
-impl Naming for OutsideRuns<'_> {
+impl NameScoring for OutsideRuns<'_> {
     async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
         let head = head.clone();
         match question {
@@ -369,13 +381,13 @@ impl Naming for OutsideRuns<'_> {
         }
     }
 
-    fn memory(&self) -> SilentMemory {
-        SilentMemory::new(&self.store, self.repo, self.model.card())
+    fn memory(&self) -> UnconditionalScores {
+        UnconditionalScores::new(&self.store, self.repo, self.model.card())
     }
 }
 
 #[async_trait]
-impl Asking for OutsideRuns<'_> {
+impl SummaryCalls for OutsideRuns<'_> {
     fn card(&self) -> ModelCard {
         self.model.card().clone()
     }
@@ -390,14 +402,14 @@ impl Asking for OutsideRuns<'_> {
     }
 
     async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError> {
-        Ok(self.ask(path, vec![Fitted::whole(prompt)]).await?.1)
+        Ok(self.ask(path, vec![PromptVariant::whole(prompt)]).await?.1)
     }
 
     async fn summary(
         &mut self,
         path: &RepoPath,
-        sizes: Vec<Fitted<FileSummary>>,
+        variants: Vec<PromptVariant<FileSummary>>,
     ) -> Result<(FileSummary, String), AskError> {
-        self.ask(path, sizes).await
+        self.ask(path, variants).await
     }
 }

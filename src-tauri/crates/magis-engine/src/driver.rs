@@ -3,7 +3,7 @@
 //! Events are appended before they are acted upon. What a person appends meanwhile (steering) is taken in between two
 //! steps; a step that no longer fits is dropped, and its calls stay on record.
 
-use crate::desk::{AskError, Desk, now};
+use crate::calls::{AskError, ModelCalls, now};
 use crate::roles::{Step, custodian, developer, manager, names, qa};
 use crate::workspace::Workspace;
 use crate::{EngineError, Magis, Progress};
@@ -135,7 +135,7 @@ impl Magis {
             ObjectStore::open(&folder, &repository)?;
         }
         let snapshot = Snapshot::reopen(&folder, log.state.base())?;
-        let desk = Desk {
+        let calls = ModelCalls {
             model,
             store: self.store.clone(),
             run: log.run,
@@ -145,7 +145,7 @@ impl Magis {
             progress,
             notices: Vec::new(),
         };
-        Ok(Workspace::new(desk, snapshot, self.data.index(repo), stop))
+        Ok(Workspace::new(calls, snapshot, self.data.index(repo), stop))
     }
 }
 
@@ -202,7 +202,7 @@ impl<'store> Log<'store> {
                     None => DriveEnd::Stopped,
                 });
             };
-            work.desk.after_seq = self.seq;
+            work.calls.after_seq = self.seq;
             let step = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(DriveEnd::Stopped),
@@ -214,7 +214,7 @@ impl<'store> Log<'store> {
                 Err(AskError::Fatal(error)) => return Err(error),
                 Err(AskError::Unusable(why)) => return Err(EngineError::Step { run: self.run, why }),
             };
-            for notice in std::mem::take(&mut work.desk.notices) {
+            for notice in std::mem::take(&mut work.calls.notices) {
                 self.append(&RunEvent::Noticed { notice })?;
             }
             // Steering that came meanwhile may have made the step moot; then it is not recorded.

@@ -3,7 +3,7 @@
 //!
 //! The index itself is `magis-search`'s. A watch keeps it right, and so does each run.
 
-use crate::{EngineError, Magis, contents, past};
+use crate::{EngineError, Magis, commit_history, contents};
 use magis_core::{CommitId, RepoId};
 use std::fs::{self, File, TryLockError};
 use std::ops::ControlFlow;
@@ -57,9 +57,9 @@ impl Magis {
             }
         };
         // The lock's file stays: who waits for it holds it open, and another of its name would be another turn.
-        let Ok(_turn) = take_turn(&folder, waits) else { return };
+        let Ok(_lock) = lock(&folder, waits) else { return };
         forget(&folder);
-        past::forget(&folder);
+        commit_history::forget(&folder);
         contents::forget(&folder);
         drop(fs::remove_dir_all(folder));
     }
@@ -72,8 +72,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Waits until nobody else, in whichever process, opens the index in `folder` or brings it up to date, or until `waits` breaks
 /// it off. It is ours as long as what comes back is held; the system gives it back when a process dies.
-pub(crate) fn take_turn(folder: &Path, waits: &mut dyn FnMut() -> ControlFlow<()>) -> Result<File, EngineError> {
-    let file = turn_of(folder);
+pub(crate) fn lock(folder: &Path, waits: &mut dyn FnMut() -> ControlFlow<()>) -> Result<File, EngineError> {
+    let file = lock_file(folder);
     if let Some(around) = file.parent() {
         fs::create_dir_all(around).map_err(EngineError::io("create", around))?;
     }
@@ -89,7 +89,7 @@ pub(crate) fn take_turn(folder: &Path, waits: &mut dyn FnMut() -> ControlFlow<()
     }
 }
 
-fn turn_of(folder: &Path) -> PathBuf {
+fn lock_file(folder: &Path) -> PathBuf {
     folder.with_extension("lock")
 }
 

@@ -1,47 +1,48 @@
 //! Carries out what the flow asks for: the four kinds of agents at work on a repository, a model and a memory.
 //!
 //! Start with [`Magis`]: open a data folder, [`Magis::prepare`] a run, [`Magis::drive`] it. `driver` is the loop (append
-//! an event, hand it to the flow, carry out the next effect); `roles` holds the steps of each kind of agent; `desk` is
+//! an event, hand it to the flow, carry out the next effect); `roles` holds the steps of each kind of agent; `calls` is
 //! where every model call is rendered, budgeted, made once and recorded.
 //! This crate knows no terminal and no window: both follow a run through [`Progress`] and the store, and [`transcript`]
 //! tells it as text to either.
 
 mod apply;
+mod calls;
 mod claims;
+mod commit_history;
 mod condense;
 mod contents;
 mod data_folder;
 mod deleting;
 mod describing;
-mod desk;
 mod driver;
 mod error;
+mod index_session;
 mod indexed;
 mod limits;
 mod locating;
 mod magis;
 mod memory_file;
 mod pace;
-mod past;
 mod progress;
-mod recall;
 mod relevance;
 mod remembered;
 mod repositories;
 mod roles;
-mod searchable;
 mod steering;
+mod summary_lookup;
 pub mod transcript;
 mod watch;
 mod worked;
 mod workspace;
 
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};
+pub use calls::stage_of_step;
 pub use contents::NeedsNone;
 pub use data_folder::DataFolder;
-pub use desk::stage_of_step;
 pub use driver::DriveEnd;
 pub use error::EngineError;
+pub use index_session::Preparing;
 pub use indexed::IndexState;
 pub use limits::{EngineLimits, USUAL_CONTEXT};
 pub use locating::{LocateExtent, LocateTime, Location, Locator, ModelJudgement, SYMBOLS_TO_JUDGE};
@@ -52,7 +53,6 @@ pub use progress::Progress;
 pub use relevance::Relevance;
 pub use remembered::{FileMemory, MemoryDay, MemoryState, Remembered};
 pub use repositories::RunTexts;
-pub use searchable::Preparing;
 pub use steering::Steering;
 pub use watch::{
     Failure, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews, WatchState,

@@ -5,8 +5,8 @@
 
 use crate::condense::condense;
 use crate::describing::OutsideRuns;
+use crate::index_session::{IndexSession, Preparing, joined};
 use crate::relevance::{self, Relevance, descending};
-use crate::searchable::{Preparing, Searchable, joined};
 use crate::{EngineError, Magis};
 use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, SkippedFile};
 use magis_llm::LanguageModel;
@@ -37,7 +37,7 @@ pub struct LocateExtent {
     pub files: usize,
     /// So many functions and types at the most.
     pub symbols: usize,
-    /// The signals that are heard.
+    /// The signals that are enabled.
     pub signals: Signals,
 }
 
@@ -86,7 +86,7 @@ pub struct Locator {
     pub repo: RepoId,
     repository: Repository,
     objects: ObjectStore,
-    searchable: Searchable,
+    index_session: IndexSession,
     snapshot: Snapshot,
     skipped: Vec<SkippedFile>,
     took: LocateTime,
@@ -115,7 +115,7 @@ impl Magis {
         let snapshot = Snapshot::take(&repository, &objects, base)?;
         let mut locator = Locator {
             repo,
-            searchable: Searchable::open(&self.data.index(repo), retention, watch)?,
+            index_session: IndexSession::open(&self.data.index(repo), retention, watch)?,
             repository,
             objects,
             snapshot,
@@ -145,9 +145,9 @@ impl Locator {
     pub fn locate(&self, issue: &Issue, hints: &[Hint], extent: LocateExtent) -> Result<Location, EngineError> {
         let begun = Instant::now();
         let query = IssueQuery::of(issue, hints);
-        let sources = self.searchable.sources(extent.signals);
+        let sources = self.index_session.sources(extent.signals);
         let (ranking, symbols) = self
-            .searchable
+            .index_session
             .index
             .locate(&query, sources, extent.files, extent.symbols)?;
         let mut notes = self.snapshot.notes().to_vec();
@@ -190,12 +190,12 @@ impl Locator {
         };
         let asked = files.min(location.ranking.candidates.len());
         let candidates = &mut location.ranking.candidates[..asked];
-        let mut naming = OutsideRuns::new(self.repo, self.store.clone(), model);
-        let of_files = relevance::judge_files(&mut naming, &head, candidates).await?;
-        lend(&mut location.symbols, candidates, &of_files.relevance);
+        let mut scoring = OutsideRuns::new(self.repo, self.store.clone(), model);
+        let of_files = relevance::judge_files(&mut scoring, &head, candidates).await?;
+        propagate(&mut location.symbols, candidates, &of_files.relevance);
         let named = SYMBOLS_ASKED.min(location.symbols.len());
         let symbols = &mut location.symbols[..named];
-        let of_symbols = relevance::judge_symbols(&mut naming, &head, symbols).await?;
+        let of_symbols = relevance::judge_symbols(&mut scoring, &head, symbols).await?;
         for (what, why) in [("files", of_files.unasked), ("functions", of_symbols.unasked)] {
             if let Some(why) = why {
                 location
@@ -218,11 +218,11 @@ impl Locator {
         let (files, skipped) = listed.ok_or_else(EngineError::cancelled)?;
         let files: Vec<(RepoPath, BlobId)> = files.into_iter().map(|file| (file.path, file.blob)).collect();
         let listing = begun.elapsed();
-        let brought = self.searchable.bring_to(&self.snapshot, &files, watch)?;
-        self.skipped = joined(skipped, brought.skipped);
+        let synced = self.index_session.sync_to(&self.snapshot, &files, watch)?;
+        self.skipped = joined(skipped, synced.skipped);
         self.took = LocateTime {
-            index: listing + brought.index,
-            history: brought.history,
+            index: listing + synced.index,
+            history: synced.history,
             query: Duration::ZERO,
         };
         Ok(())
@@ -230,7 +230,7 @@ impl Locator {
 }
 
 /// Lets symbols rise and fall with their files, which have been judged since.
-fn lend(symbols: &mut [ScoredSymbol], files: &[Candidate], relevance: &[Relevance]) {
+fn propagate(symbols: &mut [ScoredSymbol], files: &[Candidate], relevance: &[Relevance]) {
     let best = files.iter().map(|file| file.score).fold(f64::MIN_POSITIVE, f64::max);
     let more: BTreeMap<&RepoPath, f64> = files
         .iter()

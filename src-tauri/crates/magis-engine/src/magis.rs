@@ -1,6 +1,6 @@
 //! The whole program behind its faces: one data folder, its store, its models, and the runs in it.
 
-use crate::desk::now;
+use crate::calls::now;
 use crate::driver::interrupt_abandoned;
 use crate::{DataFolder, EngineError, EngineLimits, Steering};
 use magis_core::{

@@ -2,7 +2,7 @@
 //!
 //! What such a file looks like and what is refused of it is the store's; here it meets the repository it is about.
 
-use crate::desk::now;
+use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{BlobId, RepoId};
 use magis_repo::{BaseChoice, ObjectStore, Snapshot};

@@ -1,33 +1,33 @@
-//! P3 by naming: how much likelier the issue makes each candidate, file or function, as an answer, and how that joins the
-//! ranking.
+//! P3 by conditional log-likelihood: how much likelier the issue makes each candidate, file or function, as an answer,
+//! and how that joins the ranking.
 //!
-//! Who asks, and whether it is recorded, is behind [`Naming`]; the candidates come from the ranking.
+//! Who asks, and whether it is recorded, is behind [`NameScoring`]; the candidates come from the ranking.
 
 use crate::EngineError;
-use crate::desk::{About, AskError, Desk, Fitted};
+use crate::calls::{AskError, CallContext, ModelCalls, PromptVariant};
 use async_trait::async_trait;
 use magis_core::{Candidate, RepoId};
 use magis_llm::{ModelCard, Score};
 use magis_prompts::{Head, RelevanceByName, SymbolByName, Template};
 use magis_search::{ScoredSymbol, fuse, keep, z_scores};
-use magis_store::{Maker, SilentScore, Store};
+use magis_store::{Maker, Store, UnconditionalScore};
 
 /// How much counts what, beside the ranking.
 mod weight {
-    /// Naming by token.
-    pub const NAMING: f64 = 0.1;
-    /// Yes or no on code: on what was measured it adds next to nothing to naming.
+    /// Log-likelihood ratio by token.
+    pub const LIKELIHOOD: f64 = 0.1;
+    /// Yes or no on code: on what was measured it adds next to nothing to that.
     pub const CODE: f64 = 0.02;
 }
 
-/// When a file stays a candidate: in units of what the ranking's best has it may lie so far below the best of ranking and
-/// naming together, and by places it has to be among the first as well. Each file costs a minute, and every additional one
+/// Keep thresholds of a candidate file: in units of what the ranking's best has it may lie so far below the best of ranking and
+/// likelihood together, and by places it has to be among the first as well. Each file costs a minute, and every additional one
 /// lowers the odds (the paper's table of complexity).
 ///
 /// Of 140 issues 95.2 % of the right files among the first ten stay so, and 77.1 % of the wrong ones go (the halves of
-/// [`Voices::fused`]: 95.0 and 76.3, 95.4 and 77.7). Each rule alone: near the best, four at most, 95.2 and 72.6; by places
+/// [`RelevanceFeatures::fused`]: 95.0 and 76.3, 95.4 and 77.7). Each rule alone: near the best, four at most, 95.2 and 72.6; by places
 /// 95.2 and 75.6.
-mod stays {
+mod thresholds {
     use magis_search::KeepRule;
 
     pub const NEAR: KeepRule = KeepRule {
@@ -37,13 +37,13 @@ mod stays {
     pub const FIRST: KeepRule = KeepRule { margin: 0.2, most: 5 };
     /// The first places lie so close together: the second has 11/12 of the first, the third 11/13.
     pub const PLACES: f64 = 11.0;
-    /// A place in naming beside one in the ranking.
-    pub const NAMING: f64 = 0.5;
+    /// A place by likelihood beside one in the ranking.
+    pub const LIKELIHOOD: f64 = 0.5;
 }
 
-/// What is known of the files of one issue, each in the order of the ranking.
+/// The features that relevance is judged by: of the files of one issue, each in the order of the ranking.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Voices<'a> {
+pub(crate) struct RelevanceFeatures<'a> {
     pub ranking: &'a [f64],
     pub per_token: &'a [Option<f64>],
     pub yes_no: &'a [Option<f64>],
@@ -58,27 +58,27 @@ pub(crate) enum Question {
     Symbol,
 }
 
-/// Puts the naming questions.
+/// Scores names as answers.
 #[async_trait]
-pub(crate) trait Naming: Send {
+pub(crate) trait NameScoring: Send {
     /// The log-probability of each name as the answer.
     async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError>;
-    /// Where it is remembered what was asked without an issue.
-    fn memory(&self) -> SilentMemory;
+    /// Where unconditional scores are kept.
+    fn memory(&self) -> UnconditionalScores;
 }
 
-/// What one model says of names of one repository where it is told no issue.
-pub(crate) struct SilentMemory {
+/// The unconditional log-likelihoods of one repository's names: what one model says of them without an issue.
+pub(crate) struct UnconditionalScores {
     store: Store,
     repo: RepoId,
     model_sha: String,
 }
 
-/// How much likelier the issue makes a name.
+/// How much likelier the issue makes a name as the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Named {
+pub(crate) struct ConditionalScore {
     /// log P(name | issue) − log P(name), in nats.
-    pub nats: f64,
+    pub log_ratio: f64,
     /// Tokens of the name.
     pub tokens: u32,
 }
@@ -90,7 +90,7 @@ pub struct Relevance {
     pub naming: Option<f64>,
     /// The same by token of the name.
     pub per_token: Option<f64>,
-    /// Ranking and naming together; comparable within one issue.
+    /// Ranking and likelihood together; comparable within one issue.
     pub fused: f64,
     /// Whether it stays a candidate (P3).
     pub kept: bool,
@@ -106,7 +106,7 @@ pub(crate) struct Judged {
 
 /// Asks about files, strongest first.
 pub(crate) async fn judge_files(
-    naming: &mut dyn Naming,
+    scoring: &mut dyn NameScoring,
     head: &Head,
     files: &[Candidate],
 ) -> Result<Judged, EngineError> {
@@ -114,16 +114,16 @@ pub(crate) async fn judge_files(
     if paths.is_empty() {
         return Ok(Judged::default());
     }
-    let (named, unasked) = usable(name(naming, Question::File, head, &paths).await)?;
+    let (named, unasked) = usable(conditional_scores(scoring, Question::File, head, &paths).await)?;
     let ranking: Vec<f64> = files.iter().map(|file| file.score).collect();
-    let per_token: Vec<Option<f64>> = named.iter().map(Named::per_token).collect();
-    let voices = Voices {
+    let per_token: Vec<Option<f64>> = named.iter().map(ConditionalScore::per_token).collect();
+    let features = RelevanceFeatures {
         ranking: &ranking,
         per_token: &per_token,
         yes_no: &[],
     };
     Ok(Judged {
-        relevance: relevance(&voices.fused(), &voices.kept(), &named),
+        relevance: relevance(&features.fused(), &features.kept(), &named),
         unasked,
     })
 }
@@ -132,7 +132,7 @@ pub(crate) async fn judge_files(
 /// word at its end. That the name ends there is not asked: it would be a fifth of the work, and of 34 issues as many had a
 /// function of the change first, among the first five and among the first ten.
 pub(crate) async fn judge_symbols(
-    naming: &mut dyn Naming,
+    scoring: &mut dyn NameScoring,
     head: &Head,
     symbols: &[ScoredSymbol],
 ) -> Result<Judged, EngineError> {
@@ -141,10 +141,10 @@ pub(crate) async fn judge_symbols(
     if names.is_empty() {
         return Ok(Judged::default());
     }
-    let (named, unasked) = usable(name(naming, Question::Symbol, head, &names).await)?;
+    let (named, unasked) = usable(conditional_scores(scoring, Question::Symbol, head, &names).await)?;
     let ranking: Vec<f64> = symbols.iter().map(|symbol| symbol.score).collect();
-    let nats: Vec<Option<f64>> = named.iter().map(|named| Some(named.nats)).collect();
-    let fused = fuse(&ranking, &nats);
+    let log_ratios: Vec<Option<f64>> = named.iter().map(|named| Some(named.log_ratio)).collect();
+    let fused = fuse(&ranking, &log_ratios);
     Ok(Judged {
         relevance: relevance(&fused, &vec![true; fused.len()], &named),
         unasked,
@@ -152,21 +152,21 @@ pub(crate) async fn judge_symbols(
 }
 
 /// Each name as the answer, after the issue and without it.
-async fn name(
-    naming: &mut dyn Naming,
+async fn conditional_scores(
+    scoring: &mut dyn NameScoring,
     question: Question,
     head: &Head,
     names: &[String],
-) -> Result<Vec<Named>, AskError> {
-    let with = scores(naming, question, head, names).await?;
-    let memory = naming.memory();
+) -> Result<Vec<ConditionalScore>, AskError> {
+    let with = scores(scoring, question, head, names).await?;
+    let memory = scoring.memory();
     let mut without = memory.known(question, names)?;
     let missing: Vec<String> = (names.iter().zip(&without))
         .filter(|(_, known)| known.is_none())
         .map(|(name, _)| name.clone())
         .collect();
     if !missing.is_empty() {
-        let asked = scores(naming, question, &Head::silent(), &missing).await?;
+        let asked = scores(scoring, question, &Head::unconditional(), &missing).await?;
         memory.keep(question, &missing, &asked)?;
         let unknown = without.iter_mut().filter(|known| known.is_none());
         for (unknown, score) in unknown.zip(asked) {
@@ -174,16 +174,16 @@ async fn name(
         }
     }
     let without: Vec<Score> = without.into_iter().flatten().collect();
-    Ok(Named::each(&with, &without))
+    Ok(ConditionalScore::each(&with, &without))
 }
 
 async fn scores(
-    naming: &mut dyn Naming,
+    scoring: &mut dyn NameScoring,
     question: Question,
     head: &Head,
     names: &[String],
 ) -> Result<Vec<Score>, AskError> {
-    let scores = naming.score_names(question, head, names).await?;
+    let scores = scoring.score_names(question, head, names).await?;
     if scores.len() == names.len() {
         Ok(scores)
     } else {
@@ -193,7 +193,9 @@ async fn scores(
 }
 
 /// What was named, or nothing and why.
-fn usable(asked: Result<Vec<Named>, AskError>) -> Result<(Vec<Named>, Option<String>), EngineError> {
+fn usable(
+    asked: Result<Vec<ConditionalScore>, AskError>,
+) -> Result<(Vec<ConditionalScore>, Option<String>), EngineError> {
     match asked {
         Ok(named) => Ok((named, None)),
         Err(AskError::Unusable(why)) => Ok((Vec::new(), Some(why))),
@@ -210,7 +212,7 @@ impl Question {
     }
 }
 
-impl SilentMemory {
+impl UnconditionalScores {
     pub fn new(store: &Store, repo: RepoId, model: &ModelCard) -> Self {
         Self {
             store: store.clone(),
@@ -222,8 +224,10 @@ impl SilentMemory {
     fn known(&self, question: Question, names: &[String]) -> Result<Vec<Option<Score>>, EngineError> {
         let template_hash = question.template().hash();
         let names = names.iter().map(String::as_str);
-        let known = self.store.silent_scores(self.repo, self.maker(&template_hash), names)?;
-        let score = |known: SilentScore| Score {
+        let known = self
+            .store
+            .unconditional_scores(self.repo, self.maker(&template_hash), names)?;
+        let score = |known: UnconditionalScore| Score {
             logprob: known.logprob,
             tokens: known.tokens,
         };
@@ -232,7 +236,7 @@ impl SilentMemory {
 
     fn keep(&self, question: Question, names: &[String], scores: &[Score]) -> Result<(), EngineError> {
         let template_hash = question.template().hash();
-        let score = |score: &Score| SilentScore {
+        let score = |score: &Score| UnconditionalScore {
             logprob: score.logprob,
             tokens: score.tokens,
         };
@@ -240,7 +244,7 @@ impl SilentMemory {
         let scores = scores.map(|(name, one)| (name.as_str(), score(one)));
         Ok(self
             .store
-            .put_silent_scores(self.repo, self.maker(&template_hash), scores)?)
+            .put_unconditional_scores(self.repo, self.maker(&template_hash), scores)?)
     }
 
     fn maker<'a>(&'a self, template_hash: &'a str) -> Maker<'a> {
@@ -251,7 +255,7 @@ impl SilentMemory {
     }
 }
 
-impl Voices<'_> {
+impl RelevanceFeatures<'_> {
     /// How relevant each file is: by its share of what the ranking's best has, and by how far what the model says of it
     /// stands out among the others, as z-scores. One that was not asked about counts as average in that question.
     ///
@@ -263,7 +267,7 @@ impl Voices<'_> {
         let (named, answered) = (z_scores(self.per_token), z_scores(self.yes_no));
         let at = |scores: &[f64], index: usize| scores.get(index).copied().unwrap_or(0.0);
         let fused = |(index, score): (usize, &f64)| {
-            score / best + weight::NAMING * at(&named, index) + weight::CODE * at(&answered, index)
+            score / best + weight::LIKELIHOOD * at(&named, index) + weight::CODE * at(&answered, index)
         };
         self.ranking.iter().enumerate().map(fused).collect()
     }
@@ -271,19 +275,22 @@ impl Voices<'_> {
     /// Which files stay candidates.
     pub fn kept(self) -> Vec<bool> {
         let fused = self.fused();
-        let (near, first) = (keep(&fused, stays::NEAR), keep(&self.by_places(), stays::FIRST));
+        let (near, first) = (
+            keep(&fused, thresholds::NEAR),
+            keep(&self.by_places(), thresholds::FIRST),
+        );
         let best = descending(&fused).first().copied();
         let kept = |at: usize| best == Some(at) || (near[at] && first[at]);
         (0..fused.len()).map(kept).collect()
     }
 
-    /// The places in ranking and naming together, the best being 1.
+    /// The places in ranking and likelihood together, the best being 1.
     fn by_places(self) -> Vec<f64> {
         let places = |values: &[f64]| -> Vec<f64> {
             let before = |value: &f64| values.iter().filter(|other| *other > value).count() as f64;
             values
                 .iter()
-                .map(|value| stays::PLACES / (stays::PLACES + before(value)))
+                .map(|value| thresholds::PLACES / (thresholds::PLACES + before(value)))
                 .collect()
         };
         let named: Vec<f64> = self.per_token.iter().map(|named| named.unwrap_or(f64::MIN)).collect();
@@ -292,18 +299,18 @@ impl Voices<'_> {
         let together: Vec<f64> = ranked
             .into_iter()
             .zip(named)
-            .map(|(ranked, named)| ranked + stays::NAMING * named)
+            .map(|(ranked, named)| ranked + thresholds::LIKELIHOOD * named)
             .collect();
         let best = together.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         together.into_iter().map(|value| value / best).collect()
     }
 }
 
-impl Named {
+impl ConditionalScore {
     /// Of each continuation, asked after the issue and without it.
     pub fn each(with: &[Score], without: &[Score]) -> Vec<Self> {
         let named = |(with, without): (&Score, &Score)| Self {
-            nats: with.logprob - without.logprob,
+            log_ratio: with.logprob - without.logprob,
             tokens: with.tokens,
         };
         with.iter().zip(without).map(named).collect()
@@ -311,7 +318,7 @@ impl Named {
 
     /// By token.
     pub fn per_token(&self) -> Option<f64> {
-        (self.tokens > 0).then(|| self.nats / f64::from(self.tokens))
+        (self.tokens > 0).then(|| self.log_ratio / f64::from(self.tokens))
     }
 }
 
@@ -322,10 +329,10 @@ pub(crate) fn descending(values: &[f64]) -> Vec<usize> {
     order
 }
 
-fn relevance(fused: &[f64], kept: &[bool], named: &[Named]) -> Vec<Relevance> {
+fn relevance(fused: &[f64], kept: &[bool], named: &[ConditionalScore]) -> Vec<Relevance> {
     let one = |at: usize| Relevance {
-        naming: named.get(at).map(|named| named.nats),
-        per_token: named.get(at).and_then(Named::per_token),
+        naming: named.get(at).map(|named| named.log_ratio),
+        per_token: named.get(at).and_then(ConditionalScore::per_token),
         fused: fused[at],
         kept: kept[at],
     };
@@ -333,23 +340,23 @@ fn relevance(fused: &[f64], kept: &[bool], named: &[Named]) -> Vec<Relevance> {
 }
 
 #[async_trait]
-impl Naming for Desk {
+impl NameScoring for ModelCalls {
     async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
-        let (about, head) = (About::default(), head.clone());
+        let (about, head) = (CallContext::default(), head.clone());
         match question {
             Question::File => {
-                let asked = [Fitted::whole(RelevanceByName { head })];
+                let asked = [PromptVariant::whole(RelevanceByName { head })];
                 self.score(&about, asked, names).await
             }
             Question::Symbol => {
-                let asked = [Fitted::whole(SymbolByName { head })];
+                let asked = [PromptVariant::whole(SymbolByName { head })];
                 self.score(&about, asked, names).await
             }
         }
     }
 
-    fn memory(&self) -> SilentMemory {
-        SilentMemory::new(&self.store, self.repo, self.model.card())
+    fn memory(&self) -> UnconditionalScores {
+        UnconditionalScores::new(&self.store, self.repo, self.model.card())
     }
 }
 
@@ -359,12 +366,12 @@ mod tests {
 
     fn check(ranking: &[f64], per_token: &[f64], order: &[usize]) {
         let per_token: Vec<Option<f64>> = per_token.iter().copied().map(Some).collect();
-        let fused = voices(ranking, &per_token).fused();
+        let fused = features(ranking, &per_token).fused();
         assert_eq!(descending(&fused), order, "{ranking:?} with {per_token:?}: {fused:?}");
     }
 
-    fn voices<'a>(ranking: &'a [f64], per_token: &'a [Option<f64>]) -> Voices<'a> {
-        Voices {
+    fn features<'a>(ranking: &'a [f64], per_token: &'a [Option<f64>]) -> RelevanceFeatures<'a> {
+        RelevanceFeatures {
             ranking,
             per_token,
             yes_no: &[],
@@ -384,30 +391,30 @@ mod tests {
 
     #[test]
     fn without_an_answer_the_ranking_stands_and_what_was_not_asked_counts_as_average() {
-        assert_eq!(voices(&[3.0, 1.5], &[]).fused(), [1.0, 0.5]);
+        assert_eq!(features(&[3.0, 1.5], &[]).fused(), [1.0, 0.5]);
         let asked = [None, Some(-1.0), Some(1.0)];
-        assert_eq!(descending(&voices(&[3.0; 3], &asked).fused()), [2, 0, 1]);
-        assert!(Voices::default().fused().is_empty() && Voices::default().kept().is_empty());
+        assert_eq!(descending(&features(&[3.0; 3], &asked).fused()), [2, 0, 1]);
+        assert!(RelevanceFeatures::default().fused().is_empty() && RelevanceFeatures::default().kept().is_empty());
     }
 
     #[test]
     fn files_near_the_best_stay_and_never_more_than_five() {
-        assert_eq!(voices(&[5.0, 4.0, 2.0, 1.0], &[]).kept(), [true, true, true, false]);
-        assert_eq!(voices(&[1.0; 9], &[]).kept().iter().filter(|kept| **kept).count(), 5);
+        assert_eq!(features(&[5.0, 4.0, 2.0, 1.0], &[]).kept(), [true, true, true, false]);
+        assert_eq!(features(&[1.0; 9], &[]).kept().iter().filter(|kept| **kept).count(), 5);
     }
 
     #[test]
     fn what_stands_far_back_by_places_goes_however_near_it_is() {
         let named: Vec<Option<f64>> = [4.0, 3.9, 3.8, 3.7, 3.6].map(Some).into();
         let ranking = [5.0, 4.9, 4.8, 4.7, 4.6];
-        assert_eq!(voices(&ranking, &named).kept(), [true, true, true, false, false]);
+        assert_eq!(features(&ranking, &named).kept(), [true, true, true, false, false]);
     }
 
     #[test]
     fn a_name_counts_by_token() {
         let score = |logprob, tokens| Score { logprob, tokens };
-        let named = Named::each(&[score(-2.0, 4), score(-1.0, 0)], &[score(-10.0, 4), score(-1.0, 0)]);
-        assert_eq!((named[0].nats, named[0].per_token()), (8.0, Some(2.0)));
+        let named = ConditionalScore::each(&[score(-2.0, 4), score(-1.0, 0)], &[score(-10.0, 4), score(-1.0, 0)]);
+        assert_eq!((named[0].log_ratio, named[0].per_token()), (8.0, Some(2.0)));
         assert_eq!(named[1].per_token(), None, "no token, nothing by token");
     }
 }

@@ -3,10 +3,10 @@
 //!
 //! How a run uses the memory is the Custodian's business.
 
+use crate::calls::now;
 use crate::contents::{self, Content, NeedsNone};
 use crate::describing::{self, FileVersion};
-use crate::desk::now;
-use crate::recall;
+use crate::summary_lookup;
 use crate::{EngineError, Magis};
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_llm::LanguageModel;
@@ -204,7 +204,7 @@ impl Magis {
             model_sha: &summary.kept.model_sha,
             template_hash: &template_hash,
         };
-        let chains = recall::chains(&self.store, repo, maker, vec![summary.clone()])?;
+        let chains = summary_lookup::chains(&self.store, repo, maker, vec![summary.clone()])?;
         let found = chains
             .into_iter()
             .find(|chain| chain.end == *to && !chain.messages.is_empty());

@@ -2,7 +2,7 @@
 //!
 //! What a run does with its tree is the roles' business; nothing here writes into a repository.
 
-use crate::desk::now;
+use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
 use magis_repo::{BaseChoice, FileEntry, ObjectStore, Repository, Snapshot};

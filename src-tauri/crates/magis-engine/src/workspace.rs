@@ -1,12 +1,12 @@
 //! What the roles work on: the tree, the index, the memory, the run so far; and the texts they share.
 
+use crate::calls::{CallContext, ModelCalls};
 use crate::condense::condense;
-use crate::desk::{About, Desk};
-use crate::searchable::{Preparing, Searchable};
+use crate::index_session::{IndexSession, Preparing};
 use crate::{EngineError, Progress};
 use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoPath, SkippedFile, Speaker, TaskId};
 use magis_flow::{FlowError, Run, TaskState};
-use magis_prompts::{Head, Whose};
+use magis_prompts::{Head, Persona};
 use magis_repo::{Snapshot, SourceText};
 use magis_search::{IssueQuery, Retention};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(crate) const CHARS_PER_TOKEN: usize = 3;
 
 /// A run's surroundings while it is driven.
 pub(crate) struct Workspace {
-    pub desk: Desk,
+    pub calls: ModelCalls,
     pub snapshot: Snapshot,
     pub index_folder: PathBuf,
     stop: CancellationToken,
@@ -29,7 +29,7 @@ pub(crate) struct Workspace {
 
 /// What files are ranked by.
 pub(crate) struct Located {
-    pub searchable: Searchable,
+    pub index_session: IndexSession,
     pub query: IssueQuery,
     /// Files that are no text, as the index has found.
     pub skipped: Vec<SkippedFile>,
@@ -44,9 +44,9 @@ pub(crate) struct TreeFiles {
 }
 
 impl Workspace {
-    pub fn new(desk: Desk, snapshot: Snapshot, index_folder: PathBuf, stop: CancellationToken) -> Self {
+    pub fn new(calls: ModelCalls, snapshot: Snapshot, index_folder: PathBuf, stop: CancellationToken) -> Self {
         Self {
-            desk,
+            calls,
             snapshot,
             index_folder,
             stop,
@@ -89,7 +89,7 @@ impl Workspace {
             Some(index) => index,
             None => {
                 let wanted = self.files()?.readable.clone();
-                let (snapshot, progress, stop) = (&self.snapshot, &self.desk.progress, &self.stop);
+                let (snapshot, progress, stop) = (&self.snapshot, &self.calls.progress, &self.stop);
                 let mut watch = |step| {
                     if let Preparing::Index { done, total } = step {
                         drop(progress.send(Progress::Indexing { done, total }));
@@ -100,14 +100,14 @@ impl Workspace {
                         ControlFlow::Continue(())
                     }
                 };
-                let mut searchable = Searchable::open(&self.index_folder, Retention::Few, &mut watch)?;
-                let brought = searchable.bring_to(snapshot, &wanted, &mut watch)?;
+                let mut index_session = IndexSession::open(&self.index_folder, Retention::Few, &mut watch)?;
+                let synced = index_session.sync_to(snapshot, &wanted, &mut watch)?;
                 // What the agents read is what is searched for: thousands of repeated log lines would outweigh the rest.
                 let issue = Issue::new(run.issue_text())?;
                 Located {
-                    searchable,
+                    index_session,
                     query: IssueQuery::of(&issue, run.hints()),
-                    skipped: brought.skipped,
+                    skipped: synced.skipped,
                 }
             }
         };
@@ -117,7 +117,7 @@ impl Workspace {
     /// A task, which the flow has just named.
     pub fn task<'run>(&self, run: &'run Run, task: TaskId) -> Result<&'run TaskState, EngineError> {
         let unknown = || EngineError::Log {
-            run: self.desk.run,
+            run: self.calls.run,
             source: FlowError::UnknownTask(task),
         };
         run.task(task).ok_or_else(unknown)
@@ -130,7 +130,7 @@ impl Workspace {
 
     /// The head of every prompt about the issue. Each hint is held to a fifth of the context at the most, visibly.
     pub fn head(&self, run: &Run) -> Head {
-        let budget = (self.desk.context() as usize / 5).min(1_500) * CHARS_PER_TOKEN;
+        let budget = (self.calls.context() as usize / 5).min(1_500) * CHARS_PER_TOKEN;
         let hint = |hint: &Hint| {
             let text = condense(hint.text(), budget).unwrap_or_else(|| hint.text().to_owned());
             match hint {
@@ -181,7 +181,7 @@ fn speaker(run: &Run, speaker: Speaker) -> String {
 }
 
 /// A Developer, as its prompts name it.
-pub(crate) fn developer(state: &TaskState) -> Whose {
+pub(crate) fn developer(state: &TaskState) -> Persona {
     let (name, focus) = match &state.role {
         Some(role) => (role.name.clone(), role.focus.clone()),
         None => ("the developer".to_owned(), String::new()),
@@ -190,7 +190,7 @@ pub(crate) fn developer(state: &TaskState) -> Whose {
 }
 
 /// A QA Engineer, as its prompts name it.
-pub(crate) fn reviewer(state: &TaskState) -> Whose {
+pub(crate) fn reviewer(state: &TaskState) -> Persona {
     let (name, focus) = match &state.reviewer {
         Some(role) => (role.name.clone(), role.focus.clone()),
         None => ("the QA engineer".to_owned(), String::new()),
@@ -198,8 +198,8 @@ pub(crate) fn reviewer(state: &TaskState) -> Whose {
     whose(name, focus, &state.task)
 }
 
-fn whose(name: String, focus: String, task: &FileTask) -> Whose {
-    Whose {
+fn whose(name: String, focus: String, task: &FileTask) -> Persona {
+    Persona {
         name,
         focus,
         task_id: task.id.to_string(),
@@ -221,8 +221,8 @@ pub(crate) fn objections(state: &TaskState) -> Vec<String> {
 }
 
 /// What a call about a task is about.
-pub(crate) fn about(state: &TaskState) -> About {
-    About::task(state.task.id, &state.task.path)
+pub(crate) fn about(state: &TaskState) -> CallContext {
+    CallContext::task(state.task.id, &state.task.path)
 }
 
 /// The file after a change; none where it is deleted.

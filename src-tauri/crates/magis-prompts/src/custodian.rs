@@ -58,11 +58,11 @@ impl Prompt for FileSummary {
     }
 }
 
-/// P3 by naming: how likely is the path as an answer. Asked once with the issue and once without; the difference
+/// P3 by log-likelihood: how likely is the path as an answer. Asked once with the issue and once without; the difference
 /// counts (the raw likelihood is a prior of length and fame).
 #[derive(Debug, Clone, Serialize)]
 pub struct RelevanceByName {
-    /// The issue and its hints; [`Head::silent`] for the second asking.
+    /// The issue and its hints; [`Head::unconditional`] for the second asking.
     #[serde(flatten)]
     pub head: Head,
 }
@@ -70,7 +70,7 @@ pub struct RelevanceByName {
 /// The same question for functions and types: how likely is `path::name` as an answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct SymbolByName {
-    /// The issue and its hints; [`Head::silent`] for the second asking.
+    /// The issue and its hints; [`Head::unconditional`] for the second asking.
     #[serde(flatten)]
     pub head: Head,
 }

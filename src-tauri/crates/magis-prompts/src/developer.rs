@@ -16,8 +16,8 @@ pub struct Head {
 }
 
 impl Head {
-    /// No issue: the second asking of a naming question.
-    pub fn silent() -> Self {
+    /// No issue: for the unconditional log-likelihood of an answer.
+    pub fn unconditional() -> Self {
         Self {
             issue: None,
             hints: Vec::new(),
@@ -27,7 +27,7 @@ impl Head {
 
 /// Who speaks: a Developer, or a QA Engineer, and about which task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Whose {
+pub struct Persona {
     /// The name of the role.
     pub name: String,
     /// Its focus.
@@ -50,7 +50,7 @@ pub struct Speech {
     pub record: String,
     /// Who speaks.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: Persona,
     /// How memory describes the file.
     pub description: String,
 }
@@ -83,7 +83,7 @@ pub struct RevisedRole {
     pub record: String,
     /// The role so far.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: Persona,
 }
 
 /// P8: a Developer designs its QA Engineer.
@@ -96,7 +96,7 @@ pub struct ReviewerRole {
     pub task: String,
     /// The Developer.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: Persona,
 }
 
 macro_rules! role_prompt {
@@ -122,10 +122,10 @@ pub(crate) use role_prompt;
 role_prompt!(RevisedRole, RevisedRole);
 role_prompt!(ReviewerRole, ReviewerRole);
 
-/// P9, first half: which symbol, by naming.
+/// P9, first half: which symbol, by log-likelihood.
 #[derive(Debug, Clone, Serialize)]
 pub struct CodeByName {
-    /// The issue; [`Head::silent`] for the second asking.
+    /// The issue; [`Head::unconditional`] for the second asking.
     #[serde(flatten)]
     pub head: Head,
     /// The file.
@@ -219,7 +219,7 @@ pub struct TheChange {
     pub head: Head,
     /// The Developer.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: Persona,
     /// The task.
     pub task: String,
     /// What was said against earlier rounds.
@@ -300,7 +300,7 @@ pub struct NewFile {
     pub head: Head,
     /// The Developer.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: Persona,
     /// The task.
     pub task: String,
     /// What was said against earlier rounds.

@@ -17,7 +17,7 @@ pub use custodian::{
     ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName, SymbolByName,
 };
 pub use developer::{
-    CodeByName, CodeToWrite, Fault, Head, LinesToChange, NewFile, ReviewerRole, RevisedRole, Speech, TheChange, Whose,
+    CodeByName, CodeToWrite, Fault, Head, LinesToChange, NewFile, Persona, ReviewerRole, RevisedRole, Speech, TheChange,
 };
 pub use manager::{
     CommitSubject, DeveloperRole, MeetingOpening, MeetingSummary, PlanWanted, TaskAction, TaskAnswer, TaskWanted,

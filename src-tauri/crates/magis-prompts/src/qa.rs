@@ -1,6 +1,6 @@
 //! The QA Engineers' prompt P11, in two askings: the comment in words, then the decision as a choice.
 
-use crate::developer::{Head, Whose};
+use crate::developer::{Head, Persona};
 use crate::reply::{prose, whole_sentences};
 use crate::{Prompt, ReplyError, Shape, Template};
 use serde::Serialize;
@@ -13,7 +13,7 @@ pub struct ReviewedChange {
     pub head: Head,
     /// The QA Engineer.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: Persona,
     /// The task.
     pub task: String,
     /// What the Developer said was wrong.

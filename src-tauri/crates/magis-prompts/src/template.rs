@@ -50,9 +50,9 @@ templates! {
     ChangeMessage = "P1", "p1_change_message", Custodian, &[];
     /// A file becomes a summary.
     FileSummary = "P2", "p2_summary", Custodian, &[];
-    /// Relevance by naming the path.
+    /// Relevance by the log-likelihood of the path.
     RelevanceByName = "P3-naming", "p3_naming", Custodian, &[HEAD];
-    /// Relevance of functions and types by naming them with their files.
+    /// Relevance of functions and types by the log-likelihood of their names, with their files.
     SymbolByName = "P3-symbol", "p3_symbol", Custodian, &[HEAD];
     /// Relevance by yes or no on real code.
     RelevanceByCode = "P3-code", "p3_code", Custodian, &[HEAD];
@@ -74,7 +74,7 @@ templates! {
     Plan = "P7", "p7_plan", Manager, &[HEAD];
     /// The QA Engineer's role.
     ReviewerRole = "P8", "p8_reviewer", Developer, &[HEAD];
-    /// Which symbol is to be changed, by naming.
+    /// Which symbol is to be changed, by log-likelihood.
     CodeByName = "P9-symbol", "p9_symbol", Developer, &[HEAD];
     /// Which lines inside it.
     Lines = "P9-lines", "p9_lines", Developer, &[HEAD];

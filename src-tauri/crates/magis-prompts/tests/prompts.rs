@@ -16,8 +16,8 @@ fn head() -> Head {
     }
 }
 
-fn whose() -> Whose {
-    Whose {
+fn whose() -> Persona {
+    Persona {
         name: "Ledger developer".to_owned(),
         focus: "Sums and their edges.".to_owned(),
         task_id: "T1".to_owned(),
@@ -188,7 +188,10 @@ fn every_prompt_is_as_recorded() {
 
 #[test]
 fn a_question_asked_without_its_issue_shows_nothing_of_it() {
-    let silent = render(&RelevanceByName { head: Head::silent() }).unwrap();
+    let silent = render(&RelevanceByName {
+        head: Head::unconditional(),
+    })
+    .unwrap();
     assert!(!silent.user.contains("<issue>"), "{}", silent.user);
     let asked = render(&RelevanceByName { head: head() }).unwrap();
     assert_eq!(asked.answer, silent.answer, "both are continued from the same words");

@@ -2,8 +2,8 @@
 //!
 //! All numbers are compared inside one issue only. This does not ask the model; its answers are passed in.
 
-/// The weight of naming beside the ranking. Set by hand.
-const NAMING_WEIGHT: f64 = 0.5;
+/// The weight of log-likelihood beside the ranking. Set by hand.
+const LIKELIHOOD_WEIGHT: f64 = 0.5;
 
 /// When a file stays a candidate: how far below the issue's best it lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,16 +14,18 @@ pub struct KeepRule {
     pub most: usize,
 }
 
-/// z(ranking) + 0.5 · z(naming), for the candidates of one issue, in their order.
+/// z(ranking) + 0.5 · z(log-likelihood), for the candidates of one issue, in their order.
 ///
-/// A candidate that was not asked about counts as average. Both slices have one entry a candidate; a shorter `naming`
+/// A candidate that was not asked about counts as average. Both slices have one entry a candidate; a shorter `likelihood`
 /// counts as "not asked" for the rest.
-pub fn fuse(ranking: &[f64], naming: &[Option<f64>]) -> Vec<f64> {
+pub fn fuse(ranking: &[f64], likelihood: &[Option<f64>]) -> Vec<f64> {
     let ranked: Vec<Option<f64>> = ranking.iter().copied().map(Some).collect();
-    let (ranked, named) = (z_scores(&ranked), z_scores(naming));
+    let (ranked, named) = (z_scores(&ranked), z_scores(likelihood));
     let named = named.into_iter().chain(std::iter::repeat(0.0));
     let together = ranked.into_iter().zip(named);
-    together.map(|(ranked, named)| ranked + NAMING_WEIGHT * named).collect()
+    together
+        .map(|(ranked, named)| ranked + LIKELIHOOD_WEIGHT * named)
+        .collect()
 }
 
 /// Which of the fused candidates stay: those within the rule's margin of the best, the best always.

@@ -32,9 +32,9 @@ mod run_texts;
 mod runs;
 mod schema;
 mod settings;
-mod silent_scores;
 mod store;
 mod summaries;
+mod unconditional_scores;
 
 pub use archive::{ArchivedRun, RunArchive};
 pub use calls::{Call, CallId, CallKind, CallOrigin, CallRecord, CallTotals, DayTotals, Speed};
@@ -53,6 +53,6 @@ pub use run_lists::{RunFilter, RunOrder};
 pub use run_pages::{ListedRun, RunPage, RunQuery, Standing};
 pub use run_texts::{HitPlace, RunHit, RunSearch, SnippetPart, TextSource};
 pub use runs::{NewRun, Parent, Run, RunEntry, RunOrigin, RunStatus};
-pub use silent_scores::SilentScore;
 pub use store::{Access, OpenOptions, Store};
 pub use summaries::{Coverage, Maker, NewSummary, Summary};
+pub use unconditional_scores::UnconditionalScore;

@@ -5,8 +5,8 @@
 use crate::error::Fault;
 use crate::{
     StoreError, applications, calls, change_messages, drafts, erasure, events, lease, memory_work, pending_prunings,
-    removals, repositories, repository_removals, reviews, run_tags, run_texts, runs, settings, silent_scores,
-    summaries,
+    removals, repositories, repository_removals, reviews, run_tags, run_texts, runs, settings, summaries,
+    unconditional_scores,
 };
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -38,7 +38,7 @@ const VERSIONS: &[&[&str]] = &[
     ],
     &[repository_removals::VERSION_3],
     &[summaries::VERSION_4, change_messages::VERSION_4, memory_work::VERSION_4],
-    &[silent_scores::VERSION_5],
+    &[unconditional_scores::VERSION_5],
     &[runs::VERSION_6],
     &[applications::VERSION_7, pending_prunings::VERSION_7],
 ];

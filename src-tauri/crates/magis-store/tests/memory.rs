@@ -4,7 +4,7 @@
 
 mod support;
 
-use magis_store::{ChangeMessage, Coverage, Maker, RunFilter, SilentScore, StoreError};
+use magis_store::{ChangeMessage, Coverage, Maker, RunFilter, StoreError, UnconditionalScore};
 use support::{Data, blob, path, repository, summary};
 
 #[test]
@@ -252,17 +252,19 @@ fn a_message_of_a_change_is_kept_for_that_change_alone() {
 fn the_score_of_a_name_is_known_for_its_repository_its_model_and_its_prompt_alone() {
     let data = Data::new();
     let other = data.store.upsert_repository(&repository("/projects/other"), 2).unwrap();
-    let score = |logprob| SilentScore { logprob, tokens: 3 };
+    let score = |logprob| UnconditionalScore { logprob, tokens: 3 };
     let put = |logprob| {
         let scores = [("a.py`", score(logprob)), ("b.py`", score(-7.5))];
-        data.store.put_silent_scores(data.repo, MAKER, scores).unwrap();
+        data.store.put_unconditional_scores(data.repo, MAKER, scores).unwrap();
     };
     let known = |repo, model_sha, template_hash| {
         let maker = Maker {
             model_sha,
             template_hash,
         };
-        data.store.silent_scores(repo, maker, ["c.py`", "a.py`"]).unwrap()
+        data.store
+            .unconditional_scores(repo, maker, ["c.py`", "a.py`"])
+            .unwrap()
     };
     put(-4.0);
     put(-4.25);

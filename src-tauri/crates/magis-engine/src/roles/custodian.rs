@@ -3,11 +3,11 @@
 
 use super::Step;
 use crate::EngineError;
+use crate::calls::{AskError, CallContext, PromptVariant};
 use crate::condense::condense;
 use crate::describing::{self, FileVersion};
-use crate::desk::{About, AskError, Fitted};
-use crate::relevance::{self, Voices, descending};
-use crate::searchable::joined;
+use crate::index_session::joined;
+use crate::relevance::{self, RelevanceFeatures, descending};
 use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
 use magis_core::{
     Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, RelevanceMode, RepoPath, RunEvent,
@@ -17,14 +17,14 @@ use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, Templ
 use magis_search::Signals;
 use magis_syntax::outline;
 
-/// How many candidates the yes/no question is put to, after naming: it costs a reading of some 300 tokens each.
+/// How many candidates the yes/no question is put to, after their likelihood: it costs a reading of some 300 tokens each.
 const ASKED_ON_CODE: usize = 5;
 
 /// Measures the issue; where it is longer than a quarter of the context, or 4000 tokens, a shorter form is read.
 pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> Step {
     let text = run.request().issue.text();
-    let budget = (work.desk.context() / 4).min(4_000);
-    let mut counted = work.desk.count(&[text.to_owned()]).await?;
+    let budget = (work.calls.context() / 4).min(4_000);
+    let mut counted = work.calls.count(&[text.to_owned()]).await?;
     let before = counted.pop().unwrap_or(0);
     if before <= budget {
         return Ok(RunEvent::IssueRead {
@@ -37,7 +37,7 @@ pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> Step {
     loop {
         let shorter = condense(text, characters).unwrap_or_else(|| text.to_owned());
         let after = work
-            .desk
+            .calls
             .count(std::slice::from_ref(&shorter))
             .await?
             .pop()
@@ -77,17 +77,17 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
     }
     let k = request.top_k.max(1) as usize;
     let located = work.index(run)?;
-    let searchable = &located.searchable;
-    let ranking = searchable
+    let index_session = &located.index_session;
+    let ranking = index_session
         .index
-        .rank_by(&located.query, searchable.sources(Signals::ALL), k)?;
+        .rank_by(&located.query, index_session.sources(Signals::ALL), k)?;
     Ok(RunEvent::CandidatesRanked {
         candidates: ranking.candidates,
         skipped: joined(skipped, located.skipped.clone()),
     })
 }
 
-/// P3: naming over all candidates, yes/no on the code of the best of them, fused with the ranking.
+/// P3: conditional log-likelihood of all candidates, yes/no on the code of the best of them, fused with the ranking.
 pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     let given = |candidate: &Candidate| candidate.evidence.contains(&Evidence::Given);
     let ranked: Vec<Candidate> = run
@@ -113,9 +113,9 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
         return judge_by_description(work, run, files).await;
     }
     let head = work.head(run);
-    let judged = relevance::judge_files(&mut work.desk, &head, &ranked).await?;
+    let judged = relevance::judge_files(&mut work.calls, &head, &ranked).await?;
     if let Some(why) = judged.unasked {
-        work.desk.replaced(Template::RelevanceByName, why, "the ranking alone");
+        work.calls.replaced(Template::RelevanceByName, why, "the ranking alone");
     }
     let per_token: Vec<Option<f64>> = judged.relevance.iter().map(|file| file.per_token).collect();
     let scores: Vec<f64> = ranked.iter().map(|candidate| candidate.score).collect();
@@ -124,12 +124,12 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
     for at in descending(&named).into_iter().take(ASKED_ON_CODE) {
         yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
     }
-    let voices = Voices {
+    let features = RelevanceFeatures {
         ranking: &scores,
         per_token: &per_token,
         yes_no: &yes_no,
     };
-    let (fused, kept) = (voices.fused(), voices.kept());
+    let (fused, kept) = (features.fused(), features.kept());
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),
         naming: judged.relevance[at].naming,
@@ -175,8 +175,12 @@ async fn judge_by_description(work: &mut Workspace, run: &Run, files: Vec<RepoPa
 /// How much likelier yes is than no, as a difference of log-probabilities; nothing where the question does not fit.
 async fn yes_or_no<P: Prompt>(work: &mut Workspace, path: &RepoPath, prompt: P) -> Result<Option<f64>, AskError> {
     match work
-        .desk
-        .weigh(&About::path(path), [Fitted::whole(prompt)], [" yes", " no"])
+        .calls
+        .weigh(
+            &CallContext::path(path),
+            [PromptVariant::whole(prompt)],
+            [" yes", " no"],
+        )
         .await
     {
         Ok(weight) => Ok(Some(weight)),
@@ -216,7 +220,7 @@ pub(crate) fn best_code(
 ) -> Result<String, EngineError> {
     let located = work.index(run)?;
     let asked = std::slice::from_ref(path);
-    let symbols = located.searchable.index.symbols_for(&located.query, asked, count)?;
+    let symbols = located.index_session.index.symbols_for(&located.query, asked, count)?;
     let outline = outline(path, text);
     let quoted = quoted_lines(run.issue_text(), text)
         .into_iter()
@@ -261,17 +265,17 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
     let blob = known.ok_or_else(missing)?;
     let source = work.read(path)?;
     let file = FileVersion {
-        repo: work.desk.repo,
+        repo: work.calls.repo,
         path,
         blob: &blob,
         text: &source.text,
     };
-    let store = work.desk.store.clone();
+    let store = work.calls.store.clone();
     let snapshot = work.snapshot.clone();
-    let description = match describing::describe(&mut work.desk, &store, &snapshot, file).await {
+    let description = match describing::describe(&mut work.calls, &store, &snapshot, file).await {
         Ok(description) => description,
         Err(AskError::Unusable(why)) => {
-            work.desk
+            work.calls
                 .replaced(Template::FileSummary, why, "the names the file defines");
             Description {
                 path: path.clone(),

@@ -3,7 +3,7 @@
 use super::Step;
 use super::manager::{or_plain_role, or_silence};
 use super::region::{Region, fence, nameable, own_lines, regions};
-use crate::desk::{About, AskError, Draw, Fitted};
+use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::relevance::descending;
 use crate::workspace::{Workspace, about, after, developer, lines, objections, quoted_lines, record, team};
 use magis_core::{
@@ -50,8 +50,8 @@ pub(crate) async fn speak(work: &mut Workspace, run: &Run, task: TaskId) -> Step
         description,
     };
     let text = work
-        .desk
-        .ask(&about(state), Draw::Greedy, [Fitted::whole(prompt)])
+        .calls
+        .ask(&about(state), SamplingMode::Greedy, [PromptVariant::whole(prompt)])
         .await;
     let text = or_silence(work, text, Template::MeetingSpeak)?;
     Ok(RunEvent::Spoken {
@@ -73,12 +73,12 @@ pub(crate) async fn revise_role(work: &mut Workspace, run: &Run, task: TaskId) -
         whose: developer(state),
     };
     let role = work
-        .desk
-        .ask(&about(state), Draw::Greedy, [Fitted::whole(prompt)])
+        .calls
+        .ask(&about(state), SamplingMode::Greedy, [PromptVariant::whole(prompt)])
         .await;
     let role = match (role, &state.role) {
         (Err(AskError::Unusable(why)), Some(before)) => {
-            work.desk.replaced(Template::RevisedRole, why, "the role as it was");
+            work.calls.replaced(Template::RevisedRole, why, "the role as it was");
             before.clone()
         }
         (role, _) => or_plain_role(work, role, Template::RevisedRole, "Developer", state)?,
@@ -95,8 +95,8 @@ pub(crate) async fn define_reviewer(work: &mut Workspace, run: &Run, task: TaskI
         whose: developer(state),
     };
     let role = work
-        .desk
-        .ask(&about(state), Draw::Greedy, [Fitted::whole(prompt)])
+        .calls
+        .ask(&about(state), SamplingMode::Greedy, [PromptVariant::whole(prompt)])
         .await;
     let role = or_plain_role(work, role, Template::ReviewerRole, "QA Engineer", state)?;
     Ok(RunEvent::ReviewerDefined { task, role })
@@ -142,7 +142,7 @@ async fn choose_symbols<'outline>(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
-    about: &About,
+    about: &CallContext,
     text: &str,
     outline: &'outline Outline,
 ) -> Result<Vec<&'outline Symbol>, AskError> {
@@ -150,7 +150,7 @@ async fn choose_symbols<'outline>(
     let mut symbols = nameable(outline);
     let located = work.index(run)?;
     let asked = std::slice::from_ref(path);
-    let matching = located.searchable.index.symbols_for(&located.query, asked, NAMES)?;
+    let matching = located.index_session.index.symbols_for(&located.query, asked, NAMES)?;
     let lexical = |symbol: &Symbol| {
         matching
             .iter()
@@ -178,17 +178,21 @@ async fn choose_symbols<'outline>(
         task: state.task.description.clone(),
         objections: objections(state),
     };
-    let asked = [Fitted::whole(prompt(work.head(run)))];
-    let naming: Vec<Option<f64>> = match work.desk.name(about, asked, prompt(Head::silent()), &names).await {
-        Ok(naming) => naming.into_iter().map(|named| Some(named.nats)).collect(),
+    let asked = [PromptVariant::whole(prompt(work.head(run)))];
+    let likelihood: Vec<Option<f64>> = match work
+        .calls
+        .conditional(about, asked, prompt(Head::unconditional()), &names)
+        .await
+    {
+        Ok(scores) => scores.into_iter().map(|named| Some(named.log_ratio)).collect(),
         Err(AskError::Unusable(why)) => {
-            work.desk.replaced(Template::CodeByName, why, "the best-matching name");
+            work.calls.replaced(Template::CodeByName, why, "the best-matching name");
             Vec::new()
         }
         Err(fatal) => return Err(fatal),
     };
     let ranking: Vec<f64> = symbols.iter().map(|symbol| lexical(symbol)).collect();
-    let mut fused = fuse(&ranking, &naming);
+    let mut fused = fuse(&ranking, &likelihood);
     let quoted = quoted_lines(run.issue_text(), text);
     let quoted: Vec<LineSpan> = quoted
         .into_iter()
@@ -239,7 +243,7 @@ async fn choose_in(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
-    about: &About,
+    about: &CallContext,
     text: &str,
     shown: LineSpan,
 ) -> Result<Vec<LineSpan>, AskError> {
@@ -254,19 +258,19 @@ async fn choose_in(
         numbered: numbered(text, shown),
         shown,
     };
-    let mut sizes = vec![Fitted::whole(prompt(shown))];
+    let mut variants = vec![PromptVariant::whole(prompt(shown))];
     for most in [200, 80, 30] {
         if shown.lines() > most
             && let Ok(fewer) = LineSpan::new(shown.first(), shown.first() + most - 1)
         {
             let left_out = format!("lines {} to {}", fewer.last() + 1, shown.last());
-            sizes.push(Fitted::less(prompt(fewer), vec![left_out]));
+            variants.push(PromptVariant::less(prompt(fewer), vec![left_out]));
         }
     }
-    match work.desk.ask(about, Draw::Greedy, sizes).await {
+    match work.calls.ask(about, SamplingMode::Greedy, variants).await {
         Ok(spans) => Ok(spans),
         Err(AskError::Unusable(why)) => {
-            work.desk
+            work.calls
                 .replaced(Template::Lines, why, format!("all of lines {shown}"));
             Ok(vec![shown])
         }
@@ -315,15 +319,19 @@ pub(crate) async fn write_code(
     let first = round.0 == 1 && candidate.0 == 0;
     let salt = u64::from(round.0) * 1_000 + u64::from(candidate.0);
     let draws = [
-        if first { Draw::Greedy } else { Draw::Varied(salt) },
-        Draw::Varied(salt + 500),
+        if first {
+            SamplingMode::Greedy
+        } else {
+            SamplingMode::Varied(salt)
+        },
+        SamplingMode::Varied(salt + 500),
     ];
     let mut objection = String::new();
-    for (attempt, draw) in draws.into_iter().enumerate() {
+    for (attempt, mode) in draws.into_iter().enumerate() {
         let written = match &state.task.action {
             FileAction::Delete => Ok((state.task.description.clone(), FileChange::Delete)),
-            FileAction::Create => create(work, run, state, &about, draw).await,
-            FileAction::Modify | FileAction::Rename { .. } => modify(work, run, state, &about, round, draw).await,
+            FileAction::Create => create(work, run, state, &about, mode).await,
+            FileAction::Modify | FileAction::Rename { .. } => modify(work, run, state, &about, round, mode).await,
         };
         match written {
             Ok((fault, change)) => {
@@ -345,7 +353,7 @@ pub(crate) async fn write_code(
             Err(fatal) => return Err(fatal),
         }
         if attempt == 0 {
-            work.desk.notices.push(Notice::Retried {
+            work.calls.notices.push(Notice::Retried {
                 step: Template::Code.to_string(),
                 why: objection.clone(),
             });
@@ -363,8 +371,8 @@ async fn create(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
-    about: &About,
-    draw: Draw,
+    about: &CallContext,
+    mode: SamplingMode,
 ) -> Result<(String, FileChange), AskError> {
     let beside = work.read(&state.task.candidate).ok();
     let neighbour = beside.and_then(|source| skeleton_within(&state.task.candidate, &source.text, 2_000));
@@ -380,11 +388,11 @@ async fn create(
         neighbour: String::new(),
         ..prompt.clone()
     };
-    let sizes = [
-        Fitted::whole(prompt),
-        Fitted::less(less, vec!["the file beside it".to_owned()]),
+    let variants = [
+        PromptVariant::whole(prompt),
+        PromptVariant::less(less, vec!["the file beside it".to_owned()]),
     ];
-    let content = work.desk.ask(about, draw, sizes).await?;
+    let content = work.calls.ask(about, mode, variants).await?;
     Ok((state.task.description.clone(), FileChange::Create { content }))
 }
 
@@ -392,9 +400,9 @@ async fn modify(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
-    about: &About,
+    about: &CallContext,
     round: Round,
-    draw: Draw,
+    mode: SamplingMode,
 ) -> Result<(String, FileChange), AskError> {
     let path = &state.task.path;
     let text = work.read(path)?.text;
@@ -403,7 +411,7 @@ async fn modify(
     let (symbols, spans) = chosen.map_or((&[][..], &[][..]), |chosen| (&chosen.symbols[..], &chosen.spans[..]));
     let (mut faults, mut edits) = (Vec::new(), Vec::new());
     for region in regions(&text, &outline, symbols, spans) {
-        let (fault, new) = rewrite(work, run, state, about, &text, &region, draw).await?;
+        let (fault, new) = rewrite(work, run, state, about, &text, &region, mode).await?;
         faults.push(fault);
         edits.push(Edit {
             span: region.span,
@@ -425,10 +433,10 @@ async fn rewrite(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
-    about: &About,
+    about: &CallContext,
     text: &str,
     region: &Region,
-    draw: Draw,
+    mode: SamplingMode,
 ) -> Result<(String, String), AskError> {
     let path = &state.task.path;
     let around = skeleton_within(path, text, 1_500)
@@ -446,24 +454,24 @@ async fn rewrite(
         focus_lines: region.focus.clone(),
     };
     let outline_left_out = vec!["the file's outline".to_owned()];
-    let sizes = |change: &TheChange| {
+    let variants = |change: &TheChange| {
         let less = TheChange {
             context: String::new(),
             ..change.clone()
         };
         [(change.clone(), Vec::new()), (less, outline_left_out.clone())]
     };
-    let faults = sizes(&whole).map(|(change, left_out)| Fitted::less(Fault { change }, left_out));
-    let fault = work.desk.ask(about, draw, faults).await?;
+    let faults = variants(&whole).map(|(change, left_out)| PromptVariant::less(Fault { change }, left_out));
+    let fault = work.calls.ask(about, mode, faults).await?;
     let tokens = work
-        .desk
+        .calls
         .count(std::slice::from_ref(&region.code))
         .await?
         .pop()
         .unwrap_or(0);
-    let code = sizes(&whole).map(|(change, left_out)| {
+    let code = variants(&whole).map(|(change, left_out)| {
         let (fault, begin) = (fault.clone(), region.begin.clone());
-        Fitted::less(
+        PromptVariant::less(
             CodeToWrite {
                 change,
                 fault,
@@ -473,7 +481,7 @@ async fn rewrite(
             left_out,
         )
     });
-    let answer = work.desk.ask(about, draw, code).await?;
+    let answer = work.calls.ask(about, mode, code).await?;
     let original = lines(text, region.span);
     let new = match (&region.name, Language::of(path)) {
         (Some(name), Some(language)) => extract_definition(language, &answer, name)

@@ -3,7 +3,7 @@
 use super::Step;
 use super::custodian::best_code;
 use crate::EngineError;
-use crate::desk::{About, AskError, Draw, Fitted};
+use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::workspace::{Workspace, about, record, team};
 use magis_core::text::count;
 use magis_core::{
@@ -44,15 +44,19 @@ pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath
         code: String::new(),
         ..whole.clone()
     };
-    let sizes = [
-        Fitted::whole(whole),
-        Fitted::less(less, vec!["the best-matching code".to_owned()]),
+    let variants = [
+        PromptVariant::whole(whole),
+        PromptVariant::less(less, vec!["the best-matching code".to_owned()]),
     ];
     let id = TaskId(run.tasks().map(|state| state.task.id.0).max().unwrap_or(0) + 1);
-    let answer = match work.desk.ask(&About::path(path), Draw::Greedy, sizes).await {
+    let answer = match work
+        .calls
+        .ask(&CallContext::path(path), SamplingMode::Greedy, variants)
+        .await
+    {
         Ok(answer) => answer,
         Err(AskError::Unusable(why)) => {
-            work.desk.replaced(Template::Task, why, "the issue itself as the task");
+            work.calls.replaced(Template::Task, why, "the issue itself as the task");
             let description = format!("Resolve the issue '{}' in this file.", run.request().issue.title());
             TaskAnswer::Task {
                 action: TaskAction::Modify,
@@ -102,7 +106,7 @@ fn checked_action(
         TaskAction::Create(_) => "a file stands there already, or it is of another kind",
     };
     let why = format!("{path}: {refused}");
-    work.desk.replaced(Template::Task, why, "the file is modified");
+    work.calls.replaced(Template::Task, why, "the file is modified");
     Ok((path.clone(), FileAction::Modify))
 }
 
@@ -119,8 +123,8 @@ pub(crate) async fn define_role(work: &mut Workspace, run: &Run, task: TaskId) -
         task: state.task.description.clone(),
     };
     let role = work
-        .desk
-        .ask(&about(state), Draw::Greedy, [Fitted::whole(prompt)])
+        .calls
+        .ask(&about(state), SamplingMode::Greedy, [PromptVariant::whole(prompt)])
         .await;
     let role = or_plain_role(work, role, Template::DeveloperRole, "Developer", state)?;
     Ok(RunEvent::RoleDefined { task, role })
@@ -136,7 +140,7 @@ pub(crate) fn or_plain_role(
 ) -> Result<Role, AskError> {
     match role {
         Err(AskError::Unusable(why)) => {
-            work.desk.replaced(template, why, "a role without particulars");
+            work.calls.replaced(template, why, "a role without particulars");
             let focus = format!("Works on {}.", state.task.path);
             Ok(Role {
                 name: format!("{title} of {}", state.task.path.file_name()),
@@ -154,8 +158,12 @@ pub(crate) async fn open_meeting(work: &mut Workspace, run: &Run) -> Step {
         team: team(run),
     };
     let text = work
-        .desk
-        .ask(&About::default(), Draw::Greedy, [Fitted::whole(prompt)])
+        .calls
+        .ask(
+            &CallContext::default(),
+            SamplingMode::Greedy,
+            [PromptVariant::whole(prompt)],
+        )
         .await;
     let text = or_silence(work, text, Template::MeetingOpen)?;
     Ok(RunEvent::Spoken {
@@ -175,8 +183,12 @@ pub(crate) async fn sum_up(work: &mut Workspace, run: &Run) -> Step {
         record: record(run),
     };
     let text = work
-        .desk
-        .ask(&About::default(), Draw::Greedy, [Fitted::whole(prompt)])
+        .calls
+        .ask(
+            &CallContext::default(),
+            SamplingMode::Greedy,
+            [PromptVariant::whole(prompt)],
+        )
         .await;
     let text = or_silence(work, text, Template::MeetingSumUp)?;
     Ok(RunEvent::Spoken {
@@ -196,7 +208,7 @@ pub(crate) fn or_silence(
 ) -> Result<String, AskError> {
     match text {
         Err(AskError::Unusable(why)) => {
-            work.desk.replaced(template, why, "silence");
+            work.calls.replaced(template, why, "silence");
             Ok("(said nothing)".to_owned())
         }
         other => other,
@@ -218,13 +230,17 @@ pub(crate) async fn make_plan(work: &mut Workspace, run: &Run) -> Step {
         tasks: tasks.clone(),
     };
     let plan = match work
-        .desk
-        .ask(&About::default(), Draw::Greedy, [Fitted::whole(prompt)])
+        .calls
+        .ask(
+            &CallContext::default(),
+            SamplingMode::Greedy,
+            [PromptVariant::whole(prompt)],
+        )
         .await
     {
         Ok(plan) => plan,
         Err(AskError::Unusable(why)) => {
-            work.desk.replaced(
+            work.calls.replaced(
                 Template::Plan,
                 why,
                 "the tasks one after the other, the most relevant file first",
@@ -272,14 +288,18 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> Step {
         diff: String::new(),
         ..prompt.clone()
     };
-    let sizes = [
-        Fitted::less(prompt, left_out),
-        Fitted::less(smallest, vec!["the patch".to_owned()]),
+    let variants = [
+        PromptVariant::less(prompt, left_out),
+        PromptVariant::less(smallest, vec!["the patch".to_owned()]),
     ];
-    let subject = match work.desk.ask(&About::default(), Draw::Greedy, sizes).await {
+    let subject = match work
+        .calls
+        .ask(&CallContext::default(), SamplingMode::Greedy, variants)
+        .await
+    {
         Ok(subject) => subject,
         Err(AskError::Unusable(why)) => {
-            work.desk.replaced(Template::CommitSubject, why, "the issue's title");
+            work.calls.replaced(Template::CommitSubject, why, "the issue's title");
             run.request().issue.title().to_owned()
         }
         Err(fatal) => return Err(fatal),

@@ -7,7 +7,7 @@ pub(crate) mod names;
 pub(crate) mod qa;
 mod region;
 
-use crate::desk::AskError;
+use crate::calls::AskError;
 use magis_core::RunEvent;
 
 /// What a step gives.

@@ -1,7 +1,7 @@
 //! The QA Engineers: P11's comment in words, then its decision as a comparison of two words.
 
 use super::Step;
-use crate::desk::{AskError, Draw, Fitted};
+use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::workspace::{Workspace, about, after, reviewer};
 use magis_core::text::count;
 use magis_core::{CandidateNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
@@ -60,21 +60,25 @@ pub(crate) async fn review(
         findings: findings.iter().map(ToString::to_string).collect(),
     };
     let about = about(state).round(round).candidate(candidate);
-    let asked = Fitted::less(ReviewComment { change: change.clone() }, left_out.clone());
-    let comment = work.desk.ask(&about, Draw::Greedy, [asked]).await;
+    let asked = PromptVariant::less(ReviewComment { change: change.clone() }, left_out.clone());
+    let comment = work.calls.ask(&about, SamplingMode::Greedy, [asked]).await;
     let comment = super::manager::or_silence(work, comment, Template::ReviewComment)?;
     let decision = ReviewDecision {
         change,
         comment: comment.clone(),
     };
     let weight = match work
-        .desk
-        .weigh(&about, [Fitted::less(decision, left_out)], [" approve", " reject"])
+        .calls
+        .weigh(
+            &about,
+            [PromptVariant::less(decision, left_out)],
+            [" approve", " reject"],
+        )
         .await
     {
         Ok(weight) => weight,
         Err(AskError::Unusable(why)) => {
-            work.desk.replaced(
+            work.calls.replaced(
                 Template::ReviewDecision,
                 why,
                 "rejected: what could not be reviewed is not approved",

@@ -5,7 +5,7 @@
 use super::Watched;
 use super::prospects::{Kind, Prospect, in_order};
 use crate::describing::{FileVersion, is_ready};
-use crate::{EngineError, past};
+use crate::{EngineError, commit_history};
 use magis_core::{BlobId, CommitId, RepoPath, RunEvent, RunId};
 use magis_repo::{BaseChoice, Snapshot};
 use magis_store::{RunFilter, RunOrder};
@@ -161,7 +161,7 @@ impl Choosing {
             return Ok(changes.clone());
         }
         let folder = self.watched.magis.data.index(self.watched.repo);
-        let commits = past::commits(&folder, snapshot, |_| {
+        let commits = commit_history::commits(&folder, snapshot, |_| {
             if stop.is_cancelled() {
                 ControlFlow::Break(())
             } else {

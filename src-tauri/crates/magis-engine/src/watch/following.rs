@@ -3,7 +3,7 @@
 use super::{Failure, WatchNews, Watched};
 use crate::EngineError;
 use crate::contents::{self, Content};
-use crate::indexed::{self, take_turn};
+use crate::indexed::{self, lock};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_repo::{ChangedPaths, GitPart, Repository, WatchEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
@@ -244,7 +244,7 @@ impl Following {
             .collect();
         let reader = work.reader()?;
         let stop = self.stop.clone();
-        let _turn = take_turn(&self.folder, &mut || going(&stop))?;
+        let _lock = lock(&self.folder, &mut || going(&stop))?;
         let stamp = self.stamp_now();
         let is_ours = !stamp.is_empty() && self.stamp.take() == Some(stamp);
         let mut index = match self.index.take().filter(|_| is_ours) {

@@ -20,8 +20,8 @@ const SMALL_LINES: usize = 60;
 const SMALL_SHARE: usize = 5;
 /// Characters of a difference that P1 reads; more is told by the beginning of each place that changed.
 const DIGEST: usize = 200 * CHARS_PER_TOKEN;
-/// A change of no more characters tells itself: P1's answer may be as long.
-const TELLS_ITSELF: usize = 80 * CHARS_PER_TOKEN;
+/// A change of no more characters is self-explanatory: P1's answer may be as long.
+const SELF_EXPLANATORY: usize = 80 * CHARS_PER_TOKEN;
 /// Files that are gone which are compared with one that is new, to find the one that was moved.
 const MOVED_CANDIDATES: usize = 5;
 
@@ -43,15 +43,15 @@ pub(crate) struct Wanted<'a> {
 
 /// What is to be done.
 #[derive(Debug)]
-pub(crate) enum Recall {
+pub(crate) enum SummaryLookup {
     /// Nothing: the file is shorter than a summary.
     Itself,
     /// Nothing: this very content has a summary.
     Stored(Summary),
     /// Nothing: a summary and messages lead to this version.
     Chained(Chain),
-    /// The change tells itself, in these words.
-    Told(Chain, String),
+    /// The change is self-explanatory, in these words.
+    SelfExplanatory(Chain, String),
     /// P1, with this difference.
     Ask(Chain, String),
     /// P2.
@@ -74,12 +74,12 @@ impl Chain {
 }
 
 /// Decides. Memory's order is kept: the exact version, then the nearest older one that little separates, then a new summary.
-pub(crate) fn recall(store: &Store, wanted: &Wanted<'_>) -> Result<Recall, EngineError> {
+pub(crate) fn look_up(store: &Store, wanted: &Wanted<'_>) -> Result<SummaryLookup, EngineError> {
     if let Some(summary) = store.known_summary(wanted.repo, wanted.path, wanted.blob, wanted.summaries)? {
-        return Ok(Recall::Stored(summary));
+        return Ok(SummaryLookup::Stored(summary));
     }
     if Content::of(wanted.text).needs_none().is_some() {
-        return Ok(Recall::Itself);
+        return Ok(SummaryLookup::Itself);
     }
     let mut roots = store.versions_of(wanted.repo, wanted.path, wanted.summaries, COMPARED as u32)?;
     if roots.is_empty() {
@@ -87,7 +87,7 @@ pub(crate) fn recall(store: &Store, wanted: &Wanted<'_>) -> Result<Recall, Engin
     }
     let chains = chains(store, wanted.repo, wanted.changes, roots)?;
     if let Some(chain) = chains.iter().find(|chain| chain.end == *wanted.blob) {
-        return Ok(Recall::Chained(chain.clone()));
+        return Ok(SummaryLookup::Chained(chain.clone()));
     }
     Ok(nearest(wanted, chains))
 }
@@ -126,12 +126,12 @@ pub(crate) fn chains(
 
 /// What the nearest of the versions is good for. The fewest messages are taken with which the whole difference can be
 /// read; where none can be, the smallest difference.
-fn nearest(wanted: &Wanted<'_>, chains: Vec<Chain>) -> Recall {
+fn nearest(wanted: &Wanted<'_>, chains: Vec<Chain>) -> SummaryLookup {
     let newest_first = |chain: &Chain| std::cmp::Reverse(chain.messages.len());
     let mut open: Vec<Chain> = chains
         .into_iter()
         .filter(|chain| chain.messages.len() < LONGEST_CHAIN)
-        .filter(|chain| chain.length() + TELLS_ITSELF < wanted.text.len())
+        .filter(|chain| chain.length() + SELF_EXPLANATORY < wanted.text.len())
         .collect();
     open.sort_by_key(newest_first);
     let small = SMALL_LINES.max(wanted.text.lines().count() / SMALL_SHARE);
@@ -155,12 +155,12 @@ fn nearest(wanted: &Wanted<'_>, chains: Vec<Chain>) -> Recall {
             .min_by_key(|(chain, _, whole)| (whole.len(), chain.messages.len()))
     });
     let Some((chain, old, whole)) = best else {
-        return Recall::Anew;
+        return SummaryLookup::Anew;
     };
     match tells_itself(wanted.path, old, wanted.text) {
-        Some(words) => Recall::Told(chain.clone(), words),
-        None if whole.len() <= DIGEST => Recall::Ask(chain.clone(), whole.clone()),
-        None => Recall::Ask(chain.clone(), digest(&text_diff(old, wanted.text, 0), DIGEST)),
+        Some(words) => SummaryLookup::SelfExplanatory(chain.clone(), words),
+        None if whole.len() <= DIGEST => SummaryLookup::Ask(chain.clone(), whole.clone()),
+        None => SummaryLookup::Ask(chain.clone(), digest(&text_diff(old, wanted.text, 0), DIGEST)),
     }
 }
 
@@ -170,7 +170,7 @@ fn tells_itself(path: &RepoPath, old: &str, new: &str) -> Option<String> {
         return Some("Only the layout of the text is another one.".to_owned());
     }
     let bare = text_diff(old, new, 0);
-    if bare.len() > 2 * TELLS_ITSELF {
+    if bare.len() > 2 * SELF_EXPLANATORY {
         return None;
     }
     let changed = |line: &&str| line.starts_with(['+', '-']) && !line[1..].trim().is_empty();
@@ -180,7 +180,7 @@ fn tells_itself(path: &RepoPath, old: &str, new: &str) -> Option<String> {
         .map(|line| format!("{}{}", &line[..1], line[1..].trim()))
         .collect();
     let words = format!("These lines went (-) or came (+): {}", lines.join(" "));
-    (words.len() <= TELLS_ITSELF).then_some(words)
+    (words.len() <= SELF_EXPLANATORY).then_some(words)
 }
 
 /// A difference within about `budget` characters: of each place that changed the same share, and how much is left out.

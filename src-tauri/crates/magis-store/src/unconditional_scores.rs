@@ -1,5 +1,5 @@
-//! How likely a model holds a name for the answer to a naming question where it is told no issue: that hangs on the model,
-//! the prompt and the name alone, so it is asked once.
+//! Unconditional log-likelihoods: how likely a model holds a name for the answer where it is told no issue. That depends on
+//! the model, the prompt and the name alone, so it is asked once.
 //!
 //! It does not know what the names stand for, nor what is made of the scores.
 
@@ -20,7 +20,7 @@ CREATE TABLE silent_scores (
 
 /// The score of one name where no issue is told.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SilentScore {
+pub struct UnconditionalScore {
     /// log P(name), in nats.
     pub logprob: f64,
     /// Tokens of the name.
@@ -29,12 +29,12 @@ pub struct SilentScore {
 
 impl Store {
     /// What is known of each of these names, in their order.
-    pub fn silent_scores<'a>(
+    pub fn unconditional_scores<'a>(
         &self,
         repo: RepoId,
         maker: Maker<'_>,
         names: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<Option<SilentScore>>, StoreError> {
+    ) -> Result<Vec<Option<UnconditionalScore>>, StoreError> {
         self.read("reading the scores of names", |transaction| {
             let mut statement = transaction.prepare_cached(
                 "SELECT logprob, tokens FROM silent_scores
@@ -43,7 +43,7 @@ impl Store {
             let score = |name: &str| {
                 let key = (repo.0, name, maker.model_sha, maker.template_hash);
                 let row = statement.query_row(key, |row| {
-                    Ok(SilentScore {
+                    Ok(UnconditionalScore {
                         logprob: row.get("logprob")?,
                         tokens: row.get("tokens")?,
                     })
@@ -55,11 +55,11 @@ impl Store {
     }
 
     /// Keeps the scores of names; what was known of them is replaced.
-    pub fn put_silent_scores<'a>(
+    pub fn put_unconditional_scores<'a>(
         &self,
         repo: RepoId,
         maker: Maker<'_>,
-        scores: impl IntoIterator<Item = (&'a str, SilentScore)>,
+        scores: impl IntoIterator<Item = (&'a str, UnconditionalScore)>,
     ) -> Result<(), StoreError> {
         self.write("keeping the scores of names", |transaction| {
             let mut statement = transaction.prepare_cached(

@@ -1,9 +1,9 @@
-//! The one way a repository's index and history are opened and brought to a tree: for runs, for locating outside of them,
+//! The one way a repository's index and history are opened and synced to a tree: for runs, for locating outside of them,
 //! and for measuring.
 //!
 //! What is asked of them then is for others to say.
 
-use crate::{EngineError, indexed, past};
+use crate::{EngineError, commit_history, indexed};
 use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
 use magis_repo::{ReadError, Snapshot};
 use magis_search::{History, Index, Retention, Signals, Sources};
@@ -36,7 +36,7 @@ pub enum Preparing {
 }
 
 /// The index of a repository, standing for one tree, and what happened before it.
-pub(crate) struct Searchable {
+pub(crate) struct IndexSession {
     folder: PathBuf,
     pub index: Index,
     history: History,
@@ -44,7 +44,7 @@ pub(crate) struct Searchable {
 
 /// What bringing an index to a tree came to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Brought {
+pub(crate) struct Synced {
     /// Files that are no text or could not be read, in the order of their paths.
     pub skipped: Vec<SkippedFile>,
     /// How long the index took.
@@ -53,7 +53,7 @@ pub(crate) struct Brought {
     pub history: Duration,
 }
 
-impl Searchable {
+impl IndexSession {
     /// The index in `folder`, of no tree yet. `watch` may break the waiting for it off.
     pub fn open(
         folder: &Path,
@@ -61,7 +61,7 @@ impl Searchable {
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Self, EngineError> {
         // An index that is being written may look damaged.
-        let _turn = indexed::take_turn(folder, &mut || watch(Preparing::Waiting))?;
+        let _lock = indexed::lock(folder, &mut || watch(Preparing::Waiting))?;
         Ok(Self {
             folder: folder.to_owned(),
             index: Index::open(folder)?.retaining(retention),
@@ -71,14 +71,14 @@ impl Searchable {
 
     /// Makes it stand for `files`, those of `snapshot`, and for the commits before that. `watch` may break it off, which
     /// counts as cancelled; what was read by then is kept.
-    pub fn bring_to(
+    pub fn sync_to(
         &mut self,
         snapshot: &Snapshot,
         files: &[(RepoPath, BlobId)],
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
-    ) -> Result<Brought, EngineError> {
+    ) -> Result<Synced, EngineError> {
         let begun = Instant::now();
-        let turn = indexed::take_turn(&self.folder, &mut || watch(Preparing::Waiting))?;
+        let turn = indexed::lock(&self.folder, &mut || watch(Preparing::Waiting))?;
         indexed::forget(&self.folder);
         let update = self.index.update_while(
             files,
@@ -93,7 +93,7 @@ impl Searchable {
         let index = begun.elapsed();
         let begun = Instant::now();
         let mut stopped = false;
-        self.history = past::history(&self.folder, snapshot, |read| {
+        self.history = commit_history::history(&self.folder, snapshot, |read| {
             let said = watch(Preparing::History { read });
             stopped = said.is_break();
             said
@@ -101,7 +101,7 @@ impl Searchable {
         if stopped {
             return Err(EngineError::cancelled());
         }
-        Ok(Brought {
+        Ok(Synced {
             skipped: update.skipped,
             index,
             history: begun.elapsed(),

@@ -13,9 +13,9 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// So many commits before the base are heard. Twice as many gave no better order, and a first reading stays in seconds.
+/// So many commits before the base are read. Twice as many gave no better order, and a first reading stays in seconds.
 const MOST: usize = 5_000;
-/// The file is written anew when it holds more than so many times what is heard.
+/// The file is written anew when it holds more than so many times what is read.
 const STALE: usize = 3;
 
 /// The history before the base of `snapshot`, see [`commits`].

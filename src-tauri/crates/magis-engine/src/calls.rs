@@ -1,11 +1,11 @@
-//! Where every model call is made: rendered, fitted to the context, asked once, recorded, read.
+//! Makes every model call: renders, fits to the context, asks once, records, reads.
 //!
 //! A call whose reply the run has on record is not made again: that is what resuming rests on. A reply that cannot be
 //! read is asked for once more at temperature 0.8 with another seed. Nothing here decides what to ask.
 
-use crate::describing::Asking;
+use crate::describing::SummaryCalls;
 use crate::progress::begun_in_sight;
-use crate::relevance::Named;
+use crate::relevance::ConditionalScore;
 use crate::{EngineError, Progress};
 use async_trait::async_trait;
 use magis_core::{CandidateNumber, Notice, RepoId, RepoPath, Round, RunId, Stage, TaskId};
@@ -26,8 +26,8 @@ use tokio::sync::mpsc::UnboundedSender;
 /// The temperature of retries and of further candidates.
 const VARIED: f32 = 0.8;
 
-/// Makes the calls of one run.
-pub(crate) struct Desk {
+/// The model-call client of one run.
+pub(crate) struct ModelCalls {
     pub model: Arc<dyn LanguageModel>,
     pub store: Store,
     pub run: RunId,
@@ -39,25 +39,25 @@ pub(crate) struct Desk {
     pub notices: Vec<Notice>,
 }
 
-/// What a call is about, for the record and the eye.
+/// The context of a call: what it is about, for the record and for whoever watches.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct About {
+pub(crate) struct CallContext {
     pub task: Option<TaskId>,
     pub round: Option<Round>,
     pub candidate: Option<CandidateNumber>,
     pub path: Option<RepoPath>,
 }
 
-/// A prompt in one of the sizes it can have, largest first.
-pub(crate) struct Fitted<P> {
+/// A variant of a prompt; a list of them begins with the longest.
+pub(crate) struct PromptVariant<P> {
     pub prompt: P,
-    /// What was shortened or left out in this size, a sentence each.
+    /// What was shortened or left out in it, a sentence each.
     pub left_out: Vec<String>,
 }
 
-/// How the first answer is drawn.
+/// How the first answer is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Draw {
+pub(crate) enum SamplingMode {
     /// The likeliest.
     Greedy,
     /// At temperature 0.8, with a seed of its own derived from this number.
@@ -88,7 +88,7 @@ impl fmt::Display for AskError {
     }
 }
 
-impl<P> Fitted<P> {
+impl<P> PromptVariant<P> {
     /// The prompt as it should be.
     pub fn whole(prompt: P) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl<P> Fitted<P> {
     }
 }
 
-impl About {
+impl CallContext {
     pub fn path(path: &RepoPath) -> Self {
         Self {
             path: Some(path.clone()),
@@ -142,7 +142,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-impl Desk {
+impl ModelCalls {
     /// The context of the model, in tokens.
     pub fn context(&self) -> u32 {
         self.model.card().context
@@ -162,24 +162,24 @@ impl Desk {
         self.model.count_tokens(texts).await
     }
 
-    /// Asks in the largest of `sizes` that fits and reads the answer; one retry where it cannot be read.
+    /// Asks in the longest of `variants` that fits and reads the answer; one retry where it cannot be read.
     pub async fn ask<P: Prompt>(
         &mut self,
-        about: &About,
-        draw: Draw,
-        sizes: impl IntoIterator<Item = Fitted<P>>,
+        about: &CallContext,
+        mode: SamplingMode,
+        variants: impl IntoIterator<Item = PromptVariant<P>>,
     ) -> Result<P::Reply, AskError> {
-        Ok(self.ask_fitting(about, draw, sizes).await?.1)
+        Ok(self.ask_fitting(about, mode, variants).await?.1)
     }
 
-    /// As [`Desk::ask`], with the question in the size that fitted.
+    /// As [`ModelCalls::ask`], with the variant that fitted.
     async fn ask_fitting<P: Prompt>(
         &mut self,
-        about: &About,
-        draw: Draw,
-        sizes: impl IntoIterator<Item = Fitted<P>>,
+        about: &CallContext,
+        mode: SamplingMode,
+        variants: impl IntoIterator<Item = PromptVariant<P>>,
     ) -> Result<(P, P::Reply), AskError> {
-        let (prompt, rendered, left_out) = self.fit(about, sizes).await?;
+        let (prompt, rendered, left_out) = self.fit(about, variants).await?;
         let template = prompt.template();
         let mut why = String::new();
         for attempt in 0..2_u32 {
@@ -187,7 +187,7 @@ impl Desk {
                 messages: messages(&rendered),
                 answer_prefix: rendered.answer.clone(),
                 constraint: constraint(prompt.shape()),
-                sampling: self.sampling(&rendered, draw, attempt),
+                sampling: self.sampling(&rendered, mode, attempt),
                 max_tokens: prompt.max_tokens(),
                 stop: prompt.stop(),
             };
@@ -212,14 +212,14 @@ impl Desk {
         Err(AskError::Unusable(why))
     }
 
-    /// The log-probability of each continuation after the largest of `sizes` that fits.
+    /// The log-probability of each continuation after the longest of `variants` that fits.
     pub async fn score<P: Prompt>(
         &mut self,
-        about: &About,
-        sizes: impl IntoIterator<Item = Fitted<P>>,
+        about: &CallContext,
+        variants: impl IntoIterator<Item = PromptVariant<P>>,
         continuations: &[String],
     ) -> Result<Vec<Score>, AskError> {
-        let (prompt, rendered, left_out) = self.fit(about, sizes).await?;
+        let (prompt, rendered, left_out) = self.fit(about, variants).await?;
         let request = ScoreRequest {
             messages: messages(&rendered),
             answer_prefix: rendered.answer.clone(),
@@ -229,27 +229,31 @@ impl Desk {
         Ok(reply.scores)
     }
 
-    /// The naming question: log P(continuation | asked) − log P(continuation | asked without the issue).
-    pub async fn name<P: Prompt>(
+    /// Conditional log-likelihood: log P(continuation | asked) − log P(continuation | asked without the issue).
+    pub async fn conditional<P: Prompt>(
         &mut self,
-        about: &About,
-        asked: impl IntoIterator<Item = Fitted<P>>,
-        silent: P,
+        about: &CallContext,
+        asked: impl IntoIterator<Item = PromptVariant<P>>,
+        unconditional: P,
         continuations: &[String],
-    ) -> Result<Vec<Named>, AskError> {
+    ) -> Result<Vec<ConditionalScore>, AskError> {
         let with = self.score(about, asked, continuations).await?;
-        let without = self.score(about, [Fitted::whole(silent)], continuations).await?;
-        Ok(Named::each(&with, &without))
+        let without = self
+            .score(about, [PromptVariant::whole(unconditional)], continuations)
+            .await?;
+        Ok(ConditionalScore::each(&with, &without))
     }
 
     /// A yes/no question: log P(first) − log P(second).
     pub async fn weigh<P: Prompt>(
         &mut self,
-        about: &About,
-        sizes: impl IntoIterator<Item = Fitted<P>>,
+        about: &CallContext,
+        variants: impl IntoIterator<Item = PromptVariant<P>>,
         [first, second]: [&str; 2],
     ) -> Result<f64, AskError> {
-        let scores = self.score(about, sizes, &[first.to_owned(), second.to_owned()]).await?;
+        let scores = self
+            .score(about, variants, &[first.to_owned(), second.to_owned()])
+            .await?;
         match scores.as_slice() {
             [first, second] => Ok(first.logprob - second.logprob),
             _ => Err(AskError::Unusable(
@@ -260,13 +264,13 @@ impl Desk {
 
     async fn fit<P: Prompt>(
         &mut self,
-        about: &About,
-        sizes: impl IntoIterator<Item = Fitted<P>>,
+        about: &CallContext,
+        variants: impl IntoIterator<Item = PromptVariant<P>>,
     ) -> Result<(P, Rendered, Vec<String>), AskError> {
         let context = self.context();
         let mut smallest = None;
         let mut largest = None;
-        for Fitted { prompt, left_out } in sizes {
+        for PromptVariant { prompt, left_out } in variants {
             let rendered = render(&prompt)?;
             let tokens = self.model.count_prompt(&messages(&rendered), &rendered.answer).await?;
             largest.get_or_insert(tokens);
@@ -296,11 +300,11 @@ impl Desk {
         Err(AskError::Unusable(over.to_string()))
     }
 
-    fn sampling(&self, rendered: &Rendered, draw: Draw, attempt: u32) -> Sampling {
-        let salt = match (draw, attempt) {
-            (Draw::Greedy, 0) => return Sampling::Greedy,
-            (Draw::Greedy, _) => 0,
-            (Draw::Varied(salt), _) => salt,
+    fn sampling(&self, rendered: &Rendered, mode: SamplingMode, attempt: u32) -> Sampling {
+        let salt = match (mode, attempt) {
+            (SamplingMode::Greedy, 0) => return Sampling::Greedy,
+            (SamplingMode::Greedy, _) => 0,
+            (SamplingMode::Varied(salt), _) => salt,
         };
         let hash = hash(&json!([self.seed, rendered, salt, attempt]));
         let seed = u64::from_str_radix(&hash[..15], 16).unwrap_or(self.seed);
@@ -312,7 +316,7 @@ impl Desk {
 
     async fn chat(
         &mut self,
-        about: &About,
+        about: &CallContext,
         template: Template,
         request: &ChatRequest,
         left_out: &[String],
@@ -348,7 +352,7 @@ impl Desk {
 
     async fn scores(
         &mut self,
-        about: &About,
+        about: &CallContext,
         template: Template,
         request: &ScoreRequest,
         left_out: &[String],
@@ -430,7 +434,7 @@ impl Desk {
         Ok(())
     }
 
-    fn started(&self, about: &About, template: Template) {
+    fn started(&self, about: &CallContext, template: Template) {
         drop(self.progress.send(Progress::CallStarted {
             stage: stage(template),
             agent: template.agent(),
@@ -453,7 +457,7 @@ impl Desk {
 }
 
 #[async_trait]
-impl Asking for Desk {
+impl SummaryCalls for ModelCalls {
     fn card(&self) -> ModelCard {
         self.model.card().clone()
     }
@@ -468,21 +472,26 @@ impl Asking for Desk {
     }
 
     async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError> {
-        self.ask(&About::path(path), Draw::Greedy, [Fitted::whole(prompt)])
-            .await
+        self.ask(
+            &CallContext::path(path),
+            SamplingMode::Greedy,
+            [PromptVariant::whole(prompt)],
+        )
+        .await
     }
 
     async fn summary(
         &mut self,
         path: &RepoPath,
-        sizes: Vec<Fitted<FileSummary>>,
+        variants: Vec<PromptVariant<FileSummary>>,
     ) -> Result<(FileSummary, String), AskError> {
-        self.ask_fitting(&About::path(path), Draw::Greedy, sizes).await
+        self.ask_fitting(&CallContext::path(path), SamplingMode::Greedy, variants)
+            .await
     }
 }
 
 struct Recording<'a> {
-    about: &'a About,
+    about: &'a CallContext,
     template: Template,
     kind: CallKind,
     left_out: &'a [String],
