@@ -5,8 +5,8 @@
 use crate::state::App;
 use crate::view::RunNews;
 use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
-use magis_engine::floors::flow::{Run, TaskState};
-use magis_engine::floors::store::{RunFilter, RunStatus};
+use magis_engine::layers::flow::{Run, TaskState};
+use magis_engine::layers::store::{RunFilter, RunStatus};
 use magis_engine::{Magis, Pace, Progress, Spent, Worked};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;

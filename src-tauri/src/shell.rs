@@ -15,7 +15,7 @@ use crate::view::{
 use crate::words::run_ended;
 use magis_core::RunId;
 use magis_engine::DataFolder;
-use magis_engine::floors::llama::{Priority, WorkerCommand};
+use magis_engine::layers::llama::{Priority, WorkerCommand};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;

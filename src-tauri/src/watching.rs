@@ -8,7 +8,7 @@ use crate::problem::{Problem, named};
 use crate::state::{App, Change};
 use crate::view::{MemoryCounts, RestReason, UnreadableFiles, Warming, WatchView, WatchedIndex};
 use magis_core::{RepoId, RepoPath};
-use magis_engine::floors::repo::{WatchOptions, WhyPolling};
+use magis_engine::layers::repo::{WatchOptions, WhyPolling};
 use magis_engine::{
     EngineLimits, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews,
 };

@@ -4,9 +4,9 @@
 
 use magis_core::text::bytes;
 use magis_engine::EngineError;
-use magis_engine::floors::models::LibraryError;
-use magis_engine::floors::repo::RepoError;
-use magis_engine::floors::store::{LeaseError, StoreError};
+use magis_engine::layers::models::LibraryError;
+use magis_engine::layers::repo::RepoError;
+use magis_engine::layers::store::{LeaseError, StoreError};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 

@@ -2,7 +2,7 @@
 
 use super::repository::MemoryCounts;
 use magis_core::{RepoId, RunId};
-use magis_engine::floors::store::Summary;
+use magis_engine::layers::store::Summary;
 use magis_engine::{
     ExportedMemory, FileMemory, ImportedMemory, MemoryDay as Day, MemoryState, NeedsNone as Why, Remembered,
 };

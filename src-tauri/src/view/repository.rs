@@ -3,8 +3,8 @@
 use crate::problem::Problem;
 use magis_core::RepoId;
 use magis_engine::IndexState;
-use magis_engine::floors::repo::{BaseChoice, HeadState};
-use magis_engine::floors::store::Coverage;
+use magis_engine::layers::repo::{BaseChoice, HeadState};
+use magis_engine::layers::store::Coverage;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

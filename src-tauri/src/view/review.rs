@@ -1,8 +1,8 @@
 //! The patch of a run as a person reviews it, what they decide, and what became of it.
 
 use magis_core::{FileChange, MergeResult, RepoPath, RunId, TaskId};
-use magis_engine::floors::flow::Run;
-use magis_engine::floors::repo::{
+use magis_engine::layers::flow::Run;
+use magis_engine::layers::repo::{
     Applied, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Identity as Signature, Patch,
 };
 use magis_engine::{Application, ApplyTarget, Review};

@@ -9,9 +9,9 @@ use magis_core::{
     MergeResult, Notice, Plan, RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
     TaskOutcome, Verdict,
 };
-use magis_engine::floors::flow::{Attempt, AttemptState, Run, TaskState};
-use magis_engine::floors::repo::text_diff;
-use magis_engine::floors::store::{Call, CallOrigin, CallTotals, StoredEvent};
+use magis_engine::layers::flow::{Attempt, AttemptState, Run, TaskState};
+use magis_engine::layers::repo::text_diff;
+use magis_engine::layers::store::{Call, CallOrigin, CallTotals, StoredEvent};
 use magis_engine::stage_of_step;
 use serde::Serialize;
 use serde_json::Value;

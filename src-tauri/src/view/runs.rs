@@ -2,7 +2,7 @@
 
 use super::run::StageView;
 use magis_core::{ModelReview, RepoId, RunId, RunOutcome, model_label};
-use magis_engine::floors::store::{
+use magis_engine::layers::store::{
     ListedRun, RunEntry, RunOrder as StoredOrder, RunOrigin, RunPage as StoredPage, RunQuery,
     RunStatus as StoredStatus, SnippetPart as StoredPart, Standing, TextSource,
 };

@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use crate::state::{App, Change};
 use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
-use magis_engine::floors::models::{
+use magis_engine::layers::models::{
     CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
     ModelId, Verification, fits,
 };

@@ -6,8 +6,8 @@ use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue
 use crate::watching::Watching;
 use magis_core::{CommitId, RepoId};
 use magis_engine::Magis;
-use magis_engine::floors::repo::{BaseChoice, HeadState, RepositoryState};
-use magis_engine::floors::store::Repository;
+use magis_engine::layers::repo::{BaseChoice, HeadState, RepositoryState};
+use magis_engine::layers::store::Repository;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

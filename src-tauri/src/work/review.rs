@@ -6,7 +6,7 @@ use crate::state::{App, Change, now};
 use crate::view::{AppliedKind, AppliedView, ApplyWish, ConflictView, FileTexts, PatchView, ReviewState};
 use magis_core::{MergeResult, RepoPath, RunId};
 use magis_engine::AppliedRun;
-use magis_engine::floors::repo::{FilePatchKind, Patch};
+use magis_engine::layers::repo::{FilePatchKind, Patch};
 
 impl App {
     /// The patch of a run.

@@ -8,7 +8,7 @@ use crate::view::{
     StageView, UsageDay, stages,
 };
 use magis_core::{RepoPath, RunId};
-use magis_engine::floors::store::{CallId, DayTotals};
+use magis_engine::layers::store::{CallId, DayTotals};
 use magis_engine::{Magis, stage_of_step};
 use std::collections::BTreeMap;
 use std::path::Path;

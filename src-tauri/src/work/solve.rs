@@ -7,7 +7,7 @@ use crate::state::{App, Change, now};
 use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
 use magis_core::{QaMode, RepoId, RunId, Stage};
 use magis_engine::EngineError;
-use magis_engine::floors::store::{LeaseError, RunFilter, RunOrigin, RunStatus};
+use magis_engine::layers::store::{LeaseError, RunFilter, RunOrigin, RunStatus};
 use std::path::PathBuf;
 
 impl App {

@@ -10,8 +10,8 @@
     reason = "what goes wrong ends it"
 )]
 
-use magis_engine::floors::llama::{Priority, WorkerCommand};
-use magis_engine::floors::repo::WatchOptions;
+use magis_engine::layers::llama::{Priority, WorkerCommand};
+use magis_engine::layers::repo::WatchOptions;
 use magis_engine::{DataFolder, Magis, WatchNews};
 use std::path::Path;
 use std::process::Command;

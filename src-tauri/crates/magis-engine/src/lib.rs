@@ -59,8 +59,8 @@ pub use watch::{
 };
 pub use worked::Worked;
 
-/// What the faces of the program (the command line, the window, the measures) need of the floors below.
-pub mod floors {
+/// What the front ends (the command line, the window, the measures) need of the layers below.
+pub mod layers {
     pub use {
         magis_core as core, magis_flow as flow, magis_llama as llama, magis_llm as llm, magis_models as models,
         magis_prompts as prompts, magis_repo as repo, magis_search as search, magis_store as store,

@@ -13,10 +13,10 @@ mod traces;
 
 use ground::{Ground, git, hang_at, script_after};
 use magis_core::{Hint, Issue, RepoId, RunId, Stage};
-use magis_engine::floors::llm::ScriptedModel;
-use magis_engine::floors::repo::{BaseChoice, HunkNumber, Identity, Snapshot};
-use magis_engine::floors::search::{Retention, Signals};
-use magis_engine::floors::store::Erasure;
+use magis_engine::layers::llm::ScriptedModel;
+use magis_engine::layers::repo::{BaseChoice, HunkNumber, Identity, Snapshot};
+use magis_engine::layers::search::{Retention, Signals};
+use magis_engine::layers::store::Erasure;
 use magis_engine::{
     ApplyTarget, DriveEnd, EngineLimits, LocateExtent, Locator, Progress, Review, SolveWish, Steering, WithCode,
 };
@@ -391,7 +391,7 @@ async fn a_run_that_stays_keeps_every_file_that_it_read_and_made() {
         .apply(
             second,
             ApplyTarget::Worktree,
-            &magis_engine::floors::repo::Selection::All,
+            &magis_engine::layers::repo::Selection::All,
         )
         .unwrap();
 }

@@ -10,8 +10,8 @@ mod ground;
 
 use ground::{Ground, open, script, script_after, wish};
 use magis_core::{RunEvent, RunOutcome, Speaker, Speech, TaskOutcome, Turn};
-use magis_engine::floors::llm::{LanguageModel, ScriptedModel, ScriptedReply};
-use magis_engine::floors::store::RunFilter;
+use magis_engine::layers::llm::{LanguageModel, ScriptedModel, ScriptedReply};
+use magis_engine::layers::store::RunFilter;
 use magis_engine::{DriveEnd, EngineError, SolveWish};
 use magis_testkit::{FixtureRepo, sample};
 use std::path::Path;
@@ -136,7 +136,7 @@ async fn crlf_and_a_missing_final_newline_stay_as_they_were() {
         .apply(
             run,
             magis_engine::ApplyTarget::Worktree,
-            &magis_engine::floors::repo::Selection::All,
+            &magis_engine::layers::repo::Selection::All,
         )
         .unwrap();
     let expected = text.replace("since <= entry.day < until", "since <= entry.day <= until");
@@ -165,7 +165,7 @@ async fn a_repository_that_changes_during_the_run_does_not_change_the_run() {
             .patch
             .contains("-    return since <= entry.day < until\n")
     );
-    let all = magis_engine::floors::repo::Selection::All;
+    let all = magis_engine::layers::repo::Selection::All;
     let conflict = ground
         .magis
         .apply(run, magis_engine::ApplyTarget::Worktree, &all)

@@ -13,11 +13,11 @@ use async_trait::async_trait;
 use ground::{Ground, open, script};
 use magis_core::{RunEvent, RunId, RunOutcome};
 use magis_engine::DriveEnd;
-use magis_engine::floors::llm::{
+use magis_engine::layers::llm::{
     ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, ScriptedModel,
     TokenSink,
 };
-use magis_engine::floors::store::RunStatus;
+use magis_engine::layers::store::RunStatus;
 use magis_testkit::{fingerprint, sample};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

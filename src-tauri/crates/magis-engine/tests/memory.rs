@@ -10,9 +10,9 @@ mod ground;
 
 use ground::{Ground, script, script_after};
 use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
-use magis_engine::floors::llm::ScriptedModel;
-use magis_engine::floors::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
-use magis_engine::floors::store::MemoryFileError;
+use magis_engine::layers::llm::ScriptedModel;
+use magis_engine::layers::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_engine::layers::store::MemoryFileError;
 use magis_engine::{EngineError, MemoryState, WithCode};
 use magis_testkit::FixtureRepo;
 

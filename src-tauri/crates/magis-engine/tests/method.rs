@@ -12,7 +12,7 @@ use ground::{Ground, asked, script, script_after};
 use magis_core::{
     Decision, DescriptionSource, Hint, QaMode, RelevanceMode, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome,
 };
-use magis_engine::floors::llm::ScriptedModel;
+use magis_engine::layers::llm::ScriptedModel;
 use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits, SolveWish, Steering};
 use magis_testkit::{fingerprint, sample};
 use std::collections::{BTreeMap, BTreeSet};
@@ -359,7 +359,7 @@ async fn a_patch_is_applied_to_a_branch_and_taken_back() {
     let ground = Ground::new();
     let (run, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
     let before = ground.git(&["for-each-ref"]);
-    let identity = magis_engine::floors::repo::Identity {
+    let identity = magis_engine::layers::repo::Identity {
         name: "A".to_owned(),
         email: "a@example.org".to_owned(),
     };
@@ -367,7 +367,7 @@ async fn a_patch_is_applied_to_a_branch_and_taken_back() {
         name: "fix".to_owned(),
         identity: Some(identity),
     };
-    let all = magis_engine::floors::repo::Selection::All;
+    let all = magis_engine::layers::repo::Selection::All;
     let applied = ground.magis.apply(run, target, &all).unwrap();
     assert!(matches!(applied, AppliedRun::Repository(_)));
     assert!(ground.git(&["show", "fix"]).contains("<= until"));
@@ -380,7 +380,7 @@ async fn a_patch_is_applied_to_a_branch_and_taken_back() {
 #[tokio::test]
 async fn a_model_failure_pauses_the_run_and_resuming_makes_no_recorded_call_again() {
     let ground = Ground::new();
-    let died = || magis_engine::floors::llm::LlmError::WorkerDied {
+    let died = || magis_engine::layers::llm::LlmError::WorkerDied {
         reason: "test".to_owned(),
     };
     let whole = Arc::new(script());

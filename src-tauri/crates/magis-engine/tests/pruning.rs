@@ -10,7 +10,7 @@ mod ground;
 
 use ground::{Ground, git, script};
 use magis_core::RepoPath;
-use magis_engine::floors::store::Erasure;
+use magis_engine::layers::store::Erasure;
 use magis_testkit::sample;
 use std::fs;
 

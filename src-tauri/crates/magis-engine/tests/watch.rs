@@ -11,9 +11,9 @@ mod ground;
 
 use ground::{Ground, script, script_after};
 use magis_core::{RepoId, RepoPath};
-use magis_engine::floors::llm::{LanguageModel, LlmError, ScriptedModel, ScriptedReply};
-use magis_engine::floors::repo::{BaseChoice, ChangedPaths, GitPart, WatchOptions};
-use magis_engine::floors::store::Coverage;
+use magis_engine::layers::llm::{LanguageModel, LlmError, ScriptedModel, ScriptedReply};
+use magis_engine::layers::repo::{BaseChoice, ChangedPaths, GitPart, WatchOptions};
+use magis_engine::layers::store::Coverage;
 use magis_engine::{
     IndexState, MachineUse, MemoryState, NeedsNone, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch,
     WatchNews,

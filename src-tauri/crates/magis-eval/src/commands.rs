@@ -11,8 +11,8 @@ mod solve;
 
 use crate::args::{Command, EngineArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
-use magis_engine::floors::llama::{Priority, WorkerCommand, WorkerModel, worker};
-use magis_engine::floors::llm::LanguageModel as _;
+use magis_engine::layers::llama::{Priority, WorkerCommand, WorkerModel, worker};
+use magis_engine::layers::llm::LanguageModel as _;
 use magis_engine::{DataFolder, EngineLimits, Magis};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
 use std::path::{Path, PathBuf};

@@ -12,9 +12,9 @@ pub use meter::{Answers, CHARACTERS_A_TOKEN, Meter, Spent, TYPICAL_MESSAGE, TYPI
 
 use anyhow::{Context as _, Result};
 use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
-use magis_engine::floors::llama::{Priority, WorkerCommand};
-use magis_engine::floors::llm::LanguageModel;
-use magis_engine::floors::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_engine::layers::llama::{Priority, WorkerCommand};
+use magis_engine::layers::llm::LanguageModel;
+use magis_engine::layers::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_engine::{DataFolder, Magis};
 use serde::Serialize;
 use std::path::Path;

@@ -5,7 +5,7 @@ use magis_core::{
     FileTask, HintsMode, Issue, Judgement, LineSpan, MergeResult, QaMode, RelevanceMode, RepoPath, Round, RunEvent,
     RunId, RunOutcome, RunRequest, TaskId, TaskOutcome, TreeId, Verdict,
 };
-use magis_engine::floors::store::{ArchivedRun, CallKind, CallRecord, RunArchive, StoredEvent};
+use magis_engine::layers::store::{ArchivedRun, CallKind, CallRecord, RunArchive, StoredEvent};
 use magis_eval::change::Change;
 use magis_eval::instances::{InstanceId, Reference};
 use magis_eval::measures::loss::Lost;

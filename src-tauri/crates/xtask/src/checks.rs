@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo;
 use crate::catalog::{self, ModelFolders};
 use crate::step::{self, Finished};
-use crate::{desktop, floors, folders, network, tools, window};
+use crate::{desktop, folders, layers, network, tools, window};
 
 /// The model of the tests that use a real one.
 pub const TEST_MODEL: &str = "smollm2-135m";
@@ -27,7 +27,7 @@ pub fn run() -> ExitCode {
     let mut counts = Counts::default();
     let mut model = None;
     let mut steps = vec![
-        step::run("floors", || match floors::check()? {
+        step::run("layers", || match layers::check()? {
             Ok(remark) => Ok(remark),
             Err(broken) => bail!(
                 "{}",

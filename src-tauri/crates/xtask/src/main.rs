@@ -1,4 +1,4 @@
-//! `cargo xtask`: sets a machine up, shows the program at work (`demo`), and holds every check of the project (`test`, `floors`).
+//! `cargo xtask`: sets a machine up, shows the program at work (`demo`), and holds every check of the project (`test`, `layers`).
 //!
 //! It needs nothing but Rust to compile, because it is what installs the rest. It is no part of what is shipped, and solves nothing itself: the demo
 //! starts `magis` as a person would.
@@ -17,8 +17,8 @@ mod catalog;
 mod checks;
 mod demo;
 mod desktop;
-mod floors;
 mod folders;
+mod layers;
 mod network;
 mod sandbox;
 mod screenshots;
@@ -49,7 +49,7 @@ enum Task {
     /// Make the packages, .deb and .rpm, with the licences of everything inside, into target/bundle.
     Bundle(BundleArguments),
     /// Hold the dependency rules between the crates against `cargo metadata`.
-    Floors,
+    Layers,
 }
 
 #[derive(Debug, Args)]
@@ -147,7 +147,7 @@ fn perform(task: Task) -> Result<ExitCode> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Task::Floors => floors::run(),
+        Task::Layers => layers::run(),
     }
 }
 

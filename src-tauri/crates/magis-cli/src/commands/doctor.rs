@@ -9,10 +9,10 @@ use crate::render::{Tone, bytes, clean, count, span};
 use crate::screen::Screen;
 use crate::status::StatusLine;
 use magis_engine::DataFolder;
-use magis_engine::floors::llama::{LoadRequest, WorkerModel};
-use magis_engine::floors::models::{Fit, LibraryError, ModelFile, ModelLibrary, available_memory, fits};
-use magis_engine::floors::repo::{HeadState, Repository};
-use magis_engine::floors::store::{RunFilter, Store};
+use magis_engine::layers::llama::{LoadRequest, WorkerModel};
+use magis_engine::layers::models::{Fit, LibraryError, ModelFile, ModelLibrary, available_memory, fits};
+use magis_engine::layers::repo::{HeadState, Repository};
+use magis_engine::layers::store::{RunFilter, Store};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use magis_engine::Magis;
-use magis_engine::floors::repo as git;
-use magis_engine::floors::store::Repository;
+use magis_engine::layers::repo as git;
+use magis_engine::layers::store::Repository;
 use std::path::{Path, PathBuf};
 
 /// The repository at `path`, where the data folder knows it. One that is gone from the disk is found by the folder it was in.

@@ -5,7 +5,7 @@ use crate::args::{SteerArgs, SteerCommand};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use magis_core::{Role, RunId, TaskId};
-use magis_engine::floors::store::RunStatus;
+use magis_engine::layers::store::RunStatus;
 use magis_engine::{EngineError, Magis, Steering};
 
 /// `magis steer`.

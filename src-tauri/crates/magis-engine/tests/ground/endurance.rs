@@ -5,10 +5,10 @@
 //! Everything is drawn from a seed; only the moments of the kills depend on the machine.
 
 use magis_core::{BlobId, Issue, RepoId, RepoPath, SkipReason};
-use magis_engine::floors::llama::{Priority, WorkerCommand};
-use magis_engine::floors::llm::{ScriptedModel, ScriptedReply};
-use magis_engine::floors::repo::WatchOptions;
-use magis_engine::floors::search::{Index, IssueQuery, OpenState, Sources};
+use magis_engine::layers::llama::{Priority, WorkerCommand};
+use magis_engine::layers::llm::{ScriptedModel, ScriptedReply};
+use magis_engine::layers::repo::WatchOptions;
+use magis_engine::layers::search::{Index, IssueQuery, OpenState, Sources};
 use magis_engine::{DataFolder, Magis, WarmingModel};
 use serde_json::Value;
 use std::collections::BTreeMap;

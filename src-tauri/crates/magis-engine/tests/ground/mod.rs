@@ -9,9 +9,9 @@
 )]
 
 use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
-use magis_engine::floors::llama::{Priority, WorkerCommand};
-use magis_engine::floors::llm::{LanguageModel, ScriptedModel};
-use magis_engine::floors::repo::BaseChoice;
+use magis_engine::layers::llama::{Priority, WorkerCommand};
+use magis_engine::layers::llm::{LanguageModel, ScriptedModel};
+use magis_engine::layers::repo::BaseChoice;
 use magis_engine::{DataFolder, DriveEnd, EngineError, Magis, Progress, SolveWish};
 use magis_testkit::sample;
 use std::path::Path;
@@ -184,7 +184,7 @@ pub fn git(folder: &Path, arguments: &[&str]) -> String {
 /// The user's message of every call of one step.
 pub fn asked(magis: &Magis, run: RunId, step: &str) -> Vec<String> {
     let calls = magis.store().calls(run).unwrap();
-    let text = |call: &magis_engine::floors::store::Call| {
+    let text = |call: &magis_engine::layers::store::Call| {
         call.record.request["messages"][1]["content"]
             .as_str()
             .unwrap()
@@ -213,7 +213,7 @@ pub fn script_after(first: ScriptedModel) -> ScriptedModel {
 
 /// The parts that every script has: what is said in words, and which names are preferred.
 pub fn rest(model: ScriptedModel) -> ScriptedModel {
-    let name = |request: &magis_engine::floors::llm::ScoreRequest, wanted: &[&str]| {
+    let name = |request: &magis_engine::layers::llm::ScoreRequest, wanted: &[&str]| {
         let asked = request.messages[1].content.contains("<issue>");
         let score = |text: &String| {
             if asked && wanted.iter().any(|name| *text == format!("{name}`")) {
@@ -280,7 +280,7 @@ pub fn hang_at(step: &str) -> ScriptedModel {
     };
     let hanging = ScriptedModel::new("script").answer(move |request| {
         let here = request.messages[1].content.contains(marker) || request.answer_prefix.contains(marker);
-        here.then_some(magis_engine::floors::llm::ScriptedReply::Hang)
+        here.then_some(magis_engine::layers::llm::ScriptedReply::Hang)
     });
     script_after(hanging)
 }

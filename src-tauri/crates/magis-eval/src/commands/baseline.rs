@@ -12,10 +12,10 @@ use magis_core::{
     RepoPath, RunEvent, RunId, RunOutcome, RunRequest, TreeId,
 };
 use magis_engine::EngineLimits;
-use magis_engine::floors::llm::{
+use magis_engine::layers::llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, Message, MessageRole, Sampling,
 };
-use magis_engine::floors::store::{CallKind, CallRecord, NewRepository, NewRun};
+use magis_engine::layers::store::{CallKind, CallRecord, NewRepository, NewRun};
 use magis_eval::repair::{Repaired, patch_of};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
 use sha2::{Digest as _, Sha256};

@@ -9,7 +9,7 @@ use crate::args::KillArgs;
 use anyhow::{Context as _, Result, bail};
 use magis_core::RunId;
 use magis_engine::Magis;
-use magis_engine::floors::store::Call;
+use magis_engine::layers::store::Call;
 use magis_eval::record::RunRecord;
 use magis_eval::table::Table;
 use magis_testkit::{fingerprint, sample};

@@ -11,7 +11,7 @@ use crate::args::LocateArgs;
 use anyhow::{Context as _, Result};
 use ground::Ground;
 use magis_core::{Issue, LineSpan, RepoPath};
-use magis_engine::floors::search::{ScoredSymbol, Signal, Signals};
+use magis_engine::layers::search::{ScoredSymbol, Signal, Signals};
 use magis_engine::{LocateExtent, Location, SYMBOLS_TO_JUDGE};
 use magis_eval::instances::{Reference, read_references};
 use magis_eval::measures::locating::{all_files, first_symbol};

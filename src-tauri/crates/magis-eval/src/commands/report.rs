@@ -4,7 +4,7 @@ use crate::args::ReportArgs;
 use anyhow::{Context as _, Result, bail};
 use magis_core::RepoPath;
 use magis_engine::DataFolder;
-use magis_engine::floors::store::Store;
+use magis_engine::layers::store::Store;
 use magis_eval::instances::{InstanceId, Reference, read_references};
 use magis_eval::record::RunRecord;
 use magis_eval::report::{RecordedInstance, RecordedSet, Report};

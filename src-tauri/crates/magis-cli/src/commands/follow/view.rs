@@ -7,7 +7,7 @@ use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, sp
 use crate::screen::{Screen, tell};
 use crate::status::StatusLine;
 use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
-use magis_engine::floors::store::{CallOrigin, RunFilter, RunStatus, StoredEvent};
+use magis_engine::layers::store::{CallOrigin, RunFilter, RunStatus, StoredEvent};
 use magis_engine::{Magis, Pace, Progress, Spent, Worked};
 use std::time::{Duration, Instant};
 

@@ -5,8 +5,8 @@
 use crate::args::LocateArgs;
 use crate::commands::{chosen, open};
 use anyhow::{Context as _, Result};
-use magis_engine::floors::repo::BaseChoice;
-use magis_engine::floors::search::Retention;
+use magis_engine::layers::repo::BaseChoice;
+use magis_engine::layers::search::Retention;
 use magis_engine::{Locator, Magis};
 use magis_eval::instances::Instance;
 use magis_eval::repositories::Repositories;

@@ -1,10 +1,10 @@
-//! The house as a table: each crate's floor and what it may use, and which packages from outside belong to whom.
+//! The workspace as a table: each crate's layer and what it may use, and which packages from outside belong to whom.
 //!
 //! It says what is allowed, not what is there.
 
 /// Where a crate stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Floor {
+pub enum Layer {
     /// Shipped; arrows go to lower numbers.
     Number(u8),
     /// For development: may use everything, is used by nothing that ships.
@@ -14,52 +14,55 @@ pub enum Floor {
 /// The crate that every crate's tests may use.
 pub const TESTKIT: &str = "magis-testkit";
 
-/// The floor of a crate of the workspace.
-pub fn floor_of(name: &str) -> Option<Floor> {
-    ROOMS.iter().find(|room| room.name == name).map(|room| room.floor)
+/// The layer of a crate of the workspace.
+pub fn layer_of(name: &str) -> Option<Layer> {
+    CRATES.iter().find(|place| place.name == name).map(|place| place.layer)
 }
 
-/// The crates of lower floors that a crate may use.
+/// The crates of lower layers that a crate may use.
 pub fn may_use(name: &str) -> Option<&'static [&'static str]> {
-    ROOMS.iter().find(|room| room.name == name).map(|room| room.may_use)
+    CRATES
+        .iter()
+        .find(|place| place.name == name)
+        .map(|place| place.may_use)
 }
 
-struct Room {
-    floor: Floor,
+struct Place {
+    layer: Layer,
     name: &'static str,
     may_use: &'static [&'static str],
 }
 
-const fn room(floor: u8, name: &'static str, may_use: &'static [&'static str]) -> Room {
-    Room {
-        floor: Floor::Number(floor),
+const fn place(layer: u8, name: &'static str, may_use: &'static [&'static str]) -> Place {
+    Place {
+        layer: Layer::Number(layer),
         name,
         may_use,
     }
 }
 
-const fn dev(name: &'static str) -> Room {
-    Room {
-        floor: Floor::Dev,
+const fn dev(name: &'static str) -> Place {
+    Place {
+        layer: Layer::Dev,
         name,
         may_use: &[],
     }
 }
 
-const ROOMS: [Room; 17] = [
-    room(0, "magis-core", &[]),
+const CRATES: [Place; 17] = [
+    place(0, "magis-core", &[]),
     // Ships with the window as its first repository; tests and the demo use it too.
-    room(0, "magis-sample", &[]),
-    room(1, "magis-flow", &["magis-core"]),
-    room(1, "magis-prompts", &["magis-core"]),
-    room(1, "magis-llm", &["magis-core"]),
-    room(1, "magis-syntax", &["magis-core"]),
-    room(2, "magis-repo", &["magis-core"]),
-    room(2, "magis-search", &["magis-core", "magis-syntax"]),
-    room(2, "magis-models", &["magis-core", "magis-llm"]),
-    room(2, "magis-store", &["magis-core"]),
-    room(2, "magis-llama", &["magis-core", "magis-llm"]),
-    room(
+    place(0, "magis-sample", &[]),
+    place(1, "magis-flow", &["magis-core"]),
+    place(1, "magis-prompts", &["magis-core"]),
+    place(1, "magis-llm", &["magis-core"]),
+    place(1, "magis-syntax", &["magis-core"]),
+    place(2, "magis-repo", &["magis-core"]),
+    place(2, "magis-search", &["magis-core", "magis-syntax"]),
+    place(2, "magis-models", &["magis-core", "magis-llm"]),
+    place(2, "magis-store", &["magis-core"]),
+    place(2, "magis-llama", &["magis-core", "magis-llm"]),
+    place(
         3,
         "magis-engine",
         &[
@@ -76,8 +79,8 @@ const ROOMS: [Room; 17] = [
         ],
     ),
     // Both programs speak of runs and issues in core's words.
-    room(4, "magis-cli", &["magis-core", "magis-engine"]),
-    room(4, "magis-app", &["magis-core", "magis-engine", "magis-sample"]),
+    place(4, "magis-cli", &["magis-core", "magis-engine"]),
+    place(4, "magis-app", &["magis-core", "magis-engine", "magis-sample"]),
     dev(TESTKIT),
     dev("magis-eval"),
     dev("xtask"),
@@ -181,7 +184,7 @@ pub const OUTSIDE: [Outside; 11] = [
     },
     Outside {
         what: "an async runtime",
-        whose: "magis-llama and the floors from 3 up",
+        whose: "magis-llama and the layers from 3 up",
         packages: &["tokio", "async-std"],
         crates: &[
             "magis-llama",

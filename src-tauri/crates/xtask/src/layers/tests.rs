@@ -1,10 +1,10 @@
-//! Each rule of the house, kept and broken once.
+//! Each rule of the workspace, kept and broken once.
 
 use serde_json::json;
 
 use super::*;
 
-fn house(arrows: &[(&str, &str, Purpose)]) -> House {
+fn workspace(arrows: &[(&str, &str, Purpose)]) -> Workspace {
     let crates = [
         "magis-core",
         "magis-flow",
@@ -34,7 +34,7 @@ fn house(arrows: &[(&str, &str, Purpose)]) -> House {
             purpose: *purpose,
         })
         .collect();
-    House {
+    Workspace {
         crates,
         arrows,
         brings: BTreeMap::new(),
@@ -43,7 +43,7 @@ fn house(arrows: &[(&str, &str, Purpose)]) -> House {
 
 /// The rules that one arrow breaks, joined.
 fn check(from: &str, to: &str, purpose: Purpose) -> String {
-    let broken = violations(&house(&[(from, to, purpose)]));
+    let broken = violations(&workspace(&[(from, to, purpose)]));
     broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -69,11 +69,11 @@ fn arrows_of_the_table_are_allowed() {
 }
 
 #[test]
-fn arrows_upward_and_along_a_floor_are_named() {
-    forbidden("magis-core", "magis-flow", "goes up from floor 0 to floor 1");
-    forbidden("magis-repo", "magis-engine", "goes up from floor 2 to floor 3");
-    forbidden("magis-search", "magis-store", "both are on floor 2");
-    forbidden("magis-cli", "magis-app", "both are on floor 4");
+fn arrows_upward_and_along_a_layer_are_named() {
+    forbidden("magis-core", "magis-flow", "goes up from layer 0 to layer 1");
+    forbidden("magis-repo", "magis-engine", "goes up from layer 2 to layer 3");
+    forbidden("magis-search", "magis-store", "both are on layer 2");
+    forbidden("magis-cli", "magis-app", "both are on layer 4");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn what_ships_does_not_use_development_crates() {
 }
 
 #[test]
-fn tests_may_use_lower_floors_but_not_higher_ones() {
+fn tests_may_use_lower_layers_but_not_higher_ones() {
     assert_eq!(check("magis-repo", "magis-syntax", Purpose::Tests), "");
     assert!(check("magis-repo", "magis-engine", Purpose::Tests).contains("goes up"));
 }
@@ -121,7 +121,7 @@ fn packages_from_outside_stay_with_their_crate() {
 
 #[test]
 fn a_network_client_behind_another_package_is_found() {
-    let mut house = house(&[("magis-engine", "telemetry", Purpose::Product)]);
+    let mut workspace = workspace(&[("magis-engine", "telemetry", Purpose::Product)]);
     for (from, to) in [
         ("magis-engine", "telemetry"),
         ("telemetry", "ureq"),
@@ -129,9 +129,13 @@ fn a_network_client_behind_another_package_is_found() {
         ("magis-models", "downloads"),
         ("downloads", "ureq"),
     ] {
-        house.brings.entry(from.to_owned()).or_default().insert(to.to_owned());
+        workspace
+            .brings
+            .entry(from.to_owned())
+            .or_default()
+            .insert(to.to_owned());
     }
-    let broken = violations(&house);
+    let broken = violations(&workspace);
     assert_eq!(broken.len(), 1, "{broken:?}");
     assert_eq!(
         (broken[0].from.as_str(), broken[0].to.as_str()),
@@ -142,11 +146,11 @@ fn a_network_client_behind_another_package_is_found() {
 
 #[test]
 fn a_crate_without_a_place_is_named() {
-    let mut house = house(&[]);
-    house.crates.insert("magis-annex".to_owned());
-    let broken = violations(&house);
+    let mut workspace = workspace(&[]);
+    workspace.crates.insert("magis-annex".to_owned());
+    let broken = violations(&workspace);
     assert_eq!(broken.len(), 1);
-    assert!(broken[0].to_string().starts_with("magis-annex -> the house"));
+    assert!(broken[0].to_string().starts_with("magis-annex -> the workspace"));
 }
 
 #[test]
@@ -164,8 +168,8 @@ fn metadata_is_read_with_the_purpose_of_each_dependency() {
             {"pkg": "c 1", "dep_kinds": [{"kind": "build"}]},
         ]}]},
     });
-    let house = parse(&metadata).expect("the metadata is well formed");
-    let purposes: Vec<_> = house
+    let workspace = parse(&metadata).expect("the metadata is well formed");
+    let purposes: Vec<_> = workspace
         .arrows
         .iter()
         .map(|arrow| (arrow.to.as_str(), arrow.purpose))
@@ -178,6 +182,6 @@ fn metadata_is_read_with_the_purpose_of_each_dependency() {
             ("serde", Purpose::Product)
         ]
     );
-    assert_eq!(house.brings["magis-core"], BTreeSet::from(["serde".to_owned()]));
+    assert_eq!(workspace.brings["magis-core"], BTreeSet::from(["serde".to_owned()]));
     assert!(parse(&json!({"packages": []})).is_err());
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask floors`: which crate of the workspace may depend on which, and on which packages from outside.
+//! `cargo xtask layers`: which crate of the workspace may depend on which, and on which packages from outside.
 //!
 //! The judgement ([`violations`]) is a function of the crates and the table in [`plan`]; only [`run`] asks cargo. It does not look into source files:
 //! a crate cannot use what its manifest does not name.
@@ -14,7 +14,7 @@ use crate::cargo;
 
 mod plan;
 
-use plan::{Floor, Outside};
+use plan::{Layer, Outside};
 
 /// What a dependency is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ pub struct Arrow {
 
 /// The crates of the workspace, their arrows, and the arrows among the packages from outside.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct House {
+pub struct Workspace {
     /// The crates of the workspace.
     pub crates: BTreeSet<String>,
     /// Their direct dependencies.
@@ -79,7 +79,7 @@ pub fn run() -> Result<ExitCode> {
                 eprintln!("{violation}");
             }
             eprintln!(
-                "{} arrows break the rules in src-tauri/crates/xtask/src/floors/plan.rs",
+                "{} arrows break the rules in src-tauri/crates/xtask/src/layers/plan.rs",
                 broken.len()
             );
             Ok(ExitCode::FAILURE)
@@ -92,31 +92,31 @@ pub fn run() -> Result<ExitCode> {
 /// # Errors
 /// When cargo's metadata cannot be had.
 pub fn check() -> Result<Result<String, Vec<Violation>>> {
-    let house = parse(&cargo::metadata()?)?;
-    let broken = violations(&house);
+    let workspace = parse(&cargo::metadata()?)?;
+    let broken = violations(&workspace);
     if broken.is_empty() {
         return Ok(Ok(format!(
             "{} crates, {} arrows, all as they should be",
-            house.crates.len(),
-            house.arrows.len()
+            workspace.crates.len(),
+            workspace.arrows.len()
         )));
     }
     Ok(Err(broken))
 }
 
-/// Every arrow of the house that breaks a rule, in order of its crates.
-pub fn violations(house: &House) -> Vec<Violation> {
-    let homeless = house
+/// Every arrow of the workspace that breaks a rule, in order of its crates.
+pub fn violations(workspace: &Workspace) -> Vec<Violation> {
+    let unplaced = workspace
         .crates
         .iter()
-        .filter(|name| plan::floor_of(name).is_none())
+        .filter(|name| plan::layer_of(name).is_none())
         .map(|name| Violation {
             from: name.clone(),
-            to: "the house".to_owned(),
-            rule: "a crate of the workspace has a place in the table of floors/plan.rs".to_owned(),
+            to: "the workspace".to_owned(),
+            rule: "a crate of the workspace has a place in the table of layers/plan.rs".to_owned(),
         });
-    let direct = house.arrows.iter().filter_map(|arrow| {
-        let rule = if house.crates.contains(&arrow.to) {
+    let direct = workspace.arrows.iter().filter_map(|arrow| {
+        let rule = if workspace.crates.contains(&arrow.to) {
             between_ours(arrow)
         } else {
             to_outside(arrow)
@@ -127,15 +127,18 @@ pub fn violations(house: &House) -> Vec<Violation> {
             rule,
         })
     });
-    let carried = house.crates.iter().flat_map(|name| carried_network(house, name));
-    homeless.chain(direct).chain(carried).collect()
+    let carried = workspace
+        .crates
+        .iter()
+        .flat_map(|name| carried_network(workspace, name));
+    unplaced.chain(direct).chain(carried).collect()
 }
 
 /// Reads the crates and arrows out of cargo's metadata.
 ///
 /// # Errors
 /// When the metadata has not the documented form.
-pub fn parse(metadata: &Value) -> Result<House> {
+pub fn parse(metadata: &Value) -> Result<Workspace> {
     let packages = metadata["packages"]
         .as_array()
         .context("cargo metadata has no packages")?;
@@ -146,7 +149,7 @@ pub fn parse(metadata: &Value) -> Result<House> {
     let members: BTreeSet<&str> = array(&metadata["workspace_members"])
         .filter_map(Value::as_str)
         .collect();
-    let mut house = House::default();
+    let mut workspace = Workspace::default();
     for package in packages
         .iter()
         .filter(|package| package["id"].as_str().is_some_and(|id| members.contains(id)))
@@ -154,7 +157,7 @@ pub fn parse(metadata: &Value) -> Result<House> {
         let from = package["name"]
             .as_str()
             .context("a package of the metadata has no name")?;
-        house.crates.insert(from.to_owned());
+        workspace.crates.insert(from.to_owned());
         for dependency in array(&package["dependencies"]) {
             let to = dependency["name"]
                 .as_str()
@@ -165,7 +168,7 @@ pub fn parse(metadata: &Value) -> Result<House> {
             } else {
                 Purpose::Product
             };
-            house.arrows.insert(Arrow {
+            workspace.arrows.insert(Arrow {
                 from: from.to_owned(),
                 to,
                 purpose,
@@ -176,7 +179,7 @@ pub fn parse(metadata: &Value) -> Result<House> {
         let Some(from) = node["id"].as_str().and_then(|id| names.get(id)) else {
             continue;
         };
-        let brought = house.brings.entry((*from).to_owned()).or_default();
+        let brought = workspace.brings.entry((*from).to_owned()).or_default();
         for dependency in array(&node["deps"]) {
             // What a build script or a test uses does not end up in the program.
             let linked = array(&dependency["dep_kinds"]).any(|kind| kind["kind"].is_null());
@@ -189,10 +192,10 @@ pub fn parse(metadata: &Value) -> Result<House> {
             }
         }
     }
-    if house.crates.is_empty() || house.brings.is_empty() {
+    if workspace.crates.is_empty() || workspace.brings.is_empty() {
         bail!("cargo metadata names no crates of the workspace, or no dependency graph");
     }
-    Ok(house)
+    Ok(workspace)
 }
 
 fn array(value: &Value) -> impl Iterator<Item = &Value> {
@@ -201,26 +204,26 @@ fn array(value: &Value) -> impl Iterator<Item = &Value> {
 
 /// The rule that an arrow between two crates of the workspace breaks.
 fn between_ours(arrow: &Arrow) -> Option<String> {
-    let (from, to) = (plan::floor_of(&arrow.from)?, plan::floor_of(&arrow.to)?);
+    let (from, to) = (plan::layer_of(&arrow.from)?, plan::layer_of(&arrow.to)?);
     if arrow.purpose == Purpose::Tests && arrow.to == plan::TESTKIT {
         return None;
     }
     match (from, to) {
-        (Floor::Dev, _) => None,
-        (_, Floor::Dev) => Some("what is shipped does not depend on what is for development".to_owned()),
-        (Floor::Number(from), Floor::Number(to)) if to > from => Some(format!(
-            "arrows go down only, and this one goes up from floor {from} to floor {to}"
+        (Layer::Dev, _) => None,
+        (_, Layer::Dev) => Some("what is shipped does not depend on what is for development".to_owned()),
+        (Layer::Number(from), Layer::Number(to)) if to > from => Some(format!(
+            "arrows go down only, and this one goes up from layer {from} to layer {to}"
         )),
-        (Floor::Number(from), Floor::Number(to)) if to == from => Some(format!(
-            "crates on one floor do not know each other, and both are on floor {from}"
+        (Layer::Number(from), Layer::Number(to)) if to == from => Some(format!(
+            "crates on one layer do not know each other, and both are on layer {from}"
         )),
-        (Floor::Number(_), Floor::Number(_)) => {
+        (Layer::Number(_), Layer::Number(_)) => {
             let allowed = plan::may_use(&arrow.from)?;
             if arrow.purpose == Purpose::Tests || allowed.contains(&arrow.to.as_str()) {
                 return None;
             }
             Some(format!(
-                "of the house, {} may use {} only",
+                "of the workspace, {} may use {} only",
                 arrow.from,
                 allowed.join(", ")
             ))
@@ -240,12 +243,12 @@ fn to_outside(arrow: &Arrow) -> Option<String> {
 /// Network clients that a crate would link through packages which are not ours.
 ///
 /// What comes through another crate of the workspace is judged there.
-fn carried_network(house: &House, name: &str) -> Vec<Violation> {
-    if plan::NETWORK.allows(name) || plan::floor_of(name) == Some(Floor::Dev) {
+fn carried_network(workspace: &Workspace, name: &str) -> Vec<Violation> {
+    if plan::NETWORK.allows(name) || plan::layer_of(name) == Some(Layer::Dev) {
         return Vec::new();
     }
     let mut seen = BTreeSet::new();
-    let mut open: Vec<(&str, &str)> = outward(house, name).map(|first| (first, first)).collect();
+    let mut open: Vec<(&str, &str)> = outward(workspace, name).map(|first| (first, first)).collect();
     let mut found = Vec::new();
     while let Some((through, package)) = open.pop() {
         if !seen.insert(package) {
@@ -259,16 +262,16 @@ fn carried_network(house: &House, name: &str) -> Vec<Violation> {
                 rule,
             });
         }
-        open.extend(outward(house, package).map(|next| (through, next)));
+        open.extend(outward(workspace, package).map(|next| (through, next)));
     }
     found
 }
 
-fn outward<'a>(house: &'a House, name: &str) -> impl Iterator<Item = &'a str> {
-    let brought = house.brings.get(name).into_iter().flatten();
+fn outward<'a>(workspace: &'a Workspace, name: &str) -> impl Iterator<Item = &'a str> {
+    let brought = workspace.brings.get(name).into_iter().flatten();
     brought
         .map(String::as_str)
-        .filter(|package| !house.crates.contains(*package))
+        .filter(|package| !workspace.crates.contains(*package))
 }
 
 fn broken(outside: &Outside) -> String {
