@@ -81,7 +81,7 @@ function repositories(name: SceneName, counts: T.MemoryCounts): T.RepositoryRow[
     { id: 2, name: 'harbour', root: '~/src/harbour', used_at_ms: now - 71 * minute, head: { kind: 'branch', name: 'fix/berth-names' }, changed_files: 3, notes: ['A shallow clone: renames before its first commit are not known.'], problem: null, memory: { fresh: 61, stale: 9, none: 131, needs_none: 23 }, index: { kind: 'older', commits: 3 }, runs: 5 },
     { id: 3, name: 'almanac', root: '~/src/almanac', used_at_ms: now - 12 * day, head: { kind: 'detached', commit: '3c0b4c1d9d3f7c2f8a51' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 11, stale: 0, none: 3, needs_none: 0 }, index: { kind: 'elsewhere', commit: '91d40c7e05b2' }, runs: 2 },
   ]
-  const broken: T.RepositoryRow = { id: 4, name: 'billing', root: '/srv/work/billing', used_at_ms: now - 30 * day, head: null, changed_files: 0, notes: [], problem: { code: 'repository_gone', message: 'The folder /srv/work/billing is not there any more.', remedy: 'Bring it back or mount its disk, or take it off the list. Its past runs stay.' }, memory: null, index: null, runs: 4 }
+  const broken: T.RepositoryRow = { id: 4, name: 'billing', root: '/srv/work/billing', used_at_ms: now - 30 * day, head: null, changed_files: 0, notes: [], problem: { code: 'repository_gone', message: 'The folder /srv/work/billing is not there any more.', remedy: 'Bring it back or mount its disk, or remove it from the list. Its past runs stay.' }, memory: null, index: null, runs: 4 }
   if (name === 'hostile') return [{ ...(usual[0] as T.RepositoryRow), name: hostile, root: `/tmp/${hostile}` }]
   if (name === 'problems') return [broken]
   return [...usual, broken]
