@@ -198,7 +198,7 @@ async fn summarise(
 /// P2: the whole file where it is short, its skeleton where it is long.
 pub(crate) async fn ask_summary(asking: &mut dyn SummaryCalls, file: FileVersion<'_>) -> Result<NewSummary, AskError> {
     let tokens = asking.tokens(file.text).await?;
-    let variants = summary_sizes(file.path, file.text, tokens);
+    let variants = summary_variants(file.path, file.text, tokens);
     let (asked, text) = asking.summary(file.path, variants).await?;
     let card = asking.card();
     Ok(NewSummary {
@@ -218,7 +218,7 @@ pub(crate) async fn ask_summary(asking: &mut dyn SummaryCalls, file: FileVersion
 }
 
 /// P2 in the variants it can have: the file where it is short, then its skeleton, or its ends, within less and less.
-fn summary_sizes(path: &RepoPath, text: &str, tokens: u32) -> Vec<PromptVariant<FileSummary>> {
+fn summary_variants(path: &RepoPath, text: &str, tokens: u32) -> Vec<PromptVariant<FileSummary>> {
     let prompt = |text: String, skeleton| FileSummary {
         path: path.to_string(),
         text,

@@ -78,7 +78,7 @@ impl IndexSession {
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Synced, EngineError> {
         let begun = Instant::now();
-        let turn = indexed::lock(&self.folder, &mut || watch(Preparing::Waiting))?;
+        let lock = indexed::lock(&self.folder, &mut || watch(Preparing::Waiting))?;
         indexed::forget(&self.folder);
         let update = self.index.update_while(
             files,
@@ -89,7 +89,7 @@ impl IndexSession {
             return Err(EngineError::cancelled());
         }
         indexed::note(&self.folder, &snapshot.base().commit);
-        drop(turn);
+        drop(lock);
         let index = begun.elapsed();
         let begun = Instant::now();
         let mut stopped = false;

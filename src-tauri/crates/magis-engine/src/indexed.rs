@@ -1,4 +1,4 @@
-//! Around the search index of a repository: whose turn it is to bring it up to date, and for which commit it was made, a
+//! Around the search index of a repository: who may bring it up to date, and for which commit it was made, a
 //! note beside the index that is written once the index is whole.
 //!
 //! The index itself is `magis-search`'s. A watch keeps it right, and so does each run.
@@ -56,7 +56,7 @@ impl Magis {
                 ControlFlow::Break(())
             }
         };
-        // The lock's file stays: who waits for it holds it open, and another of its name would be another turn.
+        // The lock's file stays: who waits for it holds it open, and another of its name would be another lock.
         let Ok(_lock) = lock(&folder, waits) else { return };
         forget(&folder);
         commit_history::forget(&folder);
@@ -67,7 +67,7 @@ impl Magis {
 
 /// How long an index that is to be deleted is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often is looked whether it is our turn.
+/// How often the lock is tried while somebody else holds it.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Waits until nobody else, in whichever process, opens the index in `folder` or brings it up to date, or until `waits` breaks
@@ -78,10 +78,10 @@ pub(crate) fn lock(folder: &Path, waits: &mut dyn FnMut() -> ControlFlow<()>) ->
         fs::create_dir_all(around).map_err(EngineError::io("create", around))?;
     }
     let opened = File::options().create(true).append(true).open(&file);
-    let turn = opened.map_err(EngineError::io("open", &file))?;
+    let lock = opened.map_err(EngineError::io("open", &file))?;
     loop {
-        match turn.try_lock() {
-            Ok(()) => return Ok(turn),
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
             Err(TryLockError::WouldBlock) if waits().is_break() => return Err(EngineError::cancelled()),
             Err(TryLockError::WouldBlock) => thread::sleep(LOOK),
             Err(TryLockError::Error(error)) => return Err(EngineError::io("lock", &file)(error)),

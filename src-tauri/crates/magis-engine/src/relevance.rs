@@ -20,13 +20,13 @@ mod weight {
     pub const CODE: f64 = 0.02;
 }
 
-/// Keep thresholds of a candidate file: in units of what the ranking's best has it may lie so far below the best of ranking and
-/// likelihood together, and by places it has to be among the first as well. Each file costs a minute, and every additional one
-/// lowers the odds (the paper's table of complexity).
+/// Keep thresholds of a candidate file: in units of what the ranking's best has it may lie so far below the best of
+/// ranking and likelihood together, and by places it has to be among the first as well. Each file costs a minute, and every
+/// additional one lowers the odds (the paper's table of complexity).
 ///
 /// Of 140 issues 95.2 % of the right files among the first ten stay so, and 77.1 % of the wrong ones go (the halves of
-/// [`RelevanceFeatures::fused`]: 95.0 and 76.3, 95.4 and 77.7). Each rule alone: near the best, four at most, 95.2 and 72.6; by places
-/// 95.2 and 75.6.
+/// [`RelevanceFeatures::fused`]: 95.0 and 76.3, 95.4 and 77.7). Each rule alone: near the best, four at most, 95.2 and
+/// 72.6; by places 95.2 and 75.6.
 mod thresholds {
     use magis_search::KeepRule;
 

@@ -63,8 +63,8 @@ impl History {
     }
 
     /// The commits whose messages resemble the terms, with how far, 0..1, the most alike first: the share of what a
-    /// message says, by the inverse document frequency of its words, that the terms say too. It is an absolute measure: where no commit
-    /// resembles the issue, none is given much.
+    /// message says, by the inverse document frequency of its words, that the terms say too. It is an absolute measure:
+    /// where no commit resembles the issue, none is given much.
     pub(crate) fn resembling(&self, terms: &[crate::Term], most: usize) -> Vec<(usize, f64)> {
         let mut said = vec![0.0; self.commits.len()];
         for term in terms {

@@ -23,8 +23,8 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 /// The part of `word` that gives `term`, as it stands there.
 pub(crate) fn spelling<'w>(word: &'w str, term: &str) -> Option<&'w str> {
     let words = word.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let parts_of_it = words.flat_map(|word| std::iter::once(word.trim_matches('_')).chain(parts(word)));
-    parts_of_it.into_iter().find(|part| {
+    let spellings = words.flat_map(|word| std::iter::once(word.trim_matches('_')).chain(parts(word)));
+    spellings.into_iter().find(|part| {
         let lower = part.to_lowercase();
         lower == term || stem(&lower) == term
     })

@@ -77,8 +77,8 @@ impl NameWords {
 }
 
 impl Scorer<'_> {
-    /// How far the query says the words of a name, 0..1: the share that is said, by inverse document frequency. A name of one word, or of
-    /// words that are in most names, says nothing that the text does not.
+    /// How far the query says the words of a name, 0..1: the share that is said, by inverse document frequency. A name of
+    /// one word, or of words that are in most names, says nothing that the text does not.
     pub fn score(&self, words: &[u32]) -> f64 {
         let (mut said, mut whole, mut count) = (0.0, 0.0, 0);
         for word in words {

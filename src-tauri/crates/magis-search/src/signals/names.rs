@@ -7,9 +7,9 @@ use crate::tokens;
 use magis_core::Evidence;
 use std::collections::{BTreeMap, HashMap};
 
-/// Where some rare names together are certain: so many times the inverse document frequency of what twenty files have. Without that a single
-/// name that every second file uses would be as much as the best evidence, if no file has more. In a small tree nothing
-/// is rare, and the best is as good as certain.
+/// Where some rare names together are certain: so many times the inverse document frequency of what twenty files have.
+/// Without that a single name that every second file uses would be as much as the best evidence, if no file has more. In
+/// a small tree nothing is rare, and the best is as good as certain.
 const ENOUGH: f64 = 2.5;
 const SOME_FILES: usize = 20;
 /// A method is less meant by its bare name than a function or a type is.
