@@ -8,7 +8,7 @@ pub use close::Closing;
 
 use crate::arguments::{Arguments, WORKER};
 use crate::driving::ModelSource;
-use crate::state::{App, Bell, Change, Place, now};
+use crate::state::{App, Bell, Change, Place};
 use crate::view::{
     MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged, Theme, WatchChanged,
 };
@@ -16,6 +16,7 @@ use crate::words::run_ended;
 use magis_core::RunId;
 use magis_engine::DataFolder;
 use magis_engine::layers::llama::{Priority, WorkerCommand};
+use magis_platform::now_ms;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +74,7 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
                 Ok(Theme::System) | Err(_) => window,
             };
             window.build()?;
-            tauri::async_runtime::spawn_blocking(move || app.erase_removed(now()));
+            tauri::async_runtime::spawn_blocking(move || app.erase_removed(now_ms()));
             Ok(())
         })
         .on_window_event(close::asked)

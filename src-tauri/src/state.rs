@@ -14,7 +14,6 @@ use magis_engine::{DataFolder, Magis};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Something the window should look at anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,10 +171,4 @@ pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
 
 fn open(place: &Place) -> Result<Magis, Problem> {
     Ok(Magis::open(place.data.clone(), place.worker.clone())?)
-}
-
-/// Milliseconds since 1970.
-pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

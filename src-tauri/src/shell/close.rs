@@ -2,8 +2,9 @@
 
 use super::MAIN;
 use crate::driving::Halt;
-use crate::state::{App, now};
+use crate::state::App;
 use crate::view::{CloseAnswer, CloseAsked};
+use magis_platform::now_ms;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tauri::{AppHandle, Manager as _, Window, WindowEvent};
@@ -122,7 +123,7 @@ fn leave(handle: &AppHandle, how: Option<Halt>) {
             app.driving().free(&app).await;
             let erase = |app: &App| {
                 app.watching().end();
-                app.erase_removed(now());
+                app.erase_removed(now_ms());
                 Ok(())
             };
             drop(app.work(erase).await);

@@ -1,13 +1,15 @@
 //! The program itself: what it is, its settings, what it fetched, whether all is well, and what to send with a report.
 
 use crate::problem::{Problem, named};
-use crate::state::{App, Change, now};
+use crate::state::{App, Change};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
 use crate::watching::Watching;
 use magis_core::text::{bytes, count};
 use magis_engine::Magis;
-use magis_engine::layers::models::{MINIMUM_CONTEXT, available_memory};
+use magis_engine::layers::models::MINIMUM_CONTEXT;
 use magis_engine::layers::store::{RunFilter, RunQuery, RunStatus};
+use magis_platform::memory;
+use magis_platform::now_ms;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,8 +38,8 @@ impl App {
             data_bytes: bytes_below(data.root()),
             models_folder: data.models().display().to_string(),
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-            memory_bytes: memory_of_machine().unwrap_or(0),
-            available_memory_bytes: available_memory().unwrap_or(0),
+            memory_bytes: memory::total().unwrap_or(0),
+            available_memory_bytes: memory::available().unwrap_or(0),
             first_start: first_page.rows.is_empty() && magis.store().repositories()?.is_empty(),
             opened: self.place().opening.clone(),
         })
@@ -205,7 +207,7 @@ impl App {
             // The words of a problem can name a folder, so only that there is one is told.
             let _ = writeln!(text, "not well: {}", line.said.remedy.unwrap_or_default());
         }
-        let _ = writeln!(text, "written {} (milliseconds since 1970)", now());
+        let _ = writeln!(text, "written {} (milliseconds since 1970)", now_ms());
         write_new(path, text.as_bytes())
     }
 }
@@ -240,7 +242,7 @@ fn database(magis: &Magis) -> DoctorLine {
 }
 
 fn memory() -> DoctorLine {
-    fine(match available_memory().map(bytes) {
+    fine(match memory::available().map(bytes) {
         Some(available) => Problem::new("memory_available", format!("{available} of memory are available."), "")
             .naming(named([("available", available)])),
         None => Problem::new(
@@ -272,12 +274,4 @@ fn bytes_below(folder: &Path) -> u64 {
             _ => 0,
         })
         .sum()
-}
-
-/// The memory of the machine, where the system says it as Linux does.
-fn memory_of_machine() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kilobytes * 1024)
 }

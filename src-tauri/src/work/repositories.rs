@@ -1,13 +1,14 @@
 //! The list of repositories: taking one in, looking at each, letting one go; and the built-in sample.
 
 use crate::problem::Problem;
-use crate::state::{App, Change, HeadFiles, now};
+use crate::state::{App, Change, HeadFiles};
 use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue, WatchView};
 use crate::watching::Watching;
 use magis_core::{CommitId, RepoId};
 use magis_engine::Magis;
 use magis_engine::layers::repo::{BaseChoice, HeadState, RepositoryState};
 use magis_engine::layers::store::Repository;
+use magis_platform::now_ms;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl App {
             }
         }
         self.watching().end_of(repo);
-        magis.store().remove_repository(repo, now())?;
+        magis.store().remove_repository(repo, now_ms())?;
         self.ring(Change::Repositories);
         self.ring(Change::Runs(None));
         Ok(())

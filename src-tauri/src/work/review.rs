@@ -2,11 +2,12 @@
 
 use super::runs::applied;
 use crate::problem::Problem;
-use crate::state::{App, Change, now};
+use crate::state::{App, Change};
 use crate::view::{AppliedKind, AppliedView, ApplyWish, ConflictView, FileTexts, PatchView, ReviewState};
 use magis_core::{MergeResult, RepoPath, RunId};
 use magis_engine::AppliedRun;
 use magis_engine::layers::repo::{FilePatchKind, Patch};
+use magis_platform::now_ms;
 
 impl App {
     /// The patch of a run.
@@ -39,7 +40,7 @@ impl App {
 
     /// Keeps how far a review is.
     pub fn save_review(&self, run: RunId, review: &ReviewState) -> Result<(), Problem> {
-        Ok(self.magis()?.store().put_review(run, review, now())?)
+        Ok(self.magis()?.store().put_review(run, review, now_ms())?)
     }
 
     /// Where what a person accepted does not fit the working tree as it is.
@@ -56,7 +57,7 @@ impl App {
             AppliedRun::PatchFile(path) => AppliedView {
                 kind: AppliedKind::PatchFile,
                 name: path.display().to_string(),
-                at_ms: now(),
+                at_ms: now_ms(),
                 notes: Vec::new(),
                 undoable: false,
             },

@@ -2,7 +2,7 @@
 
 use super::app::write_new;
 use crate::problem::Problem;
-use crate::state::{App, Change, now};
+use crate::state::{App, Change};
 use crate::view::{
     AppliedView, CallRow, CallText, DeleteTicket, ExportFormat, RunFacts, RunListFilter, RunPage, RunRow, RunView,
     StageView, UsageDay, stages,
@@ -10,6 +10,7 @@ use crate::view::{
 use magis_core::{RepoPath, RunId};
 use magis_engine::layers::store::{CallId, DayTotals};
 use magis_engine::{Magis, stage_of_step};
+use magis_platform::now_ms;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -82,7 +83,7 @@ impl App {
                 "Stop it first.",
             ));
         }
-        self.magis()?.store().remove_run(run, now())?;
+        self.magis()?.store().remove_run(run, now_ms())?;
         self.ring(Change::Runs(None));
         Ok(DeleteTicket {
             ticket: run.0,

@@ -3,11 +3,12 @@
 use crate::driving::{Driving, Halt, ModelSource};
 use crate::follow::{Sink, standing};
 use crate::problem::Problem;
-use crate::state::{App, Change, now};
+use crate::state::{App, Change};
 use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
 use magis_core::{QaMode, RepoId, RunId, Stage};
 use magis_engine::EngineError;
 use magis_engine::layers::store::{LeaseError, RunFilter, RunOrigin, RunStatus};
+use magis_platform::now_ms;
 use std::path::PathBuf;
 
 impl App {
@@ -19,7 +20,7 @@ impl App {
 
     /// Keeps what was typed.
     pub fn save_draft(&self, draft: &SolveForm) -> Result<(), Problem> {
-        Ok(self.magis()?.store().put_draft(draft.repo, draft, now())?)
+        Ok(self.magis()?.store().put_draft(draft.repo, draft, now_ms())?)
     }
 
     /// How long such a run takes, from runs that ended here with the same model and effort.

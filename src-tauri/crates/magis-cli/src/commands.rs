@@ -22,7 +22,6 @@ use magis_engine::layers::llama::{Priority, WorkerCommand, worker};
 use magis_engine::layers::store::{Access, Erasure};
 use magis_engine::{DataFolder, Magis};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Carries out a command line.
 pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
@@ -157,12 +156,6 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
                 "close other programs and try again",
             )
         })
-}
-
-/// Milliseconds since 1970.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A word for a shell.

@@ -1,8 +1,8 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
-use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
+use magis_platform::now_ms;
 use magis_repo::{
     Applied, BranchCommit, Conflict, FilePatch, FilePatchKind, HunkNumber, Identity, Patch, RepoError, Repository,
     Selection, Snapshot, apply_changes, apply_to_branch, apply_to_worktree, can_undo, conflicts, undo,
@@ -127,7 +127,7 @@ impl Magis {
         };
         let application = Application {
             applied: applied.clone(),
-            at_ms: now(),
+            at_ms: now_ms(),
         };
         self.store.put_application(run, &application)?;
         Ok(AppliedRun::Repository(applied))

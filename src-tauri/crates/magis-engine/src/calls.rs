@@ -13,6 +13,8 @@ use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
     Sampling, Score, ScoreReply, ScoreRequest, Usage,
 };
+use magis_platform::hex;
+use magis_platform::now_ms;
 use magis_prompts::{ChangeMessage, FileSummary, Prompt, Rendered, Shape, Template, render};
 use magis_store::{CallKind, CallRecord, Store};
 use serde::{Serialize, de::DeserializeOwned};
@@ -20,7 +22,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The temperature of retries and of further candidates.
@@ -134,12 +135,6 @@ impl CallContext {
             ..self
         }
     }
-}
-
-/// Milliseconds since the epoch: the only clock of the engine.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl ModelCalls {
@@ -424,7 +419,7 @@ impl ModelCalls {
                 generate_ms: milliseconds(usage.generate_ms),
                 left_out: json!(record.left_out),
                 retries: record.retries,
-                at_ms: now(),
+                at_ms: now_ms(),
             },
         )?;
         for why in self.model.take_restarts() {
@@ -551,8 +546,5 @@ fn stage(template: Template) -> Stage {
 }
 
 fn hash(value: &Value) -> String {
-    let digest = Sha256::digest(value.to_string().as_bytes());
-    digest
-        .iter()
-        .fold(String::with_capacity(64), |hash, byte| hash + &format!("{byte:02x}"))
+    hex::encode(Sha256::digest(value.to_string().as_bytes()))
 }

@@ -5,6 +5,7 @@
 
 use crate::EngineError;
 use magis_core::{CommitId, PastCommit};
+use magis_platform::private;
 use magis_repo::Snapshot;
 use magis_search::History;
 use std::collections::HashMap;
@@ -77,13 +78,10 @@ fn lines<'c>(commits: impl Iterator<Item = &'c PastCommit>) -> String {
 }
 
 fn append(file: &Path, text: &str) -> std::io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
     // Each entry begins with a line break, so that one that was cut off spoils no other.
-    options.open(file)?.write_all(text.as_bytes())
+    private::file_options()
+        .create(true)
+        .append(true)
+        .open(file)?
+        .write_all(text.as_bytes())
 }

@@ -5,6 +5,7 @@
 //! tree reads a file and not the tree. Losing it costs reading the contents anew, so a damaged one is no error.
 
 use magis_core::{BlobId, RepoPath, SkipReason};
+use magis_platform::private;
 use magis_repo::{ReadError, Snapshot};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -153,14 +154,11 @@ fn append(file: &Path, text: &str) -> std::io::Result<()> {
     if let Some(around) = file.parent() {
         fs::create_dir_all(around)?;
     }
-    let mut options = fs::OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(file)?.write_all(text.as_bytes())
+    private::file_options()
+        .create(true)
+        .append(true)
+        .open(file)?
+        .write_all(text.as_bytes())
 }
 
 #[cfg(test)]

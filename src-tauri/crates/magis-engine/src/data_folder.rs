@@ -2,8 +2,7 @@
 
 use crate::EngineError;
 use magis_core::RepoId;
-use std::fs::DirBuilder;
-use std::io::ErrorKind;
+use magis_platform::private;
 use std::path::{Path, PathBuf};
 
 /// What this program keeps in a data folder. Anything else there is somebody else's.
@@ -85,15 +84,7 @@ impl DataFolder {
             if folder.symlink_metadata().is_ok() {
                 continue;
             }
-            let mut builder = DirBuilder::new();
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            match builder.create(&folder) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                    return Err(EngineError::io("make", &folder)(error));
-                }
-                Ok(()) | Err(_) => {}
-            }
+            private::create_folder(&folder).map_err(EngineError::io("make", &folder))?;
         }
         Ok(())
     }

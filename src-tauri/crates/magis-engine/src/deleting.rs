@@ -3,9 +3,9 @@
 //! The database erases by itself; here the rest follows it: the objects that only the run needed, the index and the object
 //! store of the repository. What cannot be removed now, because it is in use, is removed at the next opening.
 
-use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{RepoId, RunId};
+use magis_platform::now_ms;
 use magis_repo::{Pruning, prune, remove_store};
 use magis_store::{DeletedRepository, DeletedRun, Erasure, PendingPruning};
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use std::path::Path;
 impl Magis {
     /// Deletes a run and erases what only it needed; says what stays. Refused while a driver works on it.
     pub fn delete_run(&self, run: RunId) -> Result<DeletedRun, EngineError> {
-        let deleted = self.store.delete_run(run, now())?;
+        let deleted = self.store.delete_run(run, now_ms())?;
         Ok(DeletedRun {
             erasure: deleted.erasure.and(self.finish_deletions()),
             ..deleted
@@ -24,7 +24,7 @@ impl Magis {
     /// Deletes a repository of the list, or one that was removed from it, with its memory, its index and its objects. Its
     /// runs stay, without the files they read. Refused while one of them is worked on.
     pub fn delete_repository(&self, repo: RepoId) -> Result<DeletedRepository, EngineError> {
-        let deleted = self.store.delete_repository(repo, now())?;
+        let deleted = self.store.delete_repository(repo, now_ms())?;
         Ok(DeletedRepository {
             erasure: deleted.erasure.and(self.finish_deletions()),
             ..deleted

@@ -3,7 +3,7 @@
 //!
 //! What is decided stands in `summary_lookup`; which files are described is for others to say.
 
-use crate::calls::{AskError, PromptVariant, messages, now};
+use crate::calls::{AskError, PromptVariant, messages};
 use crate::condense::condense;
 use crate::relevance::{NameScoring, Question, UnconditionalScores};
 use crate::summary_lookup::{Chain, SummaryLookup, Wanted, look_up};
@@ -14,6 +14,7 @@ use magis_core::{BlobId, Description, DescriptionSource, RepoId, RepoPath, RunId
 use magis_llm::{
     ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, ModelCard, Sampling, Score, ScoreRequest,
 };
+use magis_platform::now_ms;
 use magis_prompts::{ChangeMessage, FileSummary, Head, Prompt, RelevanceByName, SymbolByName, Template, render};
 use magis_repo::Snapshot;
 use magis_store::{Maker, MemoryWork, NewSummary, Store};
@@ -212,7 +213,7 @@ pub(crate) async fn ask_summary(asking: &mut dyn SummaryCalls, file: FileVersion
         model: card.name,
         model_sha: card.sha256,
         template_hash: Template::FileSummary.hash(),
-        made_at: now(),
+        made_at: now_ms(),
         made_in: asking.run(),
     })
 }
@@ -281,7 +282,7 @@ fn keep_message(
         model: of(|card| &card.name),
         model_sha: of(|card| &card.sha256),
         template_hash: card.map(|_| Template::ChangeMessage.hash()).unwrap_or_default(),
-        made_at: now(),
+        made_at: now_ms(),
         made_in: run,
     })?;
     Ok(())
@@ -356,7 +357,7 @@ impl<'a> OutsideRuns<'a> {
                 prompt_tokens: reply.usage.prompt_tokens,
                 reused_tokens: reply.usage.reused_tokens,
                 generated_tokens: reply.usage.generated_tokens,
-                at_ms: now(),
+                at_ms: now_ms(),
             })?;
             if reply.finish == FinishReason::Looping {
                 return Err(AskError::Unusable("the answer repeats itself".to_owned()));

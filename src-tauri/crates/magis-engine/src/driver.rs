@@ -3,13 +3,14 @@
 //! Events are appended before they are acted upon. What a person appends meanwhile (steering) is taken in between two
 //! steps; a step that no longer fits is dropped, and its calls stay on record.
 
-use crate::calls::{AskError, ModelCalls, now};
+use crate::calls::{AskError, ModelCalls};
 use crate::roles::{Step, custodian, developer, manager, names, qa};
 use crate::workspace::Workspace;
 use crate::{EngineError, Magis, Progress};
 use magis_core::{RunEvent, RunId, RunOutcome, Speaker};
 use magis_flow::{Effect, Run};
 use magis_llm::{LanguageModel, LlmError};
+use magis_platform::{now_ms, process};
 use magis_repo::{ObjectStore, Repository, Snapshot};
 use magis_store::{Lease, LeaseError, Store, StoreError};
 use std::sync::Arc;
@@ -90,9 +91,9 @@ impl Magis {
         static DRIVES: AtomicU32 = AtomicU32::new(0);
         let pid = std::process::id();
         let holder = format!("process {pid}, drive {}", DRIVES.fetch_add(1, Ordering::Relaxed));
-        let take = || self.store.acquire_lease(run, &holder, pid, now(), LEASE);
+        let take = || self.store.acquire_lease(run, &holder, pid, now_ms(), LEASE);
         match take() {
-            Err(LeaseError::HeldBy(held) | LeaseError::OtherRunActive(held)) if !is_alive(held.pid) => {
+            Err(LeaseError::HeldBy(held) | LeaseError::OtherRunActive(held)) if !process::is_alive(held.pid) => {
                 interrupt_abandoned(&self.store)?;
                 Ok(take()?)
             }
@@ -102,8 +103,8 @@ impl Magis {
 
     /// Who works on a run, where that is another process and it lives.
     pub fn driven_elsewhere(&self, run: RunId) -> Result<Option<Lease>, EngineError> {
-        let lease = self.store.live_lease(now())?.filter(|lease| lease.run == run);
-        Ok(lease.filter(|lease| lease.pid != std::process::id() && is_alive(lease.pid)))
+        let lease = self.store.live_lease(now_ms())?.filter(|lease| lease.run == run);
+        Ok(lease.filter(|lease| lease.pid != std::process::id() && process::is_alive(lease.pid)))
     }
 
     fn keep_lease(&self, lease: Lease) -> tokio::task::JoinHandle<()> {
@@ -113,7 +114,7 @@ impl Magis {
             let mut lease = lease;
             loop {
                 beat.tick().await;
-                match store.renew_lease(&lease, now(), LEASE) {
+                match store.renew_lease(&lease, now_ms(), LEASE) {
                     Ok(renewed) => lease = renewed,
                     // The next append notices a lost lease: two drivers cannot both append the next event.
                     Err(_) => return,
@@ -151,20 +152,14 @@ impl Magis {
 
 /// Interrupts the runs whose driver is gone: its lease ran out, or its process is no more.
 pub(crate) fn interrupt_abandoned(store: &Store) -> Result<(), EngineError> {
-    if let Some(held) = store.live_lease(now())?.filter(|held| !is_alive(held.pid)) {
+    if let Some(held) = store.live_lease(now_ms())?.filter(|held| !process::is_alive(held.pid)) {
         match store.release_lease(&held) {
             Ok(()) | Err(LeaseError::Lost { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    store.interrupt_abandoned_runs(now())?;
+    store.interrupt_abandoned_runs(now_ms())?;
     Ok(())
-}
-
-/// Whether a process lives. Where that cannot be seen, the lease's own end decides.
-fn is_alive(pid: u32) -> bool {
-    let processes = std::path::Path::new("/proc");
-    !processes.join("self").exists() || processes.join(pid.to_string()).exists()
 }
 
 /// The log of a run and the state folded from it.
@@ -241,7 +236,7 @@ impl<'store> Log<'store> {
 
     fn append(&mut self, event: &RunEvent) -> Result<(), EngineError> {
         loop {
-            match self.store.append_event(self.run, self.seq + 1, now(), event) {
+            match self.store.append_event(self.run, self.seq + 1, now_ms(), event) {
                 Ok(()) => return self.take(self.seq + 1, event),
                 // A person was faster; their event comes first.
                 Err(StoreError::OutOfOrder { .. }) => {

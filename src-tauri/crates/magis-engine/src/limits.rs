@@ -1,7 +1,8 @@
 //! What the engine may take of the machine, and the context that comes of it.
 
 use crate::EngineError;
-use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, available_memory, fits};
+use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, fits};
+use magis_platform::memory;
 
 /// The context asked for where nothing else is said, in tokens: room for every prompt of a run, and a cache of some
 /// hundred MiB on a small model.
@@ -21,7 +22,7 @@ pub struct EngineLimits {
 impl EngineLimits {
     /// Bytes of memory that a model with its context may take now.
     pub fn memory_now(&self) -> u64 {
-        let available = available_memory().unwrap_or(u64::MAX);
+        let available = memory::available().unwrap_or(u64::MAX);
         self.memory.map_or(available, |limit| limit.min(available))
     }
 

@@ -1,6 +1,5 @@
 //! The whole program behind its faces: one data folder, its store, its models, and the runs in it.
 
-use crate::calls::now;
 use crate::driver::interrupt_abandoned;
 use crate::{DataFolder, EngineError, EngineLimits, Steering};
 use magis_core::{
@@ -10,6 +9,7 @@ use magis_flow::Run;
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_llm::LanguageModel;
 use magis_models::ModelLibrary;
+use magis_platform::now_ms;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_store::{Access, Erasure, NewRun, RunArchive, Store, StoreError};
 use std::path::PathBuf;
@@ -152,7 +152,7 @@ impl Magis {
             qa: wish.qa,
             relevance: wish.relevance,
         };
-        let created_at = now();
+        let created_at = now_ms();
         let run = self.store.create_run(&NewRun {
             repo,
             request: request.clone(),
@@ -215,7 +215,7 @@ impl Magis {
         })?;
         for _ in 0..5 {
             let next = self.store.event_count(run)? + 1;
-            match self.store.append_event(run, next, now(), &event) {
+            match self.store.append_event(run, next, now_ms(), &event) {
                 // The driver appended at the same moment; the next number is another one now.
                 Err(StoreError::OutOfOrder { .. }) => {}
                 other => return Ok(other?),
@@ -300,7 +300,7 @@ impl Magis {
             repo,
             request: request.clone(),
             parent: Some(run),
-            created_at: now(),
+            created_at: now_ms(),
         };
         let created = self.store.create_run(&new)?;
         if !changed {
@@ -315,7 +315,7 @@ impl Magis {
                 },
                 other => other,
             };
-            self.store.append_event(created, at as u32 + 1, now(), &event)?;
+            self.store.append_event(created, at as u32 + 1, now_ms(), &event)?;
         }
         Ok(created)
     }

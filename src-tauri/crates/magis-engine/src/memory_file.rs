@@ -2,9 +2,9 @@
 //!
 //! What such a file looks like and what is refused of it is the store's; here it meets the repository it is about.
 
-use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{BlobId, RepoId};
+use magis_platform::now_ms;
 use magis_repo::{BaseChoice, ObjectStore, Snapshot};
 use magis_store::{ArchivedCode, MemoryArchive, MemoryFileError, MemoryImport};
 use std::collections::BTreeSet;
@@ -92,7 +92,7 @@ impl Magis {
     /// person. A file is foreign when it is about versions and none of them is in the repository.
     pub fn import_memory(&self, repo: RepoId, file: &Path) -> Result<ImportedMemory, EngineError> {
         let opened = File::open(file).map_err(MemoryFileError::from)?;
-        let archive = MemoryArchive::read(BufReader::new(opened), now())?;
+        let archive = MemoryArchive::read(BufReader::new(opened), now_ms())?;
         for code in &archive.code {
             if !hashed_right(code) {
                 return Err(MemoryFileError::Refused {

@@ -3,13 +3,13 @@
 //!
 //! How a run uses the memory is the Custodian's business.
 
-use crate::calls::now;
 use crate::contents::{self, Content, NeedsNone};
 use crate::describing::{self, FileVersion};
 use crate::summary_lookup;
 use crate::{EngineError, Magis};
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_llm::LanguageModel;
+use magis_platform::now_ms;
 use magis_prompts::Template;
 use magis_repo::{BaseChoice, FileEntry};
 use magis_store::{Coverage, Maker, Summary};
@@ -164,7 +164,7 @@ impl Magis {
         let missing = || EngineError::NothingRemembered { path: path.clone() };
         let known = self.remembered(repo, path)?.ok_or_else(missing)?;
         self.store
-            .correct_summary(repo, path, &known.summary.kept.blob, text, now())?
+            .correct_summary(repo, path, &known.summary.kept.blob, text, now_ms())?
             .ok_or_else(missing)?;
         self.remembered(repo, path)?.ok_or_else(missing)
     }

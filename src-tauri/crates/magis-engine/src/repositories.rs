@@ -2,9 +2,9 @@
 //!
 //! What a run does with its tree is the roles' business; nothing here writes into a repository.
 
-use crate::calls::now;
 use crate::{EngineError, Magis};
 use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
+use magis_platform::now_ms;
 use magis_repo::{BaseChoice, FileEntry, ObjectStore, Repository, Snapshot};
 use magis_store::NewRepository;
 use std::path::Path;
@@ -90,7 +90,7 @@ impl Magis {
             name: name.into_owned(),
             identity: None,
         };
-        let repo = self.store.upsert_repository(&new, now())?;
+        let repo = self.store.upsert_repository(&new, now_ms())?;
         for (run, base) in self.store.runs_without_repository()? {
             if repository.has(&base)? {
                 self.settle(run)?;

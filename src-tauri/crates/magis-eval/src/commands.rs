@@ -17,7 +17,6 @@ use magis_engine::{DataFolder, EngineLimits, Magis};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio_util::sync::CancellationToken;
 
 /// The exit code of a set that was stopped.
@@ -124,10 +123,4 @@ fn serve_as_worker() -> Result<ExitCode> {
     let code = worker::run(std::io::BufReader::new(std::io::stdin()), std::io::stdout().lock());
     drop(runtime);
     Ok(code)
-}
-
-/// Milliseconds since 1970.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -30,6 +30,7 @@ use magis_core::text::bytes;
 use magis_llm::memory::{ContextMemory, Sequences};
 use magis_llm::protocol::{Load, Loaded, Stats};
 use magis_llm::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
+use magis_platform::memory;
 use native::{Context, Memory, Output, Sequence, Shape, Step, StepError, Token};
 use pace::Pace;
 use prompt::Tokenizer;
@@ -101,7 +102,7 @@ impl Engine {
             reason,
         };
         let size = check_file(&load.path).map_err(refused)?;
-        let memory = machine::available_memory();
+        let memory = memory::available();
         if let Some(memory) = memory.filter(|memory| *memory < size) {
             let reason = format!(
                 "it needs {} of memory and {} are free; choose a smaller model",
@@ -218,7 +219,7 @@ impl Engine {
         let cached_tokens = self.cache.used() as u32;
         Stats {
             cached_tokens,
-            resident_bytes: machine::resident_memory(),
+            resident_bytes: memory::resident().unwrap_or(0),
             ..self.stats
         }
     }

@@ -450,7 +450,7 @@ fn note_fetched(folder: &Path, entry: &CatalogEntry, from: FetchFrom, when: Syst
     };
     let mut text = serde_json::to_string(&line)?;
     text.push('\n');
-    let mut file = crate::library::hashes::private_file()
+    let mut file = magis_platform::private::file_options()
         .append(true)
         .create(true)
         .open(folder.join(FETCHED))?;
@@ -469,5 +469,5 @@ fn fresh_folder(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    crate::library::create_private_folder(path)
+    magis_platform::private::create_folder(path)
 }

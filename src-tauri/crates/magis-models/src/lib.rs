@@ -20,4 +20,4 @@ pub use fetch::{FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, 
 pub use gguf::{ChatTemplate, GgufHeader, ModelFileError, Quantisation};
 pub use library::ModelLibrary;
 pub use library::{InstalledModel, LibraryError, ModelFile, Verification, VerifiedModel};
-pub use memory::{Fit, MINIMUM_CONTEXT, MemoryNeed, available_memory, fits};
+pub use memory::{Fit, MINIMUM_CONTEXT, MemoryNeed, fits};

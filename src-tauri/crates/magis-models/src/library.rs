@@ -178,7 +178,7 @@ impl ModelLibrary {
     /// As [`Self::open`], with another catalogue.
     pub fn with_catalog(folder: impl Into<PathBuf>, catalog: Catalog) -> Result<Self, LibraryError> {
         let folder = folder.into();
-        match create_private_folder(&folder) {
+        match magis_platform::private::create_folder(&folder) {
             // Nothing can be put there, and what is there can be used all the same.
             Err(error)
                 if matches!(
@@ -513,17 +513,6 @@ impl ModelLibrary {
 pub(crate) fn storage(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LibraryError {
     let path = path.to_owned();
     move |source| LibraryError::Storage { doing, path, source }
-}
-
-pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 fn is_model_name(name: &str) -> bool {

@@ -9,7 +9,7 @@
 mod support;
 
 use magis_llm::memory::Sequences;
-use magis_models::{Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryNeed, ModelId, Purpose, available_memory, fits};
+use magis_models::{Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryNeed, ModelId, Purpose, fits};
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::{Gguf, Value};
 use std::collections::BTreeSet;
@@ -147,10 +147,4 @@ fn the_catalogue_knows_the_need_before_the_download() {
         (gigabytes("qwen2.5-coder-1.5b"), gigabytes("qwen2.5-coder-32b")),
         (1, 21)
     );
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn linux_says_how_much_memory_is_available() {
-    assert!(available_memory().is_some_and(|bytes| bytes > 1 << 20));
 }

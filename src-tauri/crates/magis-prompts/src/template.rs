@@ -100,10 +100,7 @@ impl Template {
             hasher.update(part.as_bytes());
             hasher.update([0]);
         }
-        hasher
-            .finalize()
-            .iter()
-            .fold(String::with_capacity(64), |hash, byte| hash + &format!("{byte:02x}"))
+        magis_platform::hex::encode(hasher.finalize())
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::{RepoError, Repository, bounds, ordinary, prune};
 use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
 use magis_core::BlobId;
+use magis_platform::private;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -175,13 +176,8 @@ impl ObjectStore {
 /// A bare repository that only its owner can read. It is made apart and moved to its place part by part, the part that it
 /// is known by last: whoever is killed over it, or is not alone in making it, leaves what the next one completes.
 fn create(folder: &Path) -> Result<(), RepoError> {
-    fs::create_dir_all(folder).map_err(RepoError::io("creating", folder))?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
-            .map_err(RepoError::io("setting the permissions of", folder))?;
-    }
+    private::create_folder(folder).map_err(RepoError::io("creating", folder))?;
+    private::restrict(folder, private::FOLDER).map_err(RepoError::io("setting the permissions of", folder))?;
     let apart = tempfile::tempdir_in(folder).map_err(RepoError::io("creating a folder in", folder))?;
     let mut options = RepositoryInitOptions::new();
     options.bare(true).external_template(false).initial_head("none");

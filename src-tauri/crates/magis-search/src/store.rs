@@ -9,6 +9,7 @@ use crate::tokens::RULES;
 use crate::vocabulary::BETWEEN;
 use crate::{OpenState, SearchError};
 use magis_core::LineSpan;
+use magis_platform::private;
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -102,7 +103,7 @@ impl Store {
     /// The one in `folder`; made where there is none, made anew where it is damaged or of another format.
     /// Also gives what it holds, which is read to know whether it is damaged.
     pub fn open(folder: &Path) -> Result<(Self, Vec<Arc<StoredSegment>>, OpenState), SearchError> {
-        make_private(folder).map_err(|error| folder_error(folder, error.to_string()))?;
+        private::create_folder(folder).map_err(|error| folder_error(folder, error.to_string()))?;
         let present = NOTES.iter().any(|file| folder.join(file).exists());
         if !present {
             let entries = folder
@@ -120,7 +121,7 @@ impl Store {
             Ok((store, stored)) => Ok((store, stored, OpenState::Kept)),
             Err(why) => {
                 std::fs::remove_dir_all(folder).map_err(|error| folder_error(folder, error.to_string()))?;
-                make_private(folder).map_err(|error| folder_error(folder, error.to_string()))?;
+                private::create_folder(folder).map_err(|error| folder_error(folder, error.to_string()))?;
                 Ok((Self::create(folder)?, Vec::new(), OpenState::Rebuilt { why }))
             }
         }
@@ -418,17 +419,6 @@ fn schema() -> (Schema, Fields) {
         length: schema.add_u64_field("length", FAST),
     };
     (schema.build(), fields)
-}
-
-#[cfg(unix)]
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)
 }
 
 fn folder_error(folder: &Path, reason: String) -> SearchError {

@@ -1,7 +1,7 @@
 //! `magis doctor`: what works here, and what to do about what does not. Each line is ok, a note or a problem.
 
 use super::models::{fit_in_words, fit_of};
-use super::{Place, now, runtime, worker_command};
+use super::{Place, runtime, worker_command};
 use crate::args::DoctorArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
@@ -10,9 +10,11 @@ use crate::screen::Screen;
 use crate::status::StatusLine;
 use magis_engine::DataFolder;
 use magis_engine::layers::llama::{LoadRequest, WorkerModel};
-use magis_engine::layers::models::{Fit, LibraryError, ModelFile, ModelLibrary, available_memory, fits};
+use magis_engine::layers::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::layers::repo::{HeadState, Repository};
 use magis_engine::layers::store::{RunFilter, Store};
+use magis_platform::memory;
+use magis_platform::now_ms;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -98,7 +100,7 @@ fn system(report: &mut Report) -> Result<(), Failure> {
         Ok(cores) => report.ok("cores", &format!("{} to compute with", count(cores.get(), "processor")))?,
         Err(error) => report.note("cores", &format!("the system does not say how many there are: {error}"))?,
     }
-    match available_memory() {
+    match memory::available() {
         Some(available) => report.ok("memory", &format!("{} available", bytes(available))),
         None => report.note(
             "memory",
@@ -127,7 +129,7 @@ fn database(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
         .map(|file| file.len())
         .unwrap_or_default();
     report.ok("database", &format!("sound, {}, {}", count(runs, "run"), bytes(size)))?;
-    if let Some(lease) = store.live_lease(now())? {
+    if let Some(lease) = store.live_lease(now_ms())? {
         report.note(
             "database",
             &format!("run {} is being worked on by process {}", lease.run, lease.pid),
@@ -198,7 +200,7 @@ fn models(
 /// Starts a worker and loads the model in it.
 fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
     let wanted = CONTEXT.min(model.header.context_length);
-    let fit = available_memory().map(|available| fits(&model.header, wanted, available));
+    let fit = memory::available().map(|available| fits(&model.header, wanted, available));
     if let Some(fit @ Fit::No { .. }) = fit {
         let remedy = "close other programs, or take a smaller model";
         return report.problem("engine", &format!("{} {}", model.id, fit_in_words(fit).1), remedy);

@@ -10,8 +10,9 @@ use crate::status::StatusLine;
 use magis_engine::USUAL_CONTEXT;
 use magis_engine::layers::models::{
     CatalogEntry, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, LibraryError,
-    ModelId, ModelLibrary, Purpose, Verification, available_memory, fits,
+    ModelId, ModelLibrary, Purpose, Verification, fits,
 };
+use magis_platform::memory;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ pub fn fit_of(model: &InstalledModel) -> Option<Fit> {
     Some(fits(
         header,
         USUAL_CONTEXT.min(header.context_length),
-        available_memory()?,
+        memory::available()?,
     ))
 }
 
@@ -99,7 +100,7 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
         );
         page.entry(2, Tone::Strong, &lead, &about);
         page.prose(6, &entry.good_for);
-        if let Some(available) = available_memory() {
+        if let Some(available) = memory::available() {
             let (tone, words) = fit_in_words(entry.fits(USUAL_CONTEXT.min(entry.context), available));
             page.toned_prose(6, Some(tone), &words);
         }
@@ -294,7 +295,7 @@ fn add(place: &Place, library: &ModelLibrary, file: &Path) -> Result<ExitStatus,
         "  {}, {}, context {}, SHA-256 {}",
         model.header.architecture, model.header.quantisation, model.header.context_length, model.sha256
     ))?;
-    if let Some(available) = available_memory() {
+    if let Some(available) = memory::available() {
         let wanted = USUAL_CONTEXT.min(model.header.context_length);
         screen.line(&format!("  {}", fit_in_words(fits(&model.header, wanted, available)).1))?;
     }

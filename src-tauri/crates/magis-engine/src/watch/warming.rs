@@ -8,10 +8,11 @@ use super::model::WarmingModel;
 use super::rest::{Circumstances, Order, Runs, WarmingRest, WarmingSpent, interruption, rest};
 use super::{Failure, Held, MachineUse, WatchNews, Watched};
 use crate::EngineError;
-use crate::calls::{AskError, now};
+use crate::calls::AskError;
 use crate::describing::{self, FileVersion};
 use crate::workspace::CHARS_PER_TOKEN;
 use magis_llm::LanguageModel;
+use magis_platform::now_ms;
 use magis_repo::{Snapshot, WorkTree};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -237,7 +238,7 @@ impl Warming {
     }
 
     fn circumstances(&self) -> Circumstances {
-        let lease = self.watched.magis.store.live_lease(now());
+        let lease = self.watched.magis.store.live_lease(now_ms());
         let running = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         let held = self.watched.held();
         Circumstances {

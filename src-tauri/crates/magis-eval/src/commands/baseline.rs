@@ -4,7 +4,7 @@
 //! because nothing keeps the objects of a change that no run made; the patch is what counts.
 
 use super::set::{Job, Plan, Set};
-use super::{STOPPED, load, now, runtime, stop_on_interrupt};
+use super::{STOPPED, load, runtime, stop_on_interrupt};
 use crate::args::SetArgs;
 use anyhow::{Context as _, Result};
 use magis_core::{
@@ -18,6 +18,8 @@ use magis_engine::layers::llm::{
 use magis_engine::layers::store::{CallKind, CallRecord, NewRepository, NewRun};
 use magis_eval::repair::{Repaired, patch_of};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
+use magis_platform::hex;
+use magis_platform::now_ms;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -97,11 +99,11 @@ struct GivenFile {
 }
 
 async fn ask(set: &Set, job: &Job, model: &dyn LanguageModel) -> Result<RunId> {
-    let started = now();
+    let started = now_ms();
     let files = given_files(set, job)?;
     let (request, left_out) = fitted(job, set.setting.hints, &files, model).await?;
     let reply = model.chat(&request, &mut |_| ()).await?;
-    let ended = now();
+    let ended = now_ms();
     let text = |path: &RepoPath| {
         files
             .iter()
@@ -388,7 +390,5 @@ fn call(set: &Set, asked: &Asked, model: &dyn LanguageModel) -> Result<CallRecor
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .fold(String::with_capacity(64), |hash, byte| hash + &format!("{byte:02x}"))
+    hex::encode(Sha256::digest(text.as_bytes()))
 }

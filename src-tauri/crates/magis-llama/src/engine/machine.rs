@@ -1,4 +1,4 @@
-//! What the machine has: cores to compute with, memory to hold a model in, and what other programs take of them.
+//! What the machine has to compute with, and what other programs take of it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,23 +23,6 @@ pub fn physical_cores() -> u32 {
     cores.min(threads).max(1) as u32
 }
 
-/// Bytes of memory that can still be had, by the system and by the limit of the control group; none where neither says.
-pub fn available_memory() -> Option<u64> {
-    let system = field("/proc/meminfo", "MemAvailable:").map(|kib| kib * 1024);
-    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let limit = number("/sys/fs/cgroup/memory.max");
-    let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
-    // Pages of mapped files count as used there, but are given up on demand.
-    let cached = field("/sys/fs/cgroup/memory.stat", "file").unwrap_or(0);
-    let group = limit.map(|limit| (limit + cached).saturating_sub(used).min(limit));
-    [system, group].into_iter().flatten().min()
-}
-
-/// Bytes of memory this process holds; 0 where the system does not say.
-pub fn resident_memory() -> u64 {
-    field("/proc/self/status", "VmRSS:").unwrap_or(0) * 1024
-}
-
 /// How long the threads of this process were ready to compute and had no processor: what other programs cost them.
 #[derive(Debug, Default)]
 pub struct Waits {
@@ -58,10 +41,4 @@ impl Waits {
         let now = Duration::from_nanos(waited.sum());
         now.saturating_sub(std::mem::replace(&mut self.until_now, now))
     }
-}
-
-fn field(path: &str, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(path).ok()?;
-    let mut lines = text.lines().map(str::split_whitespace);
-    lines.find_map(|mut words| (words.next()? == name).then(|| words.next()?.parse().ok())?)
 }

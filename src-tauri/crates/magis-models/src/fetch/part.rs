@@ -3,7 +3,8 @@
 //! It knows nothing of where bytes come from beyond the note, and decides nothing about retrying.
 
 use crate::Sha256Hex;
-use crate::library::hashes::{private_file, write_atomically};
+use crate::library::hashes::write_atomically;
+use magis_platform::private;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
@@ -37,7 +38,7 @@ impl PartFiles {
 
     /// Takes the lock; nothing when somebody else has it.
     pub(crate) fn lock(&self) -> io::Result<Option<PartLock>> {
-        let file = private_file()
+        let file = private::file_options()
             .write(true)
             .create(true)
             .truncate(false)
@@ -72,7 +73,7 @@ pub(super) struct PartFile {
 impl PartFile {
     /// Opens what there is; more bytes than the model has cannot be a beginning of it and are dropped.
     pub(super) fn open(files: PartFiles, total: u64) -> io::Result<Self> {
-        let mut file = private_file()
+        let mut file = private::file_options()
             .read(true)
             .write(true)
             .create(true)

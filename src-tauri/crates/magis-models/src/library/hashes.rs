@@ -2,8 +2,8 @@
 //!
 //! Losing this memory costs time, never correctness; what cannot be read in it is taken anew.
 
-use super::create_private_folder;
 use crate::Sha256Hex;
+use magis_platform::private;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -62,7 +62,7 @@ impl HashMemory {
 
     pub(super) fn remember(&self, path: &Path, sha256: Sha256Hex) -> io::Result<()> {
         let (bytes, modified) = stamp(path)?;
-        create_private_folder(&self.folder)?;
+        private::create_folder(&self.folder)?;
         let note = serde_json::to_vec(&Remembered {
             path: path.to_owned(),
             bytes,
@@ -106,19 +106,14 @@ pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut half = path.as_os_str().to_owned();
     half.push(format!(".{}.new", std::process::id()));
     let half = PathBuf::from(half);
-    let mut file = private_file().write(true).create(true).truncate(true).open(&half)?;
+    let mut file = private::file_options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&half)?;
     file.write_all(contents)?;
     file.sync_all()?;
     fs::rename(&half, path)
-}
-
-/// Options for a file that only this user can read.
-pub(crate) fn private_file() -> fs::OpenOptions {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn stamp(path: &Path) -> io::Result<(u64, i64)> {

@@ -7,6 +7,7 @@ use super::{ArchivedCode, MemoryArchive, MemoryFileError};
 use crate::{ChangeMessage, NewSummary, Summary};
 use magis_core::text::count;
 use magis_core::{BlobId, RepoId, RepoPath};
+use magis_platform::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -113,7 +114,7 @@ impl MemoryArchive {
         }
         let end = EndLine {
             entries: self.summaries.len() + self.messages.len() + self.code.len(),
-            sha256: hex(sealed.hasher.clone()),
+            sha256: hex::encode(sealed.hasher.clone().finalize()),
         };
         sealed.line(&Line::End(end))?;
         to.flush()
@@ -143,7 +144,7 @@ impl MemoryArchive {
                         end.entries
                     )));
                 }
-                if end.sha256 != hex(hasher) {
+                if end.sha256 != hex::encode(hasher.finalize()) {
                     return Err(damaged("its content is not what was written".to_owned()));
                 }
                 if next_line(&mut from, number + 1)?.is_some() {
@@ -386,11 +387,4 @@ fn short(text: &str) -> String {
         .filter(|character| !character.is_control())
         .take(40)
         .collect()
-}
-
-fn hex(hasher: Sha256) -> String {
-    hasher
-        .finalize()
-        .iter()
-        .fold(String::with_capacity(64), |hash, byte| hash + &format!("{byte:02x}"))
 }

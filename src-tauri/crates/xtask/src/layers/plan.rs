@@ -49,24 +49,26 @@ const fn dev(name: &'static str) -> Place {
     }
 }
 
-const CRATES: [Place; 17] = [
+const CRATES: [Place; 18] = [
     place(0, "magis-core", &[]),
+    place(0, "magis-platform", &[]),
     // Ships with the window as its first repository; tests and the demo use it too.
     place(0, "magis-sample", &[]),
     place(1, "magis-flow", &["magis-core"]),
-    place(1, "magis-prompts", &["magis-core"]),
+    place(1, "magis-prompts", &["magis-core", "magis-platform"]),
     place(1, "magis-llm", &["magis-core"]),
     place(1, "magis-syntax", &["magis-core"]),
-    place(2, "magis-repo", &["magis-core"]),
-    place(2, "magis-search", &["magis-core", "magis-syntax"]),
-    place(2, "magis-models", &["magis-core", "magis-llm"]),
-    place(2, "magis-store", &["magis-core"]),
-    place(2, "magis-llama", &["magis-core", "magis-llm"]),
+    place(2, "magis-repo", &["magis-core", "magis-platform"]),
+    place(2, "magis-search", &["magis-core", "magis-platform", "magis-syntax"]),
+    place(2, "magis-models", &["magis-core", "magis-platform", "magis-llm"]),
+    place(2, "magis-store", &["magis-core", "magis-platform"]),
+    place(2, "magis-llama", &["magis-core", "magis-platform", "magis-llm"]),
     place(
         3,
         "magis-engine",
         &[
             "magis-core",
+            "magis-platform",
             "magis-flow",
             "magis-prompts",
             "magis-llm",
@@ -79,8 +81,12 @@ const CRATES: [Place; 17] = [
         ],
     ),
     // Both programs speak of runs and issues in core's words.
-    place(4, "magis-cli", &["magis-core", "magis-engine"]),
-    place(4, "magis-app", &["magis-core", "magis-engine", "magis-sample"]),
+    place(4, "magis-cli", &["magis-core", "magis-platform", "magis-engine"]),
+    place(
+        4,
+        "magis-app",
+        &["magis-core", "magis-platform", "magis-engine", "magis-sample"],
+    ),
     dev(TESTKIT),
     dev("magis-eval"),
     dev("xtask"),

@@ -1,0 +1,82 @@
+//! Folders and files that their owner alone can read.
+//!
+//! Elsewhere than on Unix there are no modes to set; folders and files are made as the system makes them.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// The mode of a private folder.
+pub const FOLDER: u32 = 0o700;
+/// The mode of a private file.
+pub const FILE: u32 = 0o600;
+
+/// Makes a folder with all its parents; those that are new are private, and one that is there keeps its mode.
+///
+/// # Errors
+/// When the system cannot make it, or something else bears its name.
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER);
+    builder.create(folder)
+}
+
+/// Returns options that open nothing yet; a file which they make is private.
+pub fn file_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
+    options
+}
+
+/// Takes away what others may do with a file or folder. A mode that allows others nothing stays as it is, so that something
+/// which belongs to another user is not touched for nothing.
+///
+/// # Errors
+/// When the system does not let its mode be read or set.
+pub fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        if fs::metadata(path)?.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (fs::metadata(path)?, mode);
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("the mode can be read").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn new_folders_and_files_are_their_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("one/two");
+        create_folder(&inner).unwrap();
+        let file = inner.join("file");
+        file_options().write(true).create(true).open(&file).unwrap();
+        assert_eq!((mode(&inner), mode(inner.parent().unwrap())), (0o700, 0o700));
+        assert_eq!(mode(&file), 0o600);
+    }
+
+    #[test]
+    fn a_mode_that_allows_others_nothing_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let set = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        for (before, after) in [(0o500, 0o500), (0o755, 0o700)] {
+            set(before);
+            restrict(folder.path(), FOLDER).unwrap();
+            assert_eq!(mode(folder.path()), after, "{before:o}");
+        }
+    }
+}
