@@ -182,6 +182,18 @@ pub struct Description {
     pub from_skeleton: bool,
 }
 
+impl DescriptionSource {
+    /// Returns its name in the log.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Updated { .. } => "updated",
+            Self::Fresh => "fresh",
+            Self::Itself => "itself",
+        }
+    }
+}
+
 impl Description {
     /// The summary, followed by the message of later changes where there is one (algorithm 1).
     pub fn text(&self) -> String {

@@ -74,7 +74,7 @@ const OF_MEMORY: [&str; 6] = [
     "row summaries.",
     "row change_messages.",
     "row memory_work.",
-    "row silent_scores.",
+    "row unconditional_scores.",
     "row drafts.",
 ];
 

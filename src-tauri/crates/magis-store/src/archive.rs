@@ -4,9 +4,10 @@
 
 use crate::error::{ArchiveError, Fault};
 use crate::{CallOrigin, CallRecord, Store, StoreError, StoredEvent, calls, events, run_course, runs};
-use magis_core::{RunEvent, RunId, RunRequest};
+use magis_core::{LOG_VERSION, RunEvent, RunId, RunRequest, upcast_event, upcast_request};
 use rusqlite::Transaction;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Everything of a run.
@@ -14,13 +15,13 @@ use std::collections::BTreeSet;
 pub struct RunArchive {
     /// Always [`RunArchive::FORMAT`].
     pub format: String,
-    /// The version of the format.
+    /// The version of the format, which is the one of the log inside.
     pub version: u32,
     /// The run.
     pub run: ArchivedRun,
 }
 
-/// The content of an archive of version 1.
+/// The content of an archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedRun {
     /// The repository's name.
@@ -39,9 +40,9 @@ impl RunArchive {
     /// What the field `format` says.
     pub const FORMAT: &'static str = "magis-run";
     /// The newest version this program reads, and the one it writes.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = LOG_VERSION;
 
-    /// Reads an archive's JSON; its version is looked at first.
+    /// Reads an archive's JSON; its version is looked at first, and one of an earlier version is raised to this one.
     pub fn from_json(json: &str) -> Result<Self, ArchiveError> {
         #[derive(Deserialize)]
         struct Head {
@@ -51,7 +52,25 @@ impl RunArchive {
         let malformed = |error: serde_json::Error| ArchiveError::Malformed(error.to_string());
         let head: Head = serde_json::from_str(json).map_err(malformed)?;
         check_head(&head.format, head.version)?;
-        serde_json::from_str(json).map_err(malformed)
+        if head.version == Self::VERSION {
+            return serde_json::from_str(json).map_err(malformed);
+        }
+        let mut archive: Value = serde_json::from_str(json).map_err(malformed)?;
+        if let Some(request) = archive.pointer_mut("/run/request") {
+            upcast_request(head.version, request);
+        }
+        let events = archive.pointer_mut("/run/events").and_then(Value::as_array_mut);
+        for event in events
+            .into_iter()
+            .flatten()
+            .filter_map(|stored| stored.get_mut("event"))
+        {
+            upcast_event(head.version, event);
+        }
+        if let Some(version) = archive.get_mut("version") {
+            *version = Self::VERSION.into();
+        }
+        serde_json::from_value(archive).map_err(malformed)
     }
 
     /// The archive as JSON.

@@ -3,7 +3,7 @@
 //! A call is recorded once, whole, when it has finished; an unfinished call leaves nothing, and is made again on resume.
 
 use crate::error::Fault;
-use crate::{Store, StoreError, column, events, run_course};
+use crate::{Store, StoreError, column, run_course, runs};
 use magis_core::{Agent, CandidateNumber, RepoPath, Round, RunId, TaskId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -203,7 +203,7 @@ impl Store {
     /// Records a finished call of a run.
     pub fn record_call(&self, run: RunId, record: &CallRecord) -> Result<CallId, StoreError> {
         self.write("recording a call", |transaction| {
-            events::count(transaction, run)?;
+            runs::known(transaction, run)?;
             let id = insert(transaction, run, CallOrigin::Own, record)?;
             run_course::count_cost(transaction, run, record)?;
             Ok(id)

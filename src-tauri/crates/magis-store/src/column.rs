@@ -2,6 +2,7 @@
 //!
 //! No table is named here.
 
+use magis_core::LogFormatError;
 use rusqlite::types::Type;
 use rusqlite::{Error, Row};
 use serde::Serialize;
@@ -12,6 +13,18 @@ pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite
     let index = row.as_ref().column_index(column)?;
     let text: String = row.get(index)?;
     serde_json::from_str(&text).map_err(|error| Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
+}
+
+/// Reads a column that holds a part of a log, in the version that the row's `log_version` names.
+pub(crate) fn logged<T>(
+    row: &Row<'_>,
+    column: &str,
+    read: fn(u32, &str) -> Result<T, LogFormatError>,
+) -> rusqlite::Result<T> {
+    let index = row.as_ref().column_index(column)?;
+    let text: String = row.get(index)?;
+    read(row.get("log_version")?, &text)
+        .map_err(|error| Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }
 
 /// Reads a text column through a type's own check.

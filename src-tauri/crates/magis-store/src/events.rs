@@ -4,7 +4,7 @@
 
 use crate::error::Fault;
 use crate::{Parent, Store, StoreError, calls, column, run_course, run_texts, runs};
-use magis_core::{RunEvent, RunId, Stage};
+use magis_core::{LOG_VERSION, RunEvent, RunId, Stage, read_event};
 use rusqlite::{Transaction, named_params};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,21 @@ CREATE TABLE events (
     event TEXT NOT NULL,
     PRIMARY KEY (run, seq)
 ) STRICT;";
+
+/// The version of the log that each event was written in; and what the memory's reports ask of events, outside of their JSON.
+pub(crate) const VERSION_8: &str = "\
+ALTER TABLE events ADD COLUMN log_version INTEGER NOT NULL DEFAULT 1 CHECK (log_version >= 1);
+CREATE TABLE run_file_descriptions (
+    run    INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    path   TEXT NOT NULL,
+    source TEXT NOT NULL CHECK (source IN ('stored', 'updated', 'fresh', 'itself')),
+    PRIMARY KEY (run, seq),
+    FOREIGN KEY (run, seq) REFERENCES events (run, seq) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+INSERT INTO run_file_descriptions (run, seq, path, source)
+    SELECT run, seq, json_extract(event, '$.description.path'), json_extract(event, '$.description.source.kind')
+    FROM events WHERE stage = 'locate' AND json_extract(event, '$.event') = 'file_described';";
 
 /// An event with its place in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,14 +161,14 @@ pub(crate) fn read(
 ) -> Result<Vec<StoredEvent>, Fault> {
     count(transaction, run)?;
     let mut statement = transaction.prepare_cached(
-        "SELECT seq, at_ms, stage, event FROM events WHERE run = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
+        "SELECT seq, at_ms, stage, log_version, event FROM events WHERE run = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
     )?;
     let rows = statement.query_map((run.0, after, upto), |row| {
         Ok(StoredEvent {
             seq: row.get("seq")?,
             at_ms: row.get("at_ms")?,
             stage: column::from_word(row, "stage")?,
-            event: column::json(row, "event")?,
+            event: column::logged(row, "event", read_event)?,
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -161,15 +176,22 @@ pub(crate) fn read(
 
 fn insert(transaction: &Transaction<'_>, run: RunId, stored: &StoredEvent) -> Result<(), Fault> {
     let mut statement = transaction.prepare_cached(
-        "INSERT INTO events (run, seq, at_ms, stage, event) VALUES (:run, :seq, :at, :stage, :event)",
+        "INSERT INTO events (run, seq, at_ms, stage, log_version, event)
+         VALUES (:run, :seq, :at, :stage, :log_version, :event)",
     )?;
     statement.execute(named_params! {
         ":run": run.0,
         ":seq": stored.seq,
         ":at": stored.at_ms,
         ":stage": stored.stage.name(),
+        ":log_version": LOG_VERSION,
         ":event": serde_json::to_string(&stored.event)?,
     })?;
+    if let RunEvent::FileDescribed { description } = &stored.event {
+        let mut statement = transaction
+            .prepare_cached("INSERT INTO run_file_descriptions (run, seq, path, source) VALUES (?1, ?2, ?3, ?4)")?;
+        statement.execute((run.0, stored.seq, description.path.as_str(), description.source.name()))?;
+    }
     run_texts::add_event(transaction, run, stored.seq, &stored.event)
 }
 

@@ -3,7 +3,7 @@
 //! It does not look whether the holder's process lives; a lease that is not renewed runs out.
 
 use crate::error::Fault;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, run_course, runs};
 use magis_core::RunId;
 use rusqlite::{OptionalExtension, Transaction, named_params};
 use thiserror::Error;
@@ -89,12 +89,12 @@ impl Store {
             expires_at: now.saturating_add(ttl.min(LONGEST)),
         };
         let standing = self.write("taking the lease of a run", |transaction| {
-            crate::runs::get(transaction, run)?;
+            runs::known(transaction, run)?;
             match live(transaction, now)? {
                 Some(other) if other.run != run || other.holder != holder => Ok(Some(other)),
                 Some(_) | None => {
                     put(transaction, &lease)?;
-                    crate::run_course::begin(transaction, run, now)?;
+                    run_course::begin(transaction, run, now)?;
                     Ok(None)
                 }
             }
@@ -128,11 +128,25 @@ impl Store {
             let held = current(transaction)?.is_some_and(|found| found.is_same_hold(lease));
             if held {
                 transaction.execute("DELETE FROM lease", [])?;
-                crate::run_course::leave(transaction, lease.run)?;
+                run_course::leave(transaction, lease.run)?;
             }
             Ok(held)
         })?;
         if held { Ok(()) } else { Err(lease.lost()) }
+    }
+
+    /// Marks running runs that nobody holds a live lease of as interrupted; returns them, oldest first. Called at start.
+    pub fn interrupt_abandoned_runs(&self, now: i64) -> Result<Vec<RunId>, StoreError> {
+        self.write("looking for interrupted runs", |transaction| {
+            let driven = live(transaction, now)?.map(|lease| lease.run.0);
+            let mut statement = transaction.prepare(
+                "UPDATE runs SET status = 'interrupted' WHERE status = 'running' AND id IS NOT ?1 RETURNING id",
+            )?;
+            let rows = statement.query_map([driven], |row| row.get(0).map(RunId))?;
+            let mut interrupted = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            interrupted.sort_unstable();
+            Ok(interrupted)
+        })
     }
 
     /// The lease that is live now, whoever holds it.

@@ -102,11 +102,10 @@ impl Store {
         self.read("looking for used summaries", |transaction| {
             let mut statement = transaction.prepare_cached(
                 "SELECT date(events.at_ms / 1000, 'unixepoch', 'localtime') AS day,
-                        json_extract(event, '$.description.path') AS path
-                 FROM runs JOIN events ON events.run = runs.id
-                 WHERE runs.repo = ?1 AND events.seq > runs.shared_events AND events.stage = 'locate'
-                   AND json_extract(event, '$.event') = 'file_described'
-                   AND json_extract(event, '$.description.source.kind') IN ('stored', 'updated')
+                        path
+                 FROM runs JOIN run_file_descriptions ON run_file_descriptions.run = runs.id
+                      JOIN events USING (run, seq)
+                 WHERE runs.repo = ?1 AND seq > runs.shared_events AND source IN ('stored', 'updated')
                  ORDER BY events.at_ms",
             )?;
             let rows = statement.query_map([repo.0], |row| {

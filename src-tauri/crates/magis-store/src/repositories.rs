@@ -3,7 +3,7 @@
 //! It does not look into them: root and identity are given by whoever did.
 
 use crate::error::Fault;
-use crate::{Erasure, Store, StoreError, erasure, lease, runs};
+use crate::{Store, StoreError};
 use magis_core::RepoId;
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
@@ -43,17 +43,6 @@ pub struct NewRepository {
     pub name: String,
     /// Its first commit, or another identity that outlives a move of the folder.
     pub identity: Option<String>,
-}
-
-/// What became of a deleted repository.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeletedRepository {
-    /// Summaries erased with it.
-    pub summaries: u32,
-    /// Its runs, which stay and can still be read.
-    pub runs_kept: u32,
-    /// Whether the summaries are gone from the files, too.
-    pub erasure: Erasure,
 }
 
 impl Store {
@@ -99,27 +88,6 @@ impl Store {
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
-
-    /// Forgets a repository of the list, or one that was removed from it, and erases what memory holds of it. Its runs stay.
-    /// Refused while one of them is worked on.
-    pub fn delete_repository(&self, id: RepoId, now: i64) -> Result<DeletedRepository, StoreError> {
-        let (summaries, runs_kept) = self.write("deleting a repository", |transaction| {
-            check_idle(transaction, id, now)?;
-            let count = |query| transaction.query_row(query, [id.0], |row| row.get(0));
-            let summaries = count("SELECT count(*) FROM summaries WHERE repo = ?1")?;
-            let runs = count("SELECT count(*) FROM runs WHERE repo = ?1")?;
-            if transaction.execute("DELETE FROM repositories WHERE id = ?1", [id.0])? == 0 {
-                return Err(StoreError::NoRepository(id).into());
-            }
-            erasure::note(transaction)?;
-            Ok((summaries, runs))
-        })?;
-        Ok(DeletedRepository {
-            summaries,
-            runs_kept,
-            erasure: self.erase_deleted(),
-        })
-    }
 }
 
 /// A repository of the list; one that was removed is not there.
@@ -129,14 +97,6 @@ pub(crate) fn get(transaction: &Transaction<'_>, id: RepoId) -> Result<Repositor
     )?;
     let found = statement.query_row([id.0], read_row).optional()?;
     found.ok_or_else(|| StoreError::NoRepository(id).into())
-}
-
-/// Refuses while a run of the repository is worked on.
-pub(crate) fn check_idle(transaction: &Transaction<'_>, id: RepoId, now: i64) -> Result<(), Fault> {
-    match lease::live(transaction, now)? {
-        Some(lease) if runs::get(transaction, lease.run)?.entry.repo == Some(id) => Err(lease.into_active().into()),
-        Some(_) | None => Ok(()),
-    }
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<Repository> {

@@ -2,7 +2,7 @@
 //!
 //! Pages with tags, texts and totals are `run_pages`'.
 
-use crate::runs::{AT_HAND, read_entry};
+use crate::runs::{LISTED_REPO, read_entry};
 use crate::{RunEntry, RunStatus, Store, StoreError, column};
 use magis_core::{RepoId, RunId};
 
@@ -60,8 +60,8 @@ impl Store {
 /// Only the conditions that hold, so that each has its index.
 fn list_query(filter: &RunFilter) -> String {
     let mut query = format!(
-        "SELECT id, {AT_HAND}, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
-                outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
+        "SELECT id, {LISTED_REPO}, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
+                qa, outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
                 tokens, worked_ms
          FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR (created_at, id) < (SELECT created_at, id FROM runs WHERE id = ?3))",
     );

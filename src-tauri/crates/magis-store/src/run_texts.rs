@@ -3,13 +3,12 @@
 //!
 //! It holds no prompts and no intermediate code; those stand in calls and events.
 
+use crate::column;
 use crate::error::Fault;
-use crate::runs::{self, RunEntry};
-use crate::{Store, StoreError, column};
-use magis_core::{FileAction, RepoId, RunEvent, RunId, RunRequest};
+use magis_core::{FileAction, RunEvent, RunId, RunRequest};
 use rusqlite::{Transaction, named_params};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The triggers keep the index in step, also where a run's deletion takes its texts along.
 pub(crate) const VERSION_1: &str = "\
@@ -30,31 +29,6 @@ END;
 CREATE TRIGGER run_texts_deleted AFTER DELETE ON run_texts BEGIN
     INSERT INTO run_search (run_search, rowid, text) VALUES ('delete', old.id, old.text);
 END;";
-
-/// What to search for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunSearch {
-    /// Words, which all have to occur in one text of the run; the beginning of a word is enough.
-    pub text: String,
-    /// Only in runs of this repository.
-    pub repo: Option<RepoId>,
-    /// At most this many runs.
-    pub limit: u32,
-}
-
-/// A run in which something was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunHit {
-    /// The run.
-    pub run: RunEntry,
-    /// Where, at most [`RunHit::MAX_PLACES`], the issue first.
-    pub places: Vec<HitPlace>,
-}
-
-impl RunHit {
-    /// How many places of one run are shown.
-    pub const MAX_PLACES: usize = 3;
-}
 
 /// One text in which something was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,31 +66,10 @@ pub enum TextSource {
     Patch,
 }
 
+/// How many places of one run are shown.
+pub(crate) const MAX_PLACES: usize = 3;
 /// Marks of what was found, which no text of the index has a reason to hold.
 const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
-
-impl Store {
-    /// Runs that say `search.text`, the newest first. Nothing is found for a text without a letter or digit.
-    pub fn search_runs(&self, search: &RunSearch) -> Result<Vec<RunHit>, StoreError> {
-        let query = match_expression(&search.text);
-        if query.is_empty() || search.limit == 0 {
-            return Ok(Vec::new());
-        }
-        self.read("searching the runs", |transaction| {
-            let found = matching_runs(transaction, &query, search)?;
-            let mut places = places(transaction, &query, &found)?;
-            let hit = |(run, _): (&RunId, _)| {
-                let places = places.remove(run).unwrap_or_default();
-                Ok(RunHit {
-                    run: runs::get(transaction, *run)?.entry,
-                    places,
-                })
-            };
-            // The highest number is the newest run.
-            found.iter().rev().map(hit).collect()
-        })
-    }
-}
 
 /// The words of `text` as beginnings that all have to occur; quoted, so that nothing in them is an operator.
 pub(crate) fn match_expression(text: &str) -> String {
@@ -127,20 +80,6 @@ pub(crate) fn match_expression(text: &str) -> String {
         .map(|word| format!("\"{}\" *", word.replace('"', "\"\"").replace('\0', "")))
         .collect();
     quoted.join(" ")
-}
-
-/// The texts to show of each run found, by their row. Rows are read newest first and only until enough runs are known.
-fn matching_runs(
-    transaction: &Transaction<'_>,
-    query: &str,
-    search: &RunSearch,
-) -> Result<BTreeMap<RunId, Vec<i64>>, Fault> {
-    let mut statement = transaction.prepare_cached(
-        "SELECT id FROM runs WHERE (?1 IS NULL OR repo = ?1) AND id NOT IN (SELECT run FROM removals)",
-    )?;
-    let rows = statement.query_map([search.repo.map(|repo| repo.0)], |row| row.get(0).map(RunId))?;
-    let allowed: BTreeSet<RunId> = rows.collect::<rusqlite::Result<_>>()?;
-    runs_with(transaction, query, search.limit as usize, &|run| allowed.contains(&run))
 }
 
 /// As many runs as `limit` that `shown` lets through and that say `query`, with the rows of the texts to show.
@@ -166,7 +105,7 @@ pub(crate) fn runs_with(
             break;
         }
         let texts = found.entry(run).or_default();
-        if texts.len() == RunHit::MAX_PLACES {
+        if texts.len() == MAX_PLACES {
             texts.remove(0);
         }
         texts.push(row.get(1)?);

@@ -4,9 +4,11 @@
 //! with the events is `run_course`'s, and lists of it are `run_lists`'.
 
 use crate::error::Fault;
-use crate::{DiffSize, Store, StoreError, column, lease};
+use crate::{DiffSize, Store, StoreError, column, repositories, run_texts};
 use magis_core::text::without_code_marks;
-use magis_core::{Base, CommitId, ModelReview, QaMode, RepoId, RunId, RunOutcome, RunRequest, TreeId};
+use magis_core::{
+    Base, CommitId, LOG_VERSION, ModelReview, QaMode, RepoId, RunId, RunOutcome, RunRequest, TreeId, read_request,
+};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +59,12 @@ CREATE INDEX runs_by_time ON runs (created_at, id);
 CREATE INDEX runs_of_repository ON runs (repo, created_at, id);
 CREATE INDEX runs_by_status ON runs (status, created_at, id);
 CREATE INDEX runs_of_repository_by_status ON runs (repo, status, created_at, id);";
+
+/// Whether the changes are to be reviewed, which lists ask for; and the version of the log that the request was written in.
+pub(crate) const VERSION_8: &str = "\
+ALTER TABLE runs ADD COLUMN qa TEXT NOT NULL DEFAULT 'review' CHECK (qa IN ('review', 'skip'));
+ALTER TABLE runs ADD COLUMN log_version INTEGER NOT NULL DEFAULT 1 CHECK (log_version >= 1);
+UPDATE runs SET qa = coalesce(json_extract(request, '$.qa'), 'review');";
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -158,14 +166,15 @@ impl Store {
     /// Creates a run; it waits in the queue.
     pub fn create_run(&self, run: &NewRun) -> Result<RunId, StoreError> {
         self.write("creating a run", |transaction| {
-            let repository = crate::repositories::get(transaction, run.repo)?;
+            let repository = repositories::get(transaction, run.repo)?;
             if let Some(parent) = run.parent {
                 get(transaction, parent)?;
             }
             let id = transaction.query_row(
                 "INSERT INTO runs (repo, repository_name, repository_root, origin, title, model, status, created_at,
-                                   parent, request)
-                 VALUES (:repo, :name, :root, 'local', :title, :model, 'queued', :created_at, :parent, :request)
+                                   parent, qa, log_version, request)
+                 VALUES (:repo, :name, :root, 'local', :title, :model, 'queued', :created_at, :parent, :qa, :log_version,
+                         :request)
                  RETURNING id",
                 named_params! {
                     ":repo": run.repo.0,
@@ -175,11 +184,13 @@ impl Store {
                     ":model": run.request.model,
                     ":created_at": run.created_at,
                     ":parent": run.parent.map(|parent| parent.0),
+                    ":qa": column::word(&run.request.qa)?,
+                    ":log_version": LOG_VERSION,
                     ":request": serde_json::to_string(&run.request)?,
                 },
                 |row| row.get(0),
             )?;
-            crate::run_texts::add_request(transaction, RunId(id), &run.request)?;
+            run_texts::add_request(transaction, RunId(id), &run.request)?;
             Ok(RunId(id))
         })
     }
@@ -221,7 +232,7 @@ impl Store {
     /// Gives a run without a repository the one it was made in, or another clone of it.
     pub fn adopt_run(&self, id: RunId, repo: RepoId) -> Result<(), StoreError> {
         self.write("giving a run its repository", |transaction| {
-            let root = crate::repositories::get(transaction, repo)?.root;
+            let root = repositories::get(transaction, repo)?.root;
             transaction.execute(
                 "UPDATE runs SET repo = ?2, repository_root = ?3 WHERE id = ?1 AND repo IS NULL",
                 (id.0, repo.0, root),
@@ -229,34 +240,29 @@ impl Store {
             Ok(())
         })
     }
+}
 
-    /// Marks running runs that nobody holds a live lease of as interrupted; returns them, oldest first. Called at start.
-    pub fn interrupt_abandoned_runs(&self, now: i64) -> Result<Vec<RunId>, StoreError> {
-        self.write("looking for interrupted runs", |transaction| {
-            let driven = lease::live(transaction, now)?.map(|lease| lease.run.0);
-            let mut statement = transaction.prepare(
-                "UPDATE runs SET status = 'interrupted' WHERE status = 'running' AND id IS NOT ?1 RETURNING id",
-            )?;
-            let rows = statement.query_map([driven], |row| row.get(0).map(RunId))?;
-            let mut interrupted = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-            interrupted.sort_unstable();
-            Ok(interrupted)
-        })
+/// The repository of a run, none where it was taken off the list.
+pub(crate) const LISTED_REPO: &str =
+    "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS listed_repo";
+
+/// Refuses a run that is not there.
+pub(crate) fn known(transaction: &Transaction<'_>, id: RunId) -> Result<(), Fault> {
+    let mut statement = transaction.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
+    if statement.exists([id.0])? {
+        Ok(())
+    } else {
+        Err(StoreError::NoRun(id).into())
     }
 }
 
-/// The repository of a run, none where it was taken off the list; and whether its changes were to be reviewed.
-pub(crate) const AT_HAND: &str =
-    "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS at_hand,
-     json_extract(request, '$.qa') AS asked_qa";
-
 pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<Run, Fault> {
-    let mut statement = transaction.prepare_cached(&format!("SELECT *, {AT_HAND} FROM runs WHERE id = ?1"))?;
+    let mut statement = transaction.prepare_cached(&format!("SELECT *, {LISTED_REPO} FROM runs WHERE id = ?1"))?;
     let found = statement
         .query_row([id.0], |row| {
             Ok(Run {
                 entry: read_entry(row)?,
-                request: column::json(row, "request")?,
+                request: column::logged(row, "request", read_request)?,
             })
         })
         .optional()?;
@@ -271,18 +277,20 @@ pub(crate) fn insert_imported(
     created_at: i64,
 ) -> Result<RunId, Fault> {
     let id = transaction.query_row(
-        "INSERT INTO runs (repository_name, origin, title, model, status, created_at, request)
-         VALUES (?1, 'imported', ?2, ?3, 'queued', ?4, ?5) RETURNING id",
+        "INSERT INTO runs (repository_name, origin, title, model, status, created_at, qa, log_version, request)
+         VALUES (?1, 'imported', ?2, ?3, 'queued', ?4, ?5, ?6, ?7) RETURNING id",
         (
             repository,
             request.issue.title(),
             &request.model,
             created_at,
+            column::word(&request.qa)?,
+            LOG_VERSION,
             serde_json::to_string(request)?,
         ),
         |row| row.get(0),
     )?;
-    crate::run_texts::add_request(transaction, RunId(id), request)?;
+    run_texts::add_request(transaction, RunId(id), request)?;
     Ok(RunId(id))
 }
 
@@ -296,12 +304,12 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         // The column's check lets nothing else in.
         Some(_) => Some(RunOutcome::Failed { reason }),
     };
-    let qa: QaMode = column::from_word(row, "asked_qa")?;
+    let qa: QaMode = column::from_word(row, "qa")?;
     let shared_events = row.get("shared_events")?;
     let parent: Option<i64> = row.get("parent")?;
     Ok(RunEntry {
         id: RunId(row.get("id")?),
-        repo: row.get::<_, Option<i64>>("at_hand")?.map(RepoId),
+        repo: row.get::<_, Option<i64>>("listed_repo")?.map(RepoId),
         repository: row.get("repository_name")?,
         origin: column::from_word(row, "origin")?,
         title: without_code_marks(&row.get::<_, String>("title")?).into_owned(),

@@ -41,6 +41,7 @@ const VERSIONS: &[&[&str]] = &[
     &[unconditional_scores::VERSION_5],
     &[runs::VERSION_6],
     &[applications::VERSION_7, pending_prunings::VERSION_7],
+    &[events::VERSION_8, runs::VERSION_8, unconditional_scores::VERSION_8],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.
@@ -165,6 +166,39 @@ INSERT INTO change_messages VALUES (1, 'a.py', 'b1', 'b2', 'said', 'm', 's', 't'
             .query_row("SELECT message FROM change_messages", [], |row| row.get(0))
             .unwrap();
         assert_eq!(said, "said");
+    }
+
+    #[test]
+    fn a_database_of_version_7_keeps_what_its_json_said_in_columns() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for statement in VERSIONS[..7].iter().flat_map(|version| version.iter()) {
+            connection.execute_batch(statement).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 7).unwrap();
+        connection
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        let rows = r#"
+INSERT INTO repositories (id, root, name, added_at, last_used_at) VALUES (1, '/url', 'url', 1, 1);
+INSERT INTO silent_scores VALUES (1, 'a.py', 's', 't', -2.5, 3);
+INSERT INTO runs (id, repository_name, origin, title, model, status, created_at, request)
+VALUES (1, 'url', 'local', 'Crash', 'm', 'ended', 1, '{"qa": "skip"}');
+INSERT INTO events VALUES
+    (1, 1, 7, 'locate', '{"event": "file_described", "description": {"path": "a.py", "source": {"kind": "stored"}}}'),
+    (1, 2, 8, 'locate', '{"event": "resumed"}');"#;
+        connection.execute_batch(rows).unwrap();
+
+        migrate(&mut connection, Path::new("memory")).unwrap();
+
+        let read = |query: &str| -> String { connection.query_row(query, [], |row| row.get(0)).unwrap() };
+        assert_eq!(read("SELECT qa || log_version FROM runs"), "skip1");
+        assert_eq!(
+            read(
+                "SELECT group_concat(run || seq || path || source || log_version) FROM run_file_descriptions JOIN events USING (run, seq)"
+            ),
+            "11a.pystored1"
+        );
+        assert_eq!(read("SELECT name || logprob FROM unconditional_scores"), "a.py-2.5");
     }
 
     #[test]

@@ -18,6 +18,8 @@ CREATE TABLE silent_scores (
     PRIMARY KEY (repo, name, model_sha, template_hash)
 ) STRICT, WITHOUT ROWID;";
 
+pub(crate) const VERSION_8: &str = "ALTER TABLE silent_scores RENAME TO unconditional_scores;";
+
 /// The score of one name where no issue is told.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnconditionalScore {
@@ -37,7 +39,7 @@ impl Store {
     ) -> Result<Vec<Option<UnconditionalScore>>, StoreError> {
         self.read("reading the scores of names", |transaction| {
             let mut statement = transaction.prepare_cached(
-                "SELECT logprob, tokens FROM silent_scores
+                "SELECT logprob, tokens FROM unconditional_scores
                  WHERE repo = ?1 AND name = ?2 AND model_sha = ?3 AND template_hash = ?4",
             )?;
             let score = |name: &str| {
@@ -63,7 +65,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write("keeping the scores of names", |transaction| {
             let mut statement = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO silent_scores (repo, name, model_sha, template_hash, logprob, tokens)
+                "INSERT OR REPLACE INTO unconditional_scores (repo, name, model_sha, template_hash, logprob, tokens)
                  VALUES (:repo, :name, :model, :template, :logprob, :tokens)",
             )?;
             for (name, score) in scores {

@@ -179,7 +179,7 @@ fn what_was_not_committed_when_the_program_died_is_not_there() {
     data.append(run, &[spoken("kept")]);
     let dying = Connection::open(data.store.path()).unwrap();
     dying
-        .execute_batch("BEGIN IMMEDIATE; INSERT INTO events VALUES (1, 2, 0, 'locate', '{}'); DELETE FROM runs")
+        .execute_batch("BEGIN IMMEDIATE; INSERT INTO events VALUES (1, 2, 0, 'locate', '{}', 1); DELETE FROM runs")
         .unwrap();
     drop(dying);
     assert_eq!(data.store.events(run).unwrap().len(), 1);
