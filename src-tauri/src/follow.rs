@@ -7,7 +7,7 @@ use crate::view::RunNews;
 use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
 use magis_engine::layers::flow::{Run, TaskState};
 use magis_engine::layers::store::{RunFilter, RunStatus};
-use magis_engine::{Magis, Pace, Progress, Spent, Worked};
+use magis_engine::{Eta, Magis, Progress, Spent, Worked};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -51,7 +51,7 @@ struct Watch<'a> {
     /// Whether the view is older than the log.
     is_behind: bool,
     worked: Worked,
-    pace: Pace,
+    eta: Eta,
     spent: Spent,
     /// When the last event came: time since then is not in `spent`.
     marked: Instant,
@@ -85,7 +85,7 @@ impl<'a> Watch<'a> {
             call: None,
             is_behind: true,
             worked: Worked::after(magis.store().run(run).map_or(0, |found| found.entry.worked_ms)),
-            pace: pace(magis, run),
+            eta: eta(magis, run),
             spent: magis
                 .store()
                 .events(run)
@@ -226,7 +226,7 @@ impl<'a> Watch<'a> {
         self.tell(&RunNews::Speed {
             tokens_per_second: writing.unwrap_or(0.0),
             worked_ms: millis(self.worked.until(Instant::now())),
-            left_ms: self.pace.rest(&spent, self.stage, done).map(millis),
+            left_ms: self.eta.remaining(&spent, self.stage, done).map(millis),
         });
     }
 
@@ -257,7 +257,7 @@ impl Call {
 }
 
 /// What the last runs with the same model took.
-fn pace(magis: &Magis, run: RunId) -> Pace {
+fn eta(magis: &Magis, run: RunId) -> Eta {
     let ended = RunFilter {
         status: Some(RunStatus::Ended),
         limit: 50,
@@ -265,7 +265,7 @@ fn pace(magis: &Magis, run: RunId) -> Pace {
     };
     let store = magis.store();
     let Ok(model) = store.run(run).map(|found| found.entry.model) else {
-        return Pace::Unknown;
+        return Eta::Unknown;
     };
     let alike = store.runs(&ended).unwrap_or_default().into_iter();
     let logs: Vec<Spent> = alike
@@ -274,7 +274,7 @@ fn pace(magis: &Magis, run: RunId) -> Pace {
         .filter_map(|entry| store.events(entry.id).ok())
         .map(|events| Spent::of(&events))
         .collect();
-    Pace::of(&logs)
+    Eta::of(&logs)
 }
 
 fn millis(span: Duration) -> u64 {

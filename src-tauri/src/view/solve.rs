@@ -4,7 +4,7 @@ use super::repository::BaseWish;
 use super::run::RunView;
 use crate::problem::Problem;
 use magis_core::{Agent, Hint, HintsMode, QaMode, RelevanceMode, RepoId, Role, Stage, TaskId};
-use magis_engine::{SolveWish, Steering};
+use magis_engine::{SolveRequest, Steering};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 use std::path::PathBuf;
@@ -43,13 +43,13 @@ impl SolveForm {
     }
 
     /// The same for the engine, in the repository at `root` and with `model` where none is chosen.
-    pub fn wish(self, root: PathBuf, model: Option<String>) -> SolveWish {
+    pub fn wish(self, root: PathBuf, model: Option<String>) -> SolveRequest {
         let said = |text: String, hint: fn(String) -> Hint| (!text.trim().is_empty()).then(|| hint(text));
         let hints = [
             said(self.comments, Hint::Comments),
             said(self.failing_log, Hint::FailingLog),
         ];
-        SolveWish {
+        SolveRequest {
             repository: root,
             base: self.base.into(),
             issue: self.issue,

@@ -64,7 +64,7 @@ impl App {
             Some(loaded) => loaded,
             None => self.driving().model(self, &magis, &self.default_model()?).await?,
         };
-        let renewed = magis.renew_summary(repo, &path, model.as_ref()).await;
+        let renewed = magis.renew_summary(repo, &path, model).await;
         if self.driving().driven().is_empty() {
             Driving::free_when_idle(self);
         }

@@ -18,7 +18,7 @@ use magis_engine::layers::repo::{BaseChoice, HunkNumber, Identity, Snapshot};
 use magis_engine::layers::search::{Retention, Signals};
 use magis_engine::layers::store::Erasure;
 use magis_engine::{
-    ApplyTarget, DriveEnd, EngineLimits, LocateExtent, Locator, Progress, Review, SolveWish, Steering, WithCode,
+    ApplyTarget, DriveEnd, EngineLimits, LocateExtent, Locator, Progress, Review, SolveRequest, Steering, WithCode,
 };
 use magis_testkit::{mark, sample};
 use serde_json::json;
@@ -142,7 +142,7 @@ impl Scene {
         script_after(first)
     }
 
-    fn wish(&self) -> SolveWish {
+    fn wish(&self) -> SolveRequest {
         let (title, body) = sample::UNTIL.text.split_once('\n').unwrap();
         let issue = format!(
             "{title} {}\n{body}\n\nSeen in {} as {}.\n",
@@ -217,7 +217,7 @@ impl Scene {
     }
 
     /// What a person does with the repository beside its runs: locating, describing, own words, a draft.
-    async fn look_around(&self, model: &ScriptedModel) {
+    async fn look_around(&self, model: &Arc<ScriptedModel>) {
         let magis = &self.ground.magis;
         let mut locator = self.locator(&BaseChoice::HeadWithUncommitted);
         let issue = Issue::new(sample::UNTIL.text).unwrap();
@@ -227,7 +227,7 @@ impl Scene {
             signals: Signals::ALL,
         };
         let mut location = locator.locate(&issue, &[], extent).unwrap();
-        locator.judge(&issue, &mut location, 20, model).await.unwrap();
+        locator.judge(&issue, &mut location, 20, model.clone()).await.unwrap();
         locator
             .go_to(&BaseChoice::Head, &mut |_| ControlFlow::Continue(()))
             .unwrap();
@@ -239,9 +239,12 @@ impl Scene {
         {
             let base = self.base();
             let snapshot = Snapshot::reopen(magis.data().objects(self.repo), &base).unwrap();
-            magis.describe(self.repo, &snapshot, &path, model).await.unwrap();
+            magis
+                .describe(self.repo, &snapshot, &path, model.clone())
+                .await
+                .unwrap();
         }
-        magis.renew_summary(self.repo, &path, model).await.unwrap();
+        magis.renew_summary(self.repo, &path, model.clone()).await.unwrap();
         let own = format!("Days, says {}.", self.of("own words"));
         magis.correct_summary(self.repo, &path, &own).unwrap();
         let draft = json!({ "issue": self.of("draft") });

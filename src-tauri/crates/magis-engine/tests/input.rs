@@ -12,12 +12,12 @@ use ground::{Ground, open, script, script_after, wish};
 use magis_core::{RunEvent, RunOutcome, Speaker, Speech, TaskOutcome, Turn};
 use magis_engine::layers::llm::{LanguageModel, ScriptedModel, ScriptedReply};
 use magis_engine::layers::store::RunFilter;
-use magis_engine::{DriveEnd, EngineError, SolveWish};
+use magis_engine::{DriveEnd, EngineError, SolveRequest};
 use magis_testkit::{FixtureRepo, sample};
 use std::path::Path;
 use std::sync::Arc;
 
-fn refusal(ground: &Ground, wish: SolveWish) -> EngineError {
+fn refusal(ground: &Ground, wish: SolveRequest) -> EngineError {
     ground.magis.prepare_for(wish, &script()).expect_err("it was accepted")
 }
 

@@ -130,7 +130,7 @@ async fn what_the_model_names_comes_before_what_ranks_alike() {
     let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
     assert_eq!(paths(&location), ["a.py", "b.py"]);
     let model = naming(&[("b.py", -1.0)]);
-    let judgement = locator.judge(&issue, &mut location, 10, &model).await.unwrap();
+    let judgement = locator.judge(&issue, &mut location, 10, Arc::new(model)).await.unwrap();
     assert_eq!(paths(&location), ["b.py", "a.py"]);
     assert_eq!(location.symbols[0].path.as_str(), "b.py");
     let naming: Vec<Option<f64>> = judgement.files.iter().map(|file| file.naming).collect();
@@ -147,7 +147,10 @@ async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
         let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
         assert_eq!(paths(&location), ["a.py", "b.py", "c.py"]);
         let model = naming(&[("c.py", -1.0), ("b.py", -5.0)]);
-        let judgement = locator.judge(&issue, &mut location, asked, &model).await.unwrap();
+        let judgement = locator
+            .judge(&issue, &mut location, asked, Arc::new(model))
+            .await
+            .unwrap();
         assert_eq!(paths(&location), order, "{asked} asked");
         assert_eq!(judgement.files.len(), asked);
     }
@@ -157,16 +160,16 @@ async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
 async fn each_name_is_asked_about_without_an_issue_once() {
     let (ground, repository) = (Ground::new(), twins());
     let issues = ["rounding is wrong", "rounding_up is wrong"].map(|text| Issue::new(text).unwrap());
-    let silent: Arc<Mutex<Vec<String>>> = Arc::default();
-    let heard = Arc::clone(&silent);
-    let model = ScriptedModel::new("names").score_with(move |request| {
+    let unconditional: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&unconditional);
+    let model = Arc::new(ScriptedModel::new("names").score_with(move |request| {
         let told = request.messages[1].content.contains("<issue>");
         if !told {
-            heard.lock().unwrap().extend(request.continuations.clone());
+            noted.lock().unwrap().extend(request.continuations.clone());
         }
         let score = |name: &String| if told == name.starts_with("b.py") { -1.0 } else { -4.0 };
         Some(request.continuations.iter().map(score).collect())
-    });
+    }));
     let names = [
         "a.py`",
         "b.py`",
@@ -178,7 +181,7 @@ async fn each_name_is_asked_about_without_an_issue_once() {
     for issue in &issues {
         let locator = locator(&ground, &repository);
         let mut location = locator.locate(issue, &[], EXTENT).unwrap();
-        let judgement = locator.judge(issue, &mut location, 10, &model).await.unwrap();
+        let judgement = locator.judge(issue, &mut location, 10, model.clone()).await.unwrap();
         assert_eq!(paths(&location), ["b.py", "a.py"]);
         let naming: Vec<Option<f64>> = judgement.files.iter().map(|file| file.naming).collect();
         assert_eq!(
@@ -186,15 +189,18 @@ async fn each_name_is_asked_about_without_an_issue_once() {
             [Some(3.0), Some(-3.0)],
             "what is remembered counts as what is asked"
         );
-        let mut asked = silent.lock().unwrap().clone();
+        let mut asked = unconditional.lock().unwrap().clone();
         asked.sort_by_key(|name| names.iter().position(|known| known == name));
         assert_eq!(asked, names);
     }
     repository.write("c.py", TWIN).commit("Second");
     let locator = locator(&ground, &repository);
     let mut location = locator.locate(&issues[0], &[], EXTENT).unwrap();
-    locator.judge(&issues[0], &mut location, 10, &model).await.unwrap();
-    let asked = silent.lock().unwrap()[names.len()..].to_vec();
+    locator
+        .judge(&issues[0], &mut location, 10, model.clone())
+        .await
+        .unwrap();
+    let asked = unconditional.lock().unwrap()[names.len()..].to_vec();
     assert!(asked.iter().all(|name| name.starts_with("c.py")), "{asked:?}");
     assert_eq!(asked.len(), 3);
 }

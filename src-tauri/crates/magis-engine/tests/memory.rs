@@ -15,6 +15,7 @@ use magis_engine::layers::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_engine::layers::store::MemoryFileError;
 use magis_engine::{EngineError, MemoryState, WithCode};
 use magis_testkit::FixtureRepo;
+use std::sync::Arc;
 
 const FILE: &str = "tally/filters.py";
 
@@ -30,14 +31,19 @@ fn known() -> (Ground, RepoId) {
 }
 
 /// Describes a file of the last commit; returns how often each of P1 and P2 was asked, too.
-async fn described(ground: &Ground, repo: RepoId, file: &str, model: &ScriptedModel) -> (Description, usize, usize) {
+async fn described(
+    ground: &Ground,
+    repo: RepoId,
+    file: &str,
+    model: &Arc<ScriptedModel>,
+) -> (Description, usize, usize) {
     let before = model.chats().len();
     let repository = Repository::open(ground.repository()).unwrap();
     let objects = ObjectStore::open(ground.magis.data().objects(repo), &repository).unwrap();
     let snapshot = Snapshot::take(&repository, &objects, &BaseChoice::Head).unwrap();
     let description = ground
         .magis
-        .describe(repo, &snapshot, &path(file), model)
+        .describe(repo, &snapshot, &path(file), model.clone())
         .await
         .unwrap();
     let asked = |begun: &str| {
@@ -60,7 +66,7 @@ fn commented(ground: &Ground, lines: usize) -> String {
 #[tokio::test]
 async fn another_model_makes_a_summary_of_its_own_and_finds_it_again() {
     let (ground, repo) = known();
-    let (one, other) = (script(), script_after(ScriptedModel::new("other")));
+    let (one, other) = (Arc::new(script()), Arc::new(script_after(ScriptedModel::new("other"))));
     for (model, expected) in [(&one, 1), (&other, 1), (&one, 0), (&other, 0)] {
         let (description, p1, p2) = described(&ground, repo, FILE, model).await;
         assert_eq!((p1, p2), (0, expected), "{description:?}");
@@ -70,7 +76,7 @@ async fn another_model_makes_a_summary_of_its_own_and_finds_it_again() {
 #[tokio::test]
 async fn a_change_that_is_shorter_than_a_message_tells_itself_and_a_longer_one_costs_p1() {
     let (ground, repo) = known();
-    let model = script();
+    let model = Arc::new(script());
     described(&ground, repo, FILE, &model).await;
     ground.commit(FILE, &commented(&ground, 1));
     let (told, p1, p2) = described(&ground, repo, FILE, &model).await;
@@ -92,7 +98,7 @@ async fn a_change_that_is_shorter_than_a_message_tells_itself_and_a_longer_one_c
 #[tokio::test]
 async fn a_change_of_most_of_a_file_costs_p2() {
     let (ground, repo) = known();
-    let model = script();
+    let model = Arc::new(script());
     described(&ground, repo, FILE, &model).await;
     ground.commit(FILE, &commented(&ground, 200));
     let (description, p1, p2) = described(&ground, repo, FILE, &model).await;
@@ -102,7 +108,7 @@ async fn a_change_of_most_of_a_file_costs_p2() {
 #[tokio::test]
 async fn a_moved_file_keeps_its_summary_also_when_a_little_changed_on_the_way() {
     let (ground, repo) = known();
-    let model = script();
+    let model = Arc::new(script());
     let (before, ..) = described(&ground, repo, FILE, &model).await;
     ground.git(&["mv", FILE, "tally/choosing.py"]);
     let text = ground.read("tally/choosing.py");
@@ -121,7 +127,7 @@ async fn a_moved_file_keeps_its_summary_also_when_a_little_changed_on_the_way() 
 #[tokio::test]
 async fn a_file_shorter_than_a_summary_is_its_own_description() {
     let (ground, repo) = known();
-    let model = script();
+    let model = Arc::new(script());
     let (description, p1, p2) = described(&ground, repo, "tally/__main__.py", &model).await;
     assert_eq!((description.source, p1, p2), (DescriptionSource::Itself, 0, 0));
     assert_eq!(description.summary, ground.read("tally/__main__.py").trim());
@@ -130,7 +136,7 @@ async fn a_file_shorter_than_a_summary_is_its_own_description() {
 #[tokio::test]
 async fn a_correction_is_read_by_every_model_and_stale_when_its_file_changes() {
     let (ground, repo) = known();
-    let (one, other) = (script(), script_after(ScriptedModel::new("other")));
+    let (one, other) = (Arc::new(script()), Arc::new(script_after(ScriptedModel::new("other"))));
     described(&ground, repo, FILE, &one).await;
     let corrected = ground
         .magis
@@ -159,10 +165,14 @@ async fn a_correction_is_read_by_every_model_and_stale_when_its_file_changes() {
 #[tokio::test]
 async fn a_summary_can_be_made_anew_and_dropped_and_both_are_counted() {
     let (ground, repo) = known();
-    let model = script();
+    let model = Arc::new(script());
     described(&ground, repo, FILE, &model).await;
     ground.magis.correct_summary(repo, &path(FILE), "Mine.").unwrap();
-    let renewed = ground.magis.renew_summary(repo, &path(FILE), &model).await.unwrap();
+    let renewed = ground
+        .magis
+        .renew_summary(repo, &path(FILE), model.clone())
+        .await
+        .unwrap();
     assert!(!renewed.summary.is_corrected());
     let days = ground.magis.memory_days(repo).unwrap();
     assert_eq!(days.len(), 1);
@@ -174,7 +184,7 @@ async fn a_summary_can_be_made_anew_and_dropped_and_both_are_counted() {
 #[tokio::test]
 async fn memory_moves_to_another_machine_and_spares_the_model_there() {
     let (here, repo) = known();
-    let model = script();
+    let model = Arc::new(script());
     described(&here, repo, FILE, &model).await;
     described(&here, repo, "tally/budget.py", &model).await;
     here.magis.correct_summary(repo, &path(FILE), "Mine.").unwrap();
@@ -190,7 +200,7 @@ async fn memory_moves_to_another_machine_and_spares_the_model_there() {
         (taken.entries.added, taken.entries.corrected, taken.unknown_versions),
         (2, 1, 0)
     );
-    let fresh = script();
+    let fresh = Arc::new(script());
     for (file, words) in [(FILE, "Mine."), ("tally/budget.py", "chooses entries")] {
         let (description, p1, p2) = described(&there, other, file, &fresh).await;
         assert_eq!((description.source.clone(), p1, p2), (DescriptionSource::Stored, 0, 0));
@@ -206,7 +216,7 @@ async fn memory_moves_to_another_machine_and_spares_the_model_there() {
 #[tokio::test]
 async fn memory_of_another_repository_and_a_text_under_a_wrong_hash_are_refused_whole() {
     let (here, repo) = known();
-    described(&here, repo, FILE, &script()).await;
+    described(&here, repo, FILE, &Arc::new(script())).await;
     let file = here.folder.path().join("team.magis-memory");
     here.magis.export_memory(repo, &file, WithCode::Yes).unwrap();
 

@@ -13,7 +13,7 @@ use magis_core::{
     Decision, DescriptionSource, Hint, QaMode, RelevanceMode, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome,
 };
 use magis_engine::layers::llm::ScriptedModel;
-use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits, SolveWish, Steering};
+use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits, SolveRequest, Steering};
 use magis_testkit::{fingerprint, sample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -452,7 +452,7 @@ async fn what_is_handed_over_says_that_a_model_reviewed_and_no_test_ran() {
         "{whole}"
     );
     assert!(!whole.to_lowercase().contains("approved"), "{whole}");
-    let unreviewed = SolveWish {
+    let unreviewed = SolveRequest {
         qa: QaMode::Skip,
         ..ground.wish(sample::UNTIL.text)
     };

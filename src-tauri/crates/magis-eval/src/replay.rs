@@ -18,6 +18,7 @@ use magis_engine::layers::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_engine::{DataFolder, Magis};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What memory holds when the replay begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -142,7 +143,7 @@ impl Memory {
         &self,
         snapshot: &Snapshot,
         path: &RepoPath,
-        model: &dyn LanguageModel,
+        model: Arc<dyn LanguageModel>,
         way: &mut Way,
     ) -> Result<()> {
         let described = self.magis.describe(self.repo, snapshot, path, model).await;
@@ -154,7 +155,7 @@ impl Memory {
 
 /// Replays a history. `scratch` is an empty folder; the answers to summaries made anew are always of typical length, so
 /// that a model that is asked is asked for the memory alone.
-pub async fn replay(history: &History, meter: &Meter, start: Start, scratch: &Path) -> Result<Replayed> {
+pub async fn replay(history: &History, meter: &Arc<Meter>, start: Start, scratch: &Path) -> Result<Replayed> {
     let clone = scratch.join("clone");
     history.clone_to(&clone)?;
     let memory = Memory::new(&scratch.join("memory"), &clone)?;
@@ -164,7 +165,9 @@ pub async fn replay(history: &History, meter: &Meter, start: Start, scratch: &Pa
         let snapshot = memory.at(history.from())?;
         for path in history.known_before()? {
             if snapshot.read(&path).is_ok() {
-                memory.describe(&snapshot, &path, meter, &mut done.first).await?;
+                memory
+                    .describe(&snapshot, &path, meter.clone(), &mut done.first)
+                    .await?;
             }
         }
         done.first.spent = meter.take();
@@ -173,16 +176,16 @@ pub async fn replay(history: &History, meter: &Meter, start: Start, scratch: &Pa
         done.commits += 1;
         // A model is loaded anew for each commit: what it shares with earlier prompts, it shares within one.
         meter.forget();
-        let typical = meter.without_answers();
+        let typical = Arc::new(meter.without_answers());
         let (known, empty) = (memory.at(&commit)?, without.at(&commit)?);
         for path in changed {
             let Ok(source) = known.read(&path) else {
                 done.unreadable += 1;
                 continue;
             };
-            memory.describe(&known, &path, meter, &mut done.memory).await?;
+            memory.describe(&known, &path, meter.clone(), &mut done.memory).await?;
             done.memory.spent += meter.take();
-            without.describe(&empty, &path, &typical, &mut done.anew).await?;
+            without.describe(&empty, &path, typical.clone(), &mut done.anew).await?;
             done.anew.spent += typical.take();
             without.magis.drop_summary(without.repo, &path)?;
             done.whole += u64::from(meter.tokens(&source.text).await?);

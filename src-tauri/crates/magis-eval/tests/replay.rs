@@ -4,6 +4,7 @@
 
 use magis_eval::replay::{History, Meter, Replayed, Start, TYPICAL_MESSAGE, TYPICAL_SUMMARY, replay};
 use magis_testkit::{FixtureRepo, fingerprint};
+use std::sync::Arc;
 
 /// A Python file of so many functions, each of eight lines, the first of which give `results`.
 fn functions(count: usize, results: &[&str]) -> String {
@@ -20,7 +21,7 @@ fn functions(count: usize, results: &[&str]) -> String {
 async fn replayed(fixture: &FixtureRepo, from: &str, start: Start) -> Replayed {
     let scratch = tempfile::tempdir().unwrap();
     let history = History::after(fixture.root(), from, 100).unwrap();
-    replay(&history, &Meter::approximate(), start, scratch.path())
+    replay(&history, &Arc::new(Meter::approximate()), start, scratch.path())
         .await
         .unwrap()
 }

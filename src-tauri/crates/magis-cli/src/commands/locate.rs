@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -105,9 +106,9 @@ async fn find(
         location
             .notes
             .extend(limits.context_of(&magis.library().resolve(model)?)?.1);
-        let loaded = magis.load_named(&magis.model_name(model)?, &limits).await?;
+        let loaded = Arc::new(magis.load_named(&magis.model_name(model)?, &limits).await?);
         status.say("asking the model");
-        let judgement = locator.judge(issue, &mut location, ASKED, &loaded).await?;
+        let judgement = locator.judge(issue, &mut location, ASKED, loaded.clone()).await?;
         loaded.shutdown().await;
         Ok::<_, EngineError>((location, Some(judgement)))
     };

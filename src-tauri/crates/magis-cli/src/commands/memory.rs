@@ -13,6 +13,7 @@ use magis_engine::layers::store::{Repository, Summary};
 use magis_engine::{EngineError, EngineLimits, FileMemory, Magis, MemoryDay, MemoryState, NeedsNone, WithCode};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// `magis memory`.
 pub fn run(place: &Place, command: MemoryCommand) -> Result<ExitStatus, Failure> {
@@ -211,7 +212,7 @@ fn renew(place: &Place, magis: &Magis, file: &MemoryFileArgs, model: Option<Stri
         let loaded = magis
             .load_named(&magis.model_name(&model)?, &EngineLimits::default())
             .await?;
-        magis.renew_summary(known.id, &path, &loaded).await
+        magis.renew_summary(known.id, &path, Arc::new(loaded)).await
     })?;
     show(place, magis, file)
 }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::screen::tell;
 use magis_core::{Hint, HintsMode, Issue, QaMode, RelevanceMode};
 use magis_engine::layers::repo::{BaseChoice, Repository};
-use magis_engine::{EngineError, SolveWish};
+use magis_engine::{EngineError, SolveRequest};
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
         hints.push(Hint::FailingLog(read_text("the log", file)?));
     }
     let magis = place.open()?;
-    let wish = SolveWish {
+    let wish = SolveRequest {
         repository: args.repo,
         base: match (args.base, args.include_uncommitted) {
             (Some(name), _) => BaseChoice::Revision { name },

@@ -12,7 +12,7 @@ use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
 use magis_engine::layers::llama::{Priority, WorkerCommand};
 use magis_engine::layers::llm::{LanguageModel, ScriptedModel};
 use magis_engine::layers::repo::BaseChoice;
-use magis_engine::{DataFolder, DriveEnd, EngineError, Magis, Progress, SolveWish};
+use magis_engine::{DataFolder, DriveEnd, EngineError, Magis, Progress, SolveRequest};
 use magis_testkit::sample;
 use std::path::Path;
 use std::process::Command;
@@ -39,15 +39,15 @@ impl Ground {
         self.folder.path().join("tally")
     }
 
-    pub fn wish(&self, issue: &str) -> SolveWish {
+    pub fn wish(&self, issue: &str) -> SolveRequest {
         self.wish_for(issue, &[])
     }
 
-    pub fn wish_for(&self, issue: &str, files: &[&str]) -> SolveWish {
+    pub fn wish_for(&self, issue: &str, files: &[&str]) -> SolveRequest {
         wish(&self.repository(), issue, files)
     }
 
-    pub async fn solve(&self, wish: SolveWish, model: ScriptedModel) -> (RunId, DriveEnd) {
+    pub async fn solve(&self, wish: SolveRequest, model: ScriptedModel) -> (RunId, DriveEnd) {
         let run = self.magis.prepare_for(wish, &model).unwrap().run;
         let end = self.drive(run, Arc::new(model)).await.unwrap();
         (run, end)
@@ -149,8 +149,8 @@ pub fn open(folder: &Path) -> Magis {
     .unwrap()
 }
 
-pub fn wish(repository: &Path, issue: &str, files: &[&str]) -> SolveWish {
-    SolveWish {
+pub fn wish(repository: &Path, issue: &str, files: &[&str]) -> SolveRequest {
+    SolveRequest {
         repository: repository.to_owned(),
         base: BaseChoice::Head,
         issue: issue.to_owned(),

@@ -18,6 +18,7 @@ use magis_eval::measures::locating::{all_files, first_symbol};
 use report::{Order, Report};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// So many files of an order are looked at; a file beyond counts as not found.
 const FILES: usize = 200;
@@ -47,7 +48,7 @@ async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
     let references = read_references(&args.which.instances)?;
     let mut ground = Ground::begin(args)?;
     let model = match &args.engine.model {
-        Some(model) => Some(load(ground.magis(), model, &args.engine.limits()).await?),
+        Some(model) => Some(Arc::new(load(ground.magis(), model, &args.engine.limits()).await?)),
         None => None,
     };
     let instances = ground.instances()?;
@@ -65,7 +66,9 @@ async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
         let mut took = location.took.query;
         let mut asked = None;
         if let Some(model) = &model {
-            let judgement = locator.judge(&issue, &mut location, args.top_k as usize, model).await?;
+            let judgement = locator
+                .judge(&issue, &mut location, args.top_k as usize, model.clone())
+                .await?;
             let order = files(&location);
             report.count(&Order::Model, reference, &order, Some(&spans(&location.symbols)));
             let kept: Vec<&RepoPath> = order

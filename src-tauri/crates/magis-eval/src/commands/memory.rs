@@ -24,13 +24,13 @@ pub fn memory(args: &MemoryArgs) -> Result<ExitCode> {
     let answers = if args.ask { Answers::Model } else { Answers::Typical };
     let scratch = tempfile::tempdir().context("making a scratch folder")?;
     let (done, by) = runtime()?.block_on(async {
-        let meter = if args.engine.model.is_some() {
+        let meter = Arc::new(if args.engine.model.is_some() {
             let magis = open(&scratch.path().join("models"), args.engine.models_dir.as_ref())?;
             let model = load(&magis, &model_of(&magis, &args.engine), &args.engine.limits()).await?;
             Meter::of(Arc::new(model), answers)
         } else {
             Meter::approximate()
-        };
+        });
         let done = replay(&history, &meter, start, scratch.path()).await?;
         anyhow::Ok((done, meter.tokens_by()))
     })?;

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
 use magis_engine::layers::llama::WorkerModel;
 use magis_engine::layers::repo::BaseChoice;
-use magis_engine::{DriveEnd, EngineLimits, Progress, SolveWish};
+use magis_engine::{DriveEnd, EngineLimits, Progress, SolveRequest};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ fn prepare(set: &Set, job: &Job, limits: &EngineLimits) -> Result<RunId> {
         Hints::Given if !instance.hints_text.trim().is_empty() => vec![Hint::Comments(instance.hints_text.clone())],
         Hints::Given | Hints::Withheld => Vec::new(),
     };
-    let wish = SolveWish {
+    let wish = SolveRequest {
         repository: clone,
         base: BaseChoice::Revision {
             name: instance.base_commit.0.clone(),

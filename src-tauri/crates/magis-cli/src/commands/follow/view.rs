@@ -8,7 +8,7 @@ use crate::screen::{Screen, tell};
 use crate::status::StatusLine;
 use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_engine::layers::store::{CallOrigin, RunFilter, RunStatus, StoredEvent};
-use magis_engine::{Magis, Pace, Progress, Spent, Worked};
+use magis_engine::{Eta, Magis, Progress, Spent, Worked};
 use std::time::{Duration, Instant};
 
 /// How many earlier runs say how long one takes.
@@ -47,7 +47,7 @@ enum Reader {
 
 /// Time spent and time to come.
 struct Clock {
-    pace: Pace,
+    eta: Eta,
     spent: Spent,
     stage: Stage,
     worked: Worked,
@@ -75,7 +75,7 @@ impl View {
             (Form::Text(Box::new(transcript)), StatusLine::new(screen))
         };
         let clock = Clock {
-            pace: pace(magis, run)?,
+            eta: eta(magis, run)?,
             spent: Spent::of(&magis.store().events(run)?),
             stage: magis.state(run)?.stage(),
             worked: Worked::after(magis.store().run(run)?.entry.worked_ms),
@@ -302,7 +302,7 @@ impl View {
             (Stage::Code, (closed, all)) if all > 0 => f64::from(closed) / f64::from(all),
             _ => 0.0,
         };
-        if let Some(rest) = self.clock.pace.rest(&self.clock.spent, self.clock.stage, done) {
+        if let Some(rest) = self.clock.eta.remaining(&self.clock.spent, self.clock.stage, done) {
             parts.push(format!("about {} left", roughly(rest)));
         }
         parts.join(" | ")
@@ -323,7 +323,7 @@ impl Clock {
 }
 
 /// What runs that ended here took, with this run's model.
-fn pace(magis: &Magis, run: RunId) -> Result<Pace, Failure> {
+fn eta(magis: &Magis, run: RunId) -> Result<Eta, Failure> {
     let model = magis.store().run(run)?.request.model;
     let filter = RunFilter {
         status: Some(RunStatus::Ended),
@@ -336,7 +336,7 @@ fn pace(magis: &Magis, run: RunId) -> Result<Pace, Failure> {
             logs.push(Spent::of(&magis.store().events(entry.id)?));
         }
     }
-    Ok(Pace::of(&logs))
+    Ok(Eta::of(&logs))
 }
 
 fn about(task: Option<TaskId>, path: Option<&str>) -> String {

@@ -17,7 +17,7 @@ pub struct Spent([f64; STAGES]);
 
 /// What a run usually takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
+pub enum Eta {
     /// As runs that ended here did.
     Usual(Spent),
     /// Nobody knows; only how the stages share it.
@@ -43,7 +43,7 @@ impl Spent {
     }
 }
 
-impl Pace {
+impl Eta {
     /// The average of runs that ended.
     pub fn of(logs: &[Spent]) -> Self {
         if logs.is_empty() {
@@ -57,7 +57,7 @@ impl Pace {
     }
 
     /// How long it still takes, at `stage`, of whose work `done` (0 to 1) is known to be done. None while nothing can be said.
-    pub fn rest(&self, spent: &Spent, stage: Stage, done: f64) -> Option<Duration> {
+    pub fn remaining(&self, spent: &Spent, stage: Stage, done: f64) -> Option<Duration> {
         let at = stage as usize;
         let before: f64 = spent.0[..at].iter().sum();
         let (usual, speed) = match self {
@@ -94,14 +94,14 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn check(pace: Pace, spent: [f64; STAGES], stage: Stage, done: f64, expected: Option<u64>) {
-        let rest = pace.rest(&Spent(spent), stage, done);
-        assert_eq!(rest.map(|rest| rest.as_secs_f64().round() as u64), expected);
+    fn check(eta: Eta, spent: [f64; STAGES], stage: Stage, done: f64, expected: Option<u64>) {
+        let left = eta.remaining(&Spent(spent), stage, done);
+        assert_eq!(left.map(|left| left.as_secs_f64().round() as u64), expected);
     }
 
     #[test]
     fn runs_that_ended_here_say_how_long_it_takes() {
-        let usual = Pace::of(&[
+        let usual = Eta::of(&[
             Spent([10.0, 10.0, 20.0, 0.0, 60.0, 0.0]),
             Spent([30.0, 10.0, 20.0, 0.0, 40.0, 0.0]),
         ]);
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn without_any_the_shares_of_the_stages_do_once_one_is_over() {
-        check(Pace::Unknown, [5.0, 0.0, 0.0, 0.0, 0.0, 0.0], Stage::Locate, 0.0, None);
+        check(Eta::Unknown, [5.0, 0.0, 0.0, 0.0, 0.0, 0.0], Stage::Locate, 0.0, None);
         check(
-            Pace::Unknown,
+            Eta::Unknown,
             [25.0, 10.0, 15.0, 5.0, 0.0, 0.0],
             Stage::Code,
             0.0,
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn tasks_that_are_closed_say_how_much_of_the_code_is_done() {
         check(
-            Pace::Unknown,
+            Eta::Unknown,
             [25.0, 10.0, 15.0, 5.0, 30.0, 0.0],
             Stage::Code,
             0.5,

@@ -1,7 +1,7 @@
 //! Which part of a file a Developer rewrites: a whole definition where it is short, a window of lines otherwise.
 //! Models rewrite a whole unit far better than they write diffs, and long files they do not rewrite at all.
 
-use crate::workspace::{dedent, lines};
+use crate::runs::workspace::{dedent, lines};
 use magis_core::{LineSpan, RepoPath};
 use magis_syntax::{Language, Outline, Symbol, SymbolKind};
 

@@ -4,7 +4,7 @@ use super::Step;
 use super::custodian::best_code;
 use crate::EngineError;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
-use crate::workspace::{Workspace, about, record, team};
+use crate::runs::workspace::{Workspace, about, record, team};
 use magis_core::text::count;
 use magis_core::{
     FileAction, FileChange, FileTask, Issue, MergeResult, ModelReview, Plan, RepoPath, Role, RunEvent, Speaker, Speech,

@@ -4,8 +4,8 @@ use super::Step;
 use super::manager::{or_plain_role, or_silence};
 use super::region::{Region, fence, nameable, own_lines, regions};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
-use crate::relevance::descending;
-use crate::workspace::{Workspace, about, after, developer, lines, objections, quoted_lines, record, team};
+use crate::custodian::relevance::{self, descending};
+use crate::runs::workspace::{Workspace, about, after, developer, lines, objections, quoted_lines, record, team};
 use magis_core::{
     CandidateNumber, Edit, FileAction, FileChange, Finding, LineSpan, Notice, RepoPath, Round, RunEvent, Speaker,
     Speech, TaskId, Turn,
@@ -179,11 +179,9 @@ async fn choose_symbols<'outline>(
         objections: objections(state),
     };
     let asked = [PromptVariant::whole(prompt(work.head(run)))];
-    let likelihood: Vec<Option<f64>> = match work
-        .calls
-        .conditional(about, asked, prompt(Head::unconditional()), &names)
-        .await
-    {
+    let without_issue = prompt(Head::unconditional());
+    let scored = relevance::conditional(&mut work.calls, about, asked, without_issue, &names).await;
+    let likelihood: Vec<Option<f64>> = match scored {
         Ok(scores) => scores.into_iter().map(|named| Some(named.log_ratio)).collect(),
         Err(AskError::Unusable(why)) => {
             work.calls.replaced(Template::CodeByName, why, "the best-matching name");

@@ -2,8 +2,8 @@
 
 use super::{Failure, WatchNews, Watched};
 use crate::EngineError;
-use crate::contents::{self, Content};
-use crate::indexed::{self, lock};
+use crate::custodian::contents::{self, Content};
+use crate::custodian::index_state::{self, lock};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_repo::{ChangedPaths, GitPart, Repository, WatchEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
@@ -276,7 +276,7 @@ impl Following {
         changing: &mut BTreeSet<RepoPath>,
     ) -> Result<Update, SearchError> {
         let commit = self.repository.head_place().ok().and_then(|head| head.commit);
-        indexed::forget(&self.folder);
+        index_state::forget(&self.folder);
         let (stop, watched) = (self.stop.clone(), self.watched.clone());
         let mut told = Instant::now();
         let mut found = Vec::new();
@@ -308,7 +308,7 @@ impl Following {
         if update.not_reached == 0
             && let Some(commit) = commit
         {
-            indexed::note(&self.folder, &commit);
+            index_state::note(&self.folder, &commit);
         }
         Ok(update)
     }

@@ -9,8 +9,9 @@ use super::rest::{Circumstances, Order, Runs, WarmingRest, WarmingSpent, interru
 use super::{Failure, Held, MachineUse, WatchNews, Watched};
 use crate::EngineError;
 use crate::calls::AskError;
-use crate::describing::{self, FileVersion};
-use crate::workspace::CHARS_PER_TOKEN;
+use crate::calls::CHARS_PER_TOKEN;
+use crate::custodian::describing::{self, FileVersion};
+use crate::custodian::memory_log;
 use magis_llm::LanguageModel;
 use magis_platform::now_ms;
 use magis_repo::{Snapshot, WorkTree};
@@ -187,12 +188,12 @@ impl Warming {
             blob: &one.blob,
             text: &one.text,
         };
-        let mut asking = self.watched.magis.outside(self.watched.repo, &*model);
+        let mut calls = memory_log::calls(&store, self.watched.repo, Arc::clone(&model));
         let described = tokio::select! {
-            described = describing::describe(&mut asking, &store, snapshot, file) => Ok(described),
+            described = describing::describe(&mut calls, &store, snapshot, file) => Ok(described),
             why = self.interrupted(&mut looking) => Err(why),
         };
-        let tokens = asking.spent();
+        let tokens = calls.spent();
         let spent = {
             let mut held = self.watched.held();
             held.state.warming = None;

@@ -3,44 +3,21 @@
 //!
 //! What is decided stands in `summary_lookup`; which files are described is for others to say.
 
-use crate::calls::{AskError, PromptVariant, messages};
-use crate::condense::condense;
-use crate::relevance::{NameScoring, Question, UnconditionalScores};
-use crate::summary_lookup::{Chain, SummaryLookup, Wanted, look_up};
-use crate::workspace::CHARS_PER_TOKEN;
+use super::memory_log;
+use super::summary_lookup::{Chain, SummaryLookup, Wanted, look_up};
+use crate::calls::{AskError, CHARS_PER_TOKEN, CallContext, ModelCalls, PromptVariant, SamplingMode, condense};
 use crate::{EngineError, Magis};
-use async_trait::async_trait;
 use magis_core::{BlobId, Description, DescriptionSource, RepoId, RepoPath, RunId};
-use magis_llm::{
-    ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, ModelCard, Sampling, Score, ScoreRequest,
-};
+use magis_llm::{LanguageModel, ModelCard};
 use magis_platform::now_ms;
-use magis_prompts::{ChangeMessage, FileSummary, Head, Prompt, RelevanceByName, SymbolByName, Template, render};
+use magis_prompts::{ChangeMessage, FileSummary, Template};
 use magis_repo::Snapshot;
-use magis_store::{Maker, MemoryWork, NewSummary, Store};
+use magis_store::{Maker, NewSummary, Store};
 use magis_syntax::skeleton_within;
+use std::sync::Arc;
 
 /// A file above so many tokens is summarised from its skeleton: a reading of ten seconds on two cores.
 pub(crate) const WHOLE_FILE: u32 = 1_200;
-
-/// Who asks the model, and under which run.
-#[async_trait]
-pub(crate) trait SummaryCalls: Send {
-    /// The model.
-    fn card(&self) -> ModelCard;
-    /// The run, where there is one.
-    fn run(&self) -> Option<RunId>;
-    /// Tokens of a text.
-    async fn tokens(&self, text: &str) -> Result<u32, LlmError>;
-    /// P1.
-    async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError>;
-    /// P2, in the longest of these variants that fits; with the question as it was put.
-    async fn summary(
-        &mut self,
-        path: &RepoPath,
-        variants: Vec<PromptVariant<FileSummary>>,
-    ) -> Result<(FileSummary, String), AskError>;
-}
 
 /// A version of a file.
 #[derive(Clone, Copy)]
@@ -62,7 +39,7 @@ impl Magis {
         repo: RepoId,
         snapshot: &Snapshot,
         path: &RepoPath,
-        model: &dyn LanguageModel,
+        model: Arc<dyn LanguageModel>,
     ) -> Result<Description, EngineError> {
         let text = snapshot.read(path)?.text;
         let blob = snapshot.blob(path)?;
@@ -72,14 +49,10 @@ impl Magis {
             blob: &blob,
             text: &text,
         };
-        let mut asking = self.outside(repo, model);
-        describe(&mut asking, &self.store, snapshot, file)
+        let mut calls = memory_log::calls(&self.store, repo, model);
+        describe(&mut calls, &self.store, snapshot, file)
             .await
             .map_err(|error| no_summary(path, error))
-    }
-
-    pub(crate) fn outside<'a>(&self, repo: RepoId, model: &'a dyn LanguageModel) -> OutsideRuns<'a> {
-        OutsideRuns::new(repo, self.store.clone(), model)
     }
 }
 
@@ -136,12 +109,12 @@ fn decide(
 
 /// The description of a version; what was asked is kept.
 pub(crate) async fn describe(
-    asking: &mut dyn SummaryCalls,
+    calls: &mut ModelCalls,
     store: &Store,
     snapshot: &Snapshot,
     file: FileVersion<'_>,
 ) -> Result<Description, AskError> {
-    let found = decide(store, snapshot, file, &asking.card().sha256)?;
+    let found = decide(store, snapshot, file, &calls.card().sha256)?;
     let described = |source, summary, from_skeleton| Description {
         path: file.path.clone(),
         blob: file.blob.clone(),
@@ -158,7 +131,7 @@ pub(crate) async fn describe(
         )),
         SummaryLookup::Chained(chain) => Ok(updated(file, chain)),
         SummaryLookup::SelfExplanatory(chain, words) => {
-            keep_message(store, file, &chain, &words, None, asking.run())?;
+            keep_message(store, file, &chain, &words, None, calls.run())?;
             Ok(updated(file, chain.and(words)))
         }
         SummaryLookup::Ask(chain, diff) => {
@@ -166,26 +139,29 @@ pub(crate) async fn describe(
                 path: file.path.to_string(),
                 diff,
             };
-            match asking.change(file.path, prompt).await {
+            match calls
+                .ask(
+                    &CallContext::path(file.path),
+                    SamplingMode::Greedy,
+                    [PromptVariant::whole(prompt)],
+                )
+                .await
+            {
                 Ok(message) => {
-                    keep_message(store, file, &chain, &message, Some(&asking.card()), asking.run())?;
+                    keep_message(store, file, &chain, &message, Some(calls.card()), calls.run())?;
                     Ok(updated(file, chain.and(message)))
                 }
-                Err(AskError::Unusable(_)) => summarise(asking, store, file).await,
+                Err(AskError::Unusable(_)) => summarise(calls, store, file).await,
                 Err(fatal) => Err(fatal),
             }
         }
-        SummaryLookup::Anew => summarise(asking, store, file).await,
+        SummaryLookup::Anew => summarise(calls, store, file).await,
     }
 }
 
 /// P2, and what it says is kept.
-async fn summarise(
-    asking: &mut dyn SummaryCalls,
-    store: &Store,
-    file: FileVersion<'_>,
-) -> Result<Description, AskError> {
-    let summary = ask_summary(asking, file).await?;
+async fn summarise(calls: &mut ModelCalls, store: &Store, file: FileVersion<'_>) -> Result<Description, AskError> {
+    let summary = ask_summary(calls, file).await?;
     store.put_summary(&summary)?;
     Ok(Description {
         path: file.path.clone(),
@@ -197,25 +173,32 @@ async fn summarise(
 }
 
 /// P2: the whole file where it is short, its skeleton where it is long.
-pub(crate) async fn ask_summary(asking: &mut dyn SummaryCalls, file: FileVersion<'_>) -> Result<NewSummary, AskError> {
-    let tokens = asking.tokens(file.text).await?;
-    let variants = summary_variants(file.path, file.text, tokens);
-    let (asked, text) = asking.summary(file.path, variants).await?;
-    let card = asking.card();
+pub(crate) async fn ask_summary(calls: &mut ModelCalls, file: FileVersion<'_>) -> Result<NewSummary, AskError> {
+    let variants = summary_variants(file.path, file.text, tokens(calls, file.text).await?);
+    let about = CallContext::path(file.path);
+    let (asked, text) = calls.ask_fitting(&about, SamplingMode::Greedy, variants).await?;
+    let tokens = tokens(calls, &text).await?;
+    let card = calls.card();
     Ok(NewSummary {
         repo: file.repo,
         path: file.path.clone(),
         blob: file.blob.clone(),
-        tokens: asking.tokens(&text).await?,
+        tokens,
         text,
         from_skeleton: asked.skeleton,
         file_bytes: u32::try_from(file.text.len()).unwrap_or(u32::MAX),
-        model: card.name,
-        model_sha: card.sha256,
+        model: card.name.clone(),
+        model_sha: card.sha256.clone(),
         template_hash: Template::FileSummary.hash(),
         made_at: now_ms(),
-        made_in: asking.run(),
+        made_in: calls.run(),
     })
+}
+
+/// The tokens of a text.
+async fn tokens(calls: &ModelCalls, text: &str) -> Result<u32, AskError> {
+    let counted = calls.count(&[text.to_owned()]).await?;
+    Ok(counted.first().copied().unwrap_or(0))
 }
 
 /// P2 in the variants it can have: the file where it is short, then its skeleton, or its ends, within less and less.
@@ -286,131 +269,4 @@ fn keep_message(
         made_in: run,
     })?;
     Ok(())
-}
-
-/// Asks without a run; what it costs is recorded with the memory.
-pub(crate) struct OutsideRuns<'a> {
-    model: &'a dyn LanguageModel,
-    store: Store,
-    repo: RepoId,
-    /// Tokens worked through so far.
-    spent: u64,
-}
-
-impl<'a> OutsideRuns<'a> {
-    pub fn new(repo: RepoId, store: Store, model: &'a dyn LanguageModel) -> Self {
-        Self {
-            model,
-            store,
-            repo,
-            spent: 0,
-        }
-    }
-
-    /// Tokens worked through so far: those of prompts, as far as they were not there already, and those of answers.
-    pub fn spent(&self) -> u64 {
-        self.spent
-    }
-
-    /// The log-probability of each continuation.
-    async fn score<P: Prompt + Sync>(&self, prompt: &P, continuations: &[String]) -> Result<Vec<Score>, AskError> {
-        let rendered = render(prompt)?;
-        let request = ScoreRequest {
-            messages: messages(&rendered),
-            answer_prefix: rendered.answer,
-            continuations: continuations.to_vec(),
-        };
-        match self.model.score(&request).await {
-            Ok(reply) => Ok(reply.scores),
-            Err(error @ LlmError::OverContext { .. }) => Err(AskError::Unusable(error.to_string())),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Asks in the longest of `variants` that fits. What a variant leaves out has no run to be noted in; whether it was a
-    /// skeleton is kept with the summary.
-    async fn ask<P>(&mut self, path: &RepoPath, variants: Vec<PromptVariant<P>>) -> Result<(P, String), AskError>
-    where
-        P: Prompt<Reply = String> + Send + Sync,
-    {
-        for PromptVariant { prompt, .. } in variants {
-            let rendered = render(&prompt)?;
-            let messages = messages(&rendered);
-            let tokens = self.model.count_prompt(&messages, &rendered.answer).await?;
-            if tokens + prompt.max_tokens() > self.model.card().context {
-                continue;
-            }
-            let request = ChatRequest {
-                messages,
-                answer_prefix: rendered.answer,
-                constraint: Constraint::None,
-                sampling: Sampling::Greedy,
-                max_tokens: prompt.max_tokens(),
-                stop: prompt.stop(),
-            };
-            let reply = self.model.chat(&request, &mut |_| ()).await?;
-            self.spent += u64::from(reply.usage.prompt_tokens) + u64::from(reply.usage.generated_tokens);
-            self.store.record_memory_work(&MemoryWork {
-                repo: self.repo,
-                path: path.clone(),
-                step: prompt.template().name().to_owned(),
-                prompt_tokens: reply.usage.prompt_tokens,
-                reused_tokens: reply.usage.reused_tokens,
-                generated_tokens: reply.usage.generated_tokens,
-                at_ms: now_ms(),
-            })?;
-            if reply.finish == FinishReason::Looping {
-                return Err(AskError::Unusable("the answer repeats itself".to_owned()));
-            }
-            let read = prompt.read(&reply.text);
-            let read = read.map_err(|error| AskError::Unusable(error.to_string()))?;
-            return Ok((prompt, read));
-        }
-        Err(AskError::Unusable(
-            "the model's context is too small for it, also at its shortest".to_owned(),
-        ))
-    }
-}
-
-#[async_trait]
-impl NameScoring for OutsideRuns<'_> {
-    async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
-        let head = head.clone();
-        match question {
-            Question::File => self.score(&RelevanceByName { head }, names).await,
-            Question::Symbol => self.score(&SymbolByName { head }, names).await,
-        }
-    }
-
-    fn memory(&self) -> UnconditionalScores {
-        UnconditionalScores::new(&self.store, self.repo, self.model.card())
-    }
-}
-
-#[async_trait]
-impl SummaryCalls for OutsideRuns<'_> {
-    fn card(&self) -> ModelCard {
-        self.model.card().clone()
-    }
-
-    fn run(&self) -> Option<RunId> {
-        None
-    }
-
-    async fn tokens(&self, text: &str) -> Result<u32, LlmError> {
-        let counted = self.model.count_tokens(&[text.to_owned()]).await?;
-        Ok(counted.first().copied().unwrap_or(0))
-    }
-
-    async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError> {
-        Ok(self.ask(path, vec![PromptVariant::whole(prompt)]).await?.1)
-    }
-
-    async fn summary(
-        &mut self,
-        path: &RepoPath,
-        variants: Vec<PromptVariant<FileSummary>>,
-    ) -> Result<(FileSummary, String), AskError> {
-        self.ask(path, variants).await
-    }
 }

@@ -3,12 +3,11 @@
 
 use super::Step;
 use crate::EngineError;
-use crate::calls::{AskError, CallContext, PromptVariant};
-use crate::condense::condense;
-use crate::describing::{self, FileVersion};
-use crate::index_session::joined;
-use crate::relevance::{self, RelevanceFeatures, descending};
-use crate::workspace::{CHARS_PER_TOKEN, Workspace, lines, quoted_lines};
+use crate::calls::{AskError, CHARS_PER_TOKEN, CallContext, PromptVariant, condense};
+use crate::custodian::describing::{self, FileVersion};
+use crate::custodian::index_session::joined;
+use crate::custodian::relevance::{self, RelevanceFeatures, UnconditionalScores, descending};
+use crate::runs::workspace::{Workspace, lines, quoted_lines};
 use magis_core::{
     Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, RelevanceMode, RepoPath, RunEvent,
 };
@@ -113,7 +112,8 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
         return judge_by_description(work, run, files).await;
     }
     let head = work.head(run);
-    let judged = relevance::judge_files(&mut work.calls, &head, &ranked).await?;
+    let memory = UnconditionalScores::new(&work.store, work.repo, work.calls.card());
+    let judged = relevance::judge_files(&mut work.calls, &memory, &head, &ranked).await?;
     if let Some(why) = judged.unasked {
         work.calls.replaced(Template::RelevanceByName, why, "the ranking alone");
     }
@@ -265,12 +265,12 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
     let blob = known.ok_or_else(missing)?;
     let source = work.read(path)?;
     let file = FileVersion {
-        repo: work.calls.repo,
+        repo: work.repo,
         path,
         blob: &blob,
         text: &source.text,
     };
-    let store = work.calls.store.clone();
+    let store = work.store.clone();
     let snapshot = work.snapshot.clone();
     let description = match describing::describe(&mut work.calls, &store, &snapshot, file).await {
         Ok(description) => description,

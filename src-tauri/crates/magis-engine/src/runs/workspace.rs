@@ -1,30 +1,36 @@
 //! What the roles work on: the tree, the index, the memory, the run so far; and the texts they share.
 
-use crate::calls::{CallContext, ModelCalls};
-use crate::condense::condense;
-use crate::index_session::{IndexSession, Preparing};
+use crate::calls::{CHARS_PER_TOKEN, CallContext, ModelCalls, condense};
+use crate::custodian::index_session::{IndexSession, Preparing};
 use crate::{EngineError, Progress};
-use magis_core::{BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoPath, SkippedFile, Speaker, TaskId};
+use magis_core::{
+    BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, RunId, SkippedFile, Speaker, TaskId,
+};
 use magis_flow::{FlowError, Run, TaskState};
 use magis_prompts::{Head, Persona};
 use magis_repo::{Snapshot, SourceText};
 use magis_search::{IssueQuery, Retention};
+use magis_store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
-
-/// Characters a token has at least, about, in prose and code: for sizing texts before they are counted.
-pub(crate) const CHARS_PER_TOKEN: usize = 3;
 
 /// A run's surroundings while it is driven.
 pub(crate) struct Workspace {
     pub calls: ModelCalls,
+    pub store: Store,
+    pub run: RunId,
+    pub repo: RepoId,
     pub snapshot: Snapshot,
     pub index_folder: PathBuf,
-    stop: CancellationToken,
-    index: Option<Located>,
-    files: Option<TreeFiles>,
+    pub progress: UnboundedSender<Progress>,
+    pub stop: CancellationToken,
+    /// Opened when it is first asked for.
+    pub index: Option<Located>,
+    /// Listed when they are first asked for.
+    pub files: Option<TreeFiles>,
 }
 
 /// What files are ranked by.
@@ -44,17 +50,6 @@ pub(crate) struct TreeFiles {
 }
 
 impl Workspace {
-    pub fn new(calls: ModelCalls, snapshot: Snapshot, index_folder: PathBuf, stop: CancellationToken) -> Self {
-        Self {
-            calls,
-            snapshot,
-            index_folder,
-            stop,
-            index: None,
-            files: None,
-        }
-    }
-
     /// The readable files of the base tree, and the others with the reason.
     pub fn files(&mut self) -> Result<&TreeFiles, EngineError> {
         let files = match self.files.take() {
@@ -89,7 +84,7 @@ impl Workspace {
             Some(index) => index,
             None => {
                 let wanted = self.files()?.readable.clone();
-                let (snapshot, progress, stop) = (&self.snapshot, &self.calls.progress, &self.stop);
+                let (snapshot, progress, stop) = (&self.snapshot, &self.progress, &self.stop);
                 let mut watch = |step| {
                     if let Preparing::Index { done, total } = step {
                         drop(progress.send(Progress::Indexing { done, total }));
@@ -117,7 +112,7 @@ impl Workspace {
     /// A task, which the flow has just named.
     pub fn task<'run>(&self, run: &'run Run, task: TaskId) -> Result<&'run TaskState, EngineError> {
         let unknown = || EngineError::Log {
-            run: self.calls.run,
+            run: self.run,
             source: FlowError::UnknownTask(task),
         };
         run.task(task).ok_or_else(unknown)

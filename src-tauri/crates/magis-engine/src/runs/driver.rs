@@ -3,9 +3,10 @@
 //! Events are appended before they are acted upon. What a person appends meanwhile (steering) is taken in between two
 //! steps; a step that no longer fits is dropped, and its calls stay on record.
 
+use super::call_log::RunLog;
+use super::roles::{Step, custodian, developer, manager, names, qa};
+use super::workspace::Workspace;
 use crate::calls::{AskError, ModelCalls};
-use crate::roles::{Step, custodian, developer, manager, names, qa};
-use crate::workspace::Workspace;
 use crate::{EngineError, Magis, Progress};
 use magis_core::{RunEvent, RunId, RunOutcome, Speaker};
 use magis_flow::{Effect, Run};
@@ -136,17 +137,23 @@ impl Magis {
             ObjectStore::open(&folder, &repository)?;
         }
         let snapshot = Snapshot::reopen(&folder, log.state.base())?;
-        let calls = ModelCalls {
-            model,
+        let calls = RunLog {
+            store: self.store.clone(),
+            run: log.run,
+            progress: progress.clone(),
+        };
+        Ok(Workspace {
+            calls: ModelCalls::of_run(model, Box::new(calls), log.state.request().seed),
             store: self.store.clone(),
             run: log.run,
             repo,
-            seed: log.state.request().seed,
-            after_seq: log.seq,
+            snapshot,
+            index_folder: self.data.index(repo),
             progress,
-            notices: Vec::new(),
-        };
-        Ok(Workspace::new(calls, snapshot, self.data.index(repo), stop))
+            stop,
+            index: None,
+            files: None,
+        })
     }
 }
 

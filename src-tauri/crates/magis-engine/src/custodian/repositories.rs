@@ -1,31 +1,14 @@
-//! The repositories of the data folder: coming to know one, and reading the trees that runs stand on.
+//! The repositories of the data folder: coming to know one, reading the trees that runs stand on, and which of them a run
+//! belongs to that was made elsewhere.
 //!
-//! What a run does with its tree is the roles' business; nothing here writes into a repository.
+//! Nothing here writes into a repository.
 
 use crate::{EngineError, Magis};
-use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
+use magis_core::{Base, RepoId, RunId};
 use magis_platform::now_ms;
 use magis_repo::{BaseChoice, FileEntry, ObjectStore, Repository, Snapshot};
 use magis_store::NewRepository;
 use std::path::Path;
-
-/// The files of a run's base, and of its result, as text.
-pub struct RunTexts {
-    base: Option<Snapshot>,
-    result: Option<Snapshot>,
-}
-
-impl RunTexts {
-    /// A file of the base; none where it is not there or no text, or where the run was made elsewhere.
-    pub fn before(&self, path: &RepoPath) -> Option<String> {
-        Some(self.base.as_ref()?.read(path).ok()?.text)
-    }
-
-    /// A file of the result; none where it is not there or no text, or where the run was made elsewhere.
-    pub fn after(&self, path: &RepoPath) -> Option<String> {
-        Some(self.result.as_ref()?.read(path).ok()?.text)
-    }
-}
 
 impl Magis {
     /// Takes a repository into the list, or notes that it was used again. Runs that were imported before it was known
@@ -51,35 +34,6 @@ impl Magis {
         let repository = self.open_repository(repo)?;
         let objects = ObjectStore::open(self.data.objects(repo), &repository)?;
         Ok(Snapshot::take(&repository, &objects, base)?)
-    }
-
-    /// The files that a run read and made, as far as they are here.
-    pub fn texts(&self, run: RunId) -> Result<RunTexts, EngineError> {
-        let Some(repo) = self.store.run(run)?.entry.repo else {
-            return Ok(RunTexts {
-                base: None,
-                result: None,
-            });
-        };
-        let folder = self.data.objects(repo);
-        if !folder.join("HEAD").exists()
-            && let Ok(repository) = self.open_repository(repo)
-        {
-            // A run that was imported has no store yet; the repository's own objects do.
-            ObjectStore::open(&folder, &repository)?;
-        }
-        let state = self.state(run)?;
-        let of = |tree: &TreeId| {
-            let base = Base {
-                tree: tree.clone(),
-                ..state.base().clone()
-            };
-            Snapshot::reopen(&folder, &base).ok()
-        };
-        Ok(RunTexts {
-            base: of(&state.base().tree),
-            result: state.merged().and_then(|merged| of(&merged.tree)),
-        })
     }
 
     pub(crate) fn know(&self, repository: &Repository) -> Result<RepoId, EngineError> {
@@ -120,30 +74,6 @@ impl Magis {
         }
     }
 
-    /// Says which repository an imported run belongs to. One that has a repository keeps it.
-    pub fn attach(&self, run: RunId, path: &Path) -> Result<RepoId, EngineError> {
-        let repository = Repository::open(path)?;
-        let base = self.state(run)?.base().clone();
-        let other = |why: String| EngineError::OtherRepository {
-            run,
-            root: repository.root().display().to_string(),
-            why,
-        };
-        let repo = self.know(&repository)?;
-        match self.store.run(run)?.entry.repo {
-            Some(own) if own == repo => return Ok(repo),
-            Some(own) => {
-                let root = self.store.repository(own)?.root;
-                return Err(other(format!("it belongs to the one at {root}")));
-            }
-            None => {}
-        }
-        if !repository.has(&base)? {
-            return Err(other(format!("its base, commit {}, is not there", base.commit)));
-        }
-        self.give(run, repo, &repository)
-    }
-
     /// As [`Self::repository_id_of`], where it is no failure that a run stays without one.
     pub(crate) fn settle(&self, run: RunId) -> Result<(), EngineError> {
         match self.repository_id_of(run) {
@@ -152,7 +82,7 @@ impl Magis {
         }
     }
 
-    fn give(&self, run: RunId, repo: RepoId, repository: &Repository) -> Result<RepoId, EngineError> {
+    pub(crate) fn give(&self, run: RunId, repo: RepoId, repository: &Repository) -> Result<RepoId, EngineError> {
         self.store.adopt_run(run, repo)?;
         ObjectStore::open(self.data.objects(repo), repository)?;
         Ok(repo)

@@ -1,69 +1,25 @@
-//! Makes every model call: renders, fits to the context, asks once, records, reads.
-//!
-//! A call whose reply the run has on record is not made again: that is what resuming rests on. A reply that cannot be
-//! read is asked for once more at temperature 0.8 with another seed. Nothing here decides what to ask.
+//! The model-call client: asks and scores, in a run and outside of any.
 
-use crate::describing::SummaryCalls;
+use super::log::{CallLog, Recording, stage};
+use super::prompt::{CallContext, PromptVariant, SamplingMode};
 use crate::progress::begun_in_sight;
-use crate::relevance::ConditionalScore;
 use crate::{EngineError, Progress};
-use async_trait::async_trait;
-use magis_core::{CandidateNumber, Notice, RepoId, RepoPath, Round, RunId, Stage, TaskId};
+use magis_core::{Notice, RunId};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
     Sampling, Score, ScoreReply, ScoreRequest, Usage,
 };
-use magis_platform::hex;
-use magis_platform::now_ms;
-use magis_prompts::{ChangeMessage, FileSummary, Prompt, Rendered, Shape, Template, render};
-use magis_store::{CallKind, CallRecord, Store};
+use magis_platform::{hex, now_ms};
+use magis_prompts::{Prompt, Rendered, Shape, Template, render};
+use magis_store::{CallKind, CallRecord};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
-use tokio::sync::mpsc::UnboundedSender;
 
 /// The temperature of retries and of further candidates.
 const VARIED: f32 = 0.8;
-
-/// The model-call client of one run.
-pub(crate) struct ModelCalls {
-    pub model: Arc<dyn LanguageModel>,
-    pub store: Store,
-    pub run: RunId,
-    pub repo: RepoId,
-    pub seed: u64,
-    pub after_seq: u32,
-    pub progress: UnboundedSender<Progress>,
-    /// What happened on the way that a person should know; taken by the driver with the step's event.
-    pub notices: Vec<Notice>,
-}
-
-/// The context of a call: what it is about, for the record and for whoever watches.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CallContext {
-    pub task: Option<TaskId>,
-    pub round: Option<Round>,
-    pub candidate: Option<CandidateNumber>,
-    pub path: Option<RepoPath>,
-}
-
-/// A variant of a prompt; a list of them begins with the longest.
-pub(crate) struct PromptVariant<P> {
-    pub prompt: P,
-    /// What was shortened or left out in it, a sentence each.
-    pub left_out: Vec<String>,
-}
-
-/// How the first answer is sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SamplingMode {
-    /// The likeliest.
-    Greedy,
-    /// At temperature 0.8, with a seed of its own derived from this number.
-    Varied(u64),
-}
 
 /// Why a step gave nothing.
 #[derive(Debug)]
@@ -89,55 +45,61 @@ impl fmt::Display for AskError {
     }
 }
 
-impl<P> PromptVariant<P> {
-    /// The prompt as it should be.
-    pub fn whole(prompt: P) -> Self {
-        Self {
-            prompt,
-            left_out: Vec::new(),
-        }
-    }
-
-    /// The prompt with something left out.
-    pub fn less(prompt: P, left_out: Vec<String>) -> Self {
-        Self { prompt, left_out }
-    }
-}
-
-impl CallContext {
-    pub fn path(path: &RepoPath) -> Self {
-        Self {
-            path: Some(path.clone()),
-            ..Self::default()
-        }
-    }
-
-    pub fn task(task: TaskId, path: &RepoPath) -> Self {
-        Self {
-            task: Some(task),
-            path: Some(path.clone()),
-            ..Self::default()
-        }
-    }
-
-    #[must_use]
-    pub fn round(self, round: Round) -> Self {
-        Self {
-            round: Some(round),
-            ..self
-        }
-    }
-
-    #[must_use]
-    pub fn candidate(self, candidate: CandidateNumber) -> Self {
-        Self {
-            candidate: Some(candidate),
-            ..self
-        }
-    }
+/// The model-call client of one run, or of work outside of any run.
+///
+/// A call whose reply the log has on record is not made again. A reply that cannot be read is asked for again as often as
+/// `retries` says, at temperature 0.8 with another seed.
+pub(crate) struct ModelCalls {
+    model: Arc<dyn LanguageModel>,
+    log: Box<dyn CallLog>,
+    seed: u64,
+    retries: u32,
+    /// The number of the run's last event; 0 outside of runs.
+    pub after_seq: u32,
+    /// What happened on the way that a person should know; taken by the driver with the step's event.
+    pub notices: Vec<Notice>,
+    /// Tokens worked through by calls that were made: those of prompts, as far as they were not there already, and those of
+    /// answers.
+    spent: u64,
 }
 
 impl ModelCalls {
+    /// Makes the client of a run, whose calls derive their seeds from `seed`.
+    pub fn of_run(model: Arc<dyn LanguageModel>, log: Box<dyn CallLog>, seed: u64) -> Self {
+        Self {
+            retries: 1,
+            ..Self::outside_runs(model, log, seed)
+        }
+    }
+
+    /// Makes the client of work outside of runs, which asks for nothing again: the work is taken up again later.
+    pub fn outside_runs(model: Arc<dyn LanguageModel>, log: Box<dyn CallLog>, seed: u64) -> Self {
+        Self {
+            model,
+            log,
+            seed,
+            retries: 0,
+            after_seq: 0,
+            notices: Vec::new(),
+            spent: 0,
+        }
+    }
+
+    /// Returns the run that the calls belong to.
+    pub fn run(&self) -> Option<RunId> {
+        self.log.run()
+    }
+
+    /// Returns what the model is.
+    pub fn card(&self) -> &ModelCard {
+        self.model.card()
+    }
+
+    /// Returns the tokens worked through so far.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+
     /// The context of the model, in tokens.
     pub fn context(&self) -> u32 {
         self.model.card().context
@@ -168,7 +130,7 @@ impl ModelCalls {
     }
 
     /// As [`ModelCalls::ask`], with the variant that fitted.
-    async fn ask_fitting<P: Prompt>(
+    pub async fn ask_fitting<P: Prompt>(
         &mut self,
         about: &CallContext,
         mode: SamplingMode,
@@ -177,7 +139,7 @@ impl ModelCalls {
         let (prompt, rendered, left_out) = self.fit(about, variants).await?;
         let template = prompt.template();
         let mut why = String::new();
-        for attempt in 0..2_u32 {
+        for attempt in 0..=self.retries {
             let request = ChatRequest {
                 messages: messages(&rendered),
                 answer_prefix: rendered.answer.clone(),
@@ -197,7 +159,7 @@ impl ModelCalls {
                 Ok(reply) => return Ok((prompt, reply)),
                 Err(error) => why = error,
             }
-            if attempt == 0 {
+            if attempt < self.retries {
                 self.notices.push(Notice::Retried {
                     step: template.to_string(),
                     why: why.clone(),
@@ -222,21 +184,6 @@ impl ModelCalls {
         };
         let reply = self.scores(about, prompt.template(), &request, &left_out).await?;
         Ok(reply.scores)
-    }
-
-    /// Conditional log-likelihood: log P(continuation | asked) − log P(continuation | asked without the issue).
-    pub async fn conditional<P: Prompt>(
-        &mut self,
-        about: &CallContext,
-        asked: impl IntoIterator<Item = PromptVariant<P>>,
-        unconditional: P,
-        continuations: &[String],
-    ) -> Result<Vec<ConditionalScore>, AskError> {
-        let with = self.score(about, asked, continuations).await?;
-        let without = self
-            .score(about, [PromptVariant::whole(unconditional)], continuations)
-            .await?;
-        Ok(ConditionalScore::each(&with, &without))
     }
 
     /// A yes/no question: log P(first) − log P(second).
@@ -329,11 +276,11 @@ impl ModelCalls {
             self.ended(reply.usage, true);
             return Ok(reply);
         }
-        let progress = self.progress.clone();
         let mut begun = begun_in_sight(&request.answer_prefix);
+        let log = &self.log;
         let mut sink = move |text: &str| {
             let delta = format!("{}{text}", std::mem::take(&mut begun));
-            drop(progress.send(Progress::Text { delta }));
+            log.follow(Progress::Text { delta });
         };
         let reply = self.model.chat(request, &mut sink).await?;
         let finish = match reply.finish {
@@ -364,7 +311,10 @@ impl ModelCalls {
             self.ended(reply.usage, true);
             return Ok(reply);
         }
-        let reply = self.model.score(request).await?;
+        let reply = match self.model.score(request).await {
+            Err(error @ LlmError::OverContext { .. }) => return Err(AskError::Unusable(error.to_string())),
+            reply => reply?,
+        };
         self.record(request, &reply, "complete", reply.usage, &record)?;
         Ok(reply)
     }
@@ -378,8 +328,8 @@ impl ModelCalls {
         request: &impl Serialize,
         record: &Recording<'_>,
     ) -> Result<Option<R>, AskError> {
-        let call = self.store.find_call(self.run, &self.key(request, record))?;
-        Ok(call.and_then(|call| serde_json::from_value(call.record.reply).ok()))
+        let reply = self.log.find(&self.key(request, record))?;
+        Ok(reply.and_then(|reply| serde_json::from_value(reply).ok()))
     }
 
     fn record(
@@ -393,35 +343,33 @@ impl ModelCalls {
         let request_json = serde_json::to_value(request).unwrap_or(Value::Null);
         let milliseconds = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let card = self.model.card();
-        self.store.record_call(
-            self.run,
-            &CallRecord {
-                key: self.key(request, record),
-                after_seq: self.after_seq,
-                agent: record.template.agent(),
-                step: record.template.name().to_owned(),
-                template_hash: record.template.hash(),
-                task: record.about.task,
-                round: record.about.round,
-                candidate: record.about.candidate,
-                path: record.about.path.clone(),
-                model: card.name.clone(),
-                model_sha: card.sha256.clone(),
-                seed: request_json["sampling"]["seed"].as_u64().unwrap_or(self.seed),
-                kind: record.kind,
-                request: request_json,
-                reply: serde_json::to_value(reply).unwrap_or(Value::Null),
-                finish: finish.to_owned(),
-                prompt_tokens: usage.prompt_tokens,
-                reused_tokens: usage.reused_tokens,
-                generated_tokens: usage.generated_tokens,
-                prompt_ms: milliseconds(usage.prompt_ms),
-                generate_ms: milliseconds(usage.generate_ms),
-                left_out: json!(record.left_out),
-                retries: record.retries,
-                at_ms: now_ms(),
-            },
-        )?;
+        self.log.record(CallRecord {
+            key: self.key(request, record),
+            after_seq: self.after_seq,
+            agent: record.template.agent(),
+            step: record.template.name().to_owned(),
+            template_hash: record.template.hash(),
+            task: record.about.task,
+            round: record.about.round,
+            candidate: record.about.candidate,
+            path: record.about.path.clone(),
+            model: card.name.clone(),
+            model_sha: card.sha256.clone(),
+            seed: request_json["sampling"]["seed"].as_u64().unwrap_or(self.seed),
+            kind: record.kind,
+            request: request_json,
+            reply: serde_json::to_value(reply).unwrap_or(Value::Null),
+            finish: finish.to_owned(),
+            prompt_tokens: usage.prompt_tokens,
+            reused_tokens: usage.reused_tokens,
+            generated_tokens: usage.generated_tokens,
+            prompt_ms: milliseconds(usage.prompt_ms),
+            generate_ms: milliseconds(usage.generate_ms),
+            left_out: json!(record.left_out),
+            retries: record.retries,
+            at_ms: now_ms(),
+        })?;
+        self.spent += u64::from(usage.prompt_tokens) + u64::from(usage.generated_tokens);
         for why in self.model.take_restarts() {
             self.notices.push(Notice::WorkerRestarted { why });
         }
@@ -430,70 +378,28 @@ impl ModelCalls {
     }
 
     fn started(&self, about: &CallContext, template: Template) {
-        drop(self.progress.send(Progress::CallStarted {
+        self.log.follow(Progress::CallStarted {
             stage: stage(template),
             agent: template.agent(),
             step: template.name(),
             task: about.task,
             path: about.path.as_ref().map(ToString::to_string),
-        }));
+        });
     }
 
     fn ended(&self, usage: Usage, recorded: bool) {
-        drop(self.progress.send(Progress::CallEnded {
+        self.log.follow(Progress::CallEnded {
             prompt_tokens: usage.prompt_tokens,
             reused_tokens: usage.reused_tokens,
             generated_tokens: usage.generated_tokens,
             prompt_ms: usage.prompt_ms,
             generate_ms: usage.generate_ms,
             recorded,
-        }));
+        });
     }
 }
 
-#[async_trait]
-impl SummaryCalls for ModelCalls {
-    fn card(&self) -> ModelCard {
-        self.model.card().clone()
-    }
-
-    fn run(&self) -> Option<RunId> {
-        Some(self.run)
-    }
-
-    async fn tokens(&self, text: &str) -> Result<u32, LlmError> {
-        let counted = self.count(&[text.to_owned()]).await?;
-        Ok(counted.first().copied().unwrap_or(0))
-    }
-
-    async fn change(&mut self, path: &RepoPath, prompt: ChangeMessage) -> Result<String, AskError> {
-        self.ask(
-            &CallContext::path(path),
-            SamplingMode::Greedy,
-            [PromptVariant::whole(prompt)],
-        )
-        .await
-    }
-
-    async fn summary(
-        &mut self,
-        path: &RepoPath,
-        variants: Vec<PromptVariant<FileSummary>>,
-    ) -> Result<(FileSummary, String), AskError> {
-        self.ask_fitting(&CallContext::path(path), SamplingMode::Greedy, variants)
-            .await
-    }
-}
-
-struct Recording<'a> {
-    about: &'a CallContext,
-    template: Template,
-    kind: CallKind,
-    left_out: &'a [String],
-    retries: u32,
-}
-
-pub(crate) fn messages(rendered: &Rendered) -> Vec<Message> {
+fn messages(rendered: &Rendered) -> Vec<Message> {
     vec![
         Message {
             role: MessageRole::System,
@@ -511,37 +417,6 @@ fn constraint(shape: Shape) -> Constraint {
         Shape::Text | Shape::Scored => Constraint::None,
         Shape::LineRanges { first, last, most } => Constraint::LineRanges { first, last, most },
         Shape::Json(schema) => Constraint::JsonSchema(schema),
-    }
-}
-
-/// The stage whose work the calls of a step are; none for a step of another version.
-pub fn stage_of_step(step: &str) -> Option<Stage> {
-    let template = Template::ALL.iter().find(|template| template.name() == step);
-    template.copied().map(stage)
-}
-
-fn stage(template: Template) -> Stage {
-    match template {
-        Template::ChangeMessage
-        | Template::FileSummary
-        | Template::RelevanceByName
-        | Template::SymbolByName
-        | Template::RelevanceByCode
-        | Template::RelevanceByDescription => Stage::Locate,
-        Template::Task | Template::DeveloperRole => Stage::Team,
-        Template::MeetingOpen | Template::MeetingSpeak | Template::MeetingSumUp | Template::RevisedRole => {
-            Stage::Meeting
-        }
-        Template::Plan => Stage::Plan,
-        Template::ReviewerRole
-        | Template::CodeByName
-        | Template::Lines
-        | Template::Fault
-        | Template::Code
-        | Template::NewFile
-        | Template::ReviewComment
-        | Template::ReviewDecision => Stage::Code,
-        Template::CommitSubject => Stage::Merge,
     }
 }
 

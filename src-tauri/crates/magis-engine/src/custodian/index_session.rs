@@ -3,7 +3,8 @@
 //!
 //! What is asked of them then is for others to say.
 
-use crate::{EngineError, commit_history, indexed};
+use super::{commit_history, index_state};
+use crate::EngineError;
 use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
 use magis_repo::{ReadError, Snapshot};
 use magis_search::{History, Index, Retention, Signals, Sources};
@@ -61,7 +62,7 @@ impl IndexSession {
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Self, EngineError> {
         // An index that is being written may look damaged.
-        let _lock = indexed::lock(folder, &mut || watch(Preparing::Waiting))?;
+        let _lock = index_state::lock(folder, &mut || watch(Preparing::Waiting))?;
         Ok(Self {
             folder: folder.to_owned(),
             index: Index::open(folder)?.retaining(retention),
@@ -78,8 +79,8 @@ impl IndexSession {
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Synced, EngineError> {
         let begun = Instant::now();
-        let lock = indexed::lock(&self.folder, &mut || watch(Preparing::Waiting))?;
-        indexed::forget(&self.folder);
+        let lock = index_state::lock(&self.folder, &mut || watch(Preparing::Waiting))?;
+        index_state::forget(&self.folder);
         let update = self.index.update_while(
             files,
             |_, blob| text(snapshot, blob),
@@ -88,7 +89,7 @@ impl IndexSession {
         if update.not_reached > 0 {
             return Err(EngineError::cancelled());
         }
-        indexed::note(&self.folder, &snapshot.base().commit);
+        index_state::note(&self.folder, &snapshot.base().commit);
         drop(lock);
         let index = begun.elapsed();
         let begun = Instant::now();

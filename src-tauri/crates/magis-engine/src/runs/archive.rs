@@ -1,12 +1,30 @@
-//! Whether an archive of a run claims no more than its own log shows. It takes nothing in and asks no repository.
+//! A run as one file: written, and taken in where it claims no more than its own log shows.
 
-use crate::EngineError;
+use crate::{EngineError, Magis};
+use magis_core::RunId;
 use magis_flow::Run;
 use magis_repo::Patch;
 use magis_store::{ArchiveError, RunArchive};
 
+impl Magis {
+    /// A run as JSON, with its events and calls.
+    pub fn export(&self, run: RunId) -> Result<String, EngineError> {
+        Ok(self.store.export_run(run)?.to_json()?)
+    }
+
+    /// Takes in a run exported elsewhere. How it stands is what its own events lead to; an archive that claims anything else
+    /// is refused. It belongs to the repository here that has its base, where there is only one.
+    pub fn import(&self, json: &str) -> Result<RunId, EngineError> {
+        let archive = RunArchive::from_json(json)?;
+        check(&archive)?;
+        let run = self.store.import_run(&archive)?;
+        self.settle(run)?;
+        Ok(run)
+    }
+}
+
 /// Whether the log of an archive leads to what it claims, and its patch touches nothing but what its tasks changed.
-pub(crate) fn check(archive: &RunArchive) -> Result<(), EngineError> {
+fn check(archive: &RunArchive) -> Result<(), EngineError> {
     let unfounded = |why: String| EngineError::Archive(ArchiveError::Unfounded(why));
     let events = archive.run.events.iter().map(|stored| &stored.event);
     let state = Run::fold_from_elsewhere(events).map_err(|error| unfounded(error.to_string()))?;

@@ -3,8 +3,8 @@
 //! It asks no model and writes nothing; `describing` carries out what is decided here.
 
 use crate::EngineError;
-use crate::contents::Content;
-use crate::workspace::CHARS_PER_TOKEN;
+use crate::calls::CHARS_PER_TOKEN;
+use crate::custodian::contents::Content;
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_repo::{diff_stat, text_diff};
 use magis_store::{Maker, Store, Summary};

@@ -3,7 +3,8 @@
 //!
 //! The index itself is `magis-search`'s. A watch keeps it right, and so does each run.
 
-use crate::{EngineError, Magis, commit_history, contents};
+use super::{commit_history, contents};
+use crate::{EngineError, Magis};
 use magis_core::{CommitId, RepoId};
 use std::fs::{self, File, TryLockError};
 use std::ops::ControlFlow;

@@ -2,7 +2,7 @@
 
 use super::Step;
 use crate::calls::{AskError, PromptVariant, SamplingMode};
-use crate::workspace::{Workspace, about, after, reviewer};
+use crate::runs::workspace::{Workspace, about, after, reviewer};
 use magis_core::text::count;
 use magis_core::{CandidateNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
 use magis_flow::{AttemptState, Run};

@@ -3,10 +3,10 @@
 //!
 //! It goes by the same index and the same signals as a run, so that what is shown and measured here is what runs stand on.
 
-use crate::condense::condense;
-use crate::describing::OutsideRuns;
-use crate::index_session::{IndexSession, Preparing, joined};
-use crate::relevance::{self, Relevance, descending};
+use super::index_session::{IndexSession, Preparing, joined};
+use super::memory_log;
+use super::relevance::{self, Relevance, UnconditionalScores, descending};
+use crate::calls::condense;
 use crate::{EngineError, Magis};
 use magis_core::{Base, BlobId, Candidate, Hint, Issue, RepoId, RepoPath, SkippedFile};
 use magis_llm::LanguageModel;
@@ -17,6 +17,7 @@ use magis_store::Store;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Of an issue the model reads about so many characters, some 700 tokens: on two cores each further thousand costs two
@@ -173,7 +174,7 @@ impl Locator {
         issue: &Issue,
         location: &mut Location,
         files: usize,
-        model: &dyn LanguageModel,
+        model: Arc<dyn LanguageModel>,
     ) -> Result<ModelJudgement, EngineError> {
         let begun = Instant::now();
         let condensed = condense(issue.text(), ISSUE_CHARACTERS);
@@ -190,12 +191,13 @@ impl Locator {
         };
         let asked = files.min(location.ranking.candidates.len());
         let candidates = &mut location.ranking.candidates[..asked];
-        let mut scoring = OutsideRuns::new(self.repo, self.store.clone(), model);
-        let of_files = relevance::judge_files(&mut scoring, &head, candidates).await?;
+        let memory = UnconditionalScores::new(&self.store, self.repo, model.card());
+        let mut calls = memory_log::calls(&self.store, self.repo, model);
+        let of_files = relevance::judge_files(&mut calls, &memory, &head, candidates).await?;
         propagate(&mut location.symbols, candidates, &of_files.relevance);
         let named = SYMBOLS_ASKED.min(location.symbols.len());
         let symbols = &mut location.symbols[..named];
-        let of_symbols = relevance::judge_symbols(&mut scoring, &head, symbols).await?;
+        let of_symbols = relevance::judge_symbols(&mut calls, &memory, &head, symbols).await?;
         for (what, why) in [("files", of_files.unasked), ("functions", of_symbols.unasked)] {
             if let Some(why) = why {
                 location

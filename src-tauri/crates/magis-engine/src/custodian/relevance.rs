@@ -1,14 +1,13 @@
 //! P3 by conditional log-likelihood: how much likelier the issue makes each candidate, file or function, as an answer,
 //! and how that joins the ranking.
 //!
-//! Who asks, and whether it is recorded, is behind [`NameScoring`]; the candidates come from the ranking.
+//! The candidates come from the ranking; who records the calls is the model-call client's business.
 
 use crate::EngineError;
 use crate::calls::{AskError, CallContext, ModelCalls, PromptVariant};
-use async_trait::async_trait;
 use magis_core::{Candidate, RepoId};
 use magis_llm::{ModelCard, Score};
-use magis_prompts::{Head, RelevanceByName, SymbolByName, Template};
+use magis_prompts::{Head, Prompt, RelevanceByName, SymbolByName, Template};
 use magis_search::{ScoredSymbol, fuse, keep, z_scores};
 use magis_store::{Maker, Store, UnconditionalScore};
 
@@ -58,15 +57,6 @@ pub(crate) enum Question {
     Symbol,
 }
 
-/// Scores names as answers.
-#[async_trait]
-pub(crate) trait NameScoring: Send {
-    /// The log-probability of each name as the answer.
-    async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError>;
-    /// Where unconditional scores are kept.
-    fn memory(&self) -> UnconditionalScores;
-}
-
 /// The unconditional log-likelihoods of one repository's names: what one model says of them without an issue.
 pub(crate) struct UnconditionalScores {
     store: Store,
@@ -106,7 +96,8 @@ pub(crate) struct Judged {
 
 /// Asks about files, strongest first.
 pub(crate) async fn judge_files(
-    scoring: &mut dyn NameScoring,
+    calls: &mut ModelCalls,
+    memory: &UnconditionalScores,
     head: &Head,
     files: &[Candidate],
 ) -> Result<Judged, EngineError> {
@@ -114,7 +105,7 @@ pub(crate) async fn judge_files(
     if paths.is_empty() {
         return Ok(Judged::default());
     }
-    let (named, unasked) = usable(conditional_scores(scoring, Question::File, head, &paths).await)?;
+    let (named, unasked) = usable(conditional_scores(calls, memory, Question::File, head, &paths).await)?;
     let ranking: Vec<f64> = files.iter().map(|file| file.score).collect();
     let per_token: Vec<Option<f64>> = named.iter().map(ConditionalScore::per_token).collect();
     let features = RelevanceFeatures {
@@ -132,7 +123,8 @@ pub(crate) async fn judge_files(
 /// word at its end. That the name ends there is not asked: it would be a fifth of the work, and of 34 issues as many had a
 /// function of the change first, among the first five and among the first ten.
 pub(crate) async fn judge_symbols(
-    scoring: &mut dyn NameScoring,
+    calls: &mut ModelCalls,
+    memory: &UnconditionalScores,
     head: &Head,
     symbols: &[ScoredSymbol],
 ) -> Result<Judged, EngineError> {
@@ -141,7 +133,7 @@ pub(crate) async fn judge_symbols(
     if names.is_empty() {
         return Ok(Judged::default());
     }
-    let (named, unasked) = usable(conditional_scores(scoring, Question::Symbol, head, &names).await)?;
+    let (named, unasked) = usable(conditional_scores(calls, memory, Question::Symbol, head, &names).await)?;
     let ranking: Vec<f64> = symbols.iter().map(|symbol| symbol.score).collect();
     let log_ratios: Vec<Option<f64>> = named.iter().map(|named| Some(named.log_ratio)).collect();
     let fused = fuse(&ranking, &log_ratios);
@@ -151,22 +143,37 @@ pub(crate) async fn judge_symbols(
     })
 }
 
+/// Conditional log-likelihood: log P(continuation | asked) − log P(continuation | asked without the issue).
+pub(crate) async fn conditional<P: Prompt>(
+    calls: &mut ModelCalls,
+    about: &CallContext,
+    asked: impl IntoIterator<Item = PromptVariant<P>>,
+    unconditional: P,
+    continuations: &[String],
+) -> Result<Vec<ConditionalScore>, AskError> {
+    let with = calls.score(about, asked, continuations).await?;
+    let without = calls
+        .score(about, [PromptVariant::whole(unconditional)], continuations)
+        .await?;
+    Ok(ConditionalScore::each(&with, &without))
+}
+
 /// Each name as the answer, after the issue and without it.
 async fn conditional_scores(
-    scoring: &mut dyn NameScoring,
+    calls: &mut ModelCalls,
+    memory: &UnconditionalScores,
     question: Question,
     head: &Head,
     names: &[String],
 ) -> Result<Vec<ConditionalScore>, AskError> {
-    let with = scores(scoring, question, head, names).await?;
-    let memory = scoring.memory();
+    let with = scores(calls, question, head, names).await?;
     let mut without = memory.known(question, names)?;
     let missing: Vec<String> = (names.iter().zip(&without))
         .filter(|(_, known)| known.is_none())
         .map(|(name, _)| name.clone())
         .collect();
     if !missing.is_empty() {
-        let asked = scores(scoring, question, &Head::unconditional(), &missing).await?;
+        let asked = scores(calls, question, &Head::unconditional(), &missing).await?;
         memory.keep(question, &missing, &asked)?;
         let unknown = without.iter_mut().filter(|known| known.is_none());
         for (unknown, score) in unknown.zip(asked) {
@@ -178,12 +185,22 @@ async fn conditional_scores(
 }
 
 async fn scores(
-    scoring: &mut dyn NameScoring,
+    calls: &mut ModelCalls,
     question: Question,
     head: &Head,
     names: &[String],
 ) -> Result<Vec<Score>, AskError> {
-    let scores = scoring.score_names(question, head, names).await?;
+    let (about, head) = (CallContext::default(), head.clone());
+    let scores = match question {
+        Question::File => {
+            let asked = [PromptVariant::whole(RelevanceByName { head })];
+            calls.score(&about, asked, names).await?
+        }
+        Question::Symbol => {
+            let asked = [PromptVariant::whole(SymbolByName { head })];
+            calls.score(&about, asked, names).await?
+        }
+    };
     if scores.len() == names.len() {
         Ok(scores)
     } else {
@@ -337,27 +354,6 @@ fn relevance(fused: &[f64], kept: &[bool], named: &[ConditionalScore]) -> Vec<Re
         kept: kept[at],
     };
     (0..fused.len()).map(one).collect()
-}
-
-#[async_trait]
-impl NameScoring for ModelCalls {
-    async fn score_names(&mut self, question: Question, head: &Head, names: &[String]) -> Result<Vec<Score>, AskError> {
-        let (about, head) = (CallContext::default(), head.clone());
-        match question {
-            Question::File => {
-                let asked = [PromptVariant::whole(RelevanceByName { head })];
-                self.score(&about, asked, names).await
-            }
-            Question::Symbol => {
-                let asked = [PromptVariant::whole(SymbolByName { head })];
-                self.score(&about, asked, names).await
-            }
-        }
-    }
-
-    fn memory(&self) -> UnconditionalScores {
-        UnconditionalScores::new(&self.store, self.repo, self.model.card())
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 
 use super::Watched;
 use super::prospects::{Kind, Prospect, in_order};
-use crate::describing::{FileVersion, is_ready};
-use crate::{EngineError, commit_history};
+use crate::EngineError;
+use crate::custodian::commit_history;
+use crate::custodian::describing::{FileVersion, is_ready};
 use magis_core::{BlobId, CommitId, RepoPath, RunEvent, RunId};
 use magis_repo::{BaseChoice, Snapshot};
 use magis_store::{RunFilter, RunOrder};

@@ -3,9 +3,9 @@
 //!
 //! How a run uses the memory is the Custodian's business.
 
-use crate::contents::{self, Content, NeedsNone};
-use crate::describing::{self, FileVersion};
-use crate::summary_lookup;
+use super::contents::{self, Content, NeedsNone};
+use super::describing::{self, FileVersion};
+use super::{memory_log, summary_lookup};
 use crate::{EngineError, Magis};
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_llm::LanguageModel;
@@ -14,6 +14,7 @@ use magis_prompts::Template;
 use magis_repo::{BaseChoice, FileEntry};
 use magis_store::{Coverage, Maker, Summary};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What memory holds of one file of the last commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,7 +175,7 @@ impl Magis {
         &self,
         repo: RepoId,
         path: &RepoPath,
-        model: &dyn LanguageModel,
+        model: Arc<dyn LanguageModel>,
     ) -> Result<Remembered, EngineError> {
         let (text, blob) = self.head_file(repo, path)?;
         let file = FileVersion {
@@ -183,8 +184,8 @@ impl Magis {
             blob: &blob,
             text: &text,
         };
-        let mut asking = self.outside(repo, model);
-        let described = describing::ask_summary(&mut asking, file)
+        let mut calls = memory_log::calls(&self.store, repo, model);
+        let described = describing::ask_summary(&mut calls, file)
             .await
             .map_err(|error| describing::no_summary(path, error))?;
         self.store.replace_summaries(&described)?;

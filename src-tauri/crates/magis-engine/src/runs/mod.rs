@@ -1,0 +1,27 @@
+//! Runs: created, driven to their end by the agents, steered by a person, shown, applied and deleted.
+//!
+//! `driver` is the loop (append an event, hand it to the flow, carry out the next effect); `roles` holds the steps of each kind
+//! of agent, `workspace` what they work on.
+
+mod apply;
+mod archive;
+mod call_log;
+mod deleting;
+mod driver;
+mod eta;
+mod opening;
+mod roles;
+mod starting;
+mod steering;
+mod texts;
+pub mod transcript;
+mod worked;
+mod workspace;
+
+pub use apply::{Application, AppliedRun, ApplyTarget, Review};
+pub use driver::DriveEnd;
+pub use eta::{Eta, Spent};
+pub use starting::{Prepared, SolveRequest};
+pub use steering::Steering;
+pub use texts::RunTexts;
+pub use worked::Worked;

@@ -1,0 +1,184 @@
+//! Creates runs: of an issue, and again from a stage of an earlier run.
+
+use crate::{EngineError, EngineLimits, Magis};
+use magis_core::{Hint, HintsMode, Issue, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Stage};
+use magis_flow::Run;
+use magis_llama::WorkerModel;
+use magis_llm::LanguageModel;
+use magis_platform::now_ms;
+use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_store::NewRun;
+use std::path::PathBuf;
+
+/// What a person asks for, before anything is checked.
+#[derive(Debug, Clone)]
+pub struct SolveRequest {
+    /// A folder inside the repository's work tree.
+    pub repository: PathBuf,
+    /// What the run is based on.
+    pub base: BaseChoice,
+    /// The issue's text.
+    pub issue: String,
+    /// What is known beyond it.
+    pub hints: Vec<Hint>,
+    /// Whether the hints reach the agents.
+    pub hints_mode: HintsMode,
+    /// The candidates, where they are given.
+    pub files: Vec<String>,
+    /// The model, by the name that [`Magis::model_name`] gives; none: the default one.
+    pub model: Option<String>,
+    /// The seed.
+    pub seed: u64,
+    /// How many files of the ranking are judged.
+    pub top_k: u32,
+    /// Rounds a task gets.
+    pub max_rounds: u32,
+    /// Whether QA Engineers review.
+    pub qa: QaMode,
+    /// What the relevance of a file is judged from.
+    pub relevance: RelevanceMode,
+}
+
+/// A run that is ready to be driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// The run.
+    pub run: RunId,
+    /// What a person should know before it begins, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Magis {
+    /// The state of a run: the fold of its log.
+    pub fn state(&self, run: RunId) -> Result<Run, EngineError> {
+        let events = self.store.events(run)?;
+        Run::fold(events.iter().map(|stored| &stored.event)).map_err(|source| EngineError::Log { run, source })
+    }
+
+    /// Checks everything a run needs and creates it with its first event. Nothing is written into the repository.
+    pub fn prepare(&self, wish: SolveRequest, limits: &EngineLimits) -> Result<Prepared, EngineError> {
+        let model = wish
+            .model
+            .clone()
+            .unwrap_or_else(|| self.library.catalog().default_entry().id.to_string());
+        let file = self.library.named(&model)?;
+        let (_, mut notes) = limits.context_of(&file)?;
+        self.prepare_unloaded(wish, model, &mut notes)
+            .map(|run| Prepared { run, notes })
+    }
+
+    /// As [`Magis::prepare`], for a model that is no file of the library.
+    pub fn prepare_for(&self, wish: SolveRequest, model: &dyn LanguageModel) -> Result<Prepared, EngineError> {
+        let mut notes = Vec::new();
+        self.prepare_unloaded(wish, model.card().name.clone(), &mut notes)
+            .map(|run| Prepared { run, notes })
+    }
+
+    fn prepare_unloaded(
+        &self,
+        wish: SolveRequest,
+        model: String,
+        notes: &mut Vec<String>,
+    ) -> Result<RunId, EngineError> {
+        let issue = Issue::new(&wish.issue)?;
+        let files = wish.files.iter().map(RepoPath::new).collect::<Result<Vec<_>, _>>()?;
+        let repository = Repository::open(&wish.repository)?;
+        let state = repository.state()?;
+        let repo = self.know(&repository)?;
+        let objects = ObjectStore::open(self.data.objects(repo), &repository)?;
+        let snapshot = Snapshot::take(&repository, &objects, &wish.base)?;
+        for path in &files {
+            snapshot.read(path)?;
+        }
+        notes.extend(state.notes);
+        notes.extend(snapshot.notes().iter().cloned());
+        let dirty = !state.cleanliness.is_clean();
+        if dirty && wish.base == BaseChoice::Head {
+            notes.push("uncommitted work is left out of this run; --include-uncommitted takes it in".to_owned());
+        }
+        let request = RunRequest {
+            issue,
+            hints: wish.hints,
+            hints_mode: wish.hints_mode,
+            files,
+            model,
+            seed: wish.seed,
+            top_k: wish.top_k.max(1),
+            max_rounds: wish.max_rounds.max(1),
+            candidates_per_round: 1,
+            qa: wish.qa,
+            relevance: wish.relevance,
+        };
+        let created_at = now_ms();
+        let run = self.store.create_run(&NewRun {
+            repo,
+            request: request.clone(),
+            parent: None,
+            created_at,
+        })?;
+        let base = snapshot.base().clone();
+        self.store.append_event(
+            run,
+            1,
+            created_at,
+            &RunEvent::RunStarted {
+                request: Box::new(request),
+                base,
+            },
+        )?;
+        Ok(run)
+    }
+
+    /// Starts the engine's worker with the model of a run. The context is chosen by what the memory at hand holds.
+    pub async fn load_model(&self, run: RunId, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
+        let name = self.state(run)?.request().model.clone();
+        self.load_named(&name, limits).await
+    }
+
+    /// A new run that shares the log of `run` up to the beginning of `from`; the old one stays as it is. With another
+    /// model or seed the shared events are the same, and what follows is made with the new one.
+    pub fn rerun(
+        &self,
+        run: RunId,
+        from: Stage,
+        model: Option<String>,
+        seed: Option<u64>,
+        limits: &EngineLimits,
+    ) -> Result<RunId, EngineError> {
+        let old = self.store.run(run)?;
+        let repo = self.repository_id_of(run)?;
+        if let Some(name) = &model {
+            limits.context_of(&self.library.named(name)?)?;
+        }
+        let events: Vec<RunEvent> = self.store.events(run)?.into_iter().map(|stored| stored.event).collect();
+        let shared = magis_flow::events_before(&events, from);
+        let changed = model.is_some() || seed.is_some();
+        let request = RunRequest {
+            model: model.unwrap_or(old.request.model.clone()),
+            seed: seed.unwrap_or(old.request.seed),
+            ..old.request
+        };
+        let new = NewRun {
+            repo,
+            request: request.clone(),
+            parent: Some(run),
+            created_at: now_ms(),
+        };
+        let created = self.store.create_run(&new)?;
+        if !changed {
+            self.store.copy_run_prefix(run, shared as u32, created)?;
+            return Ok(created);
+        }
+        for (at, event) in events.into_iter().take(shared).enumerate() {
+            let event = match event {
+                RunEvent::RunStarted { base, .. } => RunEvent::RunStarted {
+                    request: Box::new(request.clone()),
+                    base,
+                },
+                other => other,
+            };
+            self.store.append_event(created, at as u32 + 1, now_ms(), &event)?;
+        }
+        Ok(created)
+    }
+}

@@ -1,0 +1,79 @@
+//! The files that a run read and made, and the repository that a person says an imported run belongs to.
+
+use crate::{EngineError, Magis};
+use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
+use magis_repo::{ObjectStore, Repository, Snapshot};
+use std::path::Path;
+
+/// The files of a run's base, and of its result, as text.
+pub struct RunTexts {
+    base: Option<Snapshot>,
+    result: Option<Snapshot>,
+}
+
+impl RunTexts {
+    /// A file of the base; none where it is not there or no text, or where the run was made elsewhere.
+    pub fn before(&self, path: &RepoPath) -> Option<String> {
+        Some(self.base.as_ref()?.read(path).ok()?.text)
+    }
+
+    /// A file of the result; none where it is not there or no text, or where the run was made elsewhere.
+    pub fn after(&self, path: &RepoPath) -> Option<String> {
+        Some(self.result.as_ref()?.read(path).ok()?.text)
+    }
+}
+
+impl Magis {
+    /// The files that a run read and made, as far as they are here.
+    pub fn texts(&self, run: RunId) -> Result<RunTexts, EngineError> {
+        let Some(repo) = self.store.run(run)?.entry.repo else {
+            return Ok(RunTexts {
+                base: None,
+                result: None,
+            });
+        };
+        let folder = self.data.objects(repo);
+        if !folder.join("HEAD").exists()
+            && let Ok(repository) = self.open_repository(repo)
+        {
+            // A run that was imported has no store yet; the repository's own objects do.
+            ObjectStore::open(&folder, &repository)?;
+        }
+        let state = self.state(run)?;
+        let of = |tree: &TreeId| {
+            let base = Base {
+                tree: tree.clone(),
+                ..state.base().clone()
+            };
+            Snapshot::reopen(&folder, &base).ok()
+        };
+        Ok(RunTexts {
+            base: of(&state.base().tree),
+            result: state.merged().and_then(|merged| of(&merged.tree)),
+        })
+    }
+
+    /// Says which repository an imported run belongs to. One that has a repository keeps it.
+    pub fn attach(&self, run: RunId, path: &Path) -> Result<RepoId, EngineError> {
+        let repository = Repository::open(path)?;
+        let base = self.state(run)?.base().clone();
+        let other = |why: String| EngineError::OtherRepository {
+            run,
+            root: repository.root().display().to_string(),
+            why,
+        };
+        let repo = self.know(&repository)?;
+        match self.store.run(run)?.entry.repo {
+            Some(own) if own == repo => return Ok(repo),
+            Some(own) => {
+                let root = self.store.repository(own)?.root;
+                return Err(other(format!("it belongs to the one at {root}")));
+            }
+            None => {}
+        }
+        if !repository.has(&base)? {
+            return Err(other(format!("its base, commit {}, is not there", base.commit)));
+        }
+        self.give(run, repo, &repository)
+    }
+}
