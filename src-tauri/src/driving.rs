@@ -4,17 +4,16 @@
 //! stopped one frees it, and so do some minutes without work.
 
 use crate::awake::Awake;
-use crate::follow::{self, Sink};
+use crate::follow;
 use crate::problem::Problem;
-use crate::state::{App, Change, broken_off};
+use crate::state::{Active, App, Change, Driving, Halt, Loaded, LoadedAs, ModelSource, broken_off};
 use crate::view::RunNews;
 use magis_core::RunId;
 use magis_engine::layers::llama::WorkerModel;
 use magis_engine::layers::llm::LanguageModel;
 use magis_engine::layers::store::RunStatus;
-use magis_engine::{DriveEnd, EngineLimits, Magis};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use magis_engine::{DriveEnd, Magis};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -24,96 +23,7 @@ const IDLE: Duration = Duration::from_mins(5);
 /// How long a worker may take to end by itself.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Where models come from.
-pub enum ModelSource {
-    /// A worker process with a file of the library.
-    Worker,
-    /// This model, whatever is asked for: for tests.
-    Given(Arc<dyn LanguageModel>),
-}
-
-/// How a person wants a run to halt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Halt {
-    /// The model stays loaded.
-    Pause,
-    /// The model is freed.
-    Stop,
-}
-
-/// The runs this window works on.
-pub struct Driving {
-    models: ModelSource,
-    state: Mutex<State>,
-    /// Held while a model is loaded or freed, so that there is never a second one.
-    loading: tokio::sync::Mutex<Option<Loaded>>,
-}
-
-#[derive(Default)]
-struct State {
-    queue: VecDeque<RunId>,
-    active: Option<Active>,
-    followers: BTreeMap<RunId, Vec<Sink>>,
-    /// Runs that somebody began to follow and has not been shown yet.
-    newcomers: BTreeSet<RunId>,
-    /// Whether somebody works the queue off.
-    is_worked_off: bool,
-    /// Counts what was asked of the model, so that an idle one can be told.
-    uses: u64,
-}
-
-struct Active {
-    run: RunId,
-    stop: CancellationToken,
-    halt: Option<Halt>,
-    /// The model that is being loaded for it.
-    loading: Option<String>,
-}
-
-struct Loaded {
-    wanted: Wanted,
-    model: Arc<dyn LanguageModel>,
-    worker: Option<Arc<WorkerModel>>,
-}
-
-/// What a model is loaded as.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted {
-    name: String,
-    limits: EngineLimits,
-}
-
 impl Driving {
-    /// No run yet.
-    pub fn new(models: ModelSource) -> Self {
-        Self {
-            models,
-            state: Mutex::default(),
-            loading: tokio::sync::Mutex::new(None),
-        }
-    }
-
-    /// Where models come from.
-    pub fn models(&self) -> &ModelSource {
-        &self.models
-    }
-
-    /// Whether this window works on the run, or has it in its queue.
-    pub fn drives(&self, run: RunId) -> bool {
-        self.driven().contains(&run)
-    }
-
-    /// The run that is worked on, then those that wait.
-    pub fn driven(&self) -> Vec<RunId> {
-        let state = self.state();
-        state
-            .active
-            .iter()
-            .map(|active| active.run)
-            .chain(state.queue.iter().copied())
-            .collect()
-    }
-
     /// Puts a run at the end of the queue. Has to be called within the runtime.
     pub fn enqueue(app: &App, run: RunId) {
         let driving = app.driving();
@@ -122,7 +32,7 @@ impl Driving {
         }
         let begins = {
             let mut state = driving.state();
-            state.queue.push_back(run);
+            state.waiting.push_back(run);
             !std::mem::replace(&mut state.is_worked_off, true)
         };
         app.ring(Change::Runs(Some(run)));
@@ -140,9 +50,9 @@ impl Driving {
                 active.halt = Some(how);
                 active.stop.cancel();
             }
-            let before = state.queue.len();
-            state.queue.retain(|queued| *queued != run);
-            state.queue.len() < before
+            let before = state.waiting.len();
+            state.waiting.retain(|queued| *queued != run);
+            state.waiting.len() < before
         };
         if waited {
             app.magis()?.store().set_run_status(run, RunStatus::Paused)?;
@@ -160,7 +70,7 @@ impl Driving {
                 active.halt = Some(how);
                 active.stop.cancel();
             }
-            std::mem::take(&mut state.queue)
+            std::mem::take(&mut state.waiting)
         };
         for run in waited {
             self.dismiss(app, run);
@@ -174,76 +84,13 @@ impl Driving {
         app.ring(Change::Runs(Some(run)));
     }
 
-    /// Sends what happens in a run to `sink`, until the run halts.
-    pub fn add_follower(&self, run: RunId, sink: Sink) {
-        let mut state = self.state();
-        state.followers.entry(run).or_default().push(sink);
-        state.newcomers.insert(run);
-    }
-
-    /// Whether somebody began to follow a run since this was asked last.
-    pub fn take_newcomers(&self, run: RunId) -> bool {
-        self.state().newcomers.remove(&run)
-    }
-
-    /// The model that is being loaded for a run.
-    pub fn loading_for(&self, run: RunId) -> Option<String> {
-        let state = self.state();
-        let active = state.active.as_ref().filter(|active| active.run == run)?;
-        active.loading.clone()
-    }
-
-    fn set_loading(&self, model: Option<String>) {
-        if let Some(active) = &mut self.state().active {
-            active.loading = model;
-        }
-    }
-
-    /// Sends nothing more to whoever has followed a run for longest: a window follows it anew before it lets go.
-    pub fn drop_follower(&self, run: RunId) {
-        let mut state = self.state();
-        if let Some(sinks) = state.followers.get_mut(&run) {
-            if sinks.len() <= 1 {
-                state.followers.remove(&run);
-            } else {
-                drop(sinks.remove(0));
-            }
-        }
-    }
-
-    fn forget_followers(&self, run: RunId) {
-        let mut state = self.state();
-        state.followers.remove(&run);
-        state.newcomers.remove(&run);
-    }
-
-    /// Whether anybody follows a run.
-    pub fn is_followed(&self, run: RunId) -> bool {
-        self.state().followers.contains_key(&run)
-    }
-
-    /// Tells those who follow a run; who does not listen any more is forgotten.
-    pub fn tell(&self, run: RunId, news: &RunNews) {
-        // The sinks are taken out so that a slow one holds up nobody who asks for the queue.
-        let Some(mut sinks) = self.state().followers.remove(&run) else {
-            return;
-        };
-        sinks.retain(|sink| sink(news.clone()));
-        if !sinks.is_empty() {
-            let mut state = self.state();
-            let added = state.followers.entry(run).or_default();
-            sinks.append(added);
-            *added = sinks;
-        }
-    }
-
     /// The model of this name, loaded as the settings say; the one that is loaded already where it is that one.
     pub async fn model(&self, app: &App, magis: &Magis, name: &str) -> Result<Arc<dyn LanguageModel>, Problem> {
         self.state().uses += 1;
         if let ModelSource::Given(model) = &self.models {
             return Ok(Arc::clone(model));
         }
-        let wanted = Wanted {
+        let wanted = LoadedAs {
             name: name.to_owned(),
             limits: app.settings()?.limits(),
         };
@@ -267,12 +114,6 @@ impl Driving {
             worker: Some(worker),
         });
         Ok(model)
-    }
-
-    /// The model that is loaded, if any.
-    pub async fn loaded(&self) -> Option<Arc<dyn LanguageModel>> {
-        let slot = self.loading.lock().await;
-        slot.as_ref().map(|loaded| Arc::clone(&loaded.model))
     }
 
     /// Frees the model.
@@ -303,10 +144,6 @@ impl Driving {
             }
         });
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 async fn release(loaded: Option<Loaded>) {
@@ -325,7 +162,7 @@ async fn work_off(app: App) {
         let stop = CancellationToken::new();
         let run = {
             let mut state = driving.state();
-            let Some(run) = state.queue.pop_front() else {
+            let Some(run) = state.waiting.pop_front() else {
                 state.is_worked_off = false;
                 break;
             };

@@ -11,9 +11,6 @@ use magis_engine::{Eta, Magis, Progress, Spent, Worked};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// Takes news of a run; says whether anybody listens still.
-pub type Sink = Box<dyn Fn(RunNews) -> bool + Send>;
-
 /// How often text and views are sent at the most.
 const BEAT: Duration = Duration::from_millis(50);
 /// How often the speed is told.

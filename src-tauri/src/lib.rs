@@ -6,6 +6,7 @@
 
 mod arguments;
 mod awake;
+mod closing;
 mod commands;
 mod driving;
 mod follow;
@@ -19,11 +20,9 @@ mod work;
 
 pub use arguments::{Arguments, WORKER};
 pub use commands::all as commands;
-pub use driving::{Halt, ModelSource};
-pub use follow::Sink;
 pub use problem::Problem;
 pub use shell::run;
-pub use state::{App, Bell, Change, Place};
+pub use state::{App, Bell, Change, Halt, ModelSource, Place, Sink};
 pub use work::ERASE_ALL;
 
 /// What crosses to the window.

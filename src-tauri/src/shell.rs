@@ -2,13 +2,9 @@
 //!
 //! What it shows is the front end's; what it can ask for stands under `commands`.
 
-mod close;
-
-pub use close::Closing;
-
 use crate::arguments::{Arguments, WORKER};
-use crate::driving::ModelSource;
-use crate::state::{App, Bell, Change, Place};
+use crate::closing::{self, Closing, MAIN};
+use crate::state::{App, Bell, Change, ModelSource, Place};
 use crate::view::{
     MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged, Theme, WatchChanged,
 };
@@ -26,9 +22,6 @@ use tauri::{AppHandle, Manager as _, Url, WebviewUrl, WebviewWindowBuilder};
 use tauri_plugin_notification::NotificationExt as _;
 use tauri_plugin_window_state::StateFlags;
 use tauri_specta::Event as _;
-
-/// The label of the one window; capabilities name it.
-pub(crate) const MAIN: &str = "main";
 
 /// Opens the window and stays until it is closed. What keeps it from opening is told in a sentence.
 pub fn run(arguments: Arguments) -> Result<(), String> {
@@ -77,7 +70,7 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
             tauri::async_runtime::spawn_blocking(move || app.erase_removed(now_ms()));
             Ok(())
         })
-        .on_window_event(close::asked)
+        .on_window_event(closing::asked)
         .run(tauri::generate_context!())
         .map_err(|error| format!("the window cannot be opened: {error}"))
 }
@@ -103,7 +96,7 @@ fn place(arguments: Arguments) -> Result<Place, String> {
 
 /// The program was started while its window is open: the window comes to the front and shows what that start named.
 fn started_again(handle: &AppHandle, words: &[String], folder: &str) {
-    close::come_back(handle);
+    closing::come_back(handle);
     // That start has refused what cannot be read already.
     let words = words.iter().skip(1).map(Into::into);
     if let Ok(Some(opening)) = Arguments::read(words).map(|arguments| arguments.opening(Path::new(folder))) {
@@ -142,7 +135,7 @@ fn bell(handle: AppHandle) -> Bell {
                 Ok(())
             }
             Change::Idle => {
-                close::idle(&handle);
+                closing::idle(&handle);
                 Ok(())
             }
         });

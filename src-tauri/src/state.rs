@@ -3,10 +3,16 @@
 //! It knows no window: news goes out through a [`Bell`], and whoever rings it on is `shell`. What a feature does stands
 //! under `work`.
 
-use crate::driving::{Driving, ModelSource};
+mod driving;
+mod watching;
+
+pub(crate) use driving::{Active, Loaded, LoadedAs};
+pub use driving::{Driving, Halt, ModelSource, Sink};
+pub use watching::Watching;
+pub(crate) use watching::{SummarisedWith, Summariser, Watched};
+
 use crate::problem::Problem;
 use crate::view::{Opening, WatchView};
-use crate::watching::Watching;
 use magis_core::{CommitId, RepoId, RunId};
 use magis_engine::layers::llama::WorkerCommand;
 use magis_engine::layers::repo::FileEntry;

@@ -3,17 +3,14 @@
 //!
 //! One repository at a time, the one that the window shows. How it is watched is the engine's business.
 
-use crate::driving::ModelSource;
 use crate::problem::{Problem, named};
-use crate::state::{App, Change};
+use crate::state::{App, Change, ModelSource, SummarisedWith, Summariser, Watched, Watching};
 use crate::view::{MemoryCounts, RestReason, UnreadableFiles, Warming, WatchView, WatchedIndex};
 use magis_core::{RepoId, RepoPath};
 use magis_engine::layers::repo::{WatchOptions, WhyPolling};
-use magis_engine::{
-    EngineLimits, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews,
-};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use magis_engine::{MachineUse, WarmingBudget, WarmingModel, WarmingRest, WatchNews};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -29,55 +26,25 @@ const GRACE: Duration = Duration::from_secs(2);
 /// So many files that cannot be read are named.
 const NAMED: usize = 3;
 
-/// What is watched.
-#[derive(Default)]
-pub struct Watching {
-    at_hand: Mutex<Option<AtHand>>,
-    /// Whether a run needs the machine.
-    gives_way: AtomicBool,
-}
-
-struct AtHand {
-    watch: Watch,
-    view: WatchView,
-    /// What describing may cost.
-    budget: WarmingBudget,
-    warmer: Option<Warmer>,
-}
-
-struct Warmer {
-    wanted: Wanted,
-    switch: WarmingSwitch,
-    /// What it could not do the last time.
-    problem: Option<Problem>,
-}
-
-/// What files are described with.
-#[derive(PartialEq, Eq)]
-struct Wanted {
-    model: String,
-    limits: EngineLimits,
-}
-
 impl Watching {
     /// Watches a repository and none beside it; how it stands. Has to be called within the runtime.
     pub fn begin(app: &App, repo: RepoId) -> Result<WatchView, Problem> {
         let watching = app.watching();
-        let mut at_hand = loop {
-            let mut at_hand = watching.at_hand();
-            match at_hand.as_ref() {
-                None => break at_hand,
+        let mut watched = loop {
+            let mut watched = watching.watched();
+            match watched.as_ref() {
+                None => break watched,
                 Some(known) if known.view.repo == repo => return Ok(known.view.clone()),
                 Some(_) => {
-                    let before = at_hand.take();
+                    let before = watched.take();
                     // Its last writing is waited for, and nobody has to wait along.
-                    drop(at_hand);
+                    drop(watched);
                     end(before);
                 }
             }
         };
         let (sender, news) = unbounded_channel();
-        let known = at_hand.insert(AtHand {
+        let known = watched.insert(Watched {
             watch: app.magis()?.watch(repo, WatchOptions::default(), sender)?,
             view: WatchView {
                 repo,
@@ -91,7 +58,7 @@ impl Watching {
                 problem: None,
             },
             budget: WarmingBudget::default(),
-            warmer: None,
+            summariser: None,
         });
         tokio::spawn(hear(app.clone(), repo, news));
         steer(app, known)?;
@@ -100,19 +67,19 @@ impl Watching {
 
     /// Watches nothing any more, and waits until nothing is written either.
     pub fn end(&self) {
-        let ended = self.at_hand().take();
+        let ended = self.watched().take();
         end(ended);
     }
 
     /// As [`Watching::end`], where it is this repository that is watched.
     pub fn end_of(&self, repo: RepoId) {
-        let ended = self.at_hand().take_if(|known| known.view.repo == repo);
+        let ended = self.watched().take_if(|known| known.view.repo == repo);
         end(ended);
     }
 
     /// Describes files in advance, or does not, as the settings say. Has to be called within the runtime.
     pub fn obey(app: &App) -> Result<(), Problem> {
-        match app.watching().at_hand().as_mut() {
+        match app.watching().watched().as_mut() {
             Some(known) => steer(app, known),
             None => Ok(()),
         }
@@ -120,7 +87,7 @@ impl Watching {
 
     /// Gives the budget of describing in advance again, as a whole one.
     pub fn renew_budget(app: &App) {
-        if let Some(known) = app.watching().at_hand().as_mut() {
+        if let Some(known) = app.watching().watched().as_mut() {
             give(known, known.budget);
             app.ring(Change::Watch(Box::new(known.view.clone())));
         }
@@ -128,7 +95,7 @@ impl Watching {
 
     /// Counts anew how much memory knows of this repository, where it is watched.
     pub fn recount(&self, repo: RepoId) {
-        if let Some(known) = self.at_hand().as_ref().filter(|known| known.view.repo == repo) {
+        if let Some(known) = self.watched().as_ref().filter(|known| known.view.repo == repo) {
             known.watch.recount();
         }
     }
@@ -136,8 +103,8 @@ impl Watching {
     /// Lets go of the machine: a model is about to be loaded. Comes back when the other one is gone.
     pub async fn give_way(&self) {
         self.gives_way.store(true, Ordering::Relaxed);
-        if let Some(warmer) = self.at_hand().as_ref().and_then(|known| known.warmer.as_ref()) {
-            warmer.switch.give_way();
+        if let Some(summariser) = self.watched().as_ref().and_then(|known| known.summariser.as_ref()) {
+            summariser.switch.give_way();
         }
         let end = Instant::now() + GRACE;
         while self.holds_a_model() && Instant::now() < end {
@@ -147,27 +114,23 @@ impl Watching {
 
     /// Whether describing in advance has a model in memory, or loads one.
     pub fn holds_a_model(&self) -> bool {
-        let at_hand = self.at_hand();
-        at_hand.as_ref().map(|known| known.watch.state().machine) == Some(MachineUse::Model)
+        let watched = self.watched();
+        watched.as_ref().map(|known| known.watch.state().machine) == Some(MachineUse::Model)
     }
 
     /// Nobody else needs the machine any more.
     pub fn go_on(&self) {
         self.gives_way.store(false, Ordering::Relaxed);
-        if let Some(warmer) = self.at_hand().as_ref().and_then(|known| known.warmer.as_ref()) {
-            warmer.switch.go_on();
+        if let Some(summariser) = self.watched().as_ref().and_then(|known| known.summariser.as_ref()) {
+            summariser.switch.go_on();
         }
-    }
-
-    fn at_hand(&self) -> MutexGuard<'_, Option<AtHand>> {
-        self.at_hand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Brings the describing in advance into line with the settings, and tells the window.
-fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
+fn steer(app: &App, known: &mut Watched) -> Result<(), Problem> {
     let settings = app.settings()?;
-    let wanted = Wanted {
+    let wanted = SummarisedWith {
         model: app.default_model()?,
         limits: settings.limits(),
     };
@@ -179,9 +142,13 @@ fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
         give(known, budget);
     }
     if !settings.warm {
-        known.warmer = None;
+        known.summariser = None;
         known.view.warming = Warming::Off;
-    } else if known.warmer.as_ref().is_none_or(|warmer| warmer.wanted != wanted) {
+    } else if known
+        .summariser
+        .as_ref()
+        .is_none_or(|summariser| summariser.wanted != wanted)
+    {
         let model = match app.driving().models() {
             ModelSource::Given(model) => WarmingModel::Loaded(Arc::clone(model)),
             ModelSource::Worker => WarmingModel::Named {
@@ -190,13 +157,13 @@ fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
             },
         };
         // The one before ends first: there is never a second model.
-        known.warmer = None;
+        known.summariser = None;
         let switch = known.watch.warm(model, QUIET);
         if app.watching().gives_way.load(Ordering::Relaxed) {
             switch.give_way();
         }
         known.view.warming = resting(None, None);
-        known.warmer = Some(Warmer {
+        known.summariser = Some(Summariser {
             wanted,
             switch,
             problem: None,
@@ -207,7 +174,7 @@ fn steer(app: &App, known: &mut AtHand) -> Result<(), Problem> {
 }
 
 /// Gives a budget: nothing of it is spent yet.
-fn give(known: &mut AtHand, budget: WarmingBudget) {
+fn give(known: &mut Watched, budget: WarmingBudget) {
     known.budget = budget;
     known.watch.give_budget(budget);
     known.view.spent = 0;
@@ -217,8 +184,8 @@ fn resting(why: Option<RestReason>, problem: Option<Problem>) -> Warming {
     Warming::Resting { why, problem }
 }
 
-fn end(ended: Option<AtHand>) {
-    if let Some(AtHand { watch, .. }) = ended {
+fn end(ended: Option<Watched>) {
+    if let Some(Watched { watch, .. }) = ended {
         watch.end();
     }
 }
@@ -242,13 +209,13 @@ async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
             told = news.recv() => {
                 // The channel closes when the watch ends.
                 let Some(told) = told else { return };
-                let mut at_hand = app.watching().at_hand();
-                let Some(known) = at_hand.as_mut().filter(|known| known.view.repo == repo) else { return };
+                let mut watched = app.watching().watched();
+                let Some(known) = watched.as_mut().filter(|known| known.view.repo == repo) else { return };
                 take(known, told, &mut pending);
             }
             _ = beat.tick() => {
                 if std::mem::take(&mut pending.view) {
-                    let view = app.watching().at_hand().as_ref().map(|known| known.view.clone());
+                    let view = app.watching().watched().as_ref().map(|known| known.view.clone());
                     if let Some(view) = view.filter(|view| view.repo == repo) {
                         app.ring(Change::Watch(Box::new(view)));
                     }
@@ -267,9 +234,9 @@ async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
     }
 }
 
-fn take(known: &mut AtHand, news: WatchNews, pending: &mut Pending) {
+fn take(known: &mut Watched, news: WatchNews, pending: &mut Pending) {
     pending.view = true;
-    let AtHand { view, warmer, .. } = known;
+    let Watched { view, summariser, .. } = known;
     match news {
         WatchNews::Watching { .. } => view.polling = None,
         WatchNews::Polling { why } => view.polling = Some(polling(&why)),
@@ -309,18 +276,18 @@ fn take(known: &mut AtHand, news: WatchNews, pending: &mut Pending) {
         WatchNews::Warmed { spent, .. } => {
             view.described += 1;
             view.spent = spent;
-            if let Some(warmer) = warmer {
-                warmer.problem = None;
+            if let Some(summariser) = summariser {
+                summariser.problem = None;
             }
         }
         WatchNews::WarmingFailed(failure) => {
-            if let Some(warmer) = warmer {
-                warmer.problem = Some((&*failure.error).into());
+            if let Some(summariser) = summariser {
+                summariser.problem = Some((&*failure.error).into());
             }
         }
         WatchNews::Resting { why } => {
-            if let Some(warmer) = warmer {
-                let problem = warmer.problem.clone().filter(|_| why == WarmingRest::Failed);
+            if let Some(summariser) = summariser {
+                let problem = summariser.problem.clone().filter(|_| why == WarmingRest::Failed);
                 view.warming = resting(Some(why.into()), problem);
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! Unpacked, called, converted; what happens stands under `work`.
 
+use crate::closing::Closing;
 use crate::problem::Problem;
-use crate::shell::Closing;
 use crate::state::App;
 use crate::view::{AppInfo, CloseAnswer, DoctorLine, FetchRecord, Settings};
 use crate::work::read_given;

@@ -2,9 +2,8 @@
 //!
 //! Unpacked, called, converted; what happens stands under `work`.
 
-use crate::driving::Halt;
 use crate::problem::Problem;
-use crate::state::App;
+use crate::state::{App, Halt};
 use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
 use magis_core::{RepoId, RunId, Stage};
 use tauri::State;

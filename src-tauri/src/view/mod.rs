@@ -11,6 +11,7 @@ mod review;
 mod run;
 mod runs;
 mod solve;
+mod stage;
 mod watch;
 
 pub use app::{
@@ -27,11 +28,11 @@ pub use review::{
     FileTexts, HunkChoice, HunkDecision, HunkView, Identity, PatchView, ReviewState,
 };
 pub use run::{
-    AttemptView, CallRow, CallText, CandidateState, CandidateView, RoundView, RunFacts, RunView, StageView, TaskView,
-    stages,
+    AttemptView, CallRow, CallText, CandidateState, CandidateView, RoundView, RunFacts, RunView, TaskView, stages,
 };
 pub use runs::{
     DeleteTicket, ExportFormat, RunHitView, RunListFilter, RunOrder, RunPage, RunRow, RunStatus, SnippetPart, UsageDay,
 };
 pub use solve::{Estimate, RunNews, SolveForm, SteeringWish};
+pub use stage::StageView;
 pub use watch::{RestReason, UnreadableFiles, Warming, WatchChanged, WatchView, WatchedIndex};

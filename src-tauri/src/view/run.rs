@@ -4,6 +4,7 @@
 
 use super::review::AppliedView;
 use super::runs::RunRow;
+use super::stage::StageView;
 use magis_core::{
     Agent, Base, Candidate, Description, Edit, Evidence, FileChange, FileTask, Finding, Hint, Judgement, LineSpan,
     MergeResult, Notice, Plan, RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
@@ -97,25 +98,6 @@ pub struct TaskView {
     pub outcome: Option<TaskOutcome>,
     /// Lines of the file in the base; none where it is not there or not here.
     pub base_lines: Option<u32>,
-}
-
-/// What a stage cost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
-pub struct StageView {
-    /// The stage.
-    pub stage: Stage,
-    /// Milliseconds the model worked.
-    pub ms: u64,
-    /// Model calls.
-    pub calls: u32,
-    /// Tokens read, without those reused.
-    pub computed_tokens: u64,
-    /// Tokens that the cache held already.
-    pub reused_tokens: u64,
-    /// Tokens written.
-    pub generated_tokens: u64,
-    /// Whether it is over.
-    pub done: bool,
 }
 
 /// A run, all of it.

@@ -1,6 +1,6 @@
 //! Runs as lists show them: a row, a page, a search hit, and what a day's runs cost.
 
-use super::run::StageView;
+use super::stage::StageView;
 use magis_core::{ModelReview, RepoId, RunId, RunOutcome, model_label};
 use magis_engine::layers::store::{
     ListedRun, RunEntry, RunOrder as StoredOrder, RunOrigin, RunPage as StoredPage, RunQuery,

@@ -1,15 +1,13 @@
 //! The program itself: what it is, its settings, what it fetched, whether all is well, and what to send with a report.
 
 use crate::problem::{Problem, named};
-use crate::state::{App, Change};
+use crate::state::{App, Change, Watching};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
-use crate::watching::Watching;
 use magis_core::text::{bytes, count};
 use magis_engine::Magis;
 use magis_engine::layers::models::MINIMUM_CONTEXT;
 use magis_engine::layers::store::{RunFilter, RunQuery, RunStatus};
-use magis_platform::memory;
-use magis_platform::now_ms;
+use magis_platform::{memory, now_ms};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

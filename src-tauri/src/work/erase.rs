@@ -1,8 +1,7 @@
 //! Erasing: deleted runs and removed repositories once nobody can want them back, and all data at once.
 
-use crate::driving::Halt;
 use crate::problem::Problem;
-use crate::state::{App, Change};
+use crate::state::{App, Change, Halt};
 
 /// What a person has to type before all data is erased.
 pub const ERASE_ALL: &str = "erase";

@@ -1,10 +1,8 @@
 //! The summary memory: how much of a repository is known, and one summary: read, corrected, dropped, made anew.
 
-use crate::driving::Driving;
 use crate::problem::Problem;
-use crate::state::App;
+use crate::state::{App, Driving, Watching};
 use crate::view::{MemoryExportView, MemoryImportView, MemoryReport, SummaryView};
-use crate::watching::Watching;
 use magis_core::{RepoId, RepoPath};
 use magis_engine::WithCode;
 use std::path::Path;

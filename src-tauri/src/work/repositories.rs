@@ -1,9 +1,8 @@
 //! The list of repositories: taking one in, looking at each, letting one go; and the built-in sample.
 
 use crate::problem::Problem;
-use crate::state::{App, Change, HeadFiles};
+use crate::state::{App, Change, HeadFiles, Watching};
 use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue, WatchView};
-use crate::watching::Watching;
 use magis_core::{CommitId, RepoId};
 use magis_engine::Magis;
 use magis_engine::layers::repo::{BaseChoice, HeadState, RepositoryState};

@@ -1,9 +1,8 @@
 //! Beginning runs, halting them, going on with them, intervening in them, and following them.
 
-use crate::driving::{Driving, Halt, ModelSource};
-use crate::follow::{Sink, standing};
+use crate::follow::standing;
 use crate::problem::Problem;
-use crate::state::{App, Change};
+use crate::state::{App, Change, Driving, Halt, ModelSource, Sink};
 use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
 use magis_core::{QaMode, RepoId, RunId, Stage};
 use magis_engine::EngineError;

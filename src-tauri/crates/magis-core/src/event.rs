@@ -2,8 +2,8 @@
 
 use crate::{
     BlobId, Candidate, CandidateNumber, CommitId, Description, Edit, FileAction, FileChange, FileTask, Finding, Hint,
-    Judgement, LineSpan, Plan, RepoPath, Role, Round, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome,
-    TreeId, Verdict,
+    Judgement, LineSpan, Plan, RepoPath, Role, Round, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
+    TaskOutcome, TreeId, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -227,27 +227,6 @@ pub struct MergeResult {
     pub commit_message: String,
     /// A drafted pull-request text.
     pub pull_request: String,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum RunOutcome {
-    /// A patch whose every task was approved.
-    Approved,
-    /// A patch with at least one task that QA did not approve, or that failed.
-    NotApproved,
-    /// No change, and why.
-    NoChange {
-        /// Why, in a sentence.
-        reason: String,
-    },
-    /// The run could not be carried out.
-    Failed {
-        /// Why, in a sentence.
-        reason: String,
-    },
 }
 
 /// What was left out, replaced or repeated; nothing of that kind happens silently.

@@ -5,14 +5,11 @@
 
 mod hub;
 mod mirror;
-mod part;
-
-pub(crate) use part::PartFiles;
 
 use crate::library::{LibraryError, SPARE_BYTES};
+use crate::part::{PartFile, PartFiles};
 use crate::{CatalogEntry, ModelFile, ModelFileError, ModelId, ModelLibrary, Sha256Hex};
 use magis_core::text::bytes;
-use part::PartFile;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;

@@ -11,6 +11,7 @@ mod fetch;
 mod gguf;
 mod library;
 mod memory;
+mod part;
 
 pub use catalog::{
     Catalog, CatalogEntry, CatalogError, CatalogFile, Dimensions, MirrorPart, ModelId, ModelIdError, Purpose,

@@ -5,6 +5,7 @@
 
 pub(crate) mod hashes;
 
+use crate::part::PartFiles;
 use crate::{Catalog, CatalogEntry, GgufHeader, ModelFileError, ModelId, Sha256Hex};
 use hashes::HashMemory;
 use magis_core::text;
@@ -388,7 +389,7 @@ impl ModelLibrary {
             Some(entry) => self.path_of(entry),
             None => self.find(id)?,
         };
-        let parts = crate::fetch::PartFiles::beside(&path);
+        let parts = PartFiles::beside(&path);
         let lock = parts.lock().map_err(storage("lock", &path))?;
         if lock.is_none() {
             return Err(LibraryError::Busy { id: id.clone() });
@@ -490,7 +491,7 @@ impl ModelLibrary {
                 free,
             });
         }
-        let parts = crate::fetch::PartFiles::beside(target);
+        let parts = PartFiles::beside(target);
         let half = &parts.data;
         let copied = fs::copy(source, half)
             .and_then(|_| fs::File::open(half)?.sync_all())

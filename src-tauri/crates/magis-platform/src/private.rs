@@ -3,8 +3,8 @@
 //! Elsewhere than on Unix there are no modes to set; folders and files are made as the system makes them.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io;
-use std::path::Path;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 /// The mode of a private folder.
 pub const FOLDER: u32 = 0o700;
@@ -47,6 +47,20 @@ pub fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(not(unix))]
     let _ = (fs::metadata(path)?, mode);
     Ok(())
+}
+
+/// Writes a small private file so that a reader sees the old contents or the new ones, never half.
+///
+/// # Errors
+/// When the file, or the one beside it that it is written to first, cannot be written.
+pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut half = path.as_os_str().to_owned();
+    half.push(format!(".{}.new", std::process::id()));
+    let half = PathBuf::from(half);
+    let mut file = file_options().write(true).create(true).truncate(true).open(&half)?;
+    file.write_all(contents)?;
+    file.sync_all()?;
+    fs::rename(&half, path)
 }
 
 #[cfg(all(test, unix))]

@@ -1,8 +1,7 @@
 //! The Repository Custodian's prompts: P1, P2 and the forms of P3.
 
-use crate::developer::Head;
 use crate::reply::{prose, whole_sentences};
-use crate::{Prompt, ReplyError, Shape, Template};
+use crate::{Head, Prompt, ReplyError, Shape, Template};
 use serde::Serialize;
 
 /// P1: the difference of two versions becomes a "commit message". As in the paper it is made from the difference alone:

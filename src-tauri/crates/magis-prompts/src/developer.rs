@@ -1,29 +1,10 @@
 //! The Developers' prompts: their speech, P6, P8, P9 and P10; and the parts all prompts about an issue share.
 
-use crate::manager::role_schema;
 use crate::reply::{prose, whole_sentences};
-use crate::{Prompt, ReplyError, Shape, Template};
-use magis_core::{LineSpan, Role};
+use crate::role::role_prompt;
+use crate::{Head, Prompt, ReplyError, Shape, Template};
+use magis_core::LineSpan;
 use serde::Serialize;
-
-/// The head of every prompt about an issue: the same text each time, so that its computation is shared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Head {
-    /// The issue as the agents read it; none where a question is asked without it for comparison.
-    pub issue: Option<String>,
-    /// What is known beyond it.
-    pub hints: Vec<String>,
-}
-
-impl Head {
-    /// No issue: for the unconditional log-likelihood of an answer.
-    pub fn unconditional() -> Self {
-        Self {
-            issue: None,
-            hints: Vec::new(),
-        }
-    }
-}
 
 /// Who speaks: a Developer, or a QA Engineer, and about which task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -99,26 +80,6 @@ pub struct ReviewerRole {
     pub whose: Persona,
 }
 
-macro_rules! role_prompt {
-    ($prompt:ty, $template:ident) => {
-        impl Prompt for $prompt {
-            type Reply = Role;
-            fn template(&self) -> Template {
-                Template::$template
-            }
-            fn shape(&self) -> Shape {
-                Shape::Json(role_schema())
-            }
-            fn max_tokens(&self) -> u32 {
-                120
-            }
-            fn read(&self, answer: &str) -> Result<Role, ReplyError> {
-                crate::manager::read_role(answer)
-            }
-        }
-    };
-}
-pub(crate) use role_prompt;
 role_prompt!(RevisedRole, RevisedRole);
 role_prompt!(ReviewerRole, ReviewerRole);
 

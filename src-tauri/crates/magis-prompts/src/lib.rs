@@ -7,18 +7,21 @@
 
 mod custodian;
 mod developer;
+mod head;
 mod manager;
 mod qa;
 mod render;
 mod reply;
+mod role;
 mod template;
 
 pub use custodian::{
     ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName, SymbolByName,
 };
 pub use developer::{
-    CodeByName, CodeToWrite, Fault, Head, LinesToChange, NewFile, Persona, ReviewerRole, RevisedRole, Speech, TheChange,
+    CodeByName, CodeToWrite, Fault, LinesToChange, NewFile, Persona, ReviewerRole, RevisedRole, Speech, TheChange,
 };
+pub use head::Head;
 pub use manager::{
     CommitSubject, DeveloperRole, MeetingOpening, MeetingSummary, PlanWanted, TaskAction, TaskAnswer, TaskWanted,
 };

@@ -1,9 +1,9 @@
 //! The Manager's prompts: P4, P5, the meeting's opening and summary, P7, and the commit message's first line.
 
-use crate::developer::{Head, role_prompt};
-use crate::reply::{prose, whole_sentences};
-use crate::{Prompt, ReplyError, Shape, Template};
-use magis_core::{Plan, PlanStep, RepoPath, Role, TaskId};
+use crate::reply::{prose, read_json, whole_sentences};
+use crate::role::role_prompt;
+use crate::{Head, Prompt, ReplyError, Shape, Template};
+use magis_core::{Plan, PlanStep, RepoPath, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ impl Prompt for TaskWanted {
         300
     }
     fn read(&self, answer: &str) -> Result<TaskAnswer, ReplyError> {
-        let reply: TaskReply = json(answer)?;
+        let reply: TaskReply = read_json(answer)?;
         let (reason, task) = (
             prose("", &reply.reason)?,
             prose("", &reply.task).map(|task| whole_sentences(&task)),
@@ -124,26 +124,6 @@ pub struct DeveloperRole {
     pub task: String,
 }
 role_prompt!(DeveloperRole, DeveloperRole);
-
-pub(crate) fn role_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "minLength": 3, "maxLength": 60},
-            "focus": {"type": "string", "minLength": 10, "maxLength": 300}
-        },
-        "required": ["name", "focus"],
-        "additionalProperties": false
-    })
-}
-
-pub(crate) fn read_role(answer: &str) -> Result<Role, ReplyError> {
-    let role: Role = json(answer)?;
-    Ok(Role {
-        name: prose("", &role.name)?,
-        focus: whole_sentences(&prose("", &role.focus)?),
-    })
-}
 
 /// The Manager opens the meeting.
 #[derive(Debug, Clone, Serialize)]
@@ -238,7 +218,7 @@ impl Prompt for PlanWanted {
         40 + 24 * self.tasks.len() as u32
     }
     fn read(&self, answer: &str) -> Result<Plan, ReplyError> {
-        let waits: std::collections::BTreeMap<String, Vec<String>> = json(answer)?;
+        let waits: std::collections::BTreeMap<String, Vec<String>> = read_json(answer)?;
         let known = |name: &String| {
             let found = self.tasks.iter().find(|task| task.to_string() == *name);
             found.copied().ok_or_else(|| ReplyError::Unknown(name.clone()))
@@ -288,8 +268,4 @@ impl Prompt for CommitSubject {
             .trim_end_matches('.')
             .to_owned())
     }
-}
-
-fn json<T: serde::de::DeserializeOwned>(answer: &str) -> Result<T, ReplyError> {
-    serde_json::from_str(answer.trim()).map_err(|error| ReplyError::Form(error.to_string()))
 }

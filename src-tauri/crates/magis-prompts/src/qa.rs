@@ -1,6 +1,7 @@
 //! The QA Engineers' prompt P11, in two askings: the comment in words, then the decision as a choice.
 
-use crate::developer::{Head, Persona};
+use crate::developer::Persona;
+use crate::head::Head;
 use crate::reply::{prose, whole_sentences};
 use crate::{Prompt, ReplyError, Shape, Template};
 use serde::Serialize;

@@ -66,3 +66,7 @@ pub(crate) fn whole_sentences(text: &str) -> String {
         _ => text.to_owned(),
     }
 }
+
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(answer: &str) -> Result<T, ReplyError> {
+    serde_json::from_str(answer.trim()).map_err(|error| ReplyError::Form(error.to_string()))
+}

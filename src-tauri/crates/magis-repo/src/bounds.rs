@@ -5,7 +5,7 @@
 //! each of its folders is read once, however often it occurs. Not caught: a small object that git keeps as the difference
 //! from an enormous one, and commits of enormous size on the way through the history; both are libgit2's to inflate.
 
-use crate::{RepoError, tree};
+use crate::{RepoError, tree_entry};
 use git2::{ErrorCode, ObjectType, Odb, Oid};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -155,7 +155,7 @@ pub(crate) fn measure(odb: &Odb<'_>, root: Oid) -> Result<(), RepoError> {
 
 fn opened(odb: &Odb<'_>, id: Oid, read: &mut u64) -> Result<Open, RepoError> {
     let entries = match self::read(odb, id, ObjectType::Tree) {
-        Ok(data) => tree::parsed(id, &data)?,
+        Ok(data) => tree_entry::parsed(id, &data)?,
         Err(RepoError::ObjectMissing { .. }) => Vec::new(),
         Err(error) => return Err(error),
     };
@@ -163,7 +163,7 @@ fn opened(odb: &Odb<'_>, id: Oid, read: &mut u64) -> Result<Open, RepoError> {
     let mut extent = Extent::default();
     let mut left = Vec::new();
     for entry in entries {
-        if entry.mode == tree::TREE {
+        if entry.mode == tree_entry::TREE {
             left.push((entry.id, entry.name.len()));
         } else {
             extent.take(entry.name.len(), None);

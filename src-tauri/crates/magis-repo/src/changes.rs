@@ -3,8 +3,9 @@
 //! Works on trees in memory and writes into our own store only.
 
 use crate::snapshot::special;
-use crate::tree::{self, Entry, Slot};
-use crate::{ReadError, RepoError, Snapshot, diff};
+use crate::tree::{self, Slot};
+use crate::tree_entry::Entry;
+use crate::{ReadError, RepoError, Snapshot, diff, tree_entry};
 use git2::{ObjectType, Oid};
 use magis_core::{Edit, FileChange, RepoPath, SkipReason, TreeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +44,13 @@ pub fn apply_changes(snapshot: &Snapshot, changes: &[(RepoPath, FileChange)]) ->
             FileChange::Create { content } => {
                 free(snapshot, path, &vacated)?;
                 let id = snapshot.store().write(ObjectType::Blob, content.as_bytes())?;
-                (path, Slot::Holds { mode: tree::FILE, id })
+                (
+                    path,
+                    Slot::Holds {
+                        mode: tree_entry::FILE,
+                        id,
+                    },
+                )
             }
             FileChange::Delete => {
                 deletable(snapshot, path)?;

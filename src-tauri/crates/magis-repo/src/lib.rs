@@ -6,13 +6,16 @@
 //! [`undo`] takes that back. Everything before writes into an [`ObjectStore`] of our own.
 //! This crate knows no model, no SQLite and no network, never moves `HEAD` and never touches the index.
 
+mod applied;
 mod apply;
 mod bounds;
 mod branch;
 mod changes;
+mod conflict;
 mod diff;
 mod error;
 mod filter;
+mod in_use;
 mod ordinary;
 mod past;
 mod patch;
@@ -27,14 +30,17 @@ mod staged;
 mod state;
 mod store;
 mod tree;
+mod tree_entry;
 mod uncommitted;
 mod undo;
 mod watch;
 mod work_tree;
 
-pub use apply::{Conflict, ConflictReason, apply_to_worktree, conflicts};
+pub use applied::{Applied, AppliedFile, FileContent, FileState};
+pub use apply::{apply_to_worktree, conflicts};
 pub use branch::{BranchCommit, Identity, apply_to_branch};
 pub use changes::apply_changes;
+pub use conflict::{Conflict, ConflictReason};
 pub use diff::{DiffStat, diff_stat, text_diff};
 pub use error::{ReadError, RepoError};
 pub use past::{MOST_CHANGED, Walked};
@@ -45,7 +51,7 @@ pub use snapshot::{BaseChoice, FileEntry, FileMode, Listed, Snapshot};
 pub use source::{LineEnding, MAX_FILE_BYTES, SourceText};
 pub use state::{Cleanliness, HeadState, Operation, RepositoryState};
 pub use store::{ObjectStore, blob_of};
-pub use undo::{Applied, AppliedFile, FileContent, FileState, can_undo, undo};
+pub use undo::{can_undo, undo};
 pub use watch::{
     ChangedPaths, GitPart, HeadMove, HeadPlace, RepoChange, WatchEvent, WatchOptions, Watcher, WhyPolling,
 };

@@ -2,7 +2,7 @@
 //!
 //! Merges are walked through but say nothing of their own: what they bring in has its own commits.
 
-use crate::{RepoError, Snapshot, bounds, tree};
+use crate::{RepoError, Snapshot, bounds, tree, tree_entry};
 use git2::{ObjectType, Odb, Oid, Sort};
 use magis_core::{CommitId, PastCommit, RepoPath};
 use std::ops::ControlFlow;
@@ -85,7 +85,7 @@ fn read(odb: &Odb<'_>, commit: &git2::Commit<'_>) -> Result<PastCommit, RepoErro
         Ok(parent) => Some(parent.tree_id()),
         Err(_) => None,
     };
-    let entries = |id| tree::parsed(id, &bounds::read(odb, id, ObjectType::Tree)?);
+    let entries = |id| tree_entry::parsed(id, &bounds::read(odb, id, ObjectType::Tree)?);
     let changed = tree::changed(entries, before, commit.tree_id(), MOST_CHANGED)?;
     let message = String::from_utf8_lossy(commit.message_bytes());
     let end = message.floor_char_boundary(MOST_MESSAGE);

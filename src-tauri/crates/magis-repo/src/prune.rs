@@ -3,17 +3,13 @@
 //! Whoever has a store open holds its lock together with others; pruning holds it alone, so nothing that is just being
 //! written or read is taken away. It does not know which runs there are.
 
+use crate::in_use::{KEPT, hold_alone};
 use crate::{ObjectStore, RepoError};
 use git2::{ObjectType, Oid};
 use std::collections::HashSet;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The lock's name in a store's folder.
-const LOCK: &str = "magis-in-use";
-/// Names the file that lists what stays whatever the runs need: an id a line.
-const KEPT: &str = "magis-kept";
 
 /// What became of a pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,24 +18,6 @@ pub enum Pruning {
     Done,
     /// Somebody has the store open, so nothing was removed.
     InUse,
-}
-
-/// Holds the store in `folder` together with others, as long as the file is held; none where the system has no locks or
-/// the folder cannot be written, and so not be pruned either.
-pub(crate) fn hold(folder: &Path) -> Option<File> {
-    let lock = open_lock(folder).ok()?;
-    lock.lock_shared().ok()?;
-    Some(lock)
-}
-
-/// Notes that an object stays whatever the runs need.
-pub(crate) fn keep_always(folder: &Path, id: Oid) -> Result<(), RepoError> {
-    use std::io::Write as _;
-    let file = folder.join(KEPT);
-    let opened = File::options().create(true).append(true).open(&file);
-    opened
-        .and_then(|mut list| writeln!(list, "{id}"))
-        .map_err(RepoError::io("writing", &file))
 }
 
 /// Removes every object of the store in `folder` that cannot be reached from the commits and trees in `needed`. The
@@ -76,22 +54,6 @@ pub fn remove_store(folder: &Path) -> Result<Pruning, RepoError> {
     };
     fs::remove_dir_all(folder).map_err(RepoError::io("removing", folder))?;
     Ok(Pruning::Done)
-}
-
-fn open_lock(folder: &Path) -> io::Result<File> {
-    let file = folder.join(LOCK);
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false);
-    options.open(file)
-}
-
-fn hold_alone(folder: &Path) -> Result<Option<File>, RepoError> {
-    let lock = open_lock(folder).map_err(RepoError::io("locking", folder))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(Some(lock)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(RepoError::io("locking", folder)(source)),
-    }
 }
 
 /// Everything below these commits and trees, as far as it is here or in the repository.

@@ -2,7 +2,7 @@
 //!
 //! Owns paths only: each operation opens libgit2's handle anew, so that nothing is stale and the type can be shared.
 
-use crate::{RepoError, RepositoryState, ordinary};
+use crate::{RepoError, ordinary};
 use git2::{ErrorCode, RepositoryOpenFlags};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -43,11 +43,6 @@ impl Repository {
     /// The root of the work tree.
     pub fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// What state it is in.
-    pub fn state(&self) -> Result<RepositoryState, RepoError> {
-        crate::state::read(self)
     }
 
     /// The short names of the local branches, in the order of the alphabet. Names that are not UTF-8 are left out.

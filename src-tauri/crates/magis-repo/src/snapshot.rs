@@ -2,8 +2,8 @@
 //!
 //! Does not change anything; see `changes` for that.
 
-use crate::tree::{self, Entry};
-use crate::{MAX_FILE_BYTES, ObjectStore, ReadError, RepoError, Repository, SourceText, uncommitted};
+use crate::tree_entry::{self, Entry};
+use crate::{MAX_FILE_BYTES, ObjectStore, ReadError, RepoError, Repository, SourceText, tree, uncommitted};
 use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::{Base, BlobId, CommitId, RepoPath, SkipReason, SkippedFile, TreeId};
 use serde::{Deserialize, Serialize};
@@ -149,7 +149,7 @@ impl Snapshot {
                     return Ok(None);
                 }
                 let path = tree::join(&folder, &entry.name);
-                if entry.mode == tree::TREE {
+                if entry.mode == tree_entry::TREE {
                     left.push((entry.id, path));
                     continue;
                 }
@@ -205,7 +205,7 @@ impl Snapshot {
 
     /// What the tree has at `path`, unless that is a folder.
     pub(crate) fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, RepoError> {
-        Ok(tree::find(&self.store, self.tree()?, path.as_str())?.filter(|entry| entry.mode != tree::TREE))
+        Ok(tree::find(&self.store, self.tree()?, path.as_str())?.filter(|entry| entry.mode != tree_entry::TREE))
     }
 
     fn text(&self, id: Oid, name: &str) -> Result<SourceText, ReadError> {
@@ -280,8 +280,8 @@ fn blob_id(blob: &BlobId) -> Result<Oid, RepoError> {
 /// Why an entry is no ordinary file.
 pub(crate) fn special(entry: &Entry) -> Option<SkipReason> {
     match entry.mode {
-        tree::LINK => Some(SkipReason::Symlink),
-        tree::SUBMODULE => Some(SkipReason::Submodule),
+        tree_entry::LINK => Some(SkipReason::Symlink),
+        tree_entry::SUBMODULE => Some(SkipReason::Submodule),
         _ => None,
     }
 }

@@ -117,7 +117,14 @@ impl Cleanliness {
 /// Of `.gitattributes` at the root so much is looked at.
 const ATTRIBUTES: u64 = 1 << 20;
 
-pub(crate) fn read(repository: &Repository) -> Result<RepositoryState, RepoError> {
+impl Repository {
+    /// What state it is in.
+    pub fn state(&self) -> Result<RepositoryState, RepoError> {
+        read(self)
+    }
+}
+
+fn read(repository: &Repository) -> Result<RepositoryState, RepoError> {
     let handle = repository.handle()?;
     let commit = repository.head_commit(&handle)?;
     let id = CommitId(commit.id().to_string());

@@ -3,7 +3,7 @@
 //! New objects are written here and nowhere else. The repository's objects are read beside them, never written: not even
 //! their time stamps are refreshed, which is why writing goes through a handle that does not know them.
 
-use crate::{RepoError, Repository, bounds, ordinary, prune};
+use crate::{RepoError, Repository, bounds, in_use, ordinary};
 use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
 use magis_core::BlobId;
 use magis_platform::private;
@@ -69,7 +69,7 @@ impl ObjectStore {
     /// Opens an existing store without its repository, which is still read where it was if it is there.
     pub fn reopen(folder: impl AsRef<Path>) -> Result<Self, RepoError> {
         let folder = folder.as_ref();
-        Self::join(folder, prune::hold(folder))
+        Self::join(folder, in_use::hold(folder))
     }
 
     /// As [`ObjectStore::reopen`], for who prunes the store.
@@ -146,7 +146,7 @@ impl ObjectStore {
     pub fn keep_text(&self, text: &str) -> Result<BlobId, RepoError> {
         let id = self.write(ObjectType::Blob, text.as_bytes())?;
         let folder = self.own().path().to_owned();
-        prune::keep_always(&folder, id)?;
+        in_use::keep_always(&folder, id)?;
         Ok(BlobId(id.to_string()))
     }
 

@@ -4,28 +4,10 @@
 //! here recurses: how deep a tree is, whoever made it decides. How large one may be is `bounds`' business.
 
 use crate::bounds::MAX_DEPTH;
+use crate::tree_entry::{Entry, SUBMODULE, TREE, parsed};
 use crate::{ObjectStore, RepoError};
 use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The mode of a folder.
-pub(crate) const TREE: u32 = 0o040_000;
-/// The mode of a symbolic link.
-pub(crate) const LINK: u32 = 0o120_000;
-/// The mode of a submodule.
-pub(crate) const SUBMODULE: u32 = 0o160_000;
-/// The mode of an ordinary file.
-pub(crate) const FILE: u32 = 0o100_644;
-/// The mode of a program.
-pub(crate) const PROGRAM: u32 = 0o100_755;
-
-/// One entry of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub mode: u32,
-    pub name: Vec<u8>,
-    pub id: Oid,
-}
 
 /// What becomes of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,14 +19,6 @@ pub(crate) enum Slot {
 /// The entries of the tree `id`, in git's order.
 pub(crate) fn entries(store: &ObjectStore, id: Oid) -> Result<Vec<Entry>, RepoError> {
     parsed(id, &store.read(id, ObjectType::Tree)?)
-}
-
-/// The entries of the tree `id`, whose bytes are `data`.
-pub(crate) fn parsed(id: Oid, data: &[u8]) -> Result<Vec<Entry>, RepoError> {
-    parse(data).ok_or_else(|| RepoError::ObjectMissing {
-        kind: "tree",
-        id: id.to_string(),
-    })
 }
 
 /// The entry at `path`. The trees on the way are copied into the store.
@@ -267,18 +241,4 @@ fn serialize(entries: &[Entry]) -> Vec<u8> {
         data.extend(entry.id.as_bytes());
     }
     data
-}
-
-fn parse(mut data: &[u8]) -> Option<Vec<Entry>> {
-    let mut entries = Vec::new();
-    while !data.is_empty() {
-        let space = data.iter().position(|byte| *byte == b' ')?;
-        let end = data.iter().position(|byte| *byte == 0)?;
-        let mode = u32::from_str_radix(std::str::from_utf8(&data[..space]).ok()?, 8).ok()?;
-        let name = data.get(space + 1..end)?.to_vec();
-        let id = Oid::from_bytes(data.get(end + 1..end + 21)?).ok()?;
-        entries.push(Entry { mode, name, id });
-        data = &data[end + 21..];
-    }
-    Some(entries)
 }

@@ -5,7 +5,7 @@
 
 use crate::bounds::MAX_BLOB;
 use crate::tree::{self, Slot};
-use crate::{ObjectStore, RepoError, Repository, filter, staged};
+use crate::{ObjectStore, RepoError, Repository, filter, staged, tree_entry};
 use git2::{Delta, DiffOptions, ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,7 @@ pub(crate) fn tree(
         }
         let inside = std::str::from_utf8(path).ok().map(Path::new);
         let entry = inside.and_then(|inside| staged::entry(&index, inside));
-        if entry.as_ref().is_some_and(|entry| entry.mode == tree::SUBMODULE) {
+        if entry.as_ref().is_some_and(|entry| entry.mode == tree_entry::SUBMODULE) {
             continue;
         }
         let Ok(place) = on_disk(repository.root(), path) else {
@@ -82,9 +82,9 @@ pub(crate) fn tree(
             continue;
         }
         let mode = match (u32::from(delta.new_file().mode()), entry) {
-            (mode @ (tree::FILE | tree::PROGRAM | tree::LINK), _) => mode,
+            (mode @ (tree_entry::FILE | tree_entry::PROGRAM | tree_entry::LINK), _) => mode,
             (_, Some(entry)) => entry.mode,
-            (_, None) => tree::FILE,
+            (_, None) => tree_entry::FILE,
         };
         let id = if metadata.is_symlink() {
             writer.link(&place)?

@@ -1,76 +1,9 @@
-//! What was applied, in enough detail to take it back, and taking it back.
+//! Taking back what was applied.
 
 use crate::replace::{self, Found, Replacement};
-use crate::{RepoError, Repository};
+use crate::{Applied, AppliedFile, FileState, RepoError, Repository};
 use git2::{BranchType, ErrorCode};
 use magis_core::{CommitId, RepoPath};
-use serde::{Deserialize, Serialize};
-
-/// What was applied. Kept with the run; [`undo`] needs it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Applied {
-    /// Files of the work tree were changed.
-    Worktree {
-        /// Each with what it was and what it became.
-        files: Vec<AppliedFile>,
-    },
-    /// A branch was made.
-    Branch {
-        /// Its short name.
-        name: String,
-        /// Its commit.
-        commit: CommitId,
-        /// What a commit by hand would have done and this one did not: hooks, signing.
-        skipped: Vec<String>,
-    },
-}
-
-/// A changed file of the work tree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AppliedFile {
-    /// The file.
-    pub path: RepoPath,
-    /// What it was; none: it did not exist.
-    pub before: Option<FileState>,
-    /// The hash of what it became, as of a git blob; none: it is gone.
-    pub after: Option<String>,
-}
-
-/// A file of the work tree as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileState {
-    /// The hash of its bytes, as of a git blob.
-    pub hash: String,
-    /// Its bytes.
-    pub content: FileContent,
-    /// Its permission bits, where the system has them.
-    pub permissions: Option<u32>,
-}
-
-/// The bytes of a file, stored as text where they are text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum FileContent {
-    /// UTF-8.
-    Text(String),
-    /// Anything else.
-    Bytes(Vec<u8>),
-}
-
-impl FileContent {
-    pub(crate) fn new(bytes: Vec<u8>) -> Self {
-        String::from_utf8(bytes).map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text)
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
-        }
-    }
-}
 
 /// Takes back what was applied, if nothing of it has changed since; otherwise says what has.
 ///

@@ -6,7 +6,7 @@
 //! [`MAX_FILE_BYTES`] are left out, as they are there.
 
 use crate::ordinary::{RuleFiles, is_closed};
-use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, bounds, filter, staged, tree};
+use crate::{MAX_FILE_BYTES, RepoError, Repository, SourceText, bounds, filter, staged, tree_entry};
 use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use std::cell::{Cell, RefCell};
@@ -282,7 +282,7 @@ impl Cleaner {
 
     fn look(&self, index: &git2::Index, path: &RepoPath) -> Result<Look, RepoError> {
         let staged = staged::entry(index, Path::new(path.as_str()));
-        if staged.as_ref().is_some_and(|entry| entry.mode == tree::SUBMODULE) {
+        if staged.as_ref().is_some_and(|entry| entry.mode == tree_entry::SUBMODULE) {
             return Ok(Look::AsStaged);
         }
         let place = self.place(path);
@@ -407,7 +407,7 @@ fn is_staged(index: &git2::Index, path: &RepoPath, blob: &BlobId) -> bool {
 
 /// Whether it is an ordinary file and no side of a conflict.
 fn is_file(entry: &git2::IndexEntry) -> bool {
-    entry.flags & STAGE == 0 && matches!(entry.mode, tree::FILE | tree::PROGRAM)
+    entry.flags & STAGE == 0 && matches!(entry.mode, tree_entry::FILE | tree_entry::PROGRAM)
 }
 
 fn path_of(bytes: &[u8]) -> Option<RepoPath> {

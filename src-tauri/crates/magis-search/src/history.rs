@@ -1,6 +1,6 @@
 //! The past of the repository as plain data: what each commit said and what it changed. Reading git is the caller's.
 
-use crate::{signals, tokens};
+use crate::{idf, tokens};
 use magis_core::PastCommit;
 use std::collections::HashMap;
 
@@ -90,6 +90,6 @@ impl History {
 
     /// How telling a word is that so many messages have.
     fn idf(&self, having: usize) -> f64 {
-        signals::idf(self.commits.len(), having)
+        idf::idf(self.commits.len(), having)
     }
 }

@@ -3,16 +3,16 @@
 //! What is indexed is keyed by blob, so that branches, renames and checkouts cost only what is new; where a blob lies in
 //! the tree is the view's. It does not read git.
 
+use crate::file::File;
 use crate::metadata::{Depth, Key};
-use crate::reading;
-use crate::store::{Store, StoredContent, StoredSegment};
-use crate::view::{File, Tree, View};
+use crate::store::{OpenState, Store, StoredContent, StoredSegment};
+use crate::view::{Tree, View};
+use crate::{SearchError, reading};
 use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// How many contents that its tree does not have, as branches left behind do, an index keeps for a way back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,20 +23,6 @@ pub enum Retention {
     Few,
     /// All there ever were.
     All,
-}
-
-/// How an index was found when it was opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OpenState {
-    /// There was none.
-    New,
-    /// It was there and whole.
-    Kept,
-    /// What was there could not be used and was thrown away; the next update builds it anew.
-    Rebuilt {
-        /// What was wrong with it.
-        why: String,
-    },
 }
 
 /// What an update did.
@@ -55,33 +41,6 @@ pub struct Update {
     pub path_only: Vec<RepoPath>,
     /// Files not reached because the update was stopped; the next update adds them.
     pub not_reached: usize,
-}
-
-/// Why the index could not be used.
-#[derive(Debug, Error)]
-pub enum SearchError {
-    /// The folder cannot be used.
-    #[error(
-        "the search index in {folder} cannot be opened: {reason}; check that the folder is writable and the disk is not full"
-    )]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system said.
-        reason: String,
-    },
-    /// Another process writes to it.
-    #[error("the search index in {folder} is being updated by another process; wait for it or close it")]
-    Busy {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// Writing failed.
-    #[error("updating the search index failed: {0}; check the free space of the disk, then try again")]
-    Write(String),
-    /// Reading failed.
-    #[error("reading the search index failed: {0}; open the repository again to rebuild it")]
-    Read(String),
 }
 
 /// A search index over the files of one tree. Opened from a folder it knows the contents of earlier trees, but stands for

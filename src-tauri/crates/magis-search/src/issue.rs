@@ -4,7 +4,7 @@
 
 use crate::examples::{self, Example};
 use crate::section::{self, Section};
-use crate::trace::{self, is_file, normal_path, place};
+use crate::trace::{self, Frame, is_file, normal_path, place};
 use crate::{literals, tokens};
 use magis_core::{Hint, Issue, RepoPath};
 use magis_syntax::Language;
@@ -51,19 +51,6 @@ pub struct Mention {
     pub text: String,
     /// Its weight; 1 is one mention in the body.
     pub weight: f64,
-}
-
-/// A frame of a stack trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
-    /// The file, `/`-separated, as the trace names it (often absolute).
-    pub path: String,
-    /// The function, where the trace names it.
-    pub function: Option<String>,
-    /// The line, where the trace names it.
-    pub line: Option<u32>,
-    /// How far from the innermost frame, 0 = innermost.
-    pub depth: u32,
 }
 
 impl IssueQuery {

@@ -2,6 +2,7 @@
 //!
 //! Parsing itself is `magis-syntax`'s.
 
+use crate::known_symbol::{KnownSymbol, SymbolShape};
 use crate::vocabulary::{Counted, Vocabulary};
 use crate::{literals, uses};
 use magis_core::{BlobId, LineSpan, RepoPath, SkipReason};
@@ -74,33 +75,6 @@ pub(crate) enum Origin {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct KnownSymbol {
-    #[serde(rename = "q")]
-    pub qualified: String,
-    #[serde(rename = "s")]
-    pub span: LineSpan,
-    #[serde(rename = "k")]
-    pub shape: Shape,
-    /// What it refers to, as numbers of the file's [`FileMetadata::names`].
-    #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
-    pub uses: Vec<u32>,
-}
-
-/// What a symbol is to the ranking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Shape {
-    /// It has a body of its own: a function or method.
-    #[serde(rename = "f")]
-    Function,
-    /// It holds others: a type or module.
-    #[serde(rename = "t")]
-    Container,
-    /// A constant or an alias.
-    #[serde(rename = "c")]
-    Constant,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KnownImport {
     #[serde(rename = "t")]
     pub target: String,
@@ -113,30 +87,6 @@ pub(crate) struct KnownImport {
 pub(crate) struct ChunkWords {
     pub span: LineSpan,
     pub words: Counted,
-}
-
-impl KnownSymbol {
-    /// The name without its owners.
-    pub fn name(&self) -> &str {
-        let name = self.qualified.rsplit('.').next().unwrap_or(&self.qualified);
-        name.rsplit("::").next().unwrap_or(name)
-    }
-
-    /// The innermost owner: the type of a method.
-    pub fn owner(&self) -> Option<&str> {
-        let owners = self.qualified.strip_suffix(self.name())?.trim_end_matches(['.', ':']);
-        let owner = owners.rsplit(['.', ':']).next()?;
-        Some(owner).filter(|owner| !owner.is_empty())
-    }
-
-    /// The name with its innermost owner and a dot between, as an issue's names are kept, whatever the language joins by.
-    pub fn last_two(&self) -> String {
-        let dotted = self.qualified.replace("::", ".");
-        match dotted.rmatch_indices('.').nth(1) {
-            Some((dot, _)) => dotted[dot + 1..].to_owned(),
-            None => dotted,
-        }
-    }
 }
 
 /// Whether a text is huge or minified: such a file is found by its path alone.
@@ -244,14 +194,14 @@ fn known_import(import: magis_syntax::Import) -> KnownImport {
 
 fn known_symbol(symbol: magis_syntax::Symbol) -> KnownSymbol {
     let shape = match symbol.kind {
-        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro => Shape::Function,
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro => SymbolShape::Function,
         SymbolKind::Class
         | SymbolKind::Struct
         | SymbolKind::Enum
         | SymbolKind::Interface
         | SymbolKind::Trait
-        | SymbolKind::Module => Shape::Container,
-        SymbolKind::Constant | SymbolKind::Type => Shape::Constant,
+        | SymbolKind::Module => SymbolShape::Container,
+        SymbolKind::Constant | SymbolKind::Type => SymbolShape::Constant,
     };
     KnownSymbol {
         qualified: symbol.qualified_name,

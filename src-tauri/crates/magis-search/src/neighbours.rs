@@ -2,7 +2,7 @@
 //!
 //! An import that could mean several files, or none, is left out; packages outside the tree are none of its business.
 
-use crate::view::File;
+use crate::file::File;
 use std::collections::{BTreeSet, HashMap};
 
 /// By file: the files it imports and the files that import it, in the order of their paths.

@@ -2,12 +2,12 @@
 //!
 //! A chunk of a file is one document with terms; a file is one more with its metadata. Scores are not tantivy's, see `bm25`.
 
+use crate::SearchError;
 use crate::bm25::NONE;
 use crate::directory::{IndexFolder, NOTES, is_unfinished};
 use crate::metadata::{Content, FileMetadata};
 use crate::tokens::RULES;
 use crate::vocabulary::BETWEEN;
-use crate::{OpenState, SearchError};
 use magis_core::LineSpan;
 use magis_platform::private;
 use std::cell::LazyCell;
@@ -25,6 +25,20 @@ use tantivy::{
     TantivyError, Term,
 };
 use tantivy::{DocSet as _, TERMINATED};
+
+/// How an index was found when it was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpenState {
+    /// There was none.
+    New,
+    /// It was there and whole.
+    Kept,
+    /// What was there could not be used and was thrown away; the next update builds it anew.
+    Rebuilt {
+        /// What was wrong with it.
+        why: String,
+    },
+}
 
 /// The opened index and its fields.
 pub(crate) struct Store {

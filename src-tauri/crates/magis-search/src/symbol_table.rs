@@ -1,8 +1,8 @@
 //! By simple name: which sources of the tree define it, and which use it. Which of its definitions a use means is for
 //! `signals::calls` to say.
 
-use crate::metadata::Shape;
-use crate::view::File;
+use crate::file::File;
+use crate::known_symbol::SymbolShape;
 use std::collections::HashMap;
 
 /// The names of a tree.
@@ -24,7 +24,11 @@ impl SymbolTable {
             if file.kind.reason().is_some() {
                 continue;
             }
-            for symbol in file.symbols().iter().filter(|symbol| symbol.shape != Shape::Constant) {
+            for symbol in file
+                .symbols()
+                .iter()
+                .filter(|symbol| symbol.shape != SymbolShape::Constant)
+            {
                 add(&mut found.files, symbol.name(), number);
                 if symbol.owner().is_none() {
                     add(&mut found.free, symbol.name(), number);

@@ -1,8 +1,8 @@
 //! Functions and types that an issue may touch, over the whole tree or in one file.
 
 use crate::bm25::IssueScores;
+use crate::known_symbol::SymbolShape;
 use crate::matching::path_match;
-use crate::metadata::Shape;
 use crate::signals::best;
 use crate::view::View;
 use crate::words::Scorer;
@@ -147,18 +147,21 @@ impl<'a> Asking<'a> {
             .filter(|frame| path_match(&frame.path, known.path.as_str()) >= 0.7)
             .filter_map(|frame| frame.line)
             .collect();
-        let has_functions = |holder: &crate::metadata::KnownSymbol| {
-            let mut functions = known.symbols().iter().filter(|symbol| symbol.shape == Shape::Function);
+        let has_functions = |holder: &crate::known_symbol::KnownSymbol| {
+            let mut functions = known
+                .symbols()
+                .iter()
+                .filter(|symbol| symbol.shape == SymbolShape::Function);
             functions.any(|function| function.span.intersection(holder.span).is_some())
         };
         let symbols = known.symbols().iter().enumerate();
         let functions = symbols.filter(|(_, symbol)| match symbol.shape {
-            Shape::Function => true,
+            SymbolShape::Function => true,
             // A long type, or one with functions, is a place to look for those, and no place to change.
-            Shape::Container => symbol.span.lines() <= SHORT_TYPE && !has_functions(symbol),
-            Shape::Constant => false,
+            SymbolShape::Container => symbol.span.lines() <= SHORT_TYPE && !has_functions(symbol),
+            SymbolShape::Constant => false,
         });
-        let score = |(number, symbol): (usize, &crate::metadata::KnownSymbol)| {
+        let score = |(number, symbol): (usize, &crate::known_symbol::KnownSymbol)| {
             let (mut matched, mut titled) = (0.0_f64, 0.0_f64);
             for chunk in self.view.chunks_of(file) {
                 let share = share(symbol.span, self.view.spans[chunk]);

@@ -2,7 +2,18 @@
 //!
 //! Each line is judged alone; what a frame's path means in this repository is decided in `rank`.
 
-use crate::Frame;
+/// A frame of a stack trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The file, `/`-separated, as the trace names it (often absolute).
+    pub path: String,
+    /// The function, where the trace names it.
+    pub function: Option<String>,
+    /// The line, where the trace names it.
+    pub line: Option<u32>,
+    /// How far from the innermost frame, 0 = innermost.
+    pub depth: u32,
+}
 
 /// All frames of `text`, those of one trace numbered from its innermost frame.
 pub(crate) fn frames(text: &str) -> Vec<Frame> {

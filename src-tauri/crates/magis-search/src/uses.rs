@@ -4,7 +4,7 @@
 //! head of a type are those it extends or implements. Only calls are followed, see `signals::calls`; what types are made
 //! from tells with them how common a name is.
 
-use crate::metadata::{KnownSymbol, Shape};
+use crate::known_symbol::{KnownSymbol, SymbolShape};
 use std::collections::HashMap;
 
 /// So many names are kept of one definition.
@@ -19,9 +19,9 @@ pub(crate) fn find<'t>(symbols: &mut [KnownSymbol], lines: impl Fn(magis_core::L
     for symbol in symbols {
         let text = lines(symbol.span);
         let found: Vec<&'t str> = match symbol.shape {
-            Shape::Function => calls(text).map(|(_, name)| name).collect(),
-            Shape::Container => head(text, symbol.name()).collect(),
-            Shape::Constant => continue,
+            SymbolShape::Function => calls(text).map(|(_, name)| name).collect(),
+            SymbolShape::Container => head(text, symbol.name()).collect(),
+            SymbolShape::Constant => continue,
         };
         for name in found {
             if name == symbol.name() || is_word_of_a_language(name) {
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use magis_core::LineSpan;
 
-    fn check(text: &str, shape: Shape, name: &str, expected: &[&str]) {
+    fn check(text: &str, shape: SymbolShape, name: &str, expected: &[&str]) {
         let span = LineSpan::new(1, text.lines().count() as u32).unwrap();
         let mut symbols = [KnownSymbol {
             qualified: name.to_owned(),
@@ -144,13 +144,13 @@ mod tests {
     fn a_function_uses_what_it_calls() {
         check(
             "def load(path):\n    if not exists(path):\n        raise Missing(path)\n    return read(path, self.codec(path))",
-            Shape::Function,
+            SymbolShape::Function,
             "load",
             &["exists", "Missing", "read", "codec"],
         );
         check(
             "fn f() {\n    write!(out, make(x))\n}",
-            Shape::Function,
+            SymbolShape::Function,
             "f",
             &["write", "make"],
         );
@@ -160,13 +160,13 @@ mod tests {
     fn a_type_uses_what_it_is_made_from() {
         check(
             "@final\nclass Latex(Printer, base.Mixin):",
-            Shape::Container,
+            SymbolShape::Container,
             "Latex",
             &["Printer", "base", "Mixin"],
         );
         check(
             "class Gson extends Base implements Reader {",
-            Shape::Container,
+            SymbolShape::Container,
             "Gson",
             &["Base", "Reader"],
         );

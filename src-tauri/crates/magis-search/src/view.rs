@@ -3,13 +3,14 @@
 //! The index holds the contents of many trees; a view is those of one. It is made anew with each update.
 
 use crate::bm25::{Collection, NONE};
+use crate::file::File;
 use crate::kind::Kind;
-use crate::metadata::{FileMetadata, Key, KnownSymbol};
+use crate::metadata::Key;
 use crate::neighbours::Neighbours;
 use crate::store::{StoredChunk, StoredContent, StoredSegment};
 use crate::symbol_table::SymbolTable;
 use crate::words::NameWords;
-use magis_core::{BlobId, LineSpan, RepoPath};
+use magis_core::{LineSpan, RepoPath};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -17,26 +18,6 @@ use tantivy::Searcher;
 
 /// Which content lies at each path of a tree.
 pub(crate) type Tree<'t> = BTreeMap<&'t RepoPath, Key>;
-
-/// A file of the tree.
-#[derive(Debug, Clone)]
-pub(crate) struct File {
-    pub path: RepoPath,
-    pub kind: Kind,
-    /// The number of its content.
-    pub content: usize,
-    pub metadata: Arc<FileMetadata>,
-}
-
-impl File {
-    pub fn blob(&self) -> &BlobId {
-        &self.metadata.key.blob
-    }
-
-    pub fn symbols(&self) -> &[KnownSymbol] {
-        &self.metadata.symbols
-    }
-}
 
 /// What is held in memory: all but the terms.
 #[derive(Debug)]

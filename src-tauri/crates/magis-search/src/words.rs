@@ -1,7 +1,7 @@
 //! The words that the names of a tree are made of, as numbers, so that a query compares thousands of names at once.
 
-use crate::signals::idf;
-use crate::view::File;
+use crate::file::File;
+use crate::idf::idf;
 use crate::{Term, tokens};
 use std::collections::{HashMap, HashSet};
 

@@ -120,7 +120,7 @@ fn import(transaction: &Transaction<'_>, run: &ArchivedRun) -> Result<RunId, Fau
     }
     for record in &run.calls {
         calls::insert(transaction, id, CallOrigin::Own, record)?;
-        run_course::count_cost(transaction, id, record)?;
+        run_course::count_cost(transaction, id, record.spent_tokens(), record.worked_ms())?;
     }
     transaction.execute(
         "UPDATE runs SET status = 'interrupted' WHERE id = ?1 AND status <> 'ended'",

@@ -193,6 +193,11 @@ pub struct Speed {
 }
 
 impl CallRecord {
+    /// Milliseconds that the model worked.
+    pub(crate) fn worked_ms(&self) -> i64 {
+        i64::from(self.prompt_ms) + i64::from(self.generate_ms)
+    }
+
     /// Tokens the model worked through: read and written, without those reused.
     pub(crate) fn spent_tokens(&self) -> u32 {
         self.prompt_tokens.saturating_add(self.generated_tokens)
@@ -205,7 +210,7 @@ impl Store {
         self.write("recording a call", |transaction| {
             runs::known(transaction, run)?;
             let id = insert(transaction, run, CallOrigin::Own, record)?;
-            run_course::count_cost(transaction, run, record)?;
+            run_course::count_cost(transaction, run, record.spent_tokens(), record.worked_ms())?;
             Ok(id)
         })
     }

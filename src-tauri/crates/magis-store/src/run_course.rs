@@ -4,7 +4,7 @@
 //! The table itself is `runs`'.
 
 use crate::error::Fault;
-use crate::{CallRecord, DiffSize, Parent};
+use crate::{DiffSize, Parent};
 use magis_core::{Base, RunEvent, RunId, RunOutcome};
 use rusqlite::Transaction;
 
@@ -111,14 +111,10 @@ pub(crate) fn leave(transaction: &Transaction<'_>, id: RunId) -> Result<(), Faul
 }
 
 /// Adds a call to the tokens and the time a run has cost.
-pub(crate) fn count_cost(transaction: &Transaction<'_>, id: RunId, call: &CallRecord) -> Result<(), Fault> {
+pub(crate) fn count_cost(transaction: &Transaction<'_>, id: RunId, tokens: u32, worked_ms: i64) -> Result<(), Fault> {
     transaction.execute(
         "UPDATE runs SET tokens = tokens + ?2, worked_ms = worked_ms + ?3 WHERE id = ?1",
-        (
-            id.0,
-            call.spent_tokens(),
-            i64::from(call.prompt_ms) + i64::from(call.generate_ms),
-        ),
+        (id.0, tokens, worked_ms),
     )?;
     Ok(())
 }

@@ -13,6 +13,7 @@ mod outline;
 mod scan;
 mod shape;
 mod skeleton;
+mod symbol;
 mod syntax;
 mod tree;
 
@@ -20,6 +21,7 @@ pub use answer::{extract_definition, strip_fences};
 pub use chunks::{Chunk, chunks};
 pub use language::Language;
 pub use layout::reindent;
-pub use outline::{Import, Outline, Symbol, SymbolKind, outline, outline_and_chunks};
+pub use outline::{Outline, Symbol, outline, outline_and_chunks};
 pub use skeleton::{Skeleton, skeleton, skeleton_within};
+pub use symbol::{Import, SymbolKind};
 pub use syntax::{parses_worse, same_code, syntax_errors};

@@ -1,8 +1,8 @@
 //! What a file defines and imports, and on which lines.
 
-use crate::Language;
 use crate::chunks::{Chunk, chunks_of};
 use crate::scan::{Definition, Scan, scan_of};
+use crate::{Import, Language, SymbolKind};
 use magis_core::{LineSpan, RepoPath};
 
 /// What a file defines and imports.
@@ -36,44 +36,6 @@ pub struct Symbol {
     pub signature: String,
     /// How many definitions it lies in.
     pub depth: u32,
-}
-
-/// What a definition is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SymbolKind {
-    /// A function outside any type.
-    Function,
-    /// A function of a type.
-    Method,
-    /// A class.
-    Class,
-    /// A struct or union.
-    Struct,
-    /// An enumeration.
-    Enum,
-    /// An interface.
-    Interface,
-    /// A trait.
-    Trait,
-    /// A module or namespace.
-    Module,
-    /// A constant, static or module-level variable.
-    Constant,
-    /// A type alias.
-    Type,
-    /// A macro.
-    Macro,
-}
-
-/// One import.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Import {
-    /// The module or path as written, relative dots kept, quotes and brackets off.
-    pub target: String,
-    /// The names taken from it; empty where the whole is imported.
-    pub names: Vec<String>,
-    /// The line it begins on.
-    pub line: u32,
 }
 
 /// Finds the definitions and imports of a text.
@@ -130,25 +92,6 @@ pub(crate) fn is_called(qualified_name: &str, name: &str) -> bool {
     whole
         .strip_suffix(&wanted)
         .is_some_and(|rest| !wanted.is_empty() && (rest.is_empty() || rest.ends_with('.')))
-}
-
-impl SymbolKind {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Function => "function",
-            Self::Method => "method",
-            Self::Class => "class",
-            Self::Struct => "struct",
-            Self::Enum => "enum",
-            Self::Interface => "interface",
-            Self::Trait => "trait",
-            Self::Module => "module",
-            Self::Constant => "constant",
-            Self::Type => "type",
-            Self::Macro => "macro",
-        }
-    }
 }
 
 impl std::fmt::Display for SymbolKind {

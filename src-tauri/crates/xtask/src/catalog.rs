@@ -10,6 +10,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::folders;
 
+/// The model of the tests that use a real one.
+pub const TEST_MODEL: &str = "smollm2-135m";
+
 const CATALOG: &str = include_str!("../../../../models/catalog.toml");
 
 /// Fetches a model through `magis` into the models folder of a data folder, unless it is there, and returns its file.
@@ -117,7 +120,7 @@ mod tests {
 
     #[test]
     fn models_of_demo_and_tests_are_in_the_catalogue() {
-        for id in [crate::demo::DEFAULT_MODEL, crate::checks::TEST_MODEL] {
+        for id in [crate::demo::DEFAULT_MODEL, TEST_MODEL] {
             assert!(file_name(CATALOG, id).is_some(), "{id}");
         }
     }

@@ -10,13 +10,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo;
-use crate::catalog::{self, ModelFolders};
+use crate::catalog::{self, ModelFolders, TEST_MODEL};
 use crate::step::{self, Finished};
-use crate::{desktop, folders, layers, network, tools, window};
-
-/// The model of the tests that use a real one.
-pub const TEST_MODEL: &str = "smollm2-135m";
+use crate::{cargo, desktop, folders, layers, network, tools, window};
 
 /// The variable in which those tests look for its file.
 const TEST_MODEL_VARIABLE: &str = "MAGIS_TEST_MODEL";
@@ -27,17 +23,7 @@ pub fn run() -> ExitCode {
     let mut counts = Counts::default();
     let mut model = None;
     let mut steps = vec![
-        step::run("layers", || match layers::check()? {
-            Ok(remark) => Ok(remark),
-            Err(broken) => bail!(
-                "{}",
-                broken
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join("\n       ")
-            ),
-        }),
+        step::run("layers", || listed(layers::check()?)),
         step::run("front end", || {
             window::packages()?;
             // The window's program holds what is built here, so it comes before all that compiles the program.
@@ -117,6 +103,11 @@ impl Counts {
         self.passed += other.passed;
         self.failed += other.failed;
     }
+}
+
+/// The remark of a check, or all that breaks it as one error.
+fn listed(checked: Result<String, Vec<String>>) -> Result<String> {
+    checked.map_err(|broken| anyhow::anyhow!(broken.join("\n       ")))
 }
 
 fn plain(command: &mut Command) -> Result<String> {

@@ -12,11 +12,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use magis_sample::SampleIssue;
 
-use crate::cargo;
 use crate::catalog::{self, ModelFolders};
-use crate::folders;
 use crate::sandbox::{self, Ending, Network};
 use crate::step::{self, Finished};
+use crate::{cargo, folders};
 
 /// The model of the demo, which is the program's default.
 pub const DEFAULT_MODEL: &str = "qwen2.5-coder-1.5b";

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::checks::TEST_MODEL;
 use crate::{cargo, catalog, folders, network, window};
 
 /// Runs the tests on the program as the tests before them built it.
@@ -38,7 +37,7 @@ fn models(model: &Path) -> Result<PathBuf> {
     let model = model
         .canonicalize()
         .with_context(|| format!("finding {}", model.display()))?;
-    let name = catalog::file(TEST_MODEL)?;
+    let name = catalog::file(catalog::TEST_MODEL)?;
     let link = folder.join(name);
     if fs::read_link(&link).is_ok_and(|target| target == model) {
         return Ok(folder);

@@ -1,7 +1,8 @@
-//! `cargo xtask layers`: which crate of the workspace may depend on which, and on which packages from outside.
+//! `cargo xtask layers`: which crate of the workspace may depend on which, and on which packages from outside; and that no modules
+//! of a crate import each other in a ring.
 //!
-//! The judgement ([`violations`]) is a function of the crates and the table in [`plan`]; only [`run`] asks cargo. It does not look into source files:
-//! a crate cannot use what its manifest does not name.
+//! The judgement ([`violations`], [`modules::cycles`]) is a function of the crates and the table in [`plan`]; only [`check`] asks
+//! cargo and reads files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,8 +11,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::cargo;
+use crate::{cargo, sources};
 
+mod modules;
 mod plan;
 
 use plan::{Layer, Outside};
@@ -67,7 +69,7 @@ impl fmt::Display for Violation {
 /// Holds the rules against the workspace and prints what breaks them.
 ///
 /// # Errors
-/// When cargo's metadata cannot be had.
+/// When cargo's metadata or a source file cannot be read.
 pub fn run() -> Result<ExitCode> {
     match check()? {
         Ok(remark) => {
@@ -78,25 +80,28 @@ pub fn run() -> Result<ExitCode> {
             for violation in &broken {
                 eprintln!("{violation}");
             }
-            eprintln!(
-                "{} arrows break the rules in src-tauri/crates/xtask/src/layers/plan.rs",
-                broken.len()
-            );
+            eprintln!("{} break the rules in src-tauri/crates/xtask/src/layers", broken.len());
             Ok(ExitCode::FAILURE)
         }
     }
 }
 
-/// Asks cargo and judges: a remark when every rule is kept, else what breaks one.
+/// Asks cargo, reads the sources and judges: a remark when every rule is kept, else a sentence for each that is not.
 ///
 /// # Errors
-/// When cargo's metadata cannot be had.
-pub fn check() -> Result<Result<String, Vec<Violation>>> {
+/// When cargo's metadata or a source file cannot be read.
+pub fn check() -> Result<Result<String, Vec<String>>> {
     let workspace = parse(&cargo::metadata()?)?;
-    let broken = violations(&workspace);
+    let targets = sources::of_workspace()?;
+    let arrows = violations(&workspace)
+        .into_iter()
+        .map(|violation| violation.to_string());
+    let cycles = targets.iter().flat_map(modules::cycles).map(|cycle| cycle.to_string());
+    let broken: Vec<String> = arrows.chain(cycles).collect();
     if broken.is_empty() {
+        let modules: usize = targets.iter().map(|target| target.modules.len()).sum();
         return Ok(Ok(format!(
-            "{} crates, {} arrows, all as they should be",
+            "{} crates, {} arrows and {modules} modules, all as they should be",
             workspace.crates.len(),
             workspace.arrows.len()
         )));

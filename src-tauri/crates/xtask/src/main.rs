@@ -19,10 +19,12 @@ mod demo;
 mod desktop;
 mod folders;
 mod layers;
+mod names;
 mod network;
 mod sandbox;
 mod screenshots;
 mod setup;
+mod sources;
 mod step;
 mod tools;
 mod window;
@@ -48,8 +50,10 @@ enum Task {
     Screenshots(ScreenshotArguments),
     /// Make the packages, .deb and .rpm, with the licences of everything inside, into target/bundle.
     Bundle(BundleArguments),
-    /// Hold the dependency rules between the crates against `cargo metadata`.
+    /// Hold the rules between the crates against `cargo metadata`, and look for import cycles between their modules.
     Layers,
+    /// List public types of one name in two crates.
+    Names,
 }
 
 #[derive(Debug, Args)]
@@ -148,6 +152,7 @@ fn perform(task: Task) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Task::Layers => layers::run(),
+        Task::Names => names::run(),
     }
 }
 

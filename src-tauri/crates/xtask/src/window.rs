@@ -10,9 +10,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo;
-use crate::folders;
 use crate::network::Network;
+use crate::{cargo, folders};
 
 /// Whether this session has a display to open a window on.
 pub fn has_display() -> bool {

@@ -13,8 +13,7 @@ use magis_engine::layers::llama::{LoadRequest, WorkerModel};
 use magis_engine::layers::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::layers::repo::{HeadState, Repository};
 use magis_engine::layers::store::{RunFilter, Store};
-use magis_platform::memory;
-use magis_platform::now_ms;
+use magis_platform::{memory, now_ms};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

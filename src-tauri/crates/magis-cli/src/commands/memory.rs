@@ -1,8 +1,7 @@
 //! `magis memory`: what is remembered of repositories.
 
-use super::Place;
 use super::inspect::known_repository;
-use super::{agreed, say_erasure};
+use super::{Place, agreed, say_erasure};
 use crate::args::{MemoryCommand, MemoryFileArgs};
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};

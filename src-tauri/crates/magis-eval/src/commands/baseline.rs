@@ -18,8 +18,7 @@ use magis_engine::layers::llm::{
 use magis_engine::layers::store::{CallKind, CallRecord, NewRepository, NewRun};
 use magis_eval::repair::{Repaired, patch_of};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
-use magis_platform::hex;
-use magis_platform::now_ms;
+use magis_platform::{hex, now_ms};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::process::ExitCode;

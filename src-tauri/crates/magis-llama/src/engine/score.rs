@@ -3,8 +3,7 @@
 //!
 //! The likelihood of a token stands in the logits of the one before it, so the last token of a text is never computed.
 
-use super::native::StepError;
-use super::native::{Output, Sequence, Step, Token};
+use super::native::{Output, Sequence, Step, StepError, Token};
 use super::sampler::LogSoftmax;
 use super::{Engine, EngineError, milliseconds};
 use magis_llm::{LlmError, Score, ScoreReply, ScoreRequest, Usage};

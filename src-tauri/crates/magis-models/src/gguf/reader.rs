@@ -2,8 +2,7 @@
 //!
 //! It knows the format, not the meaning of keys, except which few values are worth keeping.
 
-use super::types;
-use super::{ChatTemplate, ModelFileError, Numbers};
+use super::{ChatTemplate, ModelFileError, Numbers, types};
 use magis_core::harmless_name;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -6,7 +6,7 @@ use crate::Sha256Hex;
 use magis_platform::private;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -69,7 +69,7 @@ impl HashMemory {
             modified,
             sha256,
         })?;
-        write_atomically(&self.note_of(path), &note)
+        private::write_atomically(&self.note_of(path), &note)
     }
 
     pub(super) fn forget(&self, path: &Path) {
@@ -99,21 +99,6 @@ impl HashMemory {
         self.folder
             .join(format!("{}.json", Sha256Hex::of(path.as_os_str().as_encoded_bytes())))
     }
-}
-
-/// Writes a small file so that a reader sees the old or the new one, never half.
-pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut half = path.as_os_str().to_owned();
-    half.push(format!(".{}.new", std::process::id()));
-    let half = PathBuf::from(half);
-    let mut file = private::file_options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&half)?;
-    file.write_all(contents)?;
-    file.sync_all()?;
-    fs::rename(&half, path)
 }
 
 fn stamp(path: &Path) -> io::Result<(u64, i64)> {

@@ -1,7 +1,8 @@
 //! What the functions that match best call: the fault is often one call below the function that the issue describes.
 
-use super::{Found, Reading, best, idf};
-use crate::metadata::Shape;
+use super::{Found, Reading, best};
+use crate::idf::idf;
+use crate::known_symbol::SymbolShape;
 use magis_core::Evidence;
 
 /// So many of the best chunks are followed.
@@ -90,7 +91,7 @@ fn seeds(reading: &Reading<'_>) -> Vec<Seed> {
         }
         let symbols = view.files[file].symbols().iter().enumerate();
         let within = symbols.filter(|(_, symbol)| {
-            symbol.shape == Shape::Function && symbol.span.intersection(view.spans[chunk]).is_some()
+            symbol.shape == SymbolShape::Function && symbol.span.intersection(view.spans[chunk]).is_some()
         });
         for (symbol, _) in within {
             if !found.iter().any(|seed| (seed.file, seed.symbol) == (file, symbol)) {

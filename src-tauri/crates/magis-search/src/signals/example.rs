@@ -1,8 +1,9 @@
 //! What the code in the issue calls, where its own imports lead: `from tides import gauge` and `gauge(3)` mean the file
 //! that defines `gauge` and that the module `tides` has it from.
 
-use super::{Found, Reading, idf};
+use super::{Found, Reading};
 use crate::examples::Example;
+use crate::idf::idf;
 use crate::uses;
 use crate::view::View;
 use magis_core::{Evidence, RepoPath};

@@ -1,7 +1,8 @@
 //! Runs of words of the issue that stand in string literals: messages, options, labels.
 
-use super::{Found, Reading, idf};
-use crate::view::File;
+use super::{Found, Reading};
+use crate::file::File;
+use crate::idf::idf;
 use crate::{SearchError, literals};
 use magis_core::Evidence;
 use std::collections::BTreeMap;

@@ -141,12 +141,6 @@ pub(crate) fn named<'a, Match: Fn(&str) -> f64>(
     Found::of(strengths, move |file| names[file].map(quoted))
 }
 
-/// How telling it is that `having` of `all` have something, 0..1.
-pub(crate) fn idf(all: usize, having: usize) -> f64 {
-    let all = all as f64 + 1.0;
-    ((all / (having as f64 + 1.0)).ln() / all.ln()).max(0.0)
-}
-
 /// The largest value, or 1 where none is above 0: what is divided by.
 pub(crate) fn best(values: impl Iterator<Item = f64>) -> f64 {
     let best = values.fold(0.0, f64::max);

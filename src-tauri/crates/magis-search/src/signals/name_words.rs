@@ -1,7 +1,7 @@
 //! Words of the issue that together make up a name: "the separability matrix" means `separability_matrix`.
 
 use super::{Found, Reading};
-use crate::metadata::Shape;
+use crate::known_symbol::SymbolShape;
 use magis_core::Evidence;
 
 pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
@@ -12,7 +12,7 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     let mut which: Vec<Option<usize>> = vec![None; view.files.len()];
     for (file, known) in view.files.iter().enumerate() {
         for (number, symbol) in known.symbols().iter().enumerate() {
-            if symbol.shape == Shape::Constant {
+            if symbol.shape == SymbolShape::Constant {
                 continue;
             }
             let score = scorer.score(words.of(known.content, number));

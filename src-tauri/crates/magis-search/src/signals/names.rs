@@ -1,8 +1,9 @@
 //! Names the issue mentions that a file defines: who defines a name ranks above who uses it.
 
-use super::{Found, Reading, idf};
+use super::{Found, Reading};
+use crate::idf::idf;
 use crate::issue::Mention;
-use crate::metadata::Shape;
+use crate::known_symbol::SymbolShape;
 use crate::tokens;
 use magis_core::Evidence;
 use std::collections::{BTreeMap, HashMap};
@@ -29,7 +30,11 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     for (file, known) in files.iter().enumerate() {
         for symbol in known.symbols() {
             let last_two = symbol.last_two();
-            let worth = if symbol.shape == Shape::Constant { 0.5 } else { 1.0 };
+            let worth = if symbol.shape == SymbolShape::Constant {
+                0.5
+            } else {
+                1.0
+            };
             for name in [last_two.as_str(), symbol.name()] {
                 let Some(mention) = wanted.get(name) else { continue };
                 let owned = name != last_two && symbol.owner().is_some();

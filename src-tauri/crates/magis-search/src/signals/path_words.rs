@@ -1,6 +1,7 @@
 //! Words of the path that stand in the issue.
 
-use super::{Found, Reading, idf};
+use super::{Found, Reading};
+use crate::idf::idf;
 use crate::{Term, tokens};
 use magis_core::Evidence;
 use std::collections::HashMap;

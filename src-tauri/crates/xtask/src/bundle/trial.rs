@@ -141,7 +141,7 @@ fn window(root: &Path, folder: &Path) -> Result<()> {
     let model = checks::test_model()?;
     let models = root.join(MODELS.trim_start_matches('/'));
     fs::create_dir_all(&models).with_context(|| format!("creating {}", models.display()))?;
-    fs::copy(&model, models.join(catalog::file(checks::TEST_MODEL)?)).context("copying the test model")?;
+    fs::copy(&model, models.join(catalog::file(catalog::TEST_MODEL)?)).context("copying the test model")?;
     let tests = folders::workspace().join("ui/tests");
     fs::create_dir_all(root.join(relative(&tests))).context("making room for the tests' files in the root")?;
     let program = folder.join("magis-app");

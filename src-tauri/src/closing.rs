@@ -1,8 +1,6 @@
 //! Closing the window: at once where nothing is worked on, else after the person said what becomes of the runs.
 
-use super::MAIN;
-use crate::driving::Halt;
-use crate::state::App;
+use crate::state::{App, Halt};
 use crate::view::{CloseAnswer, CloseAsked};
 use magis_platform::now_ms;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +8,8 @@ use std::time::Duration;
 use tauri::{AppHandle, Manager as _, Window, WindowEvent};
 use tauri_specta::Event as _;
 
+/// The label of the one window; capabilities name it.
+pub(crate) const MAIN: &str = "main";
 /// How long runs may take to halt before the program ends all the same; their logs hold everything anyway.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -51,7 +51,7 @@ impl Closing {
 }
 
 /// The window was asked to close.
-pub(super) fn asked(window: &Window, event: &WindowEvent) {
+pub(crate) fn asked(window: &Window, event: &WindowEvent) {
     let WindowEvent::CloseRequested { api, .. } = event else {
         return;
     };
@@ -75,7 +75,7 @@ pub(super) fn asked(window: &Window, event: &WindowEvent) {
 }
 
 /// Somebody started the program again: the window comes back.
-pub(super) fn come_back(handle: &AppHandle) {
+pub(crate) fn come_back(handle: &AppHandle) {
     if let Some(closing) = handle.try_state::<Closing>() {
         closing.in_background.store(false, Ordering::Relaxed);
     }
@@ -88,7 +88,7 @@ pub(super) fn come_back(handle: &AppHandle) {
 }
 
 /// No run is left to work on: a program without a window ends.
-pub(super) fn idle(handle: &AppHandle) {
+pub(crate) fn idle(handle: &AppHandle) {
     let in_background = handle
         .try_state::<Closing>()
         .is_some_and(|closing| closing.in_background.load(Ordering::Relaxed));

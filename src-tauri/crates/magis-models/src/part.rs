@@ -3,7 +3,6 @@
 //! It knows nothing of where bytes come from beyond the note, and decides nothing about retrying.
 
 use crate::Sha256Hex;
-use crate::library::hashes::write_atomically;
 use magis_platform::private;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
@@ -133,7 +132,7 @@ impl PartFile {
     /// Makes bytes and note last.
     pub(super) fn save(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
-        write_atomically(&self.files.state, &serde_json::to_vec(&self.state)?)
+        private::write_atomically(&self.files.state, &serde_json::to_vec(&self.state)?)
     }
 
     pub(super) fn hash(&mut self, seen: impl FnMut(u64) -> io::Result<()>) -> io::Result<Sha256Hex> {
