@@ -6,12 +6,12 @@
 use crate::awake::Awake;
 use crate::follow;
 use crate::problem::Problem;
-use crate::state::{Active, App, Change, Driving, Halt, Loaded, LoadedAs, ModelSource, broken_off};
-use crate::view::RunNews;
+use crate::state::{Active, App, AppEvent, Driving, Halt, Loaded, LoadedAs, ModelSource, broken_off};
+use crate::view::RunUpdate;
 use magis_core::RunId;
 use magis_engine::layers::llama::WorkerModel;
 use magis_engine::layers::llm::LanguageModel;
-use magis_engine::layers::store::RunStatus;
+use magis_engine::layers::store::StoredStatus;
 use magis_engine::{DriveEnd, Magis};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Driving {
             state.waiting.push_back(run);
             !std::mem::replace(&mut state.is_worked_off, true)
         };
-        app.ring(Change::Runs(Some(run)));
+        app.notify(AppEvent::Runs(Some(run)));
         if begins {
             tokio::spawn(work_off(app.clone()));
         }
@@ -55,7 +55,7 @@ impl Driving {
             state.waiting.len() < before
         };
         if waited {
-            app.magis()?.store().set_run_status(run, RunStatus::Paused)?;
+            app.magis()?.store().set_run_status(run, StoredStatus::Paused)?;
             self.dismiss(app, run);
         }
         Ok(())
@@ -79,9 +79,9 @@ impl Driving {
 
     /// Tells that a run is no longer in the queue.
     fn dismiss(&self, app: &App, run: RunId) {
-        self.tell(run, &RunNews::Stopped);
+        self.tell(run, &RunUpdate::Stopped);
         self.forget_followers(run);
-        app.ring(Change::Runs(Some(run)));
+        app.notify(AppEvent::Runs(Some(run)));
     }
 
     /// The model of this name, loaded as the settings say; the one that is loaded already where it is that one.
@@ -174,7 +174,7 @@ async fn work_off(app: App) {
             });
             run
         };
-        app.ring(Change::Runs(Some(run)));
+        app.notify(AppEvent::Runs(Some(run)));
         let end = carry_out(&app, run, &stop).await;
         last = driving.state().active.take().and_then(|active| active.halt);
         finish(&app, run, end, &stop);
@@ -186,7 +186,7 @@ async fn work_off(app: App) {
     if last.is_none() {
         Driving::free_when_idle(&app);
     }
-    app.ring(Change::Idle);
+    app.notify(AppEvent::Idle);
 }
 
 /// Loads the model and drives the run to its end or until it is halted.
@@ -195,7 +195,7 @@ async fn carry_out(app: &App, run: RunId, stop: &CancellationToken) -> Result<Dr
     let driving = app.driving();
     let name = magis.state(run)?.request().model.clone();
     driving.set_loading(Some(name.clone()));
-    driving.tell(run, &RunNews::Loading { model: name.clone() });
+    driving.tell(run, &RunUpdate::Loading { model: name.clone() });
     let model = tokio::select! {
         model = driving.model(app, &magis, &name) => model?,
         () = stop.cancelled() => {
@@ -222,21 +222,21 @@ fn finish(app: &App, run: RunId, end: Result<DriveEnd, Problem>, stop: &Cancella
     if driving.is_followed(run)
         && let Ok(view) = app.run_view(run)
     {
-        driving.tell(run, &RunNews::View { view: Box::new(view) });
+        driving.tell(run, &RunUpdate::View { view: Box::new(view) });
     }
     let waits_for_person = !stop.is_cancelled();
     driving.tell(
         run,
         &match end {
-            Ok(DriveEnd::Ended(_)) => RunNews::Ended,
-            Ok(DriveEnd::Stopped) => RunNews::Stopped,
-            Err(problem) => RunNews::Problem { problem },
+            Ok(DriveEnd::Ended(_)) => RunUpdate::Ended,
+            Ok(DriveEnd::Stopped) => RunUpdate::Stopped,
+            Err(problem) => RunUpdate::Problem { problem },
         },
     );
     driving.forget_followers(run);
-    app.ring(Change::Runs(Some(run)));
+    app.notify(AppEvent::Runs(Some(run)));
     if waits_for_person {
-        app.ring(Change::RunEnded(run));
+        app.notify(AppEvent::RunEnded(run));
     }
 }
 
@@ -248,8 +248,8 @@ fn settle(app: &App, run: RunId) {
     }
     let store = magis.store();
     let stands = store.run(run).map(|found| found.entry.status);
-    if matches!(stands, Ok(RunStatus::Queued | RunStatus::Running)) {
+    if matches!(stands, Ok(StoredStatus::Queued | StoredStatus::Running)) {
         // Where this fails, the next start finds the run without a driver and marks it interrupted.
-        drop(store.set_run_status(run, RunStatus::Paused));
+        drop(store.set_run_status(run, StoredStatus::Paused));
     }
 }

@@ -3,11 +3,11 @@
 //! It drives nothing. Text comes at most twenty times a second, so that a window has time to draw it.
 
 use crate::state::App;
-use crate::view::RunNews;
+use crate::view::RunUpdate;
 use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
 use magis_engine::layers::flow::{Run, TaskState};
-use magis_engine::layers::store::{RunFilter, RunStatus};
-use magis_engine::{Eta, Magis, Progress, Spent, Worked};
+use magis_engine::layers::store::{RunFilter, StoredStatus};
+use magis_engine::{Eta, Magis, Progress, StageTimes, Worked};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -49,7 +49,7 @@ struct Watch<'a> {
     is_behind: bool,
     worked: Worked,
     eta: Eta,
-    spent: Spent,
+    spent: StageTimes,
     /// When the last event came: time since then is not in `spent`.
     marked: Instant,
     stage: Stage,
@@ -86,7 +86,7 @@ impl<'a> Watch<'a> {
             spent: magis
                 .store()
                 .events(run)
-                .map(|events| Spent::of(&events))
+                .map(|events| StageTimes::of(&events))
                 .unwrap_or_default(),
             marked: Instant::now(),
             stage: state.as_ref().map_or(Stage::Locate, Run::stage),
@@ -99,7 +99,7 @@ impl<'a> Watch<'a> {
         self.worked.note(&seen, Instant::now());
         match seen {
             Progress::Event { event, .. } => self.note(&event),
-            Progress::Indexing { done, total } => self.tell(&RunNews::Indexing {
+            Progress::Indexing { done, total } => self.tell(&RunUpdate::Indexing {
                 done: u32::try_from(done).unwrap_or(u32::MAX),
                 total: u32::try_from(total).unwrap_or(u32::MAX),
             }),
@@ -142,7 +142,7 @@ impl<'a> Watch<'a> {
             } => {
                 self.send_text();
                 self.call = None;
-                self.tell(&RunNews::CallEnded {
+                self.tell(&RunUpdate::CallEnded {
                     prompt_tokens,
                     reused_tokens,
                     generated_tokens,
@@ -185,7 +185,7 @@ impl<'a> Watch<'a> {
             && self.app.driving().is_followed(self.run)
             && let Ok(view) = self.app.run_view(self.run)
         {
-            self.tell(&RunNews::View { view: Box::new(view) });
+            self.tell(&RunUpdate::View { view: Box::new(view) });
         }
         if somebody_came {
             self.send_speed();
@@ -220,21 +220,21 @@ impl<'a> Watch<'a> {
             let seconds = call.first_text?.elapsed().as_secs_f64();
             (seconds > 0.1).then(|| f64::from(call.pieces) / seconds)
         });
-        self.tell(&RunNews::Speed {
+        self.tell(&RunUpdate::Speed {
             tokens_per_second: writing.unwrap_or(0.0),
             worked_ms: millis(self.worked.until(Instant::now())),
             left_ms: self.eta.remaining(&spent, self.stage, done).map(millis),
         });
     }
 
-    fn tell(&self, news: &RunNews) {
+    fn tell(&self, news: &RunUpdate) {
         self.app.driving().tell(self.run, news);
     }
 }
 
 impl Call {
-    fn started(&self) -> RunNews {
-        RunNews::CallStarted {
+    fn started(&self) -> RunUpdate {
+        RunUpdate::CallStarted {
             stage: self.stage,
             agent: self.agent,
             step: self.step.to_owned(),
@@ -243,8 +243,8 @@ impl Call {
         }
     }
 
-    fn text(&self, delta: String) -> RunNews {
-        RunNews::Text {
+    fn text(&self, delta: String) -> RunUpdate {
+        RunUpdate::Text {
             task: self.task,
             agent: self.agent,
             step: self.step.to_owned(),
@@ -256,7 +256,7 @@ impl Call {
 /// What the last runs with the same model took.
 fn eta(magis: &Magis, run: RunId) -> Eta {
     let ended = RunFilter {
-        status: Some(RunStatus::Ended),
+        status: Some(StoredStatus::Ended),
         limit: 50,
         ..RunFilter::default()
     };
@@ -265,11 +265,11 @@ fn eta(magis: &Magis, run: RunId) -> Eta {
         return Eta::Unknown;
     };
     let alike = store.runs(&ended).unwrap_or_default().into_iter();
-    let logs: Vec<Spent> = alike
+    let logs: Vec<StageTimes> = alike
         .filter(|entry| entry.model == model && entry.parent.is_none() && entry.size.files > 0)
         .take(PACERS as usize)
         .filter_map(|entry| store.events(entry.id).ok())
-        .map(|events| Spent::of(&events))
+        .map(|events| StageTimes::of(&events))
         .collect();
     Eta::of(&logs)
 }
@@ -279,19 +279,19 @@ fn millis(span: Duration) -> u64 {
 }
 
 /// A follower that comes when a run is not worked on gets its view, and how it stands.
-pub fn standing(app: &App, run: RunId) -> Vec<RunNews> {
+pub fn standing(app: &App, run: RunId) -> Vec<RunUpdate> {
     match app.run_view(run) {
         Ok(view) => {
             let is_over = view.outcome.is_some();
-            let view = RunNews::View { view: Box::new(view) };
+            let view = RunUpdate::View { view: Box::new(view) };
             let then = match app.driving().loading_for(run) {
-                Some(model) => Some(RunNews::Loading { model }),
+                Some(model) => Some(RunUpdate::Loading { model }),
                 None if app.driving().drives(run) => None,
-                None if is_over => Some(RunNews::Ended),
-                None => Some(RunNews::Stopped),
+                None if is_over => Some(RunUpdate::Ended),
+                None => Some(RunUpdate::Stopped),
             };
             std::iter::once(view).chain(then).collect()
         }
-        Err(problem) => vec![RunNews::Problem { problem }],
+        Err(problem) => vec![RunUpdate::Problem { problem }],
     }
 }

@@ -22,7 +22,7 @@ pub use arguments::{Arguments, WORKER};
 pub use commands::all as commands;
 pub use problem::Problem;
 pub use shell::run;
-pub use state::{App, Bell, Change, Halt, ModelSource, Place, Sink};
+pub use state::{App, AppEvent, Halt, LaunchOptions, ModelSource, Notifier, Sink};
 pub use work::ERASE_ALL;
 
 /// What crosses to the window.

@@ -4,7 +4,7 @@
 
 use crate::arguments::{Arguments, WORKER};
 use crate::closing::{self, Closing, MAIN};
-use crate::state::{App, Bell, Change, ModelSource, Place};
+use crate::state::{App, AppEvent, LaunchOptions, ModelSource, Notifier};
 use crate::view::{
     MemoryChanged, ModelsChanged, RepositoriesChanged, RunsChanged, SettingsChanged, Theme, WatchChanged,
 };
@@ -25,15 +25,15 @@ use tauri_specta::Event as _;
 
 /// Opens the window and stays until it is closed. What keeps it from opening is told in a sentence.
 pub fn run(arguments: Arguments) -> Result<(), String> {
-    let place = place(arguments)?;
+    let launch = launch(arguments)?;
     let commands = crate::commands::all();
     let invoked = commands.invoke_handler();
-    let state_file = place.data.root().join("window.json").display().to_string();
+    let state_file = launch.data.root().join("window.json").display().to_string();
     tauri::Builder::default()
         .plugin(
             tauri_plugin_single_instance::Builder::new()
                 .callback(|handle, words, folder| started_again(handle, &words, &folder))
-                .dbus_id(instance(&place))
+                .dbus_id(instance(&launch))
                 .build(),
         )
         .plugin(tauri_plugin_dialog::init())
@@ -48,8 +48,8 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
         .setup(move |tauri_app| {
             commands.mount_events(tauri_app);
             let handle = tauri_app.handle().clone();
-            let web = place.data.root().join("web");
-            let app = App::open(place, ModelSource::Worker, bell(handle.clone()));
+            let web = launch.data.root().join("web");
+            let app = App::open(launch, ModelSource::Worker, notifier(handle.clone()));
             tauri_app.manage(app.clone());
             tauri_app.manage(Closing::new(handle));
             let page = WebviewUrl::App("index.html".into());
@@ -76,7 +76,7 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
 }
 
 /// Where the data lies; and this very program, which serves the model as well.
-fn place(arguments: Arguments) -> Result<Place, String> {
+fn launch(arguments: Arguments) -> Result<LaunchOptions, String> {
     let here = std::env::current_dir().unwrap_or_default();
     let opening = arguments.opening(&here);
     let data = DataFolder::locate(arguments.data).map_err(|error| error.to_string())?;
@@ -91,7 +91,7 @@ fn place(arguments: Arguments) -> Result<Place, String> {
         args: vec![WORKER.into()],
         priority: Priority::BelowNormal,
     };
-    Ok(Place { data, worker, opening })
+    Ok(LaunchOptions { data, worker, opening })
 }
 
 /// The program was started while its window is open: the window comes to the front and shows what that start named.
@@ -105,9 +105,9 @@ fn started_again(handle: &AppHandle, words: &[String], folder: &str) {
 }
 
 /// One window a data folder: another one is another program.
-fn instance(place: &Place) -> String {
+fn instance(launch: &LaunchOptions) -> String {
     let mut hasher = DefaultHasher::new();
-    place.data.root().hash(&mut hasher);
+    launch.data.root().hash(&mut hasher);
     format!("org.magis.Magis.d{:016x}", hasher.finish())
 }
 
@@ -120,21 +120,21 @@ fn is_ours(url: &Url) -> bool {
 }
 
 /// Rings on what changed.
-fn bell(handle: AppHandle) -> Bell {
+fn notifier(handle: AppHandle) -> Notifier {
     Arc::new(move |change| {
         // A window that is gone needs no news.
         drop(match change {
-            Change::Repositories => RepositoriesChanged {}.emit(&handle),
-            Change::Runs(run) => RunsChanged { run }.emit(&handle),
-            Change::Models => ModelsChanged {}.emit(&handle),
-            Change::Memory(repo) => MemoryChanged { repo }.emit(&handle),
-            Change::Watch(view) => WatchChanged { view: *view }.emit(&handle),
-            Change::Settings => SettingsChanged {}.emit(&handle),
-            Change::RunEnded(run) => {
+            AppEvent::Repositories => RepositoriesChanged {}.emit(&handle),
+            AppEvent::Runs(run) => RunsChanged { run }.emit(&handle),
+            AppEvent::Models => ModelsChanged {}.emit(&handle),
+            AppEvent::Memory(repo) => MemoryChanged { repo }.emit(&handle),
+            AppEvent::Watch(view) => WatchChanged { view: *view }.emit(&handle),
+            AppEvent::Settings => SettingsChanged {}.emit(&handle),
+            AppEvent::RunEnded(run) => {
                 notify(&handle, run);
                 Ok(())
             }
-            Change::Idle => {
+            AppEvent::Idle => {
                 closing::idle(&handle);
                 Ok(())
             }

@@ -1,6 +1,6 @@
 //! What the window holds while it is open: the data folder, the runs it drives, the downloads it makes.
 //!
-//! It knows no window: news goes out through a [`Bell`], and whoever rings it on is `shell`. What a feature does stands
+//! It knows no window: news goes out through a [`Notifier`], and whoever rings it on is `shell`. What a feature does stands
 //! under `work`.
 
 mod driving;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Something the window should look at anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum AppEvent {
     /// The list of repositories.
     Repositories,
     /// A run, or the list of runs.
@@ -43,11 +43,11 @@ pub enum Change {
 }
 
 /// Where news goes.
-pub type Bell = Arc<dyn Fn(Change) + Send + Sync>;
+pub type Notifier = Arc<dyn Fn(AppEvent) + Send + Sync>;
 
 /// Where the data lies, and how the engine's process is started.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct LaunchOptions {
     /// The data folder.
     pub data: DataFolder,
     /// The command of the worker: this very program, started again.
@@ -63,11 +63,11 @@ pub struct App {
 }
 
 struct Inner {
-    place: Place,
+    launch: LaunchOptions,
     magis: RwLock<Result<Magis, Problem>>,
     driving: Driving,
     watching: Watching,
-    bell: Bell,
+    notifier: Notifier,
     fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
 }
@@ -82,16 +82,16 @@ pub struct HeadFiles {
 }
 
 impl App {
-    /// The state of a window on the data folder of `place`. Where that cannot be opened, every command says why.
-    pub fn open(place: Place, models: ModelSource, bell: Bell) -> Self {
-        let magis = open(&place);
+    /// The state of a window on the data folder of `launch`. Where that cannot be opened, every command says why.
+    pub fn open(launch: LaunchOptions, models: ModelSource, notifier: Notifier) -> Self {
+        let magis = open(&launch);
         Self {
             inner: Arc::new(Inner {
-                place,
+                launch,
                 magis: RwLock::new(magis),
                 driving: Driving::new(models),
                 watching: Watching::default(),
-                bell,
+                notifier,
                 fetches: Mutex::default(),
                 head_files: Mutex::default(),
             }),
@@ -105,7 +105,7 @@ impl App {
 
     /// Opens the data folder again, because everything in it was erased or what was wrong may be mended.
     pub fn reopen(&self) -> Result<(), Problem> {
-        let opened = open(&self.inner.place);
+        let opened = open(&self.inner.launch);
         let outcome = opened.as_ref().map(|_| ()).map_err(Clone::clone);
         *self.inner.magis.write().unwrap_or_else(PoisonError::into_inner) = opened;
         self.head_files().clear();
@@ -119,8 +119,8 @@ impl App {
     }
 
     /// Where the data lies.
-    pub fn place(&self) -> &Place {
-        &self.inner.place
+    pub fn launch(&self) -> &LaunchOptions {
+        &self.inner.launch
     }
 
     /// The runs that are worked on and those that wait.
@@ -136,12 +136,12 @@ impl App {
     /// What is remembered of a repository is another thing now: the watch counts it anew, and the window is told.
     pub fn memory_changed(&self, repo: RepoId) {
         self.watching().recount(repo);
-        self.ring(Change::Memory(repo));
+        self.notify(AppEvent::Memory(repo));
     }
 
     /// Tells the window that something is another thing now.
-    pub fn ring(&self, change: Change) {
-        (self.inner.bell)(change);
+    pub fn notify(&self, change: AppEvent) {
+        (self.inner.notifier)(change);
     }
 
     /// The downloads under way, each with the flag that stops it.
@@ -175,6 +175,6 @@ pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
     )
 }
 
-fn open(place: &Place) -> Result<Magis, Problem> {
-    Ok(Magis::open(place.data.clone(), place.worker.clone())?)
+fn open(launch: &LaunchOptions) -> Result<Magis, Problem> {
+    Ok(Magis::open(launch.data.clone(), launch.worker.clone())?)
 }

@@ -4,11 +4,11 @@
 //! One repository at a time, the one that the window shows. How it is watched is the engine's business.
 
 use crate::problem::{Problem, named};
-use crate::state::{App, Change, ModelSource, SummarisedWith, Summariser, Watched, Watching};
-use crate::view::{MemoryCounts, RestReason, UnreadableFiles, Warming, WatchView, WatchedIndex};
+use crate::state::{App, AppEvent, ModelSource, SummarisedWith, Summariser, Watched, Watching};
+use crate::view::{MemoryCounts, Summarising, UnreadableFiles, WaitReason, WatchView, WatchedIndex};
 use magis_core::{RepoId, RepoPath};
 use magis_engine::layers::repo::{WatchOptions, WhyPolling};
-use magis_engine::{MachineUse, WarmingBudget, WarmingModel, WarmingRest, WatchNews};
+use magis_engine::{IdleReason, MachineUse, SummarisationBudget, SummarisationModel, WatchEvent};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -52,12 +52,12 @@ impl Watching {
                 index: WatchedIndex::Looking,
                 unreadable: None,
                 memory: None,
-                warming: Warming::Off,
+                summarising: Summarising::Off,
                 described: 0,
                 spent: 0,
                 problem: None,
             },
-            budget: WarmingBudget::default(),
+            budget: SummarisationBudget::default(),
             summariser: None,
         });
         tokio::spawn(hear(app.clone(), repo, news));
@@ -89,7 +89,7 @@ impl Watching {
     pub fn renew_budget(app: &App) {
         if let Some(known) = app.watching().watched().as_mut() {
             give(known, known.budget);
-            app.ring(Change::Watch(Box::new(known.view.clone())));
+            app.notify(AppEvent::Watch(Box::new(known.view.clone())));
         }
     }
 
@@ -134,54 +134,54 @@ fn steer(app: &App, known: &mut Watched) -> Result<(), Problem> {
         model: app.default_model()?,
         limits: settings.limits(),
     };
-    let budget = WarmingBudget {
-        tokens: settings.warm_tokens,
-        minutes: settings.warm_minutes,
+    let budget = SummarisationBudget {
+        tokens: settings.summarise_tokens,
+        minutes: settings.summarise_minutes,
     };
     if known.budget != budget {
         give(known, budget);
     }
-    if !settings.warm {
+    if !settings.summarise_when_idle {
         known.summariser = None;
-        known.view.warming = Warming::Off;
+        known.view.summarising = Summarising::Off;
     } else if known
         .summariser
         .as_ref()
         .is_none_or(|summariser| summariser.wanted != wanted)
     {
         let model = match app.driving().models() {
-            ModelSource::Given(model) => WarmingModel::Loaded(Arc::clone(model)),
-            ModelSource::Worker => WarmingModel::Named {
+            ModelSource::Given(model) => SummarisationModel::Loaded(Arc::clone(model)),
+            ModelSource::Worker => SummarisationModel::Named {
                 name: wanted.model.clone(),
                 limits: wanted.limits,
             },
         };
         // The one before ends first: there is never a second model.
         known.summariser = None;
-        let switch = known.watch.warm(model, QUIET);
+        let switch = known.watch.summarise_in_background(model, QUIET);
         if app.watching().gives_way.load(Ordering::Relaxed) {
             switch.give_way();
         }
-        known.view.warming = resting(None, None);
+        known.view.summarising = waiting(None, None);
         known.summariser = Some(Summariser {
             wanted,
             switch,
             problem: None,
         });
     }
-    app.ring(Change::Watch(Box::new(known.view.clone())));
+    app.notify(AppEvent::Watch(Box::new(known.view.clone())));
     Ok(())
 }
 
 /// Gives a budget: nothing of it is spent yet.
-fn give(known: &mut Watched, budget: WarmingBudget) {
+fn give(known: &mut Watched, budget: SummarisationBudget) {
     known.budget = budget;
     known.watch.give_budget(budget);
     known.view.spent = 0;
 }
 
-fn resting(why: Option<RestReason>, problem: Option<Problem>) -> Warming {
-    Warming::Resting { why, problem }
+fn waiting(why: Option<WaitReason>, problem: Option<Problem>) -> Summarising {
+    Summarising::Waiting { why, problem }
 }
 
 fn end(ended: Option<Watched>) {
@@ -199,7 +199,7 @@ struct Pending {
 }
 
 /// Takes in what happens to the repository, as long as it is the one at hand, and tells the window of it.
-async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
+async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchEvent>) {
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut pending = Pending::default();
@@ -217,16 +217,16 @@ async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
                 if std::mem::take(&mut pending.view) {
                     let view = app.watching().watched().as_ref().map(|known| known.view.clone());
                     if let Some(view) = view.filter(|view| view.repo == repo) {
-                        app.ring(Change::Watch(Box::new(view)));
+                        app.notify(AppEvent::Watch(Box::new(view)));
                     }
                 }
                 if lists.is_none_or(|last| last.elapsed() >= LISTS) && (pending.repositories || pending.memory) {
                     lists = Some(Instant::now());
                     if std::mem::take(&mut pending.repositories) {
-                        app.ring(Change::Repositories);
+                        app.notify(AppEvent::Repositories);
                     }
                     if std::mem::take(&mut pending.memory) {
-                        app.ring(Change::Memory(repo));
+                        app.notify(AppEvent::Memory(repo));
                     }
                 }
             }
@@ -234,20 +234,20 @@ async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchNews>) {
     }
 }
 
-fn take(known: &mut Watched, news: WatchNews, pending: &mut Pending) {
+fn take(known: &mut Watched, news: WatchEvent, pending: &mut Pending) {
     pending.view = true;
     let Watched { view, summariser, .. } = known;
     match news {
-        WatchNews::Watching { .. } => view.polling = None,
-        WatchNews::Polling { why } => view.polling = Some(polling(&why)),
-        WatchNews::Changed { .. } => pending.repositories = true,
-        WatchNews::Indexing { done, total } => {
+        WatchEvent::Watching { .. } => view.polling = None,
+        WatchEvent::Polling { why } => view.polling = Some(polling(&why)),
+        WatchEvent::Changed { .. } => pending.repositories = true,
+        WatchEvent::Indexing { done, total } => {
             view.index = WatchedIndex::Reading {
                 done: count(done),
                 total: count(total),
             };
         }
-        WatchNews::Indexed { files, took_ms, .. } => {
+        WatchEvent::Indexed { files, took_ms, .. } => {
             view.index = WatchedIndex::Right {
                 files: count(files),
                 took_ms,
@@ -255,7 +255,7 @@ fn take(known: &mut Watched, news: WatchNews, pending: &mut Pending) {
             view.problem = None;
             pending.repositories = true;
         }
-        WatchNews::Memory {
+        WatchEvent::Memory {
             fresh,
             stale,
             none,
@@ -270,31 +270,31 @@ fn take(known: &mut Watched, news: WatchNews, pending: &mut Pending) {
             pending.memory |= view.memory.is_some() && view.memory != counts;
             view.memory = counts;
         }
-        WatchNews::Warming { path } => {
-            view.warming = Warming::Describing { path: path.to_string() };
+        WatchEvent::Summarising { path } => {
+            view.summarising = Summarising::Describing { path: path.to_string() };
         }
-        WatchNews::Warmed { spent, .. } => {
+        WatchEvent::Summarised { spent, .. } => {
             view.described += 1;
             view.spent = spent;
             if let Some(summariser) = summariser {
                 summariser.problem = None;
             }
         }
-        WatchNews::WarmingFailed(failure) => {
+        WatchEvent::SummarisingFailed(failure) => {
             if let Some(summariser) = summariser {
                 summariser.problem = Some((&*failure.error).into());
             }
         }
-        WatchNews::Resting { why } => {
+        WatchEvent::Idle { why } => {
             if let Some(summariser) = summariser {
-                let problem = summariser.problem.clone().filter(|_| why == WarmingRest::Failed);
-                view.warming = resting(Some(why.into()), problem);
+                let problem = summariser.problem.clone().filter(|_| why == IdleReason::Failed);
+                view.summarising = waiting(Some(why.into()), problem);
             }
         }
-        WatchNews::Unreadable { files } => view.unreadable = unreadable(&files),
+        WatchEvent::Unreadable { files } => view.unreadable = unreadable(&files),
         // The file stays in the lists, without a description.
-        WatchNews::NotWarmed { .. } => {}
-        WatchNews::Failed(failure) => view.problem = Some((&*failure.error).into()),
+        WatchEvent::NotSummarised { .. } => {}
+        WatchEvent::Failed(failure) => view.problem = Some((&*failure.error).into()),
     }
 }
 

@@ -13,7 +13,7 @@ held.settings.language = (address.get('language') ?? held.settings.language) as 
 
 const events = new Set<(event: T.AppEvent) => void>()
 const drops = new Set<(news: DropNews) => void>()
-const followers = new Map<T.RunId, Set<(news: T.RunNews) => void>>()
+const followers = new Map<T.RunId, Set<(news: T.RunUpdate) => void>>()
 const fetchers = new Map<string, { say: (news: T.FetchNews) => void; end: () => void }>()
 const drafts = new Map<T.RepoId, T.Draft>()
 const reviews = new Map<T.RunId, T.ReviewState>()
@@ -76,12 +76,12 @@ function hits(filter: T.RunListFilter): T.RunHitView[] {
   })
 }
 
-function news(id: T.RunId, one: T.RunNews): void {
+function news(id: T.RunId, one: T.RunUpdate): void {
   followers.get(id)?.forEach((handler) => handler(one))
 }
 
 /** What a follower hears at once: where the run stands, and the call at work with part of its reply. */
-function catchUp(id: T.RunId, handler: (one: T.RunNews) => void): void {
+function catchUp(id: T.RunId, handler: (one: T.RunUpdate) => void): void {
   const row = rowOf(id)
   handler({ kind: 'view', view: viewOf(id) })
   if (!row.driven) {
@@ -107,7 +107,7 @@ const acts: Ipc = {
     emit({ kind: 'settings_changed' })
     if (watched !== null) emit({ kind: 'watch_changed', view: watching(watched) })
   },
-  renewWarmingBudget: async () => {
+  renewSummarisationBudget: async () => {
     if (watched !== null) emit({ kind: 'watch_changed', view: { ...watching(watched), spent: 0 } })
   },
   fetched: async () => clone(held.fetched),
@@ -329,9 +329,9 @@ function watching(repo: T.RepoId): T.WatchView {
     index: { kind: 'right', files: memory.files.length, took_ms: 44 },
     unreadable: null,
     memory: memory.counts,
-    warming: !settings.warm ? { kind: 'off' } : path === undefined ? { kind: 'resting', why: 'done' } : { kind: 'describing', path },
-    described: settings.warm ? 3 : 0,
-    spent: settings.warm ? 4_212 : 0,
+    summarising: !settings.summarise_when_idle ? { kind: 'off' } : path === undefined ? { kind: 'waiting', why: 'done' } : { kind: 'describing', path },
+    described: settings.summarise_when_idle ? 3 : 0,
+    spent: settings.summarise_when_idle ? 4_212 : 0,
     problem: null,
   }
 }

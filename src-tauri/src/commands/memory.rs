@@ -52,8 +52,8 @@ pub async fn renew_summary(app: State<'_, App>, repo: RepoId, path: String) -> R
 /// Gives the budget of describing files in advance again.
 #[tauri::command]
 #[specta::specta]
-pub async fn renew_warming_budget(app: State<'_, App>) -> Result<(), Problem> {
-    app.renew_warming_budget();
+pub async fn renew_summarisation_budget(app: State<'_, App>) -> Result<(), Problem> {
+    app.renew_summarisation_budget();
     Ok(())
 }
 

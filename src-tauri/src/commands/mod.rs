@@ -75,7 +75,7 @@ pub fn all() -> Builder<tauri::Wry> {
             memory::export_memory,
             memory::import_memory,
             memory::renew_summary,
-            memory::renew_warming_budget,
+            memory::renew_summarisation_budget,
             models::models,
             models::fetch_model,
             models::pause_fetch,

@@ -4,7 +4,7 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{BaseWish, BranchName, RepositoryRow, SampleIssue, WatchView};
+use crate::view::{BaseRequest, BranchName, RepositoryRow, SampleIssue, WatchView};
 use magis_core::RepoId;
 use std::path::PathBuf;
 use tauri::State;
@@ -47,7 +47,7 @@ pub async fn branches(app: State<'_, App>, id: RepoId) -> Result<Vec<BranchName>
 /// The files a run with this base could read.
 #[tauri::command]
 #[specta::specta]
-pub async fn repository_files(app: State<'_, App>, id: RepoId, base: BaseWish) -> Result<Vec<String>, Problem> {
+pub async fn repository_files(app: State<'_, App>, id: RepoId, base: BaseRequest) -> Result<Vec<String>, Problem> {
     app.work(move |app| app.repository_files(id, base)).await
 }
 

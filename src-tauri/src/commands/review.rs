@@ -4,7 +4,7 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{AppliedView, ApplyWish, ConflictView, FileTexts, PatchView, ReviewState};
+use crate::view::{AppliedView, ApplyRequest, ConflictView, FileTexts, PatchView, ReviewState};
 use magis_core::RunId;
 use tauri::State;
 
@@ -50,9 +50,9 @@ pub async fn apply(
     app: State<'_, App>,
     run: RunId,
     state: ReviewState,
-    wish: ApplyWish,
+    request: ApplyRequest,
 ) -> Result<AppliedView, Problem> {
-    app.work(move |app| app.apply(run, state, wish)).await
+    app.work(move |app| app.apply(run, state, request)).await
 }
 
 /// Takes the last application back.

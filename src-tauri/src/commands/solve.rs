@@ -4,7 +4,7 @@
 
 use crate::problem::Problem;
 use crate::state::{App, Halt};
-use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
+use crate::view::{Estimate, RunRow, RunUpdate, SolveForm, SteeringRequest};
 use magis_core::{RepoId, RunId, Stage};
 use tauri::State;
 use tauri::ipc::Channel;
@@ -61,8 +61,8 @@ pub async fn stop_run(app: State<'_, App>, run: RunId) -> Result<(), Problem> {
 /// Intervenes in a run that is not over.
 #[tauri::command]
 #[specta::specta]
-pub async fn steer(app: State<'_, App>, run: RunId, wish: SteeringWish) -> Result<(), Problem> {
-    app.work(move |app| app.steer(run, wish)).await
+pub async fn steer(app: State<'_, App>, run: RunId, request: SteeringRequest) -> Result<(), Problem> {
+    app.work(move |app| app.steer(run, request)).await
 }
 
 /// Runs again from a stage; the old run stays.
@@ -81,7 +81,7 @@ pub async fn rerun(
 /// Sends what happens in a run, beginning with how it stands, until it halts.
 #[tauri::command]
 #[specta::specta]
-pub async fn follow_run(app: State<'_, App>, run: RunId, channel: Channel<RunNews>) -> Result<(), Problem> {
+pub async fn follow_run(app: State<'_, App>, run: RunId, channel: Channel<RunUpdate>) -> Result<(), Problem> {
     let sink = Box::new(move |news| channel.send(news).is_ok());
     app.work(move |app| {
         app.follow_run(run, sink);

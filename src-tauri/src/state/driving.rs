@@ -2,7 +2,7 @@
 //!
 //! It is what is known; what is done about it stands in `crate::driving`.
 
-use crate::view::RunNews;
+use crate::view::RunUpdate;
 use magis_core::RunId;
 use magis_engine::EngineLimits;
 use magis_engine::layers::llama::WorkerModel;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Where the updates of a run are sent to; it says whether somebody still listens.
-pub type Sink = Box<dyn Fn(RunNews) -> bool + Send>;
+pub type Sink = Box<dyn Fn(RunUpdate) -> bool + Send>;
 
 /// Where models come from.
 pub enum ModelSource {
@@ -153,7 +153,7 @@ impl Driving {
     }
 
     /// Tells those who follow a run; who does not listen any more is forgotten.
-    pub fn tell(&self, run: RunId, news: &RunNews) {
+    pub fn tell(&self, run: RunId, news: &RunUpdate) {
         // The sinks are taken out so that a slow one holds up nobody who asks for the queue.
         let Some(mut sinks) = self.state().followers.remove(&run) else {
             return;

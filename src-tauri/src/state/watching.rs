@@ -4,7 +4,7 @@
 
 use crate::problem::Problem;
 use crate::view::WatchView;
-use magis_engine::{EngineLimits, WarmingBudget, WarmingSwitch, Watch};
+use magis_engine::{EngineLimits, SummarisationBudget, SummarisationSwitch, Watch};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,13 +20,13 @@ pub(crate) struct Watched {
     pub(crate) watch: Watch,
     pub(crate) view: WatchView,
     /// What describing may cost.
-    pub(crate) budget: WarmingBudget,
+    pub(crate) budget: SummarisationBudget,
     pub(crate) summariser: Option<Summariser>,
 }
 
 pub(crate) struct Summariser {
     pub(crate) wanted: SummarisedWith,
-    pub(crate) switch: WarmingSwitch,
+    pub(crate) switch: SummarisationSwitch,
     /// What it could not do the last time.
     pub(crate) problem: Option<Problem>,
 }

@@ -109,11 +109,11 @@ pub struct Settings {
     /// Whether the end of a run is told while another window is in front.
     pub notify: bool,
     /// Whether files of the repository at hand are described in advance, while nobody needs the machine.
-    pub warm: bool,
+    pub summarise_when_idle: bool,
     /// Tokens that may cost, from when it was switched on; none: as many as it takes.
-    pub warm_tokens: Option<u64>,
+    pub summarise_tokens: Option<u64>,
     /// Minutes in which the model may be at work for it; none: as many as it takes.
-    pub warm_minutes: Option<u32>,
+    pub summarise_minutes: Option<u32>,
 }
 
 impl Settings {
@@ -143,9 +143,9 @@ impl Default for Settings {
             max_rounds: 3,
             editor: None,
             notify: true,
-            warm: false,
-            warm_tokens: Some(50_000),
-            warm_minutes: Some(30),
+            summarise_when_idle: false,
+            summarise_tokens: Some(50_000),
+            summarise_minutes: Some(30),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::repository::MemoryCounts;
 use magis_core::{RepoId, RunId};
 use magis_engine::layers::store::Summary;
 use magis_engine::{
-    ExportedMemory, FileMemory, ImportedMemory, MemoryDay as Day, MemoryState, NeedsNone as Why, Remembered,
+    ExportedMemory, FileMemory, ImportedMemory, MemoryDayTotals, MemoryState, Remembered, SummaryNotNeeded,
 };
 use serde::Serialize;
 use specta::Type;
@@ -39,7 +39,7 @@ impl From<MemoryState> for MemoryFileState {
             MemoryState::Fresh => Self::Fresh,
             MemoryState::Stale => Self::Stale,
             MemoryState::None => Self::None,
-            MemoryState::NeedsNone(_) => Self::NeedsNone,
+            MemoryState::SummaryNotNeeded(_) => Self::NeedsNone,
         }
     }
 }
@@ -71,8 +71,8 @@ impl From<FileMemory> for MemoryFile {
             bytes: memory.bytes,
             state: memory.state.into(),
             needs_none: match memory.state {
-                MemoryState::NeedsNone(Why::ShortEnough) => Some(NeedsNone::ShortEnough),
-                MemoryState::NeedsNone(Why::NoText) => Some(NeedsNone::NoText),
+                MemoryState::SummaryNotNeeded(SummaryNotNeeded::ShortEnough) => Some(NeedsNone::ShortEnough),
+                MemoryState::SummaryNotNeeded(SummaryNotNeeded::NoText) => Some(NeedsNone::NoText),
                 MemoryState::Fresh | MemoryState::Stale | MemoryState::None => None,
             },
             tokens: summary.map(|summary| summary.kept.tokens),
@@ -112,14 +112,14 @@ pub struct MemoryReport {
 
 impl MemoryReport {
     /// The report of a repository.
-    pub fn new(repo: RepoId, files: Vec<FileMemory>, days: Vec<Day>) -> Self {
+    pub fn new(repo: RepoId, files: Vec<FileMemory>, days: Vec<MemoryDayTotals>) -> Self {
         let mut counts = MemoryCounts::default();
         for file in &files {
             match file.state {
                 MemoryState::Fresh => counts.fresh += 1,
                 MemoryState::Stale => counts.stale += 1,
                 MemoryState::None => counts.none += 1,
-                MemoryState::NeedsNone(_) => counts.needs_none += 1,
+                MemoryState::SummaryNotNeeded(_) => counts.needs_none += 1,
             }
         }
         Self {
@@ -131,7 +131,7 @@ impl MemoryReport {
             by_day: days
                 .into_iter()
                 .rev()
-                .map(|Day { day, spent, saved }| MemoryDay { day, spent, saved })
+                .map(|MemoryDayTotals { day, spent, saved }| MemoryDay { day, spent, saved })
                 .collect(),
         }
     }

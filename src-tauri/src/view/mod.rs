@@ -22,9 +22,9 @@ pub use memory::{
     MemoryDay, MemoryExportView, MemoryFile, MemoryFileState, MemoryImportView, MemoryReport, SummaryView,
 };
 pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
-pub use repository::{BaseWish, BranchName, HeadView, IndexView, MemoryCounts, RepositoryRow, SampleIssue};
+pub use repository::{BaseRequest, BranchName, HeadView, IndexView, MemoryCounts, RepositoryRow, SampleIssue};
 pub use review::{
-    AppliedKind, AppliedView, ApplyWish, ConflictView, DiffLine, DiffLineKind, FileDiff, FileDiffKind, FileReview,
+    AppliedKind, AppliedView, ApplyRequest, ConflictView, DiffLine, DiffLineKind, FileDiff, FileDiffKind, FileReview,
     FileTexts, HunkChoice, HunkDecision, HunkView, Identity, PatchView, ReviewState,
 };
 pub use run::{
@@ -33,6 +33,6 @@ pub use run::{
 pub use runs::{
     DeleteTicket, ExportFormat, RunHitView, RunListFilter, RunOrder, RunPage, RunRow, RunStatus, SnippetPart, UsageDay,
 };
-pub use solve::{Estimate, RunNews, SolveForm, SteeringWish};
+pub use solve::{Estimate, RunUpdate, SolveForm, SteeringRequest};
 pub use stage::StageView;
-pub use watch::{RestReason, UnreadableFiles, Warming, WatchChanged, WatchView, WatchedIndex};
+pub use watch::{Summarising, UnreadableFiles, WaitReason, WatchChanged, WatchView, WatchedIndex};

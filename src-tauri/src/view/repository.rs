@@ -138,7 +138,7 @@ pub struct BranchName {
 /// What a run is to be based on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum BaseWish {
+pub enum BaseRequest {
     /// The last commit.
     Head,
     /// The last commit with all uncommitted work.
@@ -150,12 +150,12 @@ pub enum BaseWish {
     },
 }
 
-impl From<BaseWish> for BaseChoice {
-    fn from(wish: BaseWish) -> Self {
-        match wish {
-            BaseWish::Head => Self::Head,
-            BaseWish::HeadWithUncommitted => Self::HeadWithUncommitted,
-            BaseWish::Revision { name } => Self::Revision { name },
+impl From<BaseRequest> for BaseChoice {
+    fn from(request: BaseRequest) -> Self {
+        match request {
+            BaseRequest::Head => Self::Head,
+            BaseRequest::HeadWithUncommitted => Self::HeadWithUncommitted,
+            BaseRequest::Revision { name } => Self::Revision { name },
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use magis_core::{FileChange, MergeResult, RepoPath, RunId, TaskId};
 use magis_engine::layers::flow::Run;
-use magis_engine::layers::repo::{
-    Applied, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Identity as Signature, Patch,
-};
+use magis_engine::layers::repo::{Applied, Committer, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Patch};
 use magis_engine::{Application, ApplyTarget, Review};
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -292,7 +290,7 @@ impl TryFrom<ReviewState> for Review {
 /// Where the accepted part goes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ApplyWish {
+pub enum ApplyRequest {
     /// Into the files of the work tree.
     Worktree,
     /// Onto a new branch, as one commit.
@@ -318,15 +316,15 @@ pub struct Identity {
     pub email: String,
 }
 
-impl From<ApplyWish> for ApplyTarget {
-    fn from(wish: ApplyWish) -> Self {
-        match wish {
-            ApplyWish::Worktree => Self::Worktree,
-            ApplyWish::Branch { name, identity } => Self::Branch {
+impl From<ApplyRequest> for ApplyTarget {
+    fn from(request: ApplyRequest) -> Self {
+        match request {
+            ApplyRequest::Worktree => Self::Worktree,
+            ApplyRequest::Branch { name, identity } => Self::Branch {
                 name,
-                identity: identity.map(|Identity { name, email }| Signature { name, email }),
+                identity: identity.map(|Identity { name, email }| Committer { name, email }),
             },
-            ApplyWish::PatchFile { path } => Self::PatchFile(PathBuf::from(path)),
+            ApplyRequest::PatchFile { path } => Self::PatchFile(PathBuf::from(path)),
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::stage::StageView;
 use magis_core::{ModelReview, RepoId, RunId, RunOutcome, model_label};
 use magis_engine::layers::store::{
-    ListedRun, RunEntry, RunOrder as StoredOrder, RunOrigin, RunPage as StoredPage, RunQuery,
-    RunStatus as StoredStatus, SnippetPart as StoredPart, Standing, TextSource,
+    CreationOrder, ListedRun, RunEntry, RunListPage, RunOrigin, RunQuery, SnippetSpan, Standing, StoredStatus,
+    TextSource,
 };
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -172,8 +172,8 @@ impl From<RunListFilter> for RunQuery {
             after: filter.after,
             limit: filter.limit.min(500),
             order: match filter.order {
-                RunOrder::NewestFirst => StoredOrder::NewestFirst,
-                RunOrder::OldestFirst => StoredOrder::OldestFirst,
+                RunOrder::NewestFirst => CreationOrder::NewestFirst,
+                RunOrder::OldestFirst => CreationOrder::OldestFirst,
             },
         }
     }
@@ -212,7 +212,7 @@ pub struct SnippetPart {
 
 impl RunPage {
     /// The page as the store gives it.
-    pub fn new(page: StoredPage, is_driven: impl Fn(RunId) -> bool) -> Self {
+    pub fn new(page: RunListPage, is_driven: impl Fn(RunId) -> bool) -> Self {
         let row = |listed: ListedRun| {
             let place = listed.places.into_iter().next();
             let source = place.as_ref().map(|place| place.source);
@@ -240,10 +240,10 @@ fn word(source: TextSource) -> &'static str {
     }
 }
 
-fn part(part: StoredPart) -> SnippetPart {
+fn part(part: SnippetSpan) -> SnippetPart {
     match part {
-        StoredPart::Plain(text) => SnippetPart { text, hit: false },
-        StoredPart::Found(text) => SnippetPart { text, hit: true },
+        SnippetSpan::Plain(text) => SnippetPart { text, hit: false },
+        SnippetSpan::Found(text) => SnippetPart { text, hit: true },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Beginning a run, intervening in it, and following it.
 
-use super::repository::BaseWish;
+use super::repository::BaseRequest;
 use super::run::RunView;
 use crate::problem::Problem;
 use magis_core::{Agent, Hint, HintsMode, QaMode, RelevanceMode, RepoId, Role, Stage, TaskId};
@@ -21,7 +21,7 @@ pub struct SolveForm {
     /// The output of a failing run.
     pub failing_log: String,
     /// What the run is based on.
-    pub base: BaseWish,
+    pub base: BaseRequest,
     /// The model; none: the default one.
     pub model: Option<String>,
     /// The files, where they are given.
@@ -43,7 +43,7 @@ impl SolveForm {
     }
 
     /// The same for the engine, in the repository at `root` and with `model` where none is chosen.
-    pub fn wish(self, root: PathBuf, model: Option<String>) -> SolveRequest {
+    pub fn request(self, root: PathBuf, model: Option<String>) -> SolveRequest {
         let said = |text: String, hint: fn(String) -> Hint| (!text.trim().is_empty()).then(|| hint(text));
         let hints = [
             said(self.comments, Hint::Comments),
@@ -79,7 +79,7 @@ pub struct Estimate {
 /// An intervention in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum SteeringWish {
+pub enum SteeringRequest {
     /// Drop a candidate.
     Drop {
         /// The file.
@@ -116,19 +116,19 @@ pub enum SteeringWish {
     },
 }
 
-impl From<SteeringWish> for Steering {
-    fn from(wish: SteeringWish) -> Self {
-        match wish {
-            SteeringWish::Drop { path } => Self::Drop { path },
-            SteeringWish::Add { path } => Self::Add { path },
-            SteeringWish::EditTask { task, description } => Self::EditTask {
+impl From<SteeringRequest> for Steering {
+    fn from(request: SteeringRequest) -> Self {
+        match request {
+            SteeringRequest::Drop { path } => Self::Drop { path },
+            SteeringRequest::Add { path } => Self::Add { path },
+            SteeringRequest::EditTask { task, description } => Self::EditTask {
                 task,
                 action: None,
                 description,
             },
-            SteeringWish::EditRole { task, role } => Self::EditRole { task, role },
-            SteeringWish::Hint { text } => Self::Hint { text },
-            SteeringWish::Speak { text } => Self::Speak { text },
+            SteeringRequest::EditRole { task, role } => Self::EditRole { task, role },
+            SteeringRequest::Hint { text } => Self::Hint { text },
+            SteeringRequest::Speak { text } => Self::Speak { text },
         }
     }
 }
@@ -136,7 +136,7 @@ impl From<SteeringWish> for Steering {
 /// What happens in a run while it happens.
 #[derive(Debug, Clone, PartialEq, Serialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum RunNews {
+pub enum RunUpdate {
     /// The run as it stands now.
     View {
         /// All of it.

@@ -3,7 +3,7 @@
 use super::repository::MemoryCounts;
 use crate::problem::Problem;
 use magis_core::RepoId;
-use magis_engine::WarmingRest;
+use magis_engine::IdleReason;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 use tauri_specta::Event;
@@ -22,7 +22,7 @@ pub struct WatchView {
     /// How much of the working tree memory knows; none until it was counted.
     pub memory: Option<MemoryCounts>,
     /// The describing of files in advance.
-    pub warming: Warming,
+    pub summarising: Summarising,
     /// Files described in advance since it is watched.
     pub described: u32,
     /// Tokens spent on it since the budget was given.
@@ -65,7 +65,7 @@ pub enum WatchedIndex {
 /// The describing of files in advance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Warming {
+pub enum Summarising {
     /// Nobody asked for it.
     Off,
     /// A file is being described.
@@ -74,9 +74,9 @@ pub enum Warming {
         path: String,
     },
     /// Nothing is done now.
-    Resting {
+    Waiting {
         /// Why; none before it was found out.
-        why: Option<RestReason>,
+        why: Option<WaitReason>,
         /// What went wrong, where that is why.
         #[serde(default)]
         #[specta(optional)]
@@ -87,7 +87,7 @@ pub enum Warming {
 /// Why no file is described now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
-pub enum RestReason {
+pub enum WaitReason {
     /// A run is under way, or its model is loaded still.
     Run,
     /// The budget of tokens is spent.
@@ -102,15 +102,15 @@ pub enum RestReason {
     Model,
 }
 
-impl From<WarmingRest> for RestReason {
-    fn from(why: WarmingRest) -> Self {
+impl From<IdleReason> for WaitReason {
+    fn from(why: IdleReason) -> Self {
         match why {
-            WarmingRest::Off | WarmingRest::RunUnderWay => Self::Run,
-            WarmingRest::TokensSpent => Self::Tokens,
-            WarmingRest::MinutesSpent => Self::Minutes,
-            WarmingRest::JustChanged => Self::Changed,
-            WarmingRest::NothingLeft => Self::Done,
-            WarmingRest::Failed => Self::Model,
+            IdleReason::Off | IdleReason::RunUnderWay => Self::Run,
+            IdleReason::TokensSpent => Self::Tokens,
+            IdleReason::MinutesSpent => Self::Minutes,
+            IdleReason::JustChanged => Self::Changed,
+            IdleReason::NothingLeft => Self::Done,
+            IdleReason::Failed => Self::Model,
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The program itself: what it is, its settings, what it fetched, whether all is well, and what to send with a report.
 
 use crate::problem::{Problem, named};
-use crate::state::{App, Change, Watching};
+use crate::state::{App, AppEvent, Watching};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
 use magis_core::text::{bytes, count};
 use magis_engine::Magis;
 use magis_engine::layers::models::MINIMUM_CONTEXT;
-use magis_engine::layers::store::{RunFilter, RunQuery, RunStatus};
+use magis_engine::layers::store::{RunFilter, RunQuery, StoredStatus};
 use magis_platform::{memory, now_ms};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,7 +16,13 @@ use std::path::Path;
 /// The key of the window's settings in the store.
 const SETTINGS: &str = "window/settings";
 /// Fewer tokens describe no file.
-const SMALLEST_WARM_BUDGET: u64 = 2_000;
+const SMALLEST_SUMMARISATION_BUDGET: u64 = 2_000;
+/// Settings that had another name in an earlier version.
+const RENAMED_SETTINGS: [(&str, &str); 3] = [
+    ("warm", "summarise_when_idle"),
+    ("warm_tokens", "summarise_tokens"),
+    ("warm_minutes", "summarise_minutes"),
+];
 /// Less memory holds no model worth loading, in bytes.
 const SMALLEST_MEMORY_LIMIT: u64 = 256 << 20;
 
@@ -24,7 +30,7 @@ impl App {
     /// The program and the machine.
     pub fn info(&self) -> Result<AppInfo, Problem> {
         let magis = self.magis()?;
-        let data = &self.place().data;
+        let data = &self.launch().data;
         let first_page = magis.store().run_page(&RunQuery {
             limit: 1,
             ..RunQuery::default()
@@ -39,7 +45,7 @@ impl App {
             memory_bytes: memory::total().unwrap_or(0),
             available_memory_bytes: memory::available().unwrap_or(0),
             first_start: first_page.rows.is_empty() && magis.store().repositories()?.is_empty(),
-            opened: self.place().opening.clone(),
+            opened: self.launch().opening.clone(),
         })
     }
 
@@ -47,7 +53,12 @@ impl App {
     pub fn settings(&self) -> Result<Settings, Problem> {
         let kept: Option<serde_json::Map<String, Value>> = self.magis()?.store().setting(SETTINGS)?;
         let mut all = serde_json::to_value(Settings::default()).unwrap_or_default();
-        if let (Some(all), Some(kept)) = (all.as_object_mut(), kept) {
+        if let (Some(all), Some(mut kept)) = (all.as_object_mut(), kept) {
+            for (before, name) in RENAMED_SETTINGS {
+                if let Some(value) = kept.remove(before) {
+                    kept.entry(name).or_insert(value);
+                }
+            }
             all.extend(kept);
         }
         Ok(serde_json::from_value(all).unwrap_or_default())
@@ -62,13 +73,15 @@ impl App {
             threads: settings.threads.map(|threads| threads.clamp(1, 512)),
             context: settings.context.map(|context| context.max(MINIMUM_CONTEXT)),
             memory_limit: settings.memory_limit.map(|limit| limit.max(SMALLEST_MEMORY_LIMIT)),
-            warm_tokens: settings.warm_tokens.map(|tokens| tokens.max(SMALLEST_WARM_BUDGET)),
-            warm_minutes: settings.warm_minutes.map(|minutes| minutes.max(1)),
+            summarise_tokens: settings
+                .summarise_tokens
+                .map(|tokens| tokens.max(SMALLEST_SUMMARISATION_BUDGET)),
+            summarise_minutes: settings.summarise_minutes.map(|minutes| minutes.max(1)),
             editor: settings.editor.filter(|editor| !editor.trim().is_empty()),
             ..settings
         };
         self.magis()?.store().put_setting(SETTINGS, &within)?;
-        self.ring(Change::Settings);
+        self.notify(AppEvent::Settings);
         Watching::obey(self)
     }
 
@@ -221,7 +234,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
     })
 }
 
-fn stands(status: RunStatus, outcome: Option<&magis_core::RunOutcome>) -> String {
+fn stands(status: StoredStatus, outcome: Option<&magis_core::RunOutcome>) -> String {
     use magis_core::RunOutcome;
     match outcome {
         Some(RunOutcome::Approved) => "with a patch".to_owned(),

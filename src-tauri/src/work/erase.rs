@@ -1,7 +1,7 @@
 //! Erasing: deleted runs and removed repositories once nobody can want them back, and all data at once.
 
 use crate::problem::Problem;
-use crate::state::{App, Change, Halt};
+use crate::state::{App, AppEvent, Halt};
 
 /// What a person has to type before all data is erased.
 pub const ERASE_ALL: &str = "erase";
@@ -37,18 +37,18 @@ impl App {
         let left = self
             .work(|app| {
                 app.close(Problem::new("erasing", "all data is being erased", "Wait a moment."));
-                let erased = app.place().data.erase();
+                let erased = app.launch().data.erase();
                 app.reopen()?;
                 Ok(erased?)
             })
             .await?;
         for change in [
-            Change::Repositories,
-            Change::Runs(None),
-            Change::Models,
-            Change::Settings,
+            AppEvent::Repositories,
+            AppEvent::Runs(None),
+            AppEvent::Models,
+            AppEvent::Settings,
         ] {
-            self.ring(change);
+            self.notify(change);
         }
         Ok(left)
     }

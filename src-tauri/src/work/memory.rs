@@ -38,7 +38,7 @@ impl App {
     }
 
     /// Gives the budget of describing files in advance again, for the repository at hand.
-    pub fn renew_warming_budget(&self) {
+    pub fn renew_summarisation_budget(&self) {
         Watching::renew_budget(self);
     }
 

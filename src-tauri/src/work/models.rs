@@ -1,7 +1,7 @@
 //! Models: what is here and what can be had, fetching one, adding a file, checking one, choosing the default.
 
 use crate::problem::Problem;
-use crate::state::{App, Change};
+use crate::state::{App, AppEvent};
 use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
 use magis_engine::layers::models::{
     CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
@@ -69,7 +69,7 @@ impl App {
             let end = carry_out(&magis, &id, &stop, &sink);
             app.fetches().remove(id.as_str());
             sink(end);
-            app.ring(Change::Models);
+            app.notify(AppEvent::Models);
         });
         Ok(())
     }
@@ -96,7 +96,7 @@ impl App {
         let id = id.to_owned();
         self.work(move |app| {
             app.magis()?.library().remove(&ModelId::new(&id)?)?;
-            app.ring(Change::Models);
+            app.notify(AppEvent::Models);
             Ok(())
         })
         .await
@@ -105,7 +105,7 @@ impl App {
     /// Takes a file into the library.
     pub fn add_model(&self, path: &Path) -> Result<ModelRow, Problem> {
         let added = self.magis()?.library().add(path)?;
-        self.ring(Change::Models);
+        self.notify(AppEvent::Models);
         let rows = self.models()?;
         let row = rows.into_iter().find(|row| row.id == added.id.as_str());
         row.ok_or_else(|| {
@@ -137,7 +137,7 @@ impl App {
             Purpose::QuickRuns => settings.quick_model = model,
         }
         self.put_settings(settings)?;
-        self.ring(Change::Models);
+        self.notify(AppEvent::Models);
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! The list of repositories: taking one in, looking at each, letting one go; and the built-in sample.
 
 use crate::problem::Problem;
-use crate::state::{App, Change, HeadFiles, Watching};
-use crate::view::{BaseWish, BranchName, MemoryCounts, RepositoryRow, SampleIssue, WatchView};
+use crate::state::{App, AppEvent, HeadFiles, Watching};
+use crate::view::{BaseRequest, BranchName, MemoryCounts, RepositoryRow, SampleIssue, WatchView};
 use magis_core::{CommitId, RepoId};
 use magis_engine::Magis;
 use magis_engine::layers::repo::{BaseChoice, HeadState, RepositoryState};
-use magis_engine::layers::store::Repository;
+use magis_engine::layers::store::RepositoryEntry;
 use magis_platform::now_ms;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,8 +23,8 @@ impl App {
     pub fn add_repository(&self, path: &Path) -> Result<RepositoryRow, Problem> {
         let magis = self.magis()?;
         let repo = magis.add_repository(path)?;
-        self.ring(Change::Repositories);
-        self.ring(Change::Runs(None));
+        self.notify(AppEvent::Repositories);
+        self.notify(AppEvent::Runs(None));
         self.row(&magis, magis.store().repository(repo)?)
     }
 
@@ -43,16 +43,16 @@ impl App {
         }
         self.watching().end_of(repo);
         magis.store().remove_repository(repo, now_ms())?;
-        self.ring(Change::Repositories);
-        self.ring(Change::Runs(None));
+        self.notify(AppEvent::Repositories);
+        self.notify(AppEvent::Runs(None));
         Ok(())
     }
 
     /// Puts a repository back into the list, with everything that memory holds of it.
     pub fn undo_remove_repository(&self, repo: RepoId) -> Result<(), Problem> {
         self.magis()?.store().restore_repository(repo)?;
-        self.ring(Change::Repositories);
-        self.ring(Change::Runs(None));
+        self.notify(AppEvent::Repositories);
+        self.notify(AppEvent::Runs(None));
         Ok(())
     }
 
@@ -76,14 +76,14 @@ impl App {
     }
 
     /// The files a run with this base could read.
-    pub fn repository_files(&self, repo: RepoId, base: BaseWish) -> Result<Vec<String>, Problem> {
+    pub fn repository_files(&self, repo: RepoId, base: BaseRequest) -> Result<Vec<String>, Problem> {
         let files = self.magis()?.files_of(repo, &base.into())?;
         Ok(files.into_iter().map(|file| file.path.to_string()).collect())
     }
 
     /// Writes the built-in sample into the data folder, where it is not there yet, and takes it into the list.
     pub fn add_sample(&self) -> Result<RepositoryRow, Problem> {
-        let folder = self.place().data.root().join("sample").join("tally");
+        let folder = self.launch().data.root().join("sample").join("tally");
         if !folder.join(".git").exists() {
             write_sample(&folder).map_err(|error| {
                 Problem::new(
@@ -98,7 +98,7 @@ impl App {
 
     /// The issues of the built-in sample.
     pub fn sample_issues(&self) -> Vec<SampleIssue> {
-        let issue = |issue: &magis_sample::SampleIssue| SampleIssue {
+        let issue = |issue: &magis_sample::BuiltInIssue| SampleIssue {
             name: issue.name.to_owned(),
             text: issue.text.to_owned(),
         };
@@ -118,7 +118,7 @@ impl App {
         Ok(files)
     }
 
-    fn row(&self, magis: &Magis, known: Repository) -> Result<RepositoryRow, Problem> {
+    fn row(&self, magis: &Magis, known: RepositoryEntry) -> Result<RepositoryRow, Problem> {
         let repo = known.id;
         let mut row = RepositoryRow {
             id: repo,

@@ -2,8 +2,8 @@
 
 use super::runs::applied;
 use crate::problem::Problem;
-use crate::state::{App, Change};
-use crate::view::{AppliedKind, AppliedView, ApplyWish, ConflictView, FileTexts, PatchView, ReviewState};
+use crate::state::{App, AppEvent};
+use crate::view::{AppliedKind, AppliedView, ApplyRequest, ConflictView, FileTexts, PatchView, ReviewState};
 use magis_core::{MergeResult, RepoPath, RunId};
 use magis_engine::AppliedRun;
 use magis_engine::layers::repo::{FilePatchKind, Patch};
@@ -50,9 +50,9 @@ impl App {
     }
 
     /// Applies what a person accepted. Refuses on conflict, and touches nothing else.
-    pub fn apply(&self, run: RunId, review: ReviewState, wish: ApplyWish) -> Result<AppliedView, Problem> {
+    pub fn apply(&self, run: RunId, review: ReviewState, request: ApplyRequest) -> Result<AppliedView, Problem> {
         let magis = self.magis()?;
-        let done = magis.apply_review(run, wish.into(), &review.try_into()?)?;
+        let done = magis.apply_review(run, request.into(), &review.try_into()?)?;
         let view = match done {
             AppliedRun::PatchFile(path) => AppliedView {
                 kind: AppliedKind::PatchFile,
@@ -63,16 +63,16 @@ impl App {
             },
             AppliedRun::Repository(_) => applied(&magis, run)?.ok_or(magis_engine::EngineError::NotApplied(run))?,
         };
-        self.ring(Change::Runs(Some(run)));
-        self.ring(Change::Repositories);
+        self.notify(AppEvent::Runs(Some(run)));
+        self.notify(AppEvent::Repositories);
         Ok(view)
     }
 
     /// Takes the last application back, where everything is still as it was left.
     pub fn undo_apply(&self, run: RunId) -> Result<(), Problem> {
         self.magis()?.undo(run)?;
-        self.ring(Change::Runs(Some(run)));
-        self.ring(Change::Repositories);
+        self.notify(AppEvent::Runs(Some(run)));
+        self.notify(AppEvent::Repositories);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::app::write_new;
 use crate::problem::Problem;
-use crate::state::{App, Change};
+use crate::state::{App, AppEvent};
 use crate::view::{
     AppliedView, CallRow, CallText, DeleteTicket, ExportFormat, RunFacts, RunListFilter, RunPage, RunRow, RunView,
     StageView, UsageDay, stages,
@@ -69,7 +69,7 @@ impl App {
     /// Gives a run exactly these tags.
     pub fn set_tags(&self, run: RunId, tags: &[String]) -> Result<(), Problem> {
         self.magis()?.store().set_tags(run, tags)?;
-        self.ring(Change::Runs(Some(run)));
+        self.notify(AppEvent::Runs(Some(run)));
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl App {
             ));
         }
         self.magis()?.store().remove_run(run, now_ms())?;
-        self.ring(Change::Runs(None));
+        self.notify(AppEvent::Runs(None));
         Ok(DeleteTicket {
             ticket: run.0,
             note: format!(
@@ -96,7 +96,7 @@ impl App {
     /// Puts a deleted run back.
     pub fn undo_delete(&self, ticket: i64) -> Result<(), Problem> {
         self.magis()?.store().restore_run(RunId(ticket))?;
-        self.ring(Change::Runs(None));
+        self.notify(AppEvent::Runs(None));
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl App {
             )
         })?;
         let run = self.magis()?.import(&text)?;
-        self.ring(Change::Runs(None));
+        self.notify(AppEvent::Runs(None));
         Ok(run)
     }
 

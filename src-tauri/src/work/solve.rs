@@ -2,11 +2,11 @@
 
 use crate::follow::standing;
 use crate::problem::Problem;
-use crate::state::{App, Change, Driving, Halt, ModelSource, Sink};
-use crate::view::{Estimate, RunNews, RunRow, SolveForm, SteeringWish};
+use crate::state::{App, AppEvent, Driving, Halt, ModelSource, Sink};
+use crate::view::{Estimate, RunRow, RunUpdate, SolveForm, SteeringRequest};
 use magis_core::{QaMode, RepoId, RunId, Stage};
 use magis_engine::EngineError;
-use magis_engine::layers::store::{LeaseError, RunFilter, RunOrigin, RunStatus};
+use magis_engine::layers::store::{LeaseError, RunFilter, RunOrigin, StoredStatus};
 use magis_platform::now_ms;
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl App {
         let model = self.model_of(form)?;
         let qa = if form.qa { QaMode::Review } else { QaMode::Skip };
         let ended = magis.store().runs(&RunFilter {
-            status: Some(RunStatus::Ended),
+            status: Some(StoredStatus::Ended),
             limit: 200,
             ..RunFilter::default()
         })?;
@@ -56,14 +56,14 @@ impl App {
         let repo = form.repo;
         let root = PathBuf::from(magis.store().repository(repo)?.root);
         let model = self.model_of(&form)?;
-        let wish = form.wish(root, Some(model));
+        let request = form.request(root, Some(model));
         let prepared = match self.driving().models() {
-            ModelSource::Worker => magis.prepare(wish, &self.settings()?.limits())?,
-            ModelSource::Given(model) => magis.prepare_for(wish, model.as_ref())?,
+            ModelSource::Worker => magis.prepare(request, &self.settings()?.limits())?,
+            ModelSource::Given(model) => magis.prepare_for(request, model.as_ref())?,
         };
-        magis.store().set_run_status(prepared.run, RunStatus::Queued)?;
+        magis.store().set_run_status(prepared.run, StoredStatus::Queued)?;
         magis.store().clear_draft(repo)?;
-        self.ring(Change::Repositories);
+        self.notify(AppEvent::Repositories);
         Ok(prepared.run)
     }
 
@@ -89,7 +89,7 @@ impl App {
             if let Some(lease) = magis.driven_elsewhere(run)? {
                 return Err(LeaseError::HeldBy(lease).into());
             }
-            Ok(magis.store().set_run_status(run, RunStatus::Queued)?)
+            Ok(magis.store().set_run_status(run, StoredStatus::Queued)?)
         })
         .await?;
         Driving::enqueue(self, run);
@@ -108,13 +108,13 @@ impl App {
     }
 
     /// Intervenes in a run that is not over.
-    pub fn steer(&self, run: RunId, wish: SteeringWish) -> Result<(), Problem> {
-        self.magis()?.steer(run, wish.into())?;
+    pub fn steer(&self, run: RunId, request: SteeringRequest) -> Result<(), Problem> {
+        self.magis()?.steer(run, request.into())?;
         if self.driving().is_followed(run) {
             let view = Box::new(self.run_view(run)?);
-            self.driving().tell(run, &RunNews::View { view });
+            self.driving().tell(run, &RunUpdate::View { view });
         }
-        self.ring(Change::Runs(Some(run)));
+        self.notify(AppEvent::Runs(Some(run)));
         Ok(())
     }
 

@@ -85,11 +85,12 @@ fn quick_runs_may_have_a_default_model_of_their_own() {
 fn what_an_older_version_set_stays_set() {
     let window = Window::new(script());
     let magis = window.app.magis().unwrap();
-    let older = serde_json::json!({ "theme": "dark", "top_k": 7, "gone": true });
+    let older = serde_json::json!({ "theme": "dark", "top_k": 7, "gone": true, "warm": true });
     magis.store().put_setting("window/settings", &older).unwrap();
     let expected = Settings {
         theme: Theme::Dark,
         top_k: 7,
+        summarise_when_idle: true,
         ..Settings::default()
     };
     assert_eq!(window.app.settings().unwrap(), expected);

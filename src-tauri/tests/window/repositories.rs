@@ -2,7 +2,7 @@
 
 use crate::ground::script;
 use crate::support::{Window, all_of, filter, form, listed};
-use magis_app::views::{ApplyWish, IndexView, MemoryFileState};
+use magis_app::views::{ApplyRequest, IndexView, MemoryFileState};
 use magis_testkit::sample;
 use std::fs;
 
@@ -75,17 +75,17 @@ async fn a_folder_that_vanished_is_told_and_its_runs_still_open() {
     assert!(window.app.base_file(run, "tally/filters.py").unwrap().contains("def "));
     let applied = window
         .app
-        .apply(run, all_of(&window.app, run), ApplyWish::Worktree)
+        .apply(run, all_of(&window.app, run), ApplyRequest::Worktree)
         .unwrap_err();
     assert_eq!(applied.code, "repository_gone");
     let begun = window.app.start_run(form(rows[0].id, sample::ISSUE)).await.unwrap_err();
     assert_eq!(begun.code, "no_such_folder");
 
     let file = window.folder.path().join("all.patch");
-    let wish = ApplyWish::PatchFile {
+    let request = ApplyRequest::PatchFile {
         path: file.display().to_string(),
     };
-    window.app.apply(run, all_of(&window.app, run), wish).unwrap();
+    window.app.apply(run, all_of(&window.app, run), request).unwrap();
     assert!(fs::read_to_string(file).unwrap().contains("casefold"));
     window.app.remove_repository(rows[0].id).unwrap();
     assert!(window.app.repositories().unwrap().is_empty());

@@ -2,7 +2,7 @@
 
 use crate::ground::script;
 use crate::support::{Window, accepted, onto, review};
-use magis_app::views::{AppliedKind, ApplyWish, FileReview};
+use magis_app::views::{AppliedKind, ApplyRequest, FileReview};
 use magis_testkit::sample;
 use std::fs;
 
@@ -53,7 +53,7 @@ async fn a_file_that_the_person_rewrote_stands_in_place_of_its_hunks() {
         ..accepted(&path, &[])
     }]);
 
-    let applied = window.app.apply(run, decided.clone(), ApplyWish::Worktree).unwrap();
+    let applied = window.app.apply(run, decided.clone(), ApplyRequest::Worktree).unwrap();
     assert_eq!(fs::read_to_string(window.root().join(&path)).unwrap(), mine);
     assert!(applied.undoable);
 
@@ -64,7 +64,7 @@ async fn a_file_that_the_person_rewrote_stands_in_place_of_its_hunks() {
     assert_eq!(conflicts[0].path, path);
     let nothing = window
         .app
-        .apply(run, review(Vec::new()), ApplyWish::Worktree)
+        .apply(run, review(Vec::new()), ApplyRequest::Worktree)
         .unwrap_err();
     assert_eq!(nothing.code, "nothing_selected");
 }

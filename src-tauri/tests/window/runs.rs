@@ -3,7 +3,7 @@
 use crate::ground::{hang_at, script, script_after};
 use crate::support::{Window, all_of, filter, form, listed, onto, until_step, until_text, until_the_end, until_time};
 use magis_app::Halt;
-use magis_app::views::{CandidateState, ExportFormat, RunListFilter, RunNews, RunOrder, RunStatus, SteeringWish};
+use magis_app::views::{CandidateState, ExportFormat, RunListFilter, RunOrder, RunStatus, RunUpdate, SteeringRequest};
 use magis_core::Stage;
 use magis_engine::layers::llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
@@ -14,18 +14,18 @@ async fn a_run_is_followed_to_its_end_and_stands_in_the_lists() {
     let window = Window::new(script());
     let (run, news) = window.solve(sample::TWO_TASK_ISSUE).await;
 
-    assert_eq!(news.last(), Some(&RunNews::Ended));
+    assert_eq!(news.last(), Some(&RunUpdate::Ended));
     let steps: Vec<&str> = news
         .iter()
         .filter_map(|one| match one {
-            RunNews::CallStarted { step, .. } => Some(step.as_str()),
+            RunUpdate::CallStarted { step, .. } => Some(step.as_str()),
             _ => None,
         })
         .collect();
     assert!(steps.contains(&"P4") && steps.contains(&"P11-comment"), "{steps:?}");
     let written = news
         .iter()
-        .any(|one| matches!(one, RunNews::Text { step, delta, .. } if step == "P10-code" && !delta.is_empty()));
+        .any(|one| matches!(one, RunUpdate::Text { step, delta, .. } if step == "P10-code" && !delta.is_empty()));
     assert!(written, "code was streamed");
 
     let view = window.app.run_view(run).unwrap();
@@ -45,7 +45,7 @@ async fn a_run_is_followed_to_its_end_and_stands_in_the_lists() {
             .any(|one| one.state == CandidateState::JudgedIrrelevant)
     );
     let last_view = news.iter().rev().find_map(|one| match one {
-        RunNews::View { view } => Some(view.seq),
+        RunUpdate::View { view } => Some(view.seq),
         _ => None,
     });
     assert_eq!(last_view, Some(view.seq), "the last view is the whole log");
@@ -164,7 +164,7 @@ async fn a_run_is_paused_and_goes_on_from_there() {
         .app
         .steer(
             run,
-            SteeringWish::Hint {
+            SteeringRequest::Hint {
                 text: "Look at the case.".to_owned(),
             },
         )
@@ -173,7 +173,7 @@ async fn a_run_is_paused_and_goes_on_from_there() {
     window.app.halt_run(waiting, Halt::Stop).await.unwrap();
     assert_eq!(window.app.run_row(waiting).unwrap().status, RunStatus::Paused);
     window.app.halt_run(run, Halt::Pause).await.unwrap();
-    assert_eq!(until_the_end(news).await.last(), Some(&RunNews::Stopped));
+    assert_eq!(until_the_end(news).await.last(), Some(&RunUpdate::Stopped));
     window.app.until_idle().await;
     let paused = window.app.run_view(run).unwrap();
     assert_eq!((paused.row.status, paused.stage), (RunStatus::Paused, Stage::Code));
@@ -209,7 +209,7 @@ async fn a_run_left_in_the_queue_of_an_ended_window_waits_for_a_word() {
     while let Some(one) = news.recv().await {
         last = Some(one);
     }
-    assert_eq!(last, Some(RunNews::Stopped));
+    assert_eq!(last, Some(RunUpdate::Stopped));
     // A killed window gets no further than this.
     let killed = window.app.prepare_run(form(repo, sample::ISSUE)).unwrap();
 
@@ -229,7 +229,10 @@ async fn a_run_left_in_the_queue_of_an_ended_window_waits_for_a_word() {
     assert_eq!(listed(&window.app, waiting.clone()), [closed, killed]);
 
     window.app.resume_run(closed).await.unwrap();
-    assert_eq!(until_the_end(window.follow(closed)).await.last(), Some(&RunNews::Ended));
+    assert_eq!(
+        until_the_end(window.follow(closed)).await.last(),
+        Some(&RunUpdate::Ended)
+    );
     window.app.until_idle().await;
     assert_eq!(status(closed), RunStatus::Approved);
     window.app.delete_run(killed).unwrap();

@@ -2,10 +2,10 @@
 
 use crate::ground::git;
 use magis_app::views::{
-    ApplyWish, BaseWish, FileReview, HunkChoice, HunkDecision, Identity, ReviewState, RunListFilter, RunNews, RunOrder,
-    SolveForm,
+    ApplyRequest, BaseRequest, FileReview, HunkChoice, HunkDecision, Identity, ReviewState, RunListFilter, RunOrder,
+    RunUpdate, SolveForm,
 };
-use magis_app::{App, ModelSource, Place};
+use magis_app::{App, LaunchOptions, ModelSource};
 use magis_core::{RepoId, RunId};
 use magis_engine::DataFolder;
 use magis_engine::layers::llama::{Priority, WorkerCommand};
@@ -50,7 +50,7 @@ impl Window {
         git(&self.root(), arguments)
     }
 
-    pub fn follow(&self, run: RunId) -> UnboundedReceiver<RunNews> {
+    pub fn follow(&self, run: RunId) -> UnboundedReceiver<RunUpdate> {
         let (sender, receiver) = unbounded_channel();
         self.app
             .follow_run(run, Box::new(move |news| sender.send(news).is_ok()));
@@ -58,7 +58,7 @@ impl Window {
     }
 
     /// Begins a run and follows it to its end.
-    pub async fn solve(&self, issue: &str) -> (RunId, Vec<RunNews>) {
+    pub async fn solve(&self, issue: &str) -> (RunId, Vec<RunUpdate>) {
         let run = self.app.start_run(form(self.add(), issue)).await.unwrap();
         let news = until_the_end(self.follow(run)).await;
         self.app.until_idle().await;
@@ -67,7 +67,7 @@ impl Window {
 }
 
 pub fn open(folder: &TempDir, model: ScriptedModel) -> App {
-    let place = Place {
+    let launch = LaunchOptions {
         data: DataFolder::locate(Some(folder.path().join("data"))).unwrap(),
         worker: WorkerCommand {
             program: "no-worker".into(),
@@ -76,7 +76,7 @@ pub fn open(folder: &TempDir, model: ScriptedModel) -> App {
         },
         opening: None,
     };
-    App::open(place, ModelSource::Given(Arc::new(model)), Arc::new(|_| ()))
+    App::open(launch, ModelSource::Given(Arc::new(model)), Arc::new(|_| ()))
 }
 
 pub fn form(repo: RepoId, issue: &str) -> SolveForm {
@@ -85,7 +85,7 @@ pub fn form(repo: RepoId, issue: &str) -> SolveForm {
         issue: issue.to_owned(),
         comments: String::new(),
         failing_log: String::new(),
-        base: BaseWish::Head,
+        base: BaseRequest::Head,
         model: None,
         files: Vec::new(),
         seed: 1,
@@ -95,7 +95,7 @@ pub fn form(repo: RepoId, issue: &str) -> SolveForm {
     }
 }
 
-pub async fn until_the_end(mut news: UnboundedReceiver<RunNews>) -> Vec<RunNews> {
+pub async fn until_the_end(mut news: UnboundedReceiver<RunUpdate>) -> Vec<RunUpdate> {
     let mut all = Vec::new();
     // The channel closes when the run halts.
     while let Some(one) = news.recv().await {
@@ -105,9 +105,9 @@ pub async fn until_the_end(mut news: UnboundedReceiver<RunNews>) -> Vec<RunNews>
 }
 
 /// Waits until a call of this step begins, and returns the news of it.
-pub async fn until_step(news: &mut UnboundedReceiver<RunNews>, wanted: &str) -> RunNews {
+pub async fn until_step(news: &mut UnboundedReceiver<RunUpdate>, wanted: &str) -> RunUpdate {
     while let Some(one) = news.recv().await {
-        if matches!(&one, RunNews::CallStarted { step, .. } if step == wanted) {
+        if matches!(&one, RunUpdate::CallStarted { step, .. } if step == wanted) {
             return one;
         }
     }
@@ -115,9 +115,9 @@ pub async fn until_step(news: &mut UnboundedReceiver<RunNews>, wanted: &str) -> 
 }
 
 /// Waits for the next text, and returns it.
-pub async fn until_text(news: &mut UnboundedReceiver<RunNews>) -> String {
+pub async fn until_text(news: &mut UnboundedReceiver<RunUpdate>) -> String {
     while let Some(one) = news.recv().await {
-        if let RunNews::Text { delta, .. } = one {
+        if let RunUpdate::Text { delta, .. } = one {
             return delta;
         }
     }
@@ -125,9 +125,9 @@ pub async fn until_text(news: &mut UnboundedReceiver<RunNews>) -> String {
 }
 
 /// Waits until it is told how long the model has worked on the run, in milliseconds.
-pub async fn until_time(news: &mut UnboundedReceiver<RunNews>) -> u64 {
+pub async fn until_time(news: &mut UnboundedReceiver<RunUpdate>) -> u64 {
     while let Some(one) = news.recv().await {
-        if let RunNews::Speed { worked_ms, .. } = one {
+        if let RunUpdate::Speed { worked_ms, .. } = one {
             return worked_ms;
         }
     }
@@ -172,8 +172,8 @@ pub fn review(files: Vec<FileReview>) -> ReviewState {
     }
 }
 
-pub fn onto(name: &str) -> ApplyWish {
-    ApplyWish::Branch {
+pub fn onto(name: &str) -> ApplyRequest {
+    ApplyRequest::Branch {
         name: name.to_owned(),
         identity: Some(Identity {
             name: "Ana".to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::ground::script;
 use crate::support::Window;
-use magis_app::views::{IndexView, RestReason, Settings, UnreadableFiles, Warming, WatchView, WatchedIndex};
+use magis_app::views::{IndexView, Settings, Summarising, UnreadableFiles, WaitReason, WatchView, WatchedIndex};
 use magis_core::RepoId;
 use magis_engine::layers::llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
@@ -87,14 +87,17 @@ async fn files_are_described_in_advance_where_it_is_wanted() {
     let window = Window::new(script());
     let repo = window.add();
     let before = window.until(repo, |view| view.memory.is_some()).await;
-    assert_eq!((before.warming, before.memory.unwrap().fresh), (Warming::Off, 0));
+    assert_eq!(
+        (before.summarising, before.memory.unwrap().fresh),
+        (Summarising::Off, 0)
+    );
 
-    window.set(|settings| settings.warm = true);
-    let done = Warming::Resting {
-        why: Some(RestReason::Done),
+    window.set(|settings| settings.summarise_when_idle = true);
+    let done = Summarising::Waiting {
+        why: Some(WaitReason::Done),
         problem: None,
     };
-    let after = window.until(repo, |view| view.warming == done).await;
+    let after = window.until(repo, |view| view.summarising == done).await;
     assert!(after.described > 2 && after.spent > 0, "{after:?}");
     let counts = window.app.memory_report(repo).unwrap().counts;
     assert_eq!((counts.fresh, counts.stale, counts.none), (after.described, 0, 0));
@@ -102,54 +105,54 @@ async fn files_are_described_in_advance_where_it_is_wanted() {
     assert_eq!(window.app.repositories().unwrap()[0].memory, Some(counts));
     window.until(repo, |view| view.memory == Some(counts)).await;
 
-    window.set(|settings| settings.warm = false);
+    window.set(|settings| settings.summarise_when_idle = false);
     let off = window.app.watch_repository(repo).unwrap();
-    assert_eq!((off.warming, off.described), (Warming::Off, after.described));
+    assert_eq!((off.summarising, off.described), (Summarising::Off, after.described));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn describing_in_advance_keeps_to_its_budget() {
     let window = Window::new(script());
     window.set(|settings| {
-        settings.warm = true;
-        settings.warm_tokens = Some(2_000);
+        settings.summarise_when_idle = true;
+        settings.summarise_tokens = Some(2_000);
     });
     let repo = window.add();
-    let spent = Warming::Resting {
-        why: Some(RestReason::Tokens),
+    let spent = Summarising::Waiting {
+        why: Some(WaitReason::Tokens),
         problem: None,
     };
-    let view = window.until(repo, |view| view.warming == spent).await;
+    let view = window.until(repo, |view| view.summarising == spent).await;
     assert!(view.spent > 0 && view.spent <= 2_000 && view.described > 0, "{view:?}");
-    window.set(|settings| settings.warm_tokens = None);
-    let done = Warming::Resting {
-        why: Some(RestReason::Done),
+    window.set(|settings| settings.summarise_tokens = None);
+    let done = Summarising::Waiting {
+        why: Some(WaitReason::Done),
         problem: None,
     };
-    window.until(repo, |view| view.warming == done).await;
+    window.until(repo, |view| view.summarising == done).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_leaves_what_is_spent_of_the_budget_until_a_person_gives_it_again() {
     let window = Window::new(script());
     window.set(|settings| {
-        settings.warm = true;
-        settings.warm_tokens = Some(2_000);
+        settings.summarise_when_idle = true;
+        settings.summarise_tokens = Some(2_000);
     });
     let repo = window.add();
-    let rests = Warming::Resting {
-        why: Some(RestReason::Tokens),
+    let rests = Summarising::Waiting {
+        why: Some(WaitReason::Tokens),
         problem: None,
     };
-    let before = window.until(repo, |view| view.warming == rests).await;
-    window.set(|settings| settings.warm = false);
+    let before = window.until(repo, |view| view.summarising == rests).await;
+    window.set(|settings| settings.summarise_when_idle = false);
     let paused = window.app.watch_repository(repo).unwrap();
-    assert_eq!((&paused.warming, paused.spent), (&Warming::Off, before.spent));
-    window.set(|settings| settings.warm = true);
-    let after = window.until(repo, |view| view.warming == rests).await;
+    assert_eq!((&paused.summarising, paused.spent), (&Summarising::Off, before.spent));
+    window.set(|settings| settings.summarise_when_idle = true);
+    let after = window.until(repo, |view| view.summarising == rests).await;
     assert_eq!((after.spent, after.described), (before.spent, before.described));
 
-    window.app.renew_warming_budget();
+    window.app.renew_summarisation_budget();
     let again = window.until(repo, |view| view.described > before.described).await;
     assert!(again.spent <= 2_000, "{again:?}");
 }
@@ -180,18 +183,18 @@ async fn a_file_that_may_not_be_read_is_named_until_it_may() {
 async fn describing_in_advance_lets_go_of_its_model_while_another_is_needed() {
     let hanging = ScriptedModel::new("hangs").answer(|_| Some(ScriptedReply::Hang));
     let window = Window::new(hanging);
-    window.set(|settings| settings.warm = true);
+    window.set(|settings| settings.summarise_when_idle = true);
     let repo = window.add();
-    let describes = |view: &WatchView| matches!(view.warming, Warming::Describing { .. });
+    let describes = |view: &WatchView| matches!(view.summarising, Summarising::Describing { .. });
     window.until(repo, describes).await;
     assert!(window.app.watching().holds_a_model());
     window.app.watching().give_way().await;
     assert!(!window.app.watching().holds_a_model());
-    let waits = Warming::Resting {
-        why: Some(RestReason::Run),
+    let waits = Summarising::Waiting {
+        why: Some(WaitReason::Run),
         problem: None,
     };
-    window.until(repo, |view| view.warming == waits).await;
+    window.until(repo, |view| view.summarising == waits).await;
     window.app.watching().go_on();
     window.until(repo, describes).await;
 }

@@ -36,7 +36,7 @@ export const commands = {
 	/**  The local branches. */
 	branches: (id: RepoId) => typedError<BranchName[], Problem>(__TAURI_INVOKE("branches", { id })),
 	/**  The files a run with this base could read. */
-	repositoryFiles: (id: RepoId, base: BaseWish) => typedError<string[], Problem>(__TAURI_INVOKE("repository_files", { id, base })),
+	repositoryFiles: (id: RepoId, base: BaseRequest) => typedError<string[], Problem>(__TAURI_INVOKE("repository_files", { id, base })),
 	/**  Watches a repository, and none beside it. */
 	watchRepository: (id: RepoId) => typedError<WatchView, Problem>(__TAURI_INVOKE("watch_repository", { id })),
 	/**  Writes the built-in sample and takes it into the list. */
@@ -58,11 +58,11 @@ export const commands = {
 	/**  Stops a run; the model is freed. It can be resumed. */
 	stopRun: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("stop_run", { run })),
 	/**  Intervenes in a run that is not over. */
-	steer: (run: RunId, wish: SteeringWish) => typedError<null, Problem>(__TAURI_INVOKE("steer", { run, wish })),
+	steer: (run: RunId, request: SteeringRequest) => typedError<null, Problem>(__TAURI_INVOKE("steer", { run, request })),
 	/**  Runs again from a stage; the old run stays. */
 	rerun: (run: RunId, from: Stage, model: string | null, seed: number | null) => typedError<RunId, Problem>(__TAURI_INVOKE("rerun", { run, from, model, seed })),
 	/**  Sends what happens in a run, beginning with how it stands, until it halts. */
-	followRun: (run: RunId, channel: Channel<RunNews>) => typedError<null, Problem>(__TAURI_INVOKE("follow_run", { run, channel })),
+	followRun: (run: RunId, channel: Channel<RunUpdate>) => typedError<null, Problem>(__TAURI_INVOKE("follow_run", { run, channel })),
 	/**  Sends nothing more of a run. */
 	unfollowRun: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("unfollow_run", { run })),
 	/**  The runs that are worked on here or wait. */
@@ -100,7 +100,7 @@ export const commands = {
 	/**  Where what was accepted does not fit the working tree. */
 	conflicts: (run: RunId, state: ReviewState) => typedError<ConflictView[], Problem>(__TAURI_INVOKE("conflicts", { run, state })),
 	/**  Applies what was accepted. */
-	apply: (run: RunId, state: ReviewState, wish: ApplyWish) => typedError<AppliedView, Problem>(__TAURI_INVOKE("apply", { run, state, wish })),
+	apply: (run: RunId, state: ReviewState, request: ApplyRequest) => typedError<AppliedView, Problem>(__TAURI_INVOKE("apply", { run, state, request })),
 	/**  Takes the last application back. */
 	undoApply: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("undo_apply", { run })),
 	/**  What is remembered of a repository. */
@@ -118,7 +118,7 @@ export const commands = {
 	/**  Makes the summary of a file anew. */
 	renewSummary: (repo: RepoId, path: string) => typedError<SummaryView, Problem>(__TAURI_INVOKE("renew_summary", { repo, path })),
 	/**  Gives the budget of describing files in advance again. */
-	renewWarmingBudget: () => typedError<null, Problem>(__TAURI_INVOKE("renew_warming_budget")),
+	renewSummarisationBudget: () => typedError<null, Problem>(__TAURI_INVOKE("renew_summarisation_budget")),
 	/**  All models. */
 	models: () => typedError<ModelRow[], Problem>(__TAURI_INVOKE("models")),
 	/**  Fetches a model and tells how far it is; returns at once. */
@@ -207,7 +207,7 @@ export type AppliedView = {
 };
 
 /**  Where the accepted part goes. */
-export type ApplyWish = 
+export type ApplyRequest = 
 /**  Into the files of the work tree. */
 { kind: "worktree" } | 
 /**  Onto a new branch, as one commit. */
@@ -252,7 +252,7 @@ export type Base = {
 };
 
 /**  What a run is to be based on. */
-export type BaseWish = 
+export type BaseRequest = 
 /**  The last commit. */
 { kind: "head" } | 
 /**  The last commit with all uncommitted work. */
@@ -1154,21 +1154,6 @@ export type RepositoryRow = {
 	runs: number,
 };
 
-/**  Why no file is described now. */
-export type RestReason = 
-/**  A run is under way, or its model is loaded still. */
-"run" | 
-/**  The budget of tokens is spent. */
-"tokens" | 
-/**  The budget of minutes is spent. */
-"minutes" | 
-/**  The repository has just changed. */
-"changed" | 
-/**  Nothing is left to describe. */
-"done" | 
-/**  It could not be done; it is tried again. */
-"model";
-
 /**  How far a review is. */
 export type ReviewState = {
 	/**  The files that were looked at. */
@@ -1232,75 +1217,6 @@ export type RunListFilter = {
 	/**  In which order. */
 	order: RunOrder,
 };
-
-/**  What happens in a run while it happens. */
-export type RunNews = 
-/**  The run as it stands now. */
-{ kind: "view"; 
-/**  All of it. */
-view: RunView } | 
-/**  The model is being loaded. */
-{ kind: "loading"; 
-/**  Which. */
-model: string } | 
-/**  The search index is brought up to date. */
-{ kind: "indexing"; 
-/**  Files done. */
-done: number; 
-/**  Files to do. */
-total: number } | 
-/**  A model call began. */
-{ kind: "call_started"; 
-/**  At which stage. */
-stage: Stage; 
-/**  Whose. */
-agent: Agent; 
-/**  The step. */
-step: string; 
-/**  For which task. */
-task: TaskId | null; 
-/**  About which file. */
-path: string | null } | 
-/**  Text came from the model. */
-{ kind: "text"; 
-/**  For which task. */
-task: TaskId | null; 
-/**  Whose. */
-agent: Agent; 
-/**  The step. */
-step: string; 
-/**  What came since the last message. */
-delta: string } | 
-/**  A model call ended. */
-{ kind: "call_ended"; 
-/**  Tokens read. */
-prompt_tokens: number; 
-/**  Tokens that were there already. */
-reused_tokens: number; 
-/**  Tokens written. */
-generated_tokens: number; 
-/**  Milliseconds of reading. */
-prompt_ms: number; 
-/**  Milliseconds of writing. */
-generate_ms: number; 
-/**  Whether the reply was on record, so that the model did nothing. */
-recorded: boolean } | 
-/**  How fast it goes. */
-{ kind: "speed"; 
-/**  Tokens written a second. */
-tokens_per_second: number; 
-/**  Milliseconds the model has worked on the run, the call under way included. */
-worked_ms: number; 
-/**  Until its end, about; none while nothing can be said. */
-left_ms: number | null } | 
-/**  It was stopped or paused, and can be resumed. */
-{ kind: "stopped" } | 
-/**  It is over. */
-{ kind: "ended" } | 
-/**  Something went wrong; it is paused. */
-{ kind: "problem"; 
-/**  What. */
-problem: Problem };
 
 /**  The order of a list of runs. */
 export type RunOrder = 
@@ -1424,6 +1340,75 @@ export type RunStatus =
 /**  It could not be carried out. */
 "failed";
 
+/**  What happens in a run while it happens. */
+export type RunUpdate = 
+/**  The run as it stands now. */
+{ kind: "view"; 
+/**  All of it. */
+view: RunView } | 
+/**  The model is being loaded. */
+{ kind: "loading"; 
+/**  Which. */
+model: string } | 
+/**  The search index is brought up to date. */
+{ kind: "indexing"; 
+/**  Files done. */
+done: number; 
+/**  Files to do. */
+total: number } | 
+/**  A model call began. */
+{ kind: "call_started"; 
+/**  At which stage. */
+stage: Stage; 
+/**  Whose. */
+agent: Agent; 
+/**  The step. */
+step: string; 
+/**  For which task. */
+task: TaskId | null; 
+/**  About which file. */
+path: string | null } | 
+/**  Text came from the model. */
+{ kind: "text"; 
+/**  For which task. */
+task: TaskId | null; 
+/**  Whose. */
+agent: Agent; 
+/**  The step. */
+step: string; 
+/**  What came since the last message. */
+delta: string } | 
+/**  A model call ended. */
+{ kind: "call_ended"; 
+/**  Tokens read. */
+prompt_tokens: number; 
+/**  Tokens that were there already. */
+reused_tokens: number; 
+/**  Tokens written. */
+generated_tokens: number; 
+/**  Milliseconds of reading. */
+prompt_ms: number; 
+/**  Milliseconds of writing. */
+generate_ms: number; 
+/**  Whether the reply was on record, so that the model did nothing. */
+recorded: boolean } | 
+/**  How fast it goes. */
+{ kind: "speed"; 
+/**  Tokens written a second. */
+tokens_per_second: number; 
+/**  Milliseconds the model has worked on the run, the call under way included. */
+worked_ms: number; 
+/**  Until its end, about; none while nothing can be said. */
+left_ms: number | null } | 
+/**  It was stopped or paused, and can be resumed. */
+{ kind: "stopped" } | 
+/**  It is over. */
+{ kind: "ended" } | 
+/**  Something went wrong; it is paused. */
+{ kind: "problem"; 
+/**  What. */
+problem: Problem };
+
 /**  A run, all of it. */
 export type RunView = {
 	/**  As lists show it. */
@@ -1509,11 +1494,11 @@ export type Settings = {
 	/**  Whether the end of a run is told while another window is in front. */
 	notify: boolean,
 	/**  Whether files of the repository at hand are described in advance, while nobody needs the machine. */
-	warm: boolean,
+	summarise_when_idle: boolean,
 	/**  Tokens that may cost, from when it was switched on; none: as many as it takes. */
-	warm_tokens: number | null,
+	summarise_tokens: number | null,
 	/**  Minutes in which the model may be at work for it; none: as many as it takes. */
-	warm_minutes: number | null,
+	summarise_minutes: number | null,
 };
 
 /**  The settings are other ones. */
@@ -1573,7 +1558,7 @@ export type SolveForm = {
 	/**  The output of a failing run. */
 	failing_log: string,
 	/**  What the run is based on. */
-	base: BaseWish,
+	base: BaseRequest,
 	/**  The model; none: the default one. */
 	model: string | null,
 	/**  The files, where they are given. */
@@ -1641,7 +1626,7 @@ export type StageView = {
 };
 
 /**  An intervention in a run. */
-export type SteeringWish = 
+export type SteeringRequest = 
 /**  Drop a candidate. */
 { kind: "drop"; 
 /**  The file. */
@@ -1670,6 +1655,21 @@ text: string } |
 { kind: "speak"; 
 /**  What is said. */
 text: string };
+
+/**  The describing of files in advance. */
+export type Summarising = 
+/**  Nobody asked for it. */
+{ kind: "off" } | 
+/**  A file is being described. */
+{ kind: "describing"; 
+/**  Which. */
+path: string } | 
+/**  Nothing is done now. */
+{ kind: "waiting"; 
+/**  Why; none before it was found out. */
+why: WaitReason | null; 
+/**  What went wrong, where that is why. */
+problem?: Problem | null };
 
 /**  One summary. */
 export type SummaryView = {
@@ -1780,20 +1780,20 @@ export type Verdict = {
 	comment: string,
 };
 
-/**  The describing of files in advance. */
-export type Warming = 
-/**  Nobody asked for it. */
-{ kind: "off" } | 
-/**  A file is being described. */
-{ kind: "describing"; 
-/**  Which. */
-path: string } | 
-/**  Nothing is done now. */
-{ kind: "resting"; 
-/**  Why; none before it was found out. */
-why: RestReason | null; 
-/**  What went wrong, where that is why. */
-problem?: Problem | null };
+/**  Why no file is described now. */
+export type WaitReason = 
+/**  A run is under way, or its model is loaded still. */
+"run" | 
+/**  The budget of tokens is spent. */
+"tokens" | 
+/**  The budget of minutes is spent. */
+"minutes" | 
+/**  The repository has just changed. */
+"changed" | 
+/**  Nothing is left to describe. */
+"done" | 
+/**  It could not be done; it is tried again. */
+"model";
 
 /**  The watched repository stands otherwise. */
 export type WatchChanged = {
@@ -1814,7 +1814,7 @@ export type WatchView = {
 	/**  How much of the working tree memory knows; none until it was counted. */
 	memory: MemoryCounts | null,
 	/**  The describing of files in advance. */
-	warming: Warming,
+	summarising: Summarising,
 	/**  Files described in advance since it is watched. */
 	described: number,
 	/**  Tokens spent on it since the budget was given. */

@@ -31,7 +31,7 @@ export interface Ipc {
   removeRepository(id: T.RepoId): Done
   undoRemoveRepository(id: T.RepoId): Done
   branches(id: T.RepoId): Promise<T.BranchName[]>
-  repositoryFiles(id: T.RepoId, base: T.BaseWish): Promise<string[]>
+  repositoryFiles(id: T.RepoId, base: T.BaseRequest): Promise<string[]>
   /** Watches a repository and none beside it. */
   watchRepository(id: T.RepoId): Promise<T.WatchView>
   addSample(): Promise<T.RepositoryRow>
@@ -45,11 +45,11 @@ export interface Ipc {
   resumeRun(run: T.RunId): Done
   pauseRun(run: T.RunId): Done
   stopRun(run: T.RunId): Done
-  steer(run: T.RunId, wish: T.SteeringWish): Done
+  steer(run: T.RunId, wish: T.SteeringRequest): Done
   rerun(run: T.RunId, from: T.Stage, model: string | null, seed: number): Promise<T.RunId>
   runningRuns(): Promise<T.RunRow[]>
   /** News of a run until it ends or the returned function is called. */
-  followRun(run: T.RunId, onNews: (news: T.RunNews) => void): Stop
+  followRun(run: T.RunId, onNews: (news: T.RunUpdate) => void): Stop
 
   // runs
   runsPage(filter: T.RunListFilter): Promise<T.RunPage>
@@ -70,7 +70,7 @@ export interface Ipc {
   review(run: T.RunId): Promise<T.ReviewState>
   saveReview(run: T.RunId, state: T.ReviewState): Done
   conflicts(run: T.RunId, state: T.ReviewState): Promise<T.ConflictView[]>
-  apply(run: T.RunId, state: T.ReviewState, wish: T.ApplyWish): Promise<T.AppliedView>
+  apply(run: T.RunId, state: T.ReviewState, wish: T.ApplyRequest): Promise<T.AppliedView>
   undoApply(run: T.RunId): Done
 
   // memory
@@ -81,7 +81,7 @@ export interface Ipc {
   exportMemory(repo: T.RepoId, file: string): Promise<T.MemoryExportView>
   importMemory(repo: T.RepoId, file: string): Promise<T.MemoryImportView>
   renewSummary(repo: T.RepoId, path: string): Promise<T.SummaryView>
-  renewWarmingBudget(): Done
+  renewSummarisationBudget(): Done
 
   // models
   models(): Promise<T.ModelRow[]>

@@ -43,7 +43,7 @@ export const ipc: Ipc = {
     let following = true
     const turn = (turns.get(run) ?? 0) + 1
     turns.set(run, turn)
-    const channel = new Channel<T.RunNews>()
+    const channel = new Channel<T.RunUpdate>()
     channel.onmessage = (news) => {
       if (following) onNews(news)
     }
@@ -85,7 +85,7 @@ export const ipc: Ipc = {
   exportMemory: (repo, file) => call(commands.exportMemory(repo, file)),
   importMemory: (repo, file) => call(commands.importMemory(repo, file)),
   renewSummary: (repo, path) => call(commands.renewSummary(repo, path)),
-  renewWarmingBudget: () => call(commands.renewWarmingBudget()),
+  renewSummarisationBudget: () => call(commands.renewSummarisationBudget()),
 
   models: () => call(commands.models()),
   fetchModel: (id, onNews) => {

@@ -17,7 +17,7 @@ const view: WatchView = {
   index: { kind: 'right', files: 1_482, took_ms: 44 },
   unreadable: null,
   memory: null,
-  warming: { kind: 'off' },
+  summarising: { kind: 'off' },
   described: 0,
   spent: 0,
   problem: null,
@@ -28,31 +28,31 @@ test('files are summarised when idle once a person wants it, within a budget, an
   const { page } = await open(on)
   await go(page, 'memory')
   await settled(page)
-  const warming = page.getByRole('group', { name: 'Summarise when idle' })
-  await warming.getByRole('button', { name: 'Summarise when idle' }).click()
-  await warming.getByText(/^Summarising /).waitFor()
-  await warming.getByText('3 written, 4.2k tokens').waitFor()
-  await warming.getByRole('combobox', { name: /^Token limit/ }).click()
+  const summarising = page.getByRole('group', { name: 'Summarise when idle' })
+  await summarising.getByRole('button', { name: 'Summarise when idle' }).click()
+  await summarising.getByText(/^Summarising /).waitFor()
+  await summarising.getByText('3 written, 4.2k tokens').waitFor()
+  await summarising.getByRole('combobox', { name: /^Token limit/ }).click()
   await page.getByRole('option', { name: 'No limit' }).click()
-  await expect.poll(async () => (await asked(page, 'putSettings')).at(-1)).toMatchObject([{ warm: true, warm_tokens: null, warm_minutes: 30 }])
-  await warming.getByRole('button', { name: 'Pause' }).click()
-  await warming.getByRole('button', { name: 'Summarise when idle' }).waitFor()
-  expect((await asked(page, 'putSettings')).at(-1)).toMatchObject([{ warm: false }])
+  await expect.poll(async () => (await asked(page, 'putSettings')).at(-1)).toMatchObject([{ summarise_when_idle: true, summarise_tokens: null, summarise_minutes: 30 }])
+  await summarising.getByRole('button', { name: 'Pause' }).click()
+  await summarising.getByRole('button', { name: 'Summarise when idle' }).waitFor()
+  expect((await asked(page, 'putSettings')).at(-1)).toMatchObject([{ summarise_when_idle: false }])
   await page.context().close()
 })
 
 test('why nothing is summarised is said, and a spent budget can be reset', async () => {
   const { page } = await open(on)
   await go(page, 'memory')
-  const warming = page.getByRole('group', { name: 'Summarise when idle' })
-  await warming.getByRole('button', { name: 'Summarise when idle' }).click()
-  await warming.getByRole('button', { name: 'Pause' }).waitFor()
-  await say(page, { warming: { kind: 'resting', why: 'run' } })
-  await warming.getByText('Waiting for the run').waitFor()
-  await say(page, { warming: { kind: 'resting', why: 'tokens' } })
+  const summarising = page.getByRole('group', { name: 'Summarise when idle' })
+  await summarising.getByRole('button', { name: 'Summarise when idle' }).click()
+  await summarising.getByRole('button', { name: 'Pause' }).waitFor()
+  await say(page, { summarising: { kind: 'waiting', why: 'run' } })
+  await summarising.getByText('Waiting for the run').waitFor()
+  await say(page, { summarising: { kind: 'waiting', why: 'tokens' } })
   const before = (await asked(page, 'putSettings')).length
-  await warming.getByRole('button', { name: 'Reset the budget' }).click()
-  await expect.poll(async () => (await asked(page, 'renewWarmingBudget')).length).toBe(1)
+  await summarising.getByRole('button', { name: 'Reset the budget' }).click()
+  await expect.poll(async () => (await asked(page, 'renewSummarisationBudget')).length).toBe(1)
   expect((await asked(page, 'putSettings')).length, 'it is not switched off in between').toBe(before)
   await page.context().close()
 })

@@ -58,7 +58,7 @@ export function scene(name: SceneName): Scene {
       first_start: first,
       opened: null,
     },
-    settings: { theme: 'light', density: 'compact', font_size: 13, language: 'en', default_model: none ? null : 'qwen2.5-coder-1.5b', quick_model: null, threads: null, context: null, memory_limit: null, top_k: 20, max_rounds: 3, editor: null, notify: true, warm: false, warm_tokens: 50_000, warm_minutes: 30 },
+    settings: { theme: 'light', density: 'compact', font_size: 13, language: 'en', default_model: none ? null : 'qwen2.5-coder-1.5b', quick_model: null, threads: null, context: null, memory_limit: null, top_k: 20, max_rounds: 3, editor: null, notify: true, summarise_when_idle: false, summarise_tokens: 50_000, summarise_minutes: 30 },
     fetched: none
       ? []
       : [

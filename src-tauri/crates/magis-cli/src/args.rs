@@ -6,7 +6,7 @@ mod solve;
 mod watch;
 
 pub use locate::LocateArgs;
-pub use runs::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
+pub use runs::{ExportFormatArg, RunsCommand, ShowArgs, StatusChoice};
 pub use solve::{EngineArgs, FollowArgs, SolveArgs};
 pub use watch::WatchArgs;
 

@@ -12,7 +12,7 @@
 
 use magis_engine::layers::llama::{Priority, WorkerCommand};
 use magis_engine::layers::repo::WatchOptions;
-use magis_engine::{DataFolder, Magis, WatchNews};
+use magis_engine::{DataFolder, Magis, WatchEvent};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -71,14 +71,14 @@ async fn main() {
 }
 
 /// When the index was right the last time before a silence of `quiet`, and what was told then.
-async fn right(news: &mut UnboundedReceiver<WatchNews>, quiet: Duration) -> (Instant, String) {
+async fn right(news: &mut UnboundedReceiver<WatchEvent>, quiet: Duration) -> (Instant, String) {
     let mut last = None;
     loop {
         let wait = if last.is_none() { Duration::from_mins(10) } else { quiet };
         match tokio::time::timeout(wait, news.recv()).await {
-            Ok(Some(told @ (WatchNews::Indexed { .. } | WatchNews::Memory { .. }))) => {
+            Ok(Some(told @ (WatchEvent::Indexed { .. } | WatchEvent::Memory { .. }))) => {
                 let what = match (&told, &last) {
-                    (WatchNews::Indexed { .. }, _) | (_, None) => format!("{told:?}"),
+                    (WatchEvent::Indexed { .. }, _) | (_, None) => format!("{told:?}"),
                     (_, Some((_, what))) => String::clone(what),
                 };
                 last = Some((Instant::now(), what));

@@ -16,9 +16,10 @@ mod runs;
 
 pub use calls::stage_of_step;
 pub use custodian::{
-    ExportedMemory, Failure, FileMemory, ImportedMemory, IndexState, LocateExtent, LocateTime, Location, Locator,
-    MachineUse, MemoryDay, MemoryState, ModelJudgement, NeedsNone, Preparing, Relevance, Remembered, SYMBOLS_TO_JUDGE,
-    WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews, WatchState, WithCode,
+    ExportedMemory, FileMemory, IdleReason, ImportedMemory, IndexState, LocateExtent, LocateTime, Location, Locator,
+    MachineUse, MemoryDayTotals, MemoryState, ModelJudgement, Preparing, Relevance, Remembered, SYMBOLS_TO_JUDGE,
+    SummarisationBudget, SummarisationModel, SummarisationSwitch, SummaryNotNeeded, Watch, WatchEvent, WatchFailure,
+    WatchState, WithCode,
 };
 pub use data_folder::DataFolder;
 pub use error::EngineError;
@@ -26,8 +27,8 @@ pub use limits::{EngineLimits, USUAL_CONTEXT};
 pub use magis::Magis;
 pub use progress::Progress;
 pub use runs::{
-    Application, AppliedRun, ApplyTarget, DriveEnd, Eta, Prepared, Review, RunTexts, SolveRequest, Spent, Steering,
-    Worked, transcript,
+    Application, AppliedRun, ApplyTarget, DriveEnd, Eta, Prepared, Review, RunTexts, SolveRequest, StageTimes,
+    Steering, Worked, transcript,
 };
 
 /// What the front ends (the command line, the window, the measures) need of the layers below.

@@ -14,7 +14,7 @@ mod traces;
 use ground::{Ground, git, hang_at, script_after};
 use magis_core::{Hint, Issue, RepoId, RunId, Stage};
 use magis_engine::layers::llm::ScriptedModel;
-use magis_engine::layers::repo::{BaseChoice, HunkNumber, Identity, Snapshot};
+use magis_engine::layers::repo::{BaseChoice, Committer, HunkNumber, Snapshot};
 use magis_engine::layers::search::{Retention, Signals};
 use magis_engine::layers::store::Erasure;
 use magis_engine::{
@@ -204,7 +204,7 @@ impl Scene {
         magis.apply_review(run, ApplyTarget::PatchFile(patch), &review).unwrap();
         let branch = || ApplyTarget::Branch {
             name: format!("fix/{}", self.of("branch")),
-            identity: Some(Identity {
+            identity: Some(Committer {
                 name: "T".to_owned(),
                 email: "t@example.org".to_owned(),
             }),

@@ -15,7 +15,7 @@ mod ground;
 use ground::{Ground, open, script, script_after};
 use magis_core::{FileAction, Hint, HintsMode, RepoPath, Role, RunId, Stage, TaskId};
 use magis_engine::layers::llm::ScriptedModel;
-use magis_engine::layers::repo::{Applied, HunkNumber, Identity};
+use magis_engine::layers::repo::{Applied, Committer, HunkNumber};
 use magis_engine::layers::store::RunFilter;
 use magis_engine::{ApplyTarget, EngineLimits, Magis, Review, Steering};
 use magis_testkit::sample;
@@ -226,7 +226,7 @@ fn kept_beside(ground: &Ground, run: RunId) {
     store
         .put_review(run, &json!({ "message": review.commit_message }), 1)
         .unwrap();
-    let identity = Identity {
+    let identity = Committer {
         name: "T".to_owned(),
         email: "t@example.org".to_owned(),
     };

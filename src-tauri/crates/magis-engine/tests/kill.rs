@@ -17,7 +17,7 @@ use magis_engine::layers::llm::{
     ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, ScriptedModel,
     TokenSink,
 };
-use magis_engine::layers::store::RunStatus;
+use magis_engine::layers::store::StoredStatus;
 use magis_testkit::{fingerprint, sample};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ async fn a_run_killed_at_twenty_points_goes_on_where_it_was() {
         program.wait().unwrap();
         assert_eq!(
             open(ground.folder.path()).store().run(run).unwrap().entry.status,
-            RunStatus::Interrupted,
+            StoredStatus::Interrupted,
             "killed after call {at}"
         );
 

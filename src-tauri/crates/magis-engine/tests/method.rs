@@ -359,7 +359,7 @@ async fn a_patch_is_applied_to_a_branch_and_taken_back() {
     let ground = Ground::new();
     let (run, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
     let before = ground.git(&["for-each-ref"]);
-    let identity = magis_engine::layers::repo::Identity {
+    let identity = magis_engine::layers::repo::Committer {
         name: "A".to_owned(),
         email: "a@example.org".to_owned(),
     };

@@ -15,8 +15,8 @@ use magis_engine::layers::llm::{LanguageModel, LlmError, ScriptedModel, Scripted
 use magis_engine::layers::repo::{BaseChoice, ChangedPaths, GitPart, WatchOptions};
 use magis_engine::layers::store::Coverage;
 use magis_engine::{
-    IndexState, MachineUse, MemoryState, NeedsNone, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch,
-    WatchNews,
+    IdleReason, IndexState, MachineUse, MemoryState, SummarisationBudget, SummarisationModel, SummarisationSwitch,
+    SummaryNotNeeded, Watch, WatchEvent,
 };
 use magis_testkit::sample;
 use std::sync::Arc;
@@ -36,13 +36,13 @@ struct Watched {
     ground: Ground,
     repo: RepoId,
     watch: Watch,
-    news: UnboundedReceiver<WatchNews>,
+    events: UnboundedReceiver<WatchEvent>,
 }
 
 impl Watched {
     fn begin(ground: Ground) -> Self {
         let repo = ground.magis.add_repository(&ground.repository()).unwrap();
-        let (sender, news) = unbounded_channel();
+        let (sender, events) = unbounded_channel();
         let options = WatchOptions {
             quiet: Duration::from_millis(50),
             ..WatchOptions::default()
@@ -52,16 +52,16 @@ impl Watched {
             ground,
             repo,
             watch,
-            news,
+            events,
         }
     }
 
-    /// The next news that this finds something in.
-    async fn find<T>(&mut self, mut wanted: impl FnMut(&WatchNews) -> Option<T>) -> T {
+    /// The next event that this finds something in.
+    async fn find<T>(&mut self, mut wanted: impl FnMut(&WatchEvent) -> Option<T>) -> T {
         let found = async {
             loop {
-                let news = self.news.recv().await.unwrap();
-                if let Some(found) = wanted(&news) {
+                let event = self.events.recv().await.unwrap();
+                if let Some(found) = wanted(&event) {
                     return found;
                 }
             }
@@ -70,32 +70,32 @@ impl Watched {
     }
 
     async fn indexed(&mut self) -> (usize, usize) {
-        self.find(|news| match news {
-            WatchNews::Indexed { added, removed, .. } => Some((*added, *removed)),
+        self.find(|event| match event {
+            WatchEvent::Indexed { added, removed, .. } => Some((*added, *removed)),
             _ => None,
         })
         .await
     }
 
     async fn memory(&mut self) -> (u32, u32) {
-        self.find(|news| match news {
-            WatchNews::Memory { fresh, stale, .. } => Some((*fresh, *stale)),
+        self.find(|event| match event {
+            WatchEvent::Memory { fresh, stale, .. } => Some((*fresh, *stale)),
             _ => None,
         })
         .await
     }
 
-    async fn warming(&mut self) -> RepoPath {
-        self.find(|news| match news {
-            WatchNews::Warming { path } => Some(path.clone()),
+    async fn summarising(&mut self) -> RepoPath {
+        self.find(|event| match event {
+            WatchEvent::Summarising { path } => Some(path.clone()),
             _ => None,
         })
         .await
     }
 
-    async fn rests(&mut self) -> WarmingRest {
-        self.find(|news| match news {
-            WatchNews::Resting { why } => Some(*why),
+    async fn idle(&mut self) -> IdleReason {
+        self.find(|event| match event {
+            WatchEvent::Idle { why } => Some(*why),
             _ => None,
         })
         .await
@@ -109,8 +109,9 @@ impl Watched {
         beside.persist(root.join(path)).unwrap();
     }
 
-    fn warm(&self, model: Arc<dyn LanguageModel>) -> WarmingSwitch {
-        self.watch.warm(WarmingModel::Loaded(model), Duration::ZERO)
+    fn summarise_in_background(&self, model: Arc<dyn LanguageModel>) -> SummarisationSwitch {
+        self.watch
+            .summarise_in_background(SummarisationModel::Loaded(model), Duration::ZERO)
     }
 }
 
@@ -130,8 +131,8 @@ async fn a_change_is_told_and_the_index_and_memory_follow() {
 
     watched.write("tally/filters.py", &"def changed():\n    return 1\n".repeat(40));
     let change = watched
-        .find(|news| match news {
-            WatchNews::Changed { change } => Some(change.clone()),
+        .find(|event| match event {
+            WatchEvent::Changed { change } => Some(change.clone()),
             _ => None,
         })
         .await;
@@ -158,9 +159,9 @@ async fn a_branch_at_the_same_tree_changes_nothing_in_the_index() {
     watched.memory().await;
     watched.ground.git(&["checkout", "--quiet", "-b", "other"]);
     let change = watched
-        .find(|news| match news {
-            WatchNews::Changed { change } => Some(change.clone()),
-            WatchNews::Indexed { .. } => panic!("{news:?}"),
+        .find(|event| match event {
+            WatchEvent::Changed { change } => Some(change.clone()),
+            WatchEvent::Indexed { .. } => panic!("{event:?}"),
             _ => None,
         })
         .await;
@@ -178,7 +179,7 @@ async fn what_could_not_be_done_and_can_be_again_is_said_to_be_right() {
     let whole = std::fs::read(&index).unwrap();
     std::fs::write(&index, "no index").unwrap();
     watched
-        .find(|news| matches!(news, WatchNews::Failed(_)).then_some(()))
+        .find(|event| matches!(event, WatchEvent::Failed(_)).then_some(()))
         .await;
     std::fs::write(&index, whole).unwrap();
     assert_eq!(watched.indexed().await, (0, 0));
@@ -188,8 +189,8 @@ async fn what_could_not_be_done_and_can_be_again_is_said_to_be_right() {
 async fn files_are_described_until_none_is_left_and_again_when_they_change() {
     let mut watched = Watched::begin(Ground::new());
     let model = Arc::new(script());
-    let _switch = watched.warm(model.clone());
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let _switch = watched.summarise_in_background(model.clone());
+    assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let summaries = watched.ground.magis.store().summaries(watched.repo).unwrap().len();
     assert!(summaries > 3, "{summaries}");
     assert_eq!(
@@ -201,8 +202,8 @@ async fn files_are_described_until_none_is_left_and_again_when_they_change() {
     let longer = "def changed():\n    return 1\n".repeat(40);
     watched.ground.commit("tally/filters.py", &longer);
     let path = watched
-        .find(|news| match news {
-            WatchNews::Warmed { path, tokens, .. } if *tokens > 0 => Some(path.clone()),
+        .find(|event| match event {
+            WatchEvent::Summarised { path, tokens, .. } if *tokens > 0 => Some(path.clone()),
             _ => None,
         })
         .await;
@@ -217,20 +218,26 @@ async fn when_nothing_is_left_every_file_is_described_or_needs_no_description() 
     ground.git(&["add", "logo.png", "short.py"]);
     ground.commit("short.py", "x = 1\n");
     let mut watched = Watched::begin(ground);
-    let _switch = watched.warm(Arc::new(script()));
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let _switch = watched.summarise_in_background(Arc::new(script()));
+    assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let (magis, repo) = (&watched.ground.magis, watched.repo);
     let head = magis.files_of(repo, &BaseChoice::Head).unwrap();
     let files = magis.memory_of(repo, &head).unwrap();
     let state = |name: &str| files.iter().find(|file| file.path.as_str() == name).unwrap().state;
-    assert_eq!(state("logo.png"), MemoryState::NeedsNone(NeedsNone::NoText));
-    assert_eq!(state("short.py"), MemoryState::NeedsNone(NeedsNone::ShortEnough));
+    assert_eq!(
+        state("logo.png"),
+        MemoryState::SummaryNotNeeded(SummaryNotNeeded::NoText)
+    );
+    assert_eq!(
+        state("short.py"),
+        MemoryState::SummaryNotNeeded(SummaryNotNeeded::ShortEnough)
+    );
     let counted = |wanted: fn(&MemoryState) -> bool| files.iter().filter(|file| wanted(&file.state)).count() as u32;
     let coverage = Coverage {
         fresh: counted(|state| *state == MemoryState::Fresh),
         stale: 0,
         none: 0,
-        needs_none: counted(|state| matches!(state, MemoryState::NeedsNone(_))),
+        needs_none: counted(|state| matches!(state, MemoryState::SummaryNotNeeded(_))),
     };
     assert_eq!((coverage.fresh + coverage.needs_none) as usize, files.len());
     assert_eq!(magis.coverage_of(repo, &head).unwrap(), coverage);
@@ -245,15 +252,15 @@ async fn when_nothing_is_left_every_file_is_described_or_needs_no_description() 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_dropped_is_described_again() {
     let mut watched = Watched::begin(Ground::new());
-    let _switch = watched.warm(Arc::new(script()));
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let _switch = watched.summarise_in_background(Arc::new(script()));
+    assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let (magis, repo) = (watched.ground.magis.clone(), watched.repo);
     let path = magis.store().summaries(repo).unwrap()[0].kept.path.clone();
     magis.drop_summary(repo, &path).unwrap();
     watched.watch.recount();
     let again = watched
-        .find(|news| match news {
-            WatchNews::Warmed { path, .. } => Some(path.clone()),
+        .find(|event| match event {
+            WatchEvent::Summarised { path, .. } => Some(path.clone()),
             _ => None,
         })
         .await;
@@ -265,8 +272,8 @@ async fn uncommitted_work_is_left_alone() {
     let ground = Ground::new();
     std::fs::write(ground.repository().join("draft.py"), "def draft():\n    return 1\n").unwrap();
     let mut watched = Watched::begin(ground);
-    let _switch = watched.warm(Arc::new(script()));
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let _switch = watched.summarise_in_background(Arc::new(script()));
+    assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let draft = RepoPath::new("draft.py").unwrap();
     let known = watched
         .ground
@@ -280,69 +287,69 @@ async fn uncommitted_work_is_left_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_budget_of_tokens_is_kept_and_another_one_goes_on() {
     let mut watched = Watched::begin(Ground::new());
-    let few = WarmingBudget {
+    let few = SummarisationBudget {
         tokens: Some(2_500),
         minutes: None,
     };
     watched.watch.give_budget(few);
-    let _switch = watched.warm(Arc::new(script()));
-    assert_eq!(watched.rests().await, WarmingRest::TokensSpent);
+    let _switch = watched.summarise_in_background(Arc::new(script()));
+    assert_eq!(watched.idle().await, IdleReason::TokensSpent);
     let state = watched.watch.state();
     assert!(state.spent > 0 && state.spent <= 2_500, "{state:?}");
-    watched.watch.give_budget(WarmingBudget::default());
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    watched.watch.give_budget(SummarisationBudget::default());
+    assert_eq!(watched.idle().await, IdleReason::NothingLeft);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn minutes_that_are_spent_end_the_file_that_is_being_described_and_others_go_on() {
     let mut watched = Watched::begin(Ground::new());
-    let _switch = watched.warm(Arc::new(hanging()));
-    watched.warming().await;
-    let none = WarmingBudget {
+    let _switch = watched.summarise_in_background(Arc::new(hanging()));
+    watched.summarising().await;
+    let none = SummarisationBudget {
         tokens: None,
         minutes: Some(0),
     };
     watched.watch.give_budget(none);
-    assert_eq!(watched.rests().await, WarmingRest::MinutesSpent);
-    assert_eq!(watched.watch.state().warming, None);
-    watched.watch.give_budget(WarmingBudget::default());
-    watched.warming().await;
+    assert_eq!(watched.idle().await, IdleReason::MinutesSpent);
+    assert_eq!(watched.watch.state().summarising, None);
+    watched.watch.give_budget(SummarisationBudget::default());
+    watched.summarising().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn giving_way_ends_the_file_that_is_being_described_and_lets_go_of_the_model() {
     let mut watched = Watched::begin(Ground::new());
-    let switch = watched.warm(Arc::new(hanging()));
-    let path = watched.warming().await;
+    let switch = watched.summarise_in_background(Arc::new(hanging()));
+    let path = watched.summarising().await;
     let state = watched.watch.state();
-    assert_eq!((state.warming, state.machine), (Some(path), MachineUse::Model));
+    assert_eq!((state.summarising, state.machine), (Some(path), MachineUse::Model));
     switch.give_way();
-    assert_eq!(watched.rests().await, WarmingRest::RunUnderWay);
+    assert_eq!(watched.idle().await, IdleReason::RunUnderWay);
     let state = watched.watch.state();
-    assert_eq!((state.warming, state.machine), (None, MachineUse::None));
+    assert_eq!((state.summarising, state.machine), (None, MachineUse::None));
     switch.go_on();
-    watched.warming().await;
+    watched.summarising().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn describing_that_is_switched_on_anew_says_anew_how_it_stands_and_goes_on_with_its_budget() {
     let mut watched = Watched::begin(Ground::new());
-    let few = WarmingBudget {
+    let few = SummarisationBudget {
         tokens: Some(2_500),
         minutes: None,
     };
     watched.watch.give_budget(few);
-    let first = watched.warm(Arc::new(script()));
-    assert_eq!(watched.rests().await, WarmingRest::TokensSpent);
+    let first = watched.summarise_in_background(Arc::new(script()));
+    assert_eq!(watched.idle().await, IdleReason::TokensSpent);
     let spent = watched.watch.state().spent;
     assert!(spent > 0);
     drop(first);
-    let _second = watched.warm(Arc::new(script()));
-    assert_eq!(watched.rests().await, WarmingRest::TokensSpent, "nothing is left of it");
+    let _second = watched.summarise_in_background(Arc::new(script()));
+    assert_eq!(watched.idle().await, IdleReason::TokensSpent, "nothing is left of it");
     assert_eq!(watched.watch.state().spent, spent);
     watched.watch.give_budget(few);
-    let more = watched.find(|news| match news {
-        WatchNews::Warmed { spent, .. } => Some(*spent),
+    let more = watched.find(|event| match event {
+        WatchEvent::Summarised { spent, .. } => Some(*spent),
         _ => None,
     });
     assert!(more.await <= 2_500, "the same budget, given again, is a whole one");
@@ -352,20 +359,20 @@ async fn describing_that_is_switched_on_anew_says_anew_how_it_stands_and_goes_on
 async fn a_file_of_which_the_model_makes_nothing_is_asked_once() {
     let mut watched = Watched::begin(Ground::new());
     let looping = ScriptedModel::new("loops").answer(|_| Some(ScriptedReply::Looping("again".to_owned())));
-    let _switch = watched.warm(Arc::new(looping));
-    assert_eq!(watched.rests().await, WarmingRest::NothingLeft);
+    let _switch = watched.summarise_in_background(Arc::new(looping));
+    assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let longer = "def changed():\n    return 1\n".repeat(40);
     watched.ground.commit("tally/filters.py", &longer);
     let mut asked = Vec::new();
-    let rests = watched.find(|news| match news {
-        WatchNews::NotWarmed { path, .. } => {
+    let idle = watched.find(|event| match event {
+        WatchEvent::NotSummarised { path, .. } => {
             asked.push(path.to_string());
             None
         }
-        WatchNews::Resting { why } if *why == WarmingRest::NothingLeft => Some(()),
+        WatchEvent::Idle { why } if *why == IdleReason::NothingLeft => Some(()),
         _ => None,
     });
-    rests.await;
+    idle.await;
     assert_eq!(asked, ["tally/filters.py"]);
 }
 
@@ -378,23 +385,23 @@ async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
         let fails = failures.fetch_add(1, Ordering::Relaxed) < 2;
         fails.then_some(ScriptedReply::Fail(LlmError::WorkerDied { reason }))
     });
-    let _switch = watched.warm(Arc::new(script_after(fails_twice)));
-    assert_eq!(watched.rests().await, WarmingRest::Failed);
+    let _switch = watched.summarise_in_background(Arc::new(script_after(fails_twice)));
+    assert_eq!(watched.idle().await, IdleReason::Failed);
     let mut said_again = 0;
     for (text, end) in [
-        ("one = 1\n", WarmingRest::Failed),
-        ("two = 2\n", WarmingRest::NothingLeft),
+        ("one = 1\n", IdleReason::Failed),
+        ("two = 2\n", IdleReason::NothingLeft),
     ] {
         watched.ground.commit("tally/filters.py", text);
-        let rests = watched.find(|news| match news {
-            WatchNews::WarmingFailed(_) => {
+        let idle = watched.find(|event| match event {
+            WatchEvent::SummarisingFailed(_) => {
                 said_again += 1;
                 None
             }
-            WatchNews::Resting { why } if *why == end => Some(()),
+            WatchEvent::Idle { why } if *why == end => Some(()),
             _ => None,
         });
-        rests.await;
+        idle.await;
     }
     assert_eq!(said_again, 0, "what was said stands until it is over");
 }
@@ -402,9 +409,9 @@ async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_ends_the_describing_and_it_goes_on_afterwards() {
     let mut watched = Watched::begin(Ground::new());
-    let _switch = watched.warm(Arc::new(hanging()));
+    let _switch = watched.summarise_in_background(Arc::new(hanging()));
     watched
-        .find(|news| matches!(news, WatchNews::Warming { .. }).then_some(()))
+        .find(|event| matches!(event, WatchEvent::Summarising { .. }).then_some(()))
         .await;
     let wish = watched.ground.wish(sample::TWO_TASK_ISSUE);
     let hanging = Arc::new(hanging());
@@ -413,10 +420,10 @@ async fn a_run_ends_the_describing_and_it_goes_on_afterwards() {
     let (magis, stopped) = (watched.ground.magis.clone(), stop.clone());
     let (progress, _nobody) = unbounded_channel();
     let drive = tokio::spawn(async move { magis.drive(run, hanging, stopped, progress).await });
-    assert_eq!(watched.rests().await, WarmingRest::RunUnderWay);
+    assert_eq!(watched.idle().await, IdleReason::RunUnderWay);
     stop.cancel();
     drive.await.unwrap().unwrap();
     watched
-        .find(|news| matches!(news, WatchNews::Warming { .. }).then_some(()))
+        .find(|event| matches!(event, WatchEvent::Summarising { .. }).then_some(()))
         .await;
 }

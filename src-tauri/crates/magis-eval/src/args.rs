@@ -18,20 +18,20 @@ use std::path::PathBuf;
 /// only read.
 #[derive(Debug, Parser)]
 #[command(name = "magis-eval", version, max_term_width = 120)]
-pub struct Cli {
+pub struct EvalCli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: EvalCommand,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum EvalCommand {
     /// Solve the issues of a set and record every run.
     ///
     /// Writes setting.json, runs.jsonl and predictions.jsonl (SWE-bench's form) into --out and prints a line an issue.
     /// Ctrl-C stops and saves; the same command goes on: ended runs are skipped, an interrupted one is resumed.
-    Solve(Box<SolveArgs>),
+    Solve(Box<SolveSetArgs>),
     /// Let the model alone answer: issue and given files in one prompt, a unified diff back.
     ///
     /// The files are the reference's, whole, or visibly cut to the context. Headers of hunks are put right; a hunk that
@@ -46,7 +46,7 @@ pub enum Command {
     /// By the engine's own index and history, read up to each issue's base and never beyond. Without --model the ranking
     /// alone; with it both orders are shown. Also: symbols, recall by files read, time, and with --ablation each signal's
     /// share.
-    Locate(Box<LocateArgs>),
+    Locate(Box<LocateSetArgs>),
     /// Replay a history commit by commit and count what the model reads to keep the summaries of changed files right.
     ///
     /// With memory, against summarising each changed file anew, and against reading whole files. Without --model tokens are
@@ -86,7 +86,7 @@ pub struct WhichArgs {
 
 /// The engine.
 #[derive(Debug, Args)]
-pub struct EngineArgs {
+pub struct ModelArgs {
     /// The model: an id of the catalogue or a GGUF file. Default: the catalogue's default model, where one is needed.
     #[arg(long, value_name = "ID|FILE")]
     pub model: Option<String>,
@@ -101,7 +101,7 @@ pub struct EngineArgs {
     pub threads: Option<u32>,
 }
 
-impl EngineArgs {
+impl ModelArgs {
     /// In the engine's words.
     pub fn limits(&self) -> EngineLimits {
         EngineLimits {
@@ -120,7 +120,7 @@ pub struct SetArgs {
     pub which: WhichArgs,
     /// The engine.
     #[command(flatten)]
-    pub engine: EngineArgs,
+    pub engine: ModelArgs,
     /// The folder for the results; belongs to one setting.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -144,7 +144,7 @@ pub struct SetArgs {
     clippy::struct_excessive_bools,
     reason = "each is an option of its own that is given or not"
 )]
-pub struct SolveArgs {
+pub struct SolveSetArgs {
     /// The set.
     #[command(flatten)]
     pub set: SetArgs,
@@ -200,13 +200,13 @@ pub struct ReportArgs {
 
 /// `locate`.
 #[derive(Debug, Args)]
-pub struct LocateArgs {
+pub struct LocateSetArgs {
     /// Which issues.
     #[command(flatten)]
     pub which: WhichArgs,
     /// The engine.
     #[command(flatten)]
-    pub engine: EngineArgs,
+    pub engine: ModelArgs,
     /// The folder that keeps index and history between calls. Default: one that goes at the end.
     #[arg(long, value_name = "DIR", conflicts_with = "by_description")]
     pub index: Option<PathBuf>,
@@ -251,7 +251,7 @@ pub struct MemoryArgs {
     pub ask: bool,
     /// The engine; without --model nothing is loaded.
     #[command(flatten)]
-    pub engine: EngineArgs,
+    pub engine: ModelArgs,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -291,7 +291,7 @@ pub struct KillArgs {
     pub points: usize,
     /// The engine.
     #[command(flatten)]
-    pub engine: EngineArgs,
+    pub engine: ModelArgs,
     /// The folder for the runs; what an earlier start left there is replaced.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,

@@ -9,7 +9,7 @@ mod score_tasks;
 mod set;
 mod solve;
 
-use crate::args::{Command, EngineArgs, WhichArgs};
+use crate::args::{EvalCommand, ModelArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
 use magis_engine::layers::llama::{Priority, WorkerCommand, WorkerModel, worker};
 use magis_engine::layers::llm::LanguageModel as _;
@@ -23,16 +23,16 @@ use tokio_util::sync::CancellationToken;
 const STOPPED: u8 = 130;
 
 /// Carries out a command.
-pub fn run(command: Command) -> Result<ExitCode> {
+pub fn run(command: EvalCommand) -> Result<ExitCode> {
     match command {
-        Command::Solve(args) => solve::solve(&args),
-        Command::Baseline(args) => baseline::baseline(&args),
-        Command::Report(args) => report::report(&args),
-        Command::Locate(args) => locate::locate(&args),
-        Command::Memory(args) => memory::memory(&args),
-        Command::ScoreTasks(args) => score_tasks::score_tasks(&args),
-        Command::Kill(args) => kill::kill(&args),
-        Command::Worker => serve_as_worker(),
+        EvalCommand::Solve(args) => solve::solve(&args),
+        EvalCommand::Baseline(args) => baseline::baseline(&args),
+        EvalCommand::Report(args) => report::report(&args),
+        EvalCommand::Locate(args) => locate::locate(&args),
+        EvalCommand::Memory(args) => memory::memory(&args),
+        EvalCommand::ScoreTasks(args) => score_tasks::score_tasks(&args),
+        EvalCommand::Kill(args) => kill::kill(&args),
+        EvalCommand::Worker => serve_as_worker(),
     }
 }
 
@@ -64,7 +64,7 @@ fn open(data: &Path, models: Option<&PathBuf>) -> Result<Magis> {
 }
 
 /// The model asked for, or the default one.
-fn model_of(magis: &Magis, engine: &EngineArgs) -> String {
+fn model_of(magis: &Magis, engine: &ModelArgs) -> String {
     engine
         .model
         .clone()

@@ -10,7 +10,7 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::run(args::Cli::parse().command) {
+    match commands::run(args::EvalCli::parse().command) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("magis-eval: {error:#}");

@@ -7,7 +7,7 @@
 mod history;
 mod meter;
 
-pub use history::{History, Step};
+pub use history::{History, ReplayStep};
 pub use meter::{Answers, CHARACTERS_A_TOKEN, Meter, Spent, TYPICAL_MESSAGE, TYPICAL_SUMMARY, TokensBy};
 
 use anyhow::{Context as _, Result};
@@ -172,7 +172,7 @@ pub async fn replay(history: &History, meter: &Arc<Meter>, start: Start, scratch
         }
         done.first.spent = meter.take();
     }
-    for Step { commit, changed } in history.steps()? {
+    for ReplayStep { commit, changed } in history.steps()? {
         done.commits += 1;
         // A model is loaded anew for each commit: what it shares with earlier prompts, it shares within one.
         meter.forget();

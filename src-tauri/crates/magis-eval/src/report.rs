@@ -72,7 +72,7 @@ pub struct SettingReport {
     /// Changes that apply and do not resolve, beside the references.
     pub unresolved_changes: Group,
     /// By repository.
-    pub repositories: BTreeMap<String, RepositoryRow>,
+    pub repositories: BTreeMap<String, RepositoryTotals>,
     /// Where unresolved ones were lost.
     pub lost: BTreeMap<Lost, usize>,
     /// What it cost.
@@ -102,7 +102,7 @@ pub struct Locating {
 
 /// One repository of a setting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct RepositoryRow {
+pub struct RepositoryTotals {
     /// Instances with a run.
     pub instances: usize,
     /// Of these, ones whose patch git applies.
@@ -150,11 +150,11 @@ pub struct InstanceRow {
 }
 
 /// The text of a file of a reference's base version, where it is at hand.
-pub type BaseText<'a> = &'a dyn Fn(&Reference, &RepoPath) -> Option<String>;
+pub type ReferenceText<'a> = &'a dyn Fn(&Reference, &RepoPath) -> Option<String>;
 
 impl Report {
     /// Measures the sets.
-    pub fn of(sets: &[RecordedSet], base: BaseText<'_>) -> Self {
+    pub fn of(sets: &[RecordedSet], base: ReferenceText<'_>) -> Self {
         Self {
             settings: sets.iter().map(|set| SettingReport::of(set, base)).collect(),
         }
@@ -172,7 +172,7 @@ struct Measured<'s> {
 }
 
 impl SettingReport {
-    fn of(set: &RecordedSet, base: BaseText<'_>) -> Self {
+    fn of(set: &RecordedSet, base: ReferenceText<'_>) -> Self {
         let any_judged = set.runs.iter().any(|run| run.judged.is_some());
         let measured: Vec<Measured<'_>> = set
             .runs
@@ -202,8 +202,8 @@ impl SettingReport {
         for step in measured.iter().filter_map(|one| one.lost) {
             *lost.entry(step).or_default() += 1;
         }
-        let mut repositories: BTreeMap<String, RepositoryRow> = BTreeMap::new();
-        let mut whole = RepositoryRow::default();
+        let mut repositories: BTreeMap<String, RepositoryTotals> = BTreeMap::new();
+        let mut whole = RepositoryTotals::default();
         for one in &measured {
             whole.count(one);
             repositories
@@ -241,7 +241,7 @@ impl SettingReport {
 }
 
 impl<'s> Measured<'s> {
-    fn of(instance: &'s RecordedInstance, method: Method, any_judged: bool, base: BaseText<'_>) -> Self {
+    fn of(instance: &'s RecordedInstance, method: Method, any_judged: bool, base: ReferenceText<'_>) -> Self {
         let (record, reference) = (&instance.record, &instance.reference);
         let text = |path: &RepoPath| base(reference, path);
         let no_change = record.patch().trim().is_empty();
@@ -294,7 +294,7 @@ impl<'s> Measured<'s> {
     }
 }
 
-impl RepositoryRow {
+impl RepositoryTotals {
     fn count(&mut self, one: &Measured<'_>) {
         self.instances += 1;
         self.applied += usize::from(one.instance.applied);

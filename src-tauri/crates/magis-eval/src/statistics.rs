@@ -10,7 +10,7 @@ use std::fmt;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Regression {
     /// The fit.
-    Fitted(Fit),
+    Fitted(LinearFit),
     /// A value of the predictor separates the two outcomes, so the likelihood has no maximum and no coefficient exists.
     Separated,
     /// All outcomes are the same, or all values are: there is nothing to fit.
@@ -19,7 +19,7 @@ pub enum Regression {
 
 /// A fitted logistic regression: log-odds = intercept + coefficient · x.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Fit {
+pub struct LinearFit {
     /// How many observations.
     pub n: usize,
     /// The log-odds at x = 0.
@@ -65,7 +65,7 @@ pub fn logistic(observations: &[(f64, bool)]) -> Regression {
 }
 
 /// The predictor is centred and scaled while fitting, so that large values do no harm.
-fn fit(observations: &[(f64, bool)]) -> Option<Fit> {
+fn fit(observations: &[(f64, bool)]) -> Option<LinearFit> {
     let n = observations.len() as f64;
     let mean = observations.iter().map(|(x, _)| x).sum::<f64>() / n;
     let scale = (observations.iter().map(|(x, _)| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
@@ -97,7 +97,7 @@ fn fit(observations: &[(f64, bool)]) -> Option<Fit> {
             let variance = h00 / (h00 * h11 - h01 * h01);
             let (coefficient, standard_error) = (b / scale, variance.sqrt() / scale);
             let p = two_sided(coefficient / standard_error);
-            return Some(Fit {
+            return Some(LinearFit {
                 n: observations.len(),
                 intercept: a - b * mean / scale,
                 coefficient,
@@ -187,7 +187,7 @@ pub fn percentile(values: impl IntoIterator<Item = f64>, percent: usize) -> Opti
 impl fmt::Display for Regression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fitted(Fit {
+            Self::Fitted(LinearFit {
                 coefficient,
                 standard_error,
                 p,

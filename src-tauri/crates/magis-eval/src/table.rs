@@ -4,14 +4,14 @@
 
 /// A table: a head and rows of cells.
 #[derive(Debug, Clone, Default)]
-pub struct Table {
+pub struct MarkdownTable {
     rows: Vec<Vec<String>>,
 }
 
 /// A column wider than this holds sentences.
 const SENTENCE: usize = 60;
 
-impl Table {
+impl MarkdownTable {
     /// A table with this head.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
         Self {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_nothing_is_cut() {
-        let mut table = Table::new(["setting", "n"]);
+        let mut table = MarkdownTable::new(["setting", "n"]);
         table.row(["a", "100"]);
         table.row(["longer name", "2"]);
         assert_eq!(

@@ -4,7 +4,7 @@
 //! and how long a cancelled call goes on. The numbers hold for a machine that does nothing else.
 
 use magis_core::text::bytes;
-use magis_llama::engine::{Engine, EngineError};
+use magis_llama::engine::{Engine, LlamaError};
 use magis_llm::protocol::Load;
 use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, Sampling, ScoreRequest};
 use std::error::Error;
@@ -114,7 +114,7 @@ fn cancel(engine: &mut Engine, abort: &Arc<AtomicBool>) -> Result<(), Box<dyn Er
         let cancelled = canceller.join().map_err(|_| "the thread that cancels panicked")?;
         abort.store(false, Ordering::SeqCst);
         match reply {
-            Err(EngineError::Call(LlmError::Cancelled)) => went_on.push(ended.saturating_duration_since(cancelled)),
+            Err(LlamaError::Call(LlmError::Cancelled)) => went_on.push(ended.saturating_duration_since(cancelled)),
             other => println!("not cancelled: {other:?}"),
         }
     }

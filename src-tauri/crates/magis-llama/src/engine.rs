@@ -31,7 +31,7 @@ use magis_llm::memory::{ContextMemory, Sequences};
 use magis_llm::protocol::{Load, Loaded, Stats};
 use magis_llm::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
 use magis_platform::memory;
-use native::{Context, Memory, Output, Sequence, Shape, Step, StepError, Token};
+use native::{CacheKind, Context, ContextSize, DecodeBatch, Output, Sequence, StepError, Token};
 use pace::Pace;
 use prompt::Tokenizer;
 use std::fs::File;
@@ -60,7 +60,7 @@ pub struct Engine {
 
 /// What ends a call without an answer.
 #[derive(Debug, Error)]
-pub enum EngineError {
+pub enum LlamaError {
     /// The caller can be told.
     #[error(transparent)]
     Call(#[from] LlmError),
@@ -69,7 +69,7 @@ pub enum EngineError {
     Broken(StepError),
 }
 
-impl From<StepError> for EngineError {
+impl From<StepError> for LlamaError {
     fn from(error: StepError) -> Self {
         match error {
             StepError::Cancelled => Self::Call(LlmError::Cancelled),
@@ -78,7 +78,7 @@ impl From<StepError> for EngineError {
     }
 }
 
-impl From<TemplateError> for EngineError {
+impl From<TemplateError> for LlamaError {
     fn from(error: TemplateError) -> Self {
         Self::Call(LlmError::BadRequest {
             reason: error.to_string(),
@@ -86,7 +86,7 @@ impl From<TemplateError> for EngineError {
     }
 }
 
-impl From<ConstraintError> for EngineError {
+impl From<ConstraintError> for LlamaError {
     fn from(error: ConstraintError) -> Self {
         Self::Call(LlmError::BadRequest {
             reason: error.to_string(),
@@ -137,14 +137,14 @@ impl Engine {
             .filter(|threads| *threads > 0)
             .unwrap_or_else(machine::physical_cores);
         let batch = load.batch.unwrap_or(BATCH).clamp(SMALLEST_BATCH, BATCH).min(context);
-        let shape = Shape {
+        let shape = ContextSize {
             context,
             batch,
             outputs: OUTPUTS,
-            sequences: match Memory::of(&model) {
-                Memory::Attention => Sequences::ATTENTION,
-                Memory::SlidingWindow(_) => Sequences::SLIDING_WINDOW,
-                Memory::Recurrent => Sequences::RECURRENT,
+            sequences: match CacheKind::of(&model) {
+                CacheKind::Attention => Sequences::ATTENTION,
+                CacheKind::SlidingWindow(_) => Sequences::SLIDING_WINDOW,
+                CacheKind::Recurrent => Sequences::RECURRENT,
             },
             threads,
         };
@@ -186,7 +186,7 @@ impl Engine {
     }
 
     /// Continues a conversation; text goes to `sink` as it comes.
-    pub fn chat(&mut self, request: &ChatRequest, sink: &mut dyn FnMut(&str)) -> Result<ChatReply, EngineError> {
+    pub fn chat(&mut self, request: &ChatRequest, sink: &mut dyn FnMut(&str)) -> Result<ChatReply, LlamaError> {
         let reply = chat::chat(self, request, sink)?;
         self.note(&reply.usage);
         self.stats.generated_tokens += u64::from(reply.usage.generated_tokens);
@@ -194,7 +194,7 @@ impl Engine {
     }
 
     /// How likely each continuation is.
-    pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, EngineError> {
+    pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
         let reply = score::score(self, request)?;
         self.note(&reply.usage);
         self.stats.scored_tokens += u64::from(reply.usage.generated_tokens);
@@ -210,7 +210,7 @@ impl Engine {
     }
 
     /// Tokens of a rendered prompt.
-    pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, EngineError> {
+    pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlamaError> {
         Ok(self.tokenizer.prompt(messages, answer_prefix)?.len() as u32)
     }
 
@@ -231,7 +231,7 @@ impl Engine {
         self.stats.generate_ms += usage.generate_ms;
     }
 
-    fn constraints(&mut self) -> Result<&Constraints, EngineError> {
+    fn constraints(&mut self) -> Result<&Constraints, LlamaError> {
         if self.constraints.is_none() {
             self.constraints = Some(Constraints::of_model(&self.model)?);
         }
@@ -241,7 +241,7 @@ impl Engine {
         self.constraints.as_ref().ok_or_else(|| missing().into())
     }
 
-    fn check_room(&self, prompt: usize, answer: usize) -> Result<(), EngineError> {
+    fn check_room(&self, prompt: usize, answer: usize) -> Result<(), LlamaError> {
         let context = self.loaded.context;
         if prompt.saturating_add(answer) > context as usize {
             let (prompt, answer) = (prompt as u32, answer as u32);
@@ -255,7 +255,7 @@ impl Engine {
         Ok(())
     }
 
-    fn check_cancelled(&self) -> Result<(), EngineError> {
+    fn check_cancelled(&self) -> Result<(), LlamaError> {
         if self.abort.load(Ordering::Relaxed) {
             Err(LlmError::Cancelled.into())
         } else {
@@ -264,7 +264,7 @@ impl Engine {
     }
 
     /// Computes what is missing of a prompt. Afterwards the logits behind it are there.
-    fn prefill(&mut self, prompt: &[Token]) -> Result<Prefilled, EngineError> {
+    fn prefill(&mut self, prompt: &[Token]) -> Result<Prefilled, LlamaError> {
         let begun = Instant::now();
         let placement = self.cache.place(prompt, self.context.memory());
         let sequence = placement.sequence;
@@ -296,10 +296,10 @@ impl Engine {
     }
 
     /// Computes tokens at the end of a kept sequence; gives the index of the last one's logits.
-    fn extend(&mut self, sequence: Sequence, tokens: &[Token]) -> Result<usize, EngineError> {
+    fn extend(&mut self, sequence: Sequence, tokens: &[Token]) -> Result<usize, LlamaError> {
         self.make_room(tokens.len(), sequence);
         let held = self.cache.len(sequence);
-        let mut step = Step::default();
+        let mut step = DecodeBatch::default();
         let mut last = 0;
         for (number, token) in tokens.iter().enumerate() {
             let output = if number + 1 == tokens.len() {
@@ -322,13 +322,13 @@ impl Engine {
     }
 
     /// Computes a step, with as many threads as go well at the moment.
-    fn compute(&mut self, step: &mut Step) -> Result<(), StepError> {
+    fn compute(&mut self, step: &mut DecodeBatch) -> Result<(), StepError> {
         let rows = step.len();
         let begun = self.begun.elapsed();
         let result = self.context.compute(step);
         if result.is_err() {
             // Which states a step had changed when it ended nobody can say.
-            if self.context.memory() == Memory::Recurrent {
+            if self.context.memory() == CacheKind::Recurrent {
                 self.context.clear_all();
                 self.cache.forget_all();
             }
@@ -370,12 +370,10 @@ impl Engine {
         }
     }
 
-    fn logits(&self, index: usize) -> Result<&[f32], EngineError> {
+    fn logits(&self, index: usize) -> Result<&[f32], LlamaError> {
         self.context
             .logits(index)
-            .ok_or(EngineError::Broken(StepError::Malformed(
-                "it asked for no logits there",
-            )))
+            .ok_or(LlamaError::Broken(StepError::Malformed("it asked for no logits there")))
     }
 }
 

@@ -10,7 +10,7 @@ pub use priority::Priority;
 
 use async_trait::async_trait;
 use link::{Call, Link};
-use magis_llm::protocol::{CallId, FromWorker, Load, Loaded, Stats, ToWorker};
+use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
 use magis_llm::{
     ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, TokenSink,
 };
@@ -116,7 +116,7 @@ impl WorkerModel {
     /// Asks the worker; asks a new one once more when it dies of the first.
     async fn ask(
         &self,
-        request: impl Fn(CallId) -> ToWorker + Send + Sync,
+        request: impl Fn(RequestId) -> ToWorker + Send + Sync,
         sink: &mut (dyn FnMut(&str) + Send),
     ) -> Result<FromWorker, LlmError> {
         // What was shown before the worker died is not shown again.

@@ -3,9 +3,9 @@
 //! One thread reads, so that a cancelled call ends while it is computed and the process ends when its parent does; the
 //! other computes. Restarting is the parent's business.
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, LlamaError};
 use magis_llm::LlmError;
-use magis_llm::protocol::{CallId, FromWorker, ToWorker, from_line, to_line};
+use magis_llm::protocol::{FromWorker, RequestId, ToWorker, from_line, to_line};
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -62,8 +62,8 @@ struct Calls {
 
 #[derive(Default)]
 struct CallState {
-    running: Option<CallId>,
-    cancelled: HashSet<CallId>,
+    running: Option<RequestId>,
+    cancelled: HashSet<RequestId>,
     closed: bool,
 }
 
@@ -72,7 +72,7 @@ impl Calls {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn cancel(&self, id: CallId) {
+    fn cancel(&self, id: RequestId) {
         let mut state = self.state();
         if state.running == Some(id) {
             self.abort.store(true, Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl Calls {
     }
 
     /// False where the call was cancelled before its turn.
-    fn begin(&self, id: CallId) -> bool {
+    fn begin(&self, id: RequestId) -> bool {
         let mut state = self.state();
         // Calls come in order, so a cancellation of an earlier one came too late.
         state.cancelled.retain(|cancelled| *cancelled >= id);
@@ -145,7 +145,7 @@ enum ServeError {
     #[error("an answer has no written form: {0}")]
     Form(#[from] serde_json::Error),
     #[error(transparent)]
-    Engine(EngineError),
+    Engine(LlamaError),
 }
 
 fn serve(requests: &Receiver<ToWorker>, mut output: impl Write, calls: &Calls) -> Result<(), ServeError> {
@@ -166,14 +166,14 @@ fn serve(requests: &Receiver<ToWorker>, mut output: impl Write, calls: &Calls) -
         calls.end();
         match answer {
             Ok(answer) => say(&mut output, &answer)?,
-            Err(EngineError::Call(error)) => say(&mut output, &FromWorker::Failed { id, error })?,
-            Err(broken @ EngineError::Broken(_)) => return Err(ServeError::Engine(broken)),
+            Err(LlamaError::Call(error)) => say(&mut output, &FromWorker::Failed { id, error })?,
+            Err(broken @ LlamaError::Broken(_)) => return Err(ServeError::Engine(broken)),
         }
     }
     Ok(())
 }
 
-fn id_of(request: &ToWorker) -> Option<CallId> {
+fn id_of(request: &ToWorker) -> Option<RequestId> {
     match request {
         ToWorker::Load { id, .. }
         | ToWorker::Chat { id, .. }
@@ -195,9 +195,9 @@ fn answer(
     request: ToWorker,
     output: &mut impl Write,
     abort: &Arc<AtomicBool>,
-) -> Result<FromWorker, EngineError> {
+) -> Result<FromWorker, LlamaError> {
     let nothing = || {
-        EngineError::Call(LlmError::BadRequest {
+        LlamaError::Call(LlmError::BadRequest {
             reason: "no model is loaded".to_owned(),
         })
     };
@@ -282,14 +282,14 @@ mod tests {
 
     fn count(id: u64) -> ToWorker {
         ToWorker::CountTokens {
-            id: CallId(id),
+            id: RequestId(id),
             texts: Vec::new(),
         }
     }
 
     fn nothing_loaded(id: u64) -> FromWorker {
         FromWorker::Failed {
-            id: CallId(id),
+            id: RequestId(id),
             error: LlmError::BadRequest {
                 reason: "no model is loaded".to_owned(),
             },
@@ -299,11 +299,11 @@ mod tests {
     #[test]
     fn a_call_cancelled_before_its_turn_is_answered_as_cancelled() {
         check(
-            &[count(1), count(2), ToWorker::Cancel { id: CallId(2) }, count(3)],
+            &[count(1), count(2), ToWorker::Cancel { id: RequestId(2) }, count(3)],
             &[
                 nothing_loaded(1),
                 FromWorker::Failed {
-                    id: CallId(2),
+                    id: RequestId(2),
                     error: LlmError::Cancelled,
                 },
                 nothing_loaded(3),

@@ -2,7 +2,7 @@
 //! answers of one that has just been loaded, whatever a family of models keeps of the tokens it has read.
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
-use magis_llama::engine::{Engine, EngineError};
+use magis_llama::engine::{Engine, LlamaError};
 use magis_llm::protocol::Load;
 use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, Sampling, ScoreRequest};
 use magis_testkit::TinyModel;
@@ -194,7 +194,7 @@ fn a_cancelled_call_leaves_nothing_wrong(model: TinyModel) {
         abort.store(false, Ordering::SeqCst);
         match result {
             Ok(()) => {}
-            Err(EngineError::Call(LlmError::Cancelled)) => cancelled += 1,
+            Err(LlamaError::Call(LlmError::Cancelled)) => cancelled += 1,
             Err(error) => unreachable!("{error}"),
         }
         family.check_scores(&mut engine, &prompt);

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Which call a message belongs to; given by the parent, never used twice in the life of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct CallId(pub u64);
+pub struct RequestId(pub u64);
 
 /// From the parent to its worker. Calls are carried out one after the other, in the order they come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,35 +21,35 @@ pub enum ToWorker {
     /// Load a model, instead of the one that is loaded.
     Load {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// What and how.
         load: Load,
     },
     /// Continue a conversation.
     Chat {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// The conversation.
         request: ChatRequest,
     },
     /// Compare continuations.
     Score {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// What to compare.
         request: ScoreRequest,
     },
     /// Count the tokens of texts.
     CountTokens {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// The texts.
         texts: Vec<String>,
     },
     /// Count the tokens of a rendered prompt.
     CountPrompt {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// The conversation.
         messages: Vec<Message>,
         /// The answer begun.
@@ -59,12 +59,12 @@ pub enum ToWorker {
     /// if that was on its way.
     Cancel {
         /// The call to drop.
-        id: CallId,
+        id: RequestId,
     },
     /// Say what was done so far.
     Stats {
         /// The call.
-        id: CallId,
+        id: RequestId,
     },
     /// End. Closing standard input says the same.
     Shutdown,
@@ -144,49 +144,49 @@ pub enum FromWorker {
     /// A model is loaded.
     Loaded {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// What is loaded.
         loaded: Loaded,
     },
     /// Text came.
     Token {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// The text, whole characters.
         text: String,
     },
     /// A conversation was continued.
     Chat {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// The answer.
         reply: ChatReply,
     },
     /// Continuations were compared.
     Score {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// The likelihoods.
         reply: ScoreReply,
     },
     /// Tokens were counted.
     Counts {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// One for each text, or one for the prompt.
         counts: Vec<u32>,
     },
     /// What was done so far.
     Stats {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// The figures.
         stats: Stats,
     },
     /// A call failed; the worker goes on.
     Failed {
         /// The call.
-        id: CallId,
+        id: RequestId,
         /// Why.
         error: LlmError,
     },
@@ -194,7 +194,7 @@ pub enum FromWorker {
 
 impl FromWorker {
     /// The call a message belongs to.
-    pub fn id(&self) -> CallId {
+    pub fn id(&self) -> RequestId {
         match self {
             Self::Loaded { id, .. }
             | Self::Token { id, .. }
@@ -238,7 +238,7 @@ mod tests {
             content: "line\nline \u{2028} <|im_end|> \"é\"".to_owned(),
         }];
         check(&ToWorker::Chat {
-            id: CallId(7),
+            id: RequestId(7),
             request: ChatRequest {
                 messages: messages.clone(),
                 answer_prefix: "```\n".to_owned(),
@@ -256,7 +256,7 @@ mod tests {
             },
         });
         check(&ToWorker::Load {
-            id: CallId(1),
+            id: RequestId(1),
             load: Load {
                 path: "a b.gguf".into(),
                 context: None,
@@ -265,13 +265,13 @@ mod tests {
             },
         });
         check(&ToWorker::CountPrompt {
-            id: CallId(2),
+            id: RequestId(2),
             messages,
             answer_prefix: String::new(),
         });
         check(&ToWorker::Shutdown);
         check(&FromWorker::Chat {
-            id: CallId(7),
+            id: RequestId(7),
             reply: ChatReply {
                 text: "a\r\nb".to_owned(),
                 finish: FinishReason::Looping,
@@ -279,7 +279,7 @@ mod tests {
             },
         });
         check(&FromWorker::Score {
-            id: CallId(8),
+            id: RequestId(8),
             reply: ScoreReply {
                 scores: vec![Score {
                     logprob: -0.123_456_789_012_345,
@@ -289,7 +289,7 @@ mod tests {
             },
         });
         check(&FromWorker::Failed {
-            id: CallId(9),
+            id: RequestId(9),
             error: LlmError::OverContext {
                 prompt: 9,
                 answer: 1,

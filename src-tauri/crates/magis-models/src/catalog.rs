@@ -37,7 +37,7 @@ pub struct CatalogEntry {
     /// One sentence on what to expect of it.
     pub good_for: String,
     /// What it is offered for.
-    pub purposes: Vec<Purpose>,
+    pub purposes: Vec<ModelPurpose>,
     /// The sizes from which its need of memory follows.
     pub dimensions: Dimensions,
     /// The one file that is the model.
@@ -94,7 +94,7 @@ pub struct Dimensions {
 /// What a model is offered for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum ModelPurpose {
     /// The model a new installation takes.
     Default,
     /// Solving issues.
@@ -170,7 +170,7 @@ impl Catalog {
         let defaults = document
             .model
             .iter()
-            .filter(|entry| entry.is_for(Purpose::Default))
+            .filter(|entry| entry.is_for(ModelPurpose::Default))
             .count();
         if defaults != 1 {
             return Err(CatalogError::Whole(format!(
@@ -194,7 +194,7 @@ impl Catalog {
     pub fn default_entry(&self) -> &CatalogEntry {
         self.models
             .iter()
-            .find(|entry| entry.is_for(Purpose::Default))
+            .find(|entry| entry.is_for(ModelPurpose::Default))
             .expect("parse refuses a catalogue without a default")
     }
 
@@ -206,7 +206,7 @@ impl Catalog {
 
 impl CatalogEntry {
     /// Whether the model is offered for `purpose`.
-    pub fn is_for(&self, purpose: Purpose) -> bool {
+    pub fn is_for(&self, purpose: ModelPurpose) -> bool {
         self.purposes.contains(&purpose)
     }
 

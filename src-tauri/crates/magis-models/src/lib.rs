@@ -14,7 +14,7 @@ mod memory;
 mod part;
 
 pub use catalog::{
-    Catalog, CatalogEntry, CatalogError, CatalogFile, Dimensions, MirrorPart, ModelId, ModelIdError, Purpose,
+    Catalog, CatalogEntry, CatalogError, CatalogFile, Dimensions, MirrorPart, ModelId, ModelIdError, ModelPurpose,
 };
 pub use digest::{Sha256Hex, Sha256HexError};
 pub use fetch::{FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, FetchedModel};

@@ -9,7 +9,7 @@
 mod support;
 
 use magis_llm::memory::Sequences;
-use magis_models::{Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryNeed, ModelId, Purpose, fits};
+use magis_models::{Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryNeed, ModelId, ModelPurpose, fits};
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::{Gguf, Value};
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn the_builtin_catalogue_is_valid_and_has_its_default_and_its_test_model() {
         catalog
             .get(&ModelId::new("smollm2-135m").unwrap())
             .unwrap()
-            .is_for(Purpose::Test)
+            .is_for(ModelPurpose::Test)
     );
     let hashes: BTreeSet<_> = catalog.entries().iter().map(|entry| entry.file.sha256).collect();
     assert_eq!(hashes.len(), catalog.entries().len(), "two entries are the same file");

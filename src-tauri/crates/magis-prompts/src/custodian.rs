@@ -1,7 +1,7 @@
 //! The Repository Custodian's prompts: P1, P2 and the forms of P3.
 
 use crate::reply::{prose, whole_sentences};
-use crate::{Head, Prompt, ReplyError, Shape, Template};
+use crate::{AnswerShape, Head, Prompt, ReplyError, Template};
 use serde::Serialize;
 
 /// P1: the difference of two versions becomes a "commit message". As in the paper it is made from the difference alone:
@@ -108,8 +108,8 @@ macro_rules! scored {
             fn template(&self) -> Template {
                 Template::$prompt
             }
-            fn shape(&self) -> Shape {
-                Shape::Scored
+            fn shape(&self) -> AnswerShape {
+                AnswerShape::Scored
             }
             fn max_tokens(&self) -> u32 {
                 $max_tokens

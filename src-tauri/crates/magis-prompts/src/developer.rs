@@ -2,7 +2,7 @@
 
 use crate::reply::{prose, whole_sentences};
 use crate::role::role_prompt;
-use crate::{Head, Prompt, ReplyError, Shape, Template};
+use crate::{AnswerShape, Head, Prompt, ReplyError, Template};
 use magis_core::LineSpan;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct Persona {
 
 /// A Developer speaks in the meeting.
 #[derive(Debug, Clone, Serialize)]
-pub struct Speech {
+pub struct MeetingTurn {
     /// The issue.
     #[serde(flatten)]
     pub head: Head,
@@ -36,7 +36,7 @@ pub struct Speech {
     pub description: String,
 }
 
-impl Prompt for Speech {
+impl Prompt for MeetingTurn {
     type Reply = String;
     fn template(&self) -> Template {
         Template::MeetingSpeak
@@ -102,8 +102,8 @@ impl Prompt for CodeByName {
     fn template(&self) -> Template {
         Template::CodeByName
     }
-    fn shape(&self) -> Shape {
-        Shape::Scored
+    fn shape(&self) -> AnswerShape {
+        AnswerShape::Scored
     }
     fn max_tokens(&self) -> u32 {
         64
@@ -137,8 +137,8 @@ impl Prompt for LinesToChange {
     fn template(&self) -> Template {
         Template::Lines
     }
-    fn shape(&self) -> Shape {
-        Shape::LineRanges {
+    fn shape(&self) -> AnswerShape {
+        AnswerShape::LineRanges {
             first: self.shown.first(),
             last: self.shown.last(),
             most: 3,

@@ -3,7 +3,7 @@
 //!
 //! The texts are ours: the paper gives none. What stands in them from the issue or the repository is fenced as data
 //! ([`data`](crate::render)). This crate knows no model and reads no repository; it says what an answer has to look
-//! like ([`Shape`]) and reads it, and the engine does the asking.
+//! like ([`AnswerShape`]) and reads it, and the engine does the asking.
 
 mod custodian;
 mod developer;
@@ -19,7 +19,7 @@ pub use custodian::{
     ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName, SymbolByName,
 };
 pub use developer::{
-    CodeByName, CodeToWrite, Fault, LinesToChange, NewFile, Persona, ReviewerRole, RevisedRole, Speech, TheChange,
+    CodeByName, CodeToWrite, Fault, LinesToChange, MeetingTurn, NewFile, Persona, ReviewerRole, RevisedRole, TheChange,
 };
 pub use head::Head;
 pub use manager::{
@@ -27,5 +27,5 @@ pub use manager::{
 };
 pub use qa::{ReviewComment, ReviewDecision, ReviewedChange};
 pub use render::{Prompt, PromptError, Rendered, render};
-pub use reply::{ReplyError, Shape};
+pub use reply::{AnswerShape, ReplyError};
 pub use template::Template;

@@ -2,7 +2,7 @@
 
 use crate::reply::{prose, read_json, whole_sentences};
 use crate::role::role_prompt;
-use crate::{Head, Prompt, ReplyError, Shape, Template};
+use crate::{AnswerShape, Head, Prompt, ReplyError, Template};
 use magis_core::{Plan, PlanStep, RepoPath, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ impl Prompt for TaskWanted {
     fn template(&self) -> Template {
         Template::Task
     }
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> AnswerShape {
         let text = |most: u32| json!({"type": "string", "minLength": 1, "maxLength": most});
         let mut properties = json!({"reason": text(300)});
         let mut required = vec!["reason"];
@@ -81,7 +81,7 @@ impl Prompt for TaskWanted {
         }
         properties["task"] = text(500);
         required.push("task");
-        Shape::Json(
+        AnswerShape::Json(
             json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
         )
     }
@@ -196,7 +196,7 @@ impl Prompt for PlanWanted {
     fn template(&self) -> Template {
         Template::Plan
     }
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> AnswerShape {
         let step = |task: &TaskId| {
             let others: Vec<String> = self
                 .tasks
@@ -212,7 +212,9 @@ impl Prompt for PlanWanted {
             .map(|task| (format!("{task} waits for"), step(task)))
             .collect();
         let required: Vec<String> = steps.keys().cloned().collect();
-        Shape::Json(json!({"type": "object", "properties": steps, "required": required, "additionalProperties": false}))
+        AnswerShape::Json(
+            json!({"type": "object", "properties": steps, "required": required, "additionalProperties": false}),
+        )
     }
     fn max_tokens(&self) -> u32 {
         40 + 24 * self.tasks.len() as u32

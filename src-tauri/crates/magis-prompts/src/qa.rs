@@ -3,7 +3,7 @@
 use crate::developer::Persona;
 use crate::head::Head;
 use crate::reply::{prose, whole_sentences};
-use crate::{Prompt, ReplyError, Shape, Template};
+use crate::{AnswerShape, Prompt, ReplyError, Template};
 use serde::Serialize;
 
 /// What is reviewed.
@@ -64,8 +64,8 @@ impl Prompt for ReviewDecision {
     fn template(&self) -> Template {
         Template::ReviewDecision
     }
-    fn shape(&self) -> Shape {
-        Shape::Scored
+    fn shape(&self) -> AnswerShape {
+        AnswerShape::Scored
     }
     fn max_tokens(&self) -> u32 {
         4

@@ -1,7 +1,7 @@
 //! Templates and contexts become prompts; text from outside is fenced as data.
 
 use crate::template::{PARTIALS, SYSTEM};
-use crate::{ReplyError, Shape, Template};
+use crate::{AnswerShape, ReplyError, Template};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -18,8 +18,8 @@ pub trait Prompt: Serialize {
     fn template(&self) -> Template;
 
     /// What the answer has to look like.
-    fn shape(&self) -> Shape {
-        Shape::Text
+    fn shape(&self) -> AnswerShape {
+        AnswerShape::Text
     }
 
     /// At most so many tokens of answer.

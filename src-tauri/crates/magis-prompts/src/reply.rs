@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// The shape of an answer. Decisions are constrained; prose and code are not.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shape {
+pub enum AnswerShape {
     /// Free text.
     Text,
     /// One of the texts given with the prompt, compared by their log-probabilities.

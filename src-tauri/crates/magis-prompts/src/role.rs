@@ -33,8 +33,8 @@ macro_rules! role_prompt {
             fn template(&self) -> $crate::Template {
                 $crate::Template::$template
             }
-            fn shape(&self) -> $crate::Shape {
-                $crate::Shape::Json($crate::role::role_schema())
+            fn shape(&self) -> $crate::AnswerShape {
+                $crate::AnswerShape::Json($crate::role::role_schema())
             }
             fn max_tokens(&self) -> u32 {
                 120

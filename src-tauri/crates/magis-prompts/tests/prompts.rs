@@ -61,7 +61,7 @@ fn check<P: Prompt>(prompt: &P) {
         rendered.system, rendered.user, rendered.answer
     );
     let shape = match prompt.shape() {
-        Shape::Json(schema) => serde_json::to_string_pretty(&schema).unwrap(),
+        AnswerShape::Json(schema) => serde_json::to_string_pretty(&schema).unwrap(),
         other => format!("{other:?}"),
     };
     let name = prompt.template().name().replace(' ', "_");
@@ -115,7 +115,7 @@ fn every_prompt_is_as_recorded() {
         head: head(),
         team: team(),
     });
-    check(&Speech {
+    check(&MeetingTurn {
         head: head(),
         team: team(),
         record: record.clone(),

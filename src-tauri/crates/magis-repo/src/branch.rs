@@ -17,12 +17,12 @@ pub struct BranchCommit {
     /// The commit message.
     pub message: String,
     /// Author and committer; none: from git's configuration.
-    pub identity: Option<Identity>,
+    pub identity: Option<Committer>,
 }
 
 /// Who makes a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct Committer {
     /// The name.
     pub name: String,
     /// The mail address.
@@ -104,8 +104,8 @@ pub fn apply_to_branch(
     })
 }
 
-fn signature(handle: &git2::Repository, identity: Option<&Identity>) -> Result<Signature<'static>, RepoError> {
-    if let Some(Identity { name, email }) = identity {
+fn signature(handle: &git2::Repository, identity: Option<&Committer>) -> Result<Signature<'static>, RepoError> {
+    if let Some(Committer { name, email }) = identity {
         let shown = format!("{name} <{email}>");
         if name.trim().is_empty() || email.trim().is_empty() || shown.contains(['\n', '\r']) {
             return Err(RepoError::IdentityInvalid(shown));

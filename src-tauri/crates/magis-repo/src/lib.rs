@@ -38,7 +38,7 @@ mod work_tree;
 
 pub use applied::{Applied, AppliedFile, FileContent, FileState};
 pub use apply::{apply_to_worktree, conflicts};
-pub use branch::{BranchCommit, Identity, apply_to_branch};
+pub use branch::{BranchCommit, Committer, apply_to_branch};
 pub use changes::apply_changes;
 pub use conflict::{Conflict, ConflictReason};
 pub use diff::{DiffStat, diff_stat, text_diff};
@@ -53,6 +53,6 @@ pub use state::{Cleanliness, HeadState, Operation, RepositoryState};
 pub use store::{ObjectStore, blob_of};
 pub use undo::{can_undo, undo};
 pub use watch::{
-    ChangedPaths, GitPart, HeadMove, HeadPlace, RepoChange, WatchEvent, WatchOptions, Watcher, WhyPolling,
+    ChangedPaths, GitPart, HeadMove, HeadPlace, RepoChange, WatchOptions, Watcher, WatcherEvent, WhyPolling,
 };
 pub use work_tree::{WorkReader, WorkText, WorkTree};

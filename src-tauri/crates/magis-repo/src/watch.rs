@@ -58,7 +58,7 @@ impl Default for WatchOptions {
 
 /// What a watcher says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WatchEvent {
+pub enum WatcherEvent {
     /// From now on no change is missed.
     Watching {
         /// How many folders are watched, git's own included.
@@ -140,12 +140,12 @@ impl Drop for Watcher {
 }
 
 impl Watcher {
-    /// Begins to watch; `sink` is called on a thread of its own, first with [`WatchEvent::Watching`] or
-    /// [`WatchEvent::Polling`]. What changed before that is for the caller to find out.
+    /// Begins to watch; `sink` is called on a thread of its own, first with [`WatcherEvent::Watching`] or
+    /// [`WatcherEvent::Polling`]. What changed before that is for the caller to find out.
     pub fn begin(
         repository: &Repository,
         options: WatchOptions,
-        sink: impl FnMut(WatchEvent) + Send + 'static,
+        sink: impl FnMut(WatcherEvent) + Send + 'static,
     ) -> Result<Self, RepoError> {
         let (words, heard) = channel();
         let mut watch = Watch {
@@ -204,12 +204,12 @@ enum Poll {
     Passed,
 }
 
-impl<S: FnMut(WatchEvent)> Watch<S> {
+impl<S: FnMut(WatcherEvent)> Watch<S> {
     fn follow(&mut self, words: &Sender<Word>, heard: &Receiver<Word>) {
         loop {
             let end = match Told::begin(&self.repository, &self.places, self.options.most_folders, words) {
                 Ok(mut told) => {
-                    (self.sink)(WatchEvent::Watching {
+                    (self.sink)(WatcherEvent::Watching {
                         folders: told.folders(),
                     });
                     self.say(ChangedPaths::None, &[Part::Head]);
@@ -294,7 +294,7 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
     /// Looks again and again, until what kept it from being told has passed. The first look always says that many files
     /// may have changed.
     fn poll(&mut self, mut why: WhyPolling, heard: &Receiver<Word>) -> Poll {
-        (self.sink)(WatchEvent::Polling { why: why.clone() });
+        (self.sink)(WatcherEvent::Polling { why: why.clone() });
         let mut known = None;
         let mut failed = None;
         loop {
@@ -312,7 +312,7 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
                     // Git may be in the midst of a change: only what stays is said.
                     let now = WhyPolling::unreadable(&self.places, &error);
                     if failed.replace(now.clone()) == Some(now.clone()) && why != now {
-                        (self.sink)(WatchEvent::Polling { why: now.clone() });
+                        (self.sink)(WatcherEvent::Polling { why: now.clone() });
                         why = now;
                     }
                 }
@@ -341,7 +341,7 @@ impl<S: FnMut(WatchEvent)> Watch<S> {
             })
             .collect();
         if paths != ChangedPaths::None || head.is_some() || !git.is_empty() {
-            (self.sink)(WatchEvent::Changed(RepoChange { paths, head, git }));
+            (self.sink)(WatcherEvent::Changed(RepoChange { paths, head, git }));
         }
     }
 

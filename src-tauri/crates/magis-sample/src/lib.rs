@@ -2,7 +2,7 @@
 //! that fail until it is resolved.
 //!
 //! One repository serves every issue: each has its own fault in it, and the project's own tests pass all the same. The tests in
-//! [`SampleIssue::check`] are no part of the repository; whoever judges a patch copies them in.
+//! [`BuiltInIssue::check`] are no part of the repository; whoever judges a patch copies them in.
 //! The history is written by the `git` program with fixed dates and identities and without the user's configuration, so it has the same commit ids everywhere.
 //! It uses the standard library alone: the window ships it, and xtask compiles it on a machine that has nothing but Rust yet.
 //! It does not run any test and does not know how an issue is resolved.
@@ -23,7 +23,7 @@ pub struct SampleFile {
 
 /// An issue of the sample project, with what is needed to judge a patch for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SampleIssue {
+pub struct BuiltInIssue {
     /// A short name, for choosing one.
     pub name: &'static str,
     /// What the user wrote: a title, an empty line, the text.
@@ -35,7 +35,7 @@ pub struct SampleIssue {
 }
 
 /// `list --until DAY` leaves out that day.
-pub const UNTIL: SampleIssue = SampleIssue {
+pub const UNTIL: BuiltInIssue = BuiltInIssue {
     name: "until",
     text: include_str!("../sample/issues/until.md"),
     check: SampleFile {
@@ -46,7 +46,7 @@ pub const UNTIL: SampleIssue = SampleIssue {
 };
 
 /// An amount with one decimal is read as hundredths.
-pub const ONE_DECIMAL: SampleIssue = SampleIssue {
+pub const ONE_DECIMAL: BuiltInIssue = BuiltInIssue {
     name: "one-decimal",
     text: include_str!("../sample/issues/one_decimal.md"),
     check: SampleFile {
@@ -57,7 +57,7 @@ pub const ONE_DECIMAL: SampleIssue = SampleIssue {
 };
 
 /// The issue of the demo: a report without expenses fails.
-pub const EMPTY_REPORT: SampleIssue = SampleIssue {
+pub const EMPTY_REPORT: BuiltInIssue = BuiltInIssue {
     name: "empty-report",
     text: include_str!("../sample/issues/empty_report.md"),
     check: SampleFile {
@@ -68,7 +68,7 @@ pub const EMPTY_REPORT: SampleIssue = SampleIssue {
 };
 
 /// Categories are told apart by case; takes a change in each of two files.
-pub const CATEGORY_CASE: SampleIssue = SampleIssue {
+pub const CATEGORY_CASE: BuiltInIssue = BuiltInIssue {
     name: "category-case",
     text: include_str!("../sample/issues/category_case.md"),
     check: SampleFile {
@@ -79,7 +79,7 @@ pub const CATEGORY_CASE: SampleIssue = SampleIssue {
 };
 
 /// All issues, the demo's first.
-pub const ISSUES: [SampleIssue; 4] = [EMPTY_REPORT, UNTIL, ONE_DECIMAL, CATEGORY_CASE];
+pub const ISSUES: [BuiltInIssue; 4] = [EMPTY_REPORT, UNTIL, ONE_DECIMAL, CATEGORY_CASE];
 
 /// The text of the demo's issue.
 pub const ISSUE: &str = EMPTY_REPORT.text;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use magis_sample::{self as sample, CATEGORY_CASE, EMPTY_REPORT, ISSUES, ONE_DECIMAL, SampleIssue, UNTIL};
+use magis_sample::{self as sample, BuiltInIssue, CATEGORY_CASE, EMPTY_REPORT, ISSUES, ONE_DECIMAL, UNTIL};
 
 #[test]
 fn history_is_the_same_at_each_writing() {
@@ -73,7 +73,7 @@ fn comparing_folded_names_resolves_category_case() {
 }
 
 /// Fails before the fix, still fails when any of its files is left out, passes with all of them, and so do the project's own tests.
-fn check(issue: &SampleIssue, fix: &[(&str, &str, &str)]) {
+fn check(issue: &BuiltInIssue, fix: &[(&str, &str, &str)]) {
     assert!(ISSUES.contains(issue));
     let mut changed: Vec<&str> = fix.iter().map(|(path, ..)| *path).collect();
     changed.dedup();

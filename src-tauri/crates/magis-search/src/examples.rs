@@ -3,13 +3,13 @@
 
 use crate::trace;
 use magis_core::RepoPath;
-use magis_syntax::Language;
+use magis_syntax::SourceLanguage;
 
 /// Some code of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
     /// The language its fence names; none where it does not, or names one without a grammar.
-    pub language: Option<Language>,
+    pub language: Option<SourceLanguage>,
     /// Its lines, without prompts.
     pub code: String,
 }
@@ -87,10 +87,14 @@ fn typed(line: &str) -> Option<&str> {
 }
 
 /// The language that a fence names, by its name or as an extension.
-fn named(info: &str) -> Option<Language> {
+fn named(info: &str) -> Option<SourceLanguage> {
     let word = info.split([' ', ',', '{']).next().unwrap_or_default().to_lowercase();
-    let by_extension = || Language::of(&RepoPath::new(format!("example.{word}")).ok()?);
-    let by_name = || Language::ALL.into_iter().find(|language| language.fence() == word);
+    let by_extension = || SourceLanguage::of(&RepoPath::new(format!("example.{word}")).ok()?);
+    let by_name = || {
+        SourceLanguage::ALL
+            .into_iter()
+            .find(|language| language.fence() == word)
+    };
     by_name().or_else(by_extension)
 }
 
@@ -98,7 +102,7 @@ fn named(info: &str) -> Option<Language> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, language: Option<Language>, code: &str) {
+    fn check(text: &str, language: Option<SourceLanguage>, code: &str) {
         let expected = Example {
             language,
             code: code.to_owned(),
@@ -110,11 +114,11 @@ mod tests {
     fn code_stands_between_fences_behind_prompts_or_indented() {
         check(
             "Crash\n```python\nf(1)\n\ng(2)\n```\nend",
-            Some(Language::Python),
+            Some(SourceLanguage::Python),
             "f(1)\n\ng(2)",
         );
-        check("Crash\n~~~rs\nf();\n~~~\n", Some(Language::Rust), "f();");
-        check("Crash\n``` js {1}\nf()\n", Some(Language::JavaScript), "f()");
+        check("Crash\n~~~rs\nf();\n~~~\n", Some(SourceLanguage::Rust), "f();");
+        check("Crash\n``` js {1}\nf()\n", Some(SourceLanguage::JavaScript), "f()");
         check("Crash\n```console\nf\n```", None, "f");
         check(
             "Try\n>>> f(1)\n2\n>>> for x in y:\n...     g(x)\n3\nend",

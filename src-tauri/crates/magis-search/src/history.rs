@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// The commits before a tree, newest first, with their messages as search terms.
 #[derive(Debug, Clone, Default)]
-pub struct History {
+pub struct CommitHistory {
     pub(crate) commits: Vec<PastCommit>,
     /// By term: the commits that say it and how often, in their order.
     terms: HashMap<String, Vec<(u32, u32)>>,
@@ -22,7 +22,7 @@ const LEAST_SAID: f64 = 2.0;
 /// Of a long message so much is enough: some eight rare words.
 const MOST_SAID: f64 = 6.0;
 
-impl History {
+impl CommitHistory {
     /// The history of `commits`, newest first.
     pub fn of(commits: impl IntoIterator<Item = PastCommit>) -> Self {
         let mut history = Self {

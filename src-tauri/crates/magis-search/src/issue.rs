@@ -7,7 +7,7 @@ use crate::section::{self, Section};
 use crate::trace::{self, Frame, is_file, normal_path, place};
 use crate::{literals, tokens};
 use magis_core::{Hint, Issue, RepoPath};
-use magis_syntax::Language;
+use magis_syntax::SourceLanguage;
 use std::collections::{BTreeMap, HashMap};
 
 /// An issue, read once for searching.
@@ -401,7 +401,7 @@ fn is_known_extension(path: &str) -> bool {
     let Ok(name) = RepoPath::new(path.rsplit('/').next().unwrap_or(path)) else {
         return false;
     };
-    Language::of(&name).is_some() || WITHOUT_GRAMMAR.contains(&name.extension().as_str())
+    SourceLanguage::of(&name).is_some() || WITHOUT_GRAMMAR.contains(&name.extension().as_str())
 }
 
 /// The heaviest entries, ties in the order of their texts, and how many were left out.

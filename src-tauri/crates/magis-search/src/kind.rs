@@ -2,7 +2,7 @@
 
 use crate::metadata::Origin;
 use magis_core::RepoPath;
-use magis_syntax::Language;
+use magis_syntax::SourceLanguage;
 
 /// The kind of a file as to changes that an issue asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Kind {
         if matches!(stem, "__init__" | "mod" | "index") && !matches!(extension.as_str(), "html" | "css") {
             return Self::Entrance;
         }
-        if Language::of(path).is_some() || is_code(&extension) {
+        if SourceLanguage::of(path).is_some() || is_code(&extension) {
             Self::Source
         } else {
             Self::Data

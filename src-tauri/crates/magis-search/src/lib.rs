@@ -39,7 +39,7 @@ mod words;
 pub use error::SearchError;
 pub use examples::Example;
 pub use fuse::{KeepRule, fuse, keep, z_scores};
-pub use history::History;
+pub use history::CommitHistory;
 pub use index::{Index, Retention, Update};
 pub use issue::{IssueQuery, Mention, Term};
 pub use rank::{Ranking, Sources};

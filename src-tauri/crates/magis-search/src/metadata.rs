@@ -6,7 +6,7 @@ use crate::known_symbol::{KnownSymbol, SymbolShape};
 use crate::vocabulary::{Counted, Vocabulary};
 use crate::{literals, uses};
 use magis_core::{BlobId, LineSpan, RepoPath, SkipReason};
-use magis_syntax::{Language, SymbolKind};
+use magis_syntax::{SourceLanguage, SymbolKind};
 use serde::{Deserialize, Serialize};
 
 /// A larger text is indexed by its path alone.
@@ -32,7 +32,7 @@ impl Key {
     pub fn of(path: &RepoPath, blob: &BlobId) -> Self {
         Self {
             blob: blob.clone(),
-            language: Language::of(path).map(|language| language.name().to_owned()),
+            language: SourceLanguage::of(path).map(|language| language.name().to_owned()),
         }
     }
 }

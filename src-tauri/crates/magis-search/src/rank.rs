@@ -9,7 +9,7 @@ use crate::signals::{
     Found, Propagated, Reading, calls, co_change, commits, example, imports, literal, modules, name_words, names,
     path_words, quoted, tests, text, traces,
 };
-use crate::{History, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
+use crate::{CommitHistory, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
 use magis_core::text::count;
 use magis_core::{Candidate, Evidence};
 
@@ -30,7 +30,7 @@ pub struct Sources<'a> {
     /// The signals that are enabled.
     pub signals: Signals,
     /// The commits before the tree, where they are known.
-    pub history: Option<&'a History>,
+    pub history: Option<&'a CommitHistory>,
 }
 
 /// Every file's score, and why.

@@ -8,7 +8,8 @@ use magis_core::{
     RunEvent, RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TreeId, Turn,
 };
 use magis_store::{
-    ArchivedRun, RunArchive, RunFilter, RunOrder, RunQuery, RunSearch, RunStatus, Store, StoreError, StoredEvent,
+    ArchivedRun, CreationOrder, RunArchive, RunFilter, RunQuery, RunSearch, Store, StoreError, StoredEvent,
+    StoredStatus,
 };
 use std::time::Instant;
 
@@ -38,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         store.runs(&RunFilter::default()).map(|found| found.len())
     })?;
     let ended = RunFilter {
-        status: Some(RunStatus::Ended),
+        status: Some(StoredStatus::Ended),
         ..RunFilter::default()
     };
     measure("list: newest 100 that ended", 200, || {
@@ -94,7 +95,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     if let Some(oldest) = store
         .runs(&RunFilter {
-            order: RunOrder::OldestFirst,
+            order: CreationOrder::OldestFirst,
             limit: 1,
             ..RunFilter::default()
         })?

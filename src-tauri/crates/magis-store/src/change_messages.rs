@@ -45,7 +45,7 @@ CREATE INDEX change_messages_of_run ON change_messages (made_in);";
 
 /// A message about one file's change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangeMessage {
+pub struct StoredChangeMessage {
     /// The repository.
     pub repo: RepoId,
     /// The file.
@@ -76,7 +76,7 @@ impl Store {
         repo: RepoId,
         from: &BlobId,
         maker: Maker<'_>,
-    ) -> Result<Vec<ChangeMessage>, StoreError> {
+    ) -> Result<Vec<StoredChangeMessage>, StoreError> {
         self.read("reading change messages", |transaction| {
             let mut statement = transaction.prepare_cached(
                 "SELECT * FROM change_messages WHERE repo = ?1 AND from_blob = ?2
@@ -90,12 +90,12 @@ impl Store {
     }
 
     /// Every message about changes of a repository's files, by path, oldest first.
-    pub fn all_change_messages(&self, repo: RepoId) -> Result<Vec<ChangeMessage>, StoreError> {
+    pub fn all_change_messages(&self, repo: RepoId) -> Result<Vec<StoredChangeMessage>, StoreError> {
         self.read("listing change messages", |transaction| all(transaction, repo))
     }
 
     /// Keeps a message; one of the same model and prompt about the same change is replaced.
-    pub fn put_change_message(&self, message: &ChangeMessage) -> Result<(), StoreError> {
+    pub fn put_change_message(&self, message: &StoredChangeMessage) -> Result<(), StoreError> {
         self.write("keeping a change message", |transaction| {
             put(transaction, message)?;
             Ok(())
@@ -103,7 +103,7 @@ impl Store {
     }
 }
 
-pub(crate) fn put(transaction: &Transaction<'_>, message: &ChangeMessage) -> Result<(), Fault> {
+pub(crate) fn put(transaction: &Transaction<'_>, message: &StoredChangeMessage) -> Result<(), Fault> {
     let mut statement = transaction.prepare_cached(
         "INSERT OR REPLACE INTO change_messages
              (repo, path, from_blob, to_blob, message, model, model_sha, template_hash, made_at, made_in)
@@ -124,15 +124,15 @@ pub(crate) fn put(transaction: &Transaction<'_>, message: &ChangeMessage) -> Res
     Ok(())
 }
 
-pub(crate) fn all(transaction: &Transaction<'_>, repo: RepoId) -> Result<Vec<ChangeMessage>, Fault> {
+pub(crate) fn all(transaction: &Transaction<'_>, repo: RepoId) -> Result<Vec<StoredChangeMessage>, Fault> {
     let mut statement =
         transaction.prepare_cached("SELECT * FROM change_messages WHERE repo = ?1 ORDER BY path, made_at, to_blob")?;
     let rows = statement.query_map([repo.0], read_row)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<ChangeMessage> {
-    Ok(ChangeMessage {
+fn read_row(row: &Row<'_>) -> rusqlite::Result<StoredChangeMessage> {
+    Ok(StoredChangeMessage {
         repo: RepoId(row.get("repo")?),
         path: column::parsed(row, "path")?,
         from: BlobId(row.get("from_blob")?),

@@ -7,7 +7,7 @@
 mod lines;
 
 use crate::error::Fault;
-use crate::{ChangeMessage, NewSummary, Store, StoreError, Summary, change_messages, summaries};
+use crate::{NewSummary, Store, StoreError, StoredChangeMessage, Summary, change_messages, summaries};
 use magis_core::{BlobId, RepoId};
 use rusqlite::{OptionalExtension, Transaction, named_params};
 use thiserror::Error;
@@ -20,7 +20,7 @@ pub struct MemoryArchive {
     /// The summaries, of all versions.
     pub summaries: Vec<Summary>,
     /// The messages about changes.
-    pub messages: Vec<ChangeMessage>,
+    pub messages: Vec<StoredChangeMessage>,
     /// The text of versions that are described, where it was asked for.
     pub code: Vec<ArchivedCode>,
 }
@@ -191,7 +191,7 @@ fn import_summary(
 fn import_message(
     transaction: &Transaction<'_>,
     repo: RepoId,
-    message: &ChangeMessage,
+    message: &StoredChangeMessage,
     done: &mut MemoryImport,
 ) -> Result<(), Fault> {
     let mut known = transaction.prepare_cached(
@@ -210,7 +210,7 @@ fn import_message(
         done.kept += 1;
         return Ok(());
     }
-    let taken = ChangeMessage {
+    let taken = StoredChangeMessage {
         repo,
         made_in: None,
         ..message.clone()

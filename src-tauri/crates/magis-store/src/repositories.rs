@@ -19,7 +19,7 @@ CREATE TABLE repositories (
 
 /// A repository known to this data folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repository {
+pub struct RepositoryEntry {
     /// Its id.
     pub id: RepoId,
     /// Its root folder.
@@ -73,12 +73,12 @@ impl Store {
     }
 
     /// One repository of the list.
-    pub fn repository(&self, id: RepoId) -> Result<Repository, StoreError> {
+    pub fn repository(&self, id: RepoId) -> Result<RepositoryEntry, StoreError> {
         self.read("reading a repository", |transaction| get(transaction, id))
     }
 
     /// All repositories, the last used first.
-    pub fn repositories(&self) -> Result<Vec<Repository>, StoreError> {
+    pub fn repositories(&self) -> Result<Vec<RepositoryEntry>, StoreError> {
         self.read("listing the repositories", |transaction| {
             let mut statement = transaction.prepare_cached(
                 "SELECT * FROM repositories WHERE id NOT IN (SELECT repo FROM repository_removals)
@@ -91,7 +91,7 @@ impl Store {
 }
 
 /// A repository of the list; one that was removed is not there.
-pub(crate) fn get(transaction: &Transaction<'_>, id: RepoId) -> Result<Repository, Fault> {
+pub(crate) fn get(transaction: &Transaction<'_>, id: RepoId) -> Result<RepositoryEntry, Fault> {
     let mut statement = transaction.prepare_cached(
         "SELECT * FROM repositories WHERE id = ?1 AND id NOT IN (SELECT repo FROM repository_removals)",
     )?;
@@ -99,8 +99,8 @@ pub(crate) fn get(transaction: &Transaction<'_>, id: RepoId) -> Result<Repositor
     found.ok_or_else(|| StoreError::NoRepository(id).into())
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<Repository> {
-    Ok(Repository {
+fn read_row(row: &Row<'_>) -> rusqlite::Result<RepositoryEntry> {
+    Ok(RepositoryEntry {
         id: RepoId(row.get("id")?),
         root: row.get("root")?,
         name: row.get("name")?,

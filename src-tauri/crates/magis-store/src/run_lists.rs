@@ -3,7 +3,7 @@
 //! Pages with tags, texts and totals are `run_pages`'.
 
 use crate::runs::{LISTED_REPO, read_entry};
-use crate::{RunEntry, RunStatus, Store, StoreError, column};
+use crate::{RunEntry, Store, StoreError, StoredStatus, column};
 use magis_core::{RepoId, RunId};
 
 /// Which runs to list.
@@ -12,18 +12,18 @@ pub struct RunFilter {
     /// Only runs of this repository.
     pub repo: Option<RepoId>,
     /// Only runs that stand like this.
-    pub status: Option<RunStatus>,
+    pub status: Option<StoredStatus>,
     /// At most this many.
     pub limit: u32,
     /// In which order.
-    pub order: RunOrder,
+    pub order: CreationOrder,
     /// Only runs behind this one in that order: the last of the page before.
     pub after: Option<RunId>,
 }
 
 /// The order of a list of runs, by the time they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RunOrder {
+pub enum CreationOrder {
     /// The newest first.
     #[default]
     NewestFirst,
@@ -37,7 +37,7 @@ impl Default for RunFilter {
             repo: None,
             status: None,
             limit: 100,
-            order: RunOrder::NewestFirst,
+            order: CreationOrder::NewestFirst,
             after: None,
         }
     }
@@ -75,8 +75,8 @@ fn list_query(filter: &RunFilter) -> String {
         query = query.replace("(?3 IS NULL OR ", "(");
     }
     match filter.order {
-        RunOrder::NewestFirst => query.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?4"),
-        RunOrder::OldestFirst => {
+        CreationOrder::NewestFirst => query.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?4"),
+        CreationOrder::OldestFirst => {
             query = query.replace("(created_at, id) <", "(created_at, id) >");
             query.push_str(" ORDER BY created_at, id LIMIT ?4");
         }

@@ -4,7 +4,7 @@
 
 use crate::error::Fault;
 use crate::runs::{self, RunEntry};
-use crate::{HitPlace, RunOrder, RunStatus, Store, StoreError, column, run_tags, run_texts};
+use crate::{CreationOrder, HitPlace, Store, StoreError, StoredStatus, column, run_tags, run_texts};
 use magis_core::{RepoId, RunId};
 use rusqlite::Transaction;
 use std::collections::BTreeSet;
@@ -25,14 +25,14 @@ pub struct RunQuery {
     /// At most this many.
     pub limit: u32,
     /// In which order.
-    pub order: RunOrder,
+    pub order: CreationOrder,
 }
 
 /// How a run stands, its outcome included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It is not over.
-    Open(RunStatus),
+    Open(StoredStatus),
     /// It is over, and every task was approved.
     Approved,
     /// It is over with a patch that QA did not approve as a whole.
@@ -45,10 +45,10 @@ pub enum Standing {
 
 /// A page of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RunPage {
+pub struct RunListPage {
     /// The runs, in order.
     pub rows: Vec<ListedRun>,
-    /// How many the query has on all pages together; of a search at most [`RunPage::COUNTED_HITS`].
+    /// How many the query has on all pages together; of a search at most [`RunListPage::COUNTED_HITS`].
     pub total: u32,
     /// How many follow this page, as far as counted.
     pub rest: u32,
@@ -65,7 +65,7 @@ pub struct ListedRun {
     pub places: Vec<HitPlace>,
 }
 
-impl RunPage {
+impl RunListPage {
     /// How many runs a search looks for before it stops counting.
     pub const COUNTED_HITS: u32 = 500;
 }
@@ -73,7 +73,7 @@ impl RunPage {
 impl Standing {
     /// The words of the columns `status` and `outcome`.
     fn words(self) -> Result<(String, Option<&'static str>), serde_json::Error> {
-        let ended = column::word(&RunStatus::Ended)?;
+        let ended = column::word(&StoredStatus::Ended)?;
         Ok(match self {
             Self::Open(status) => (column::word(&status)?, None),
             Self::Approved => (ended, Some("approved")),
@@ -86,7 +86,7 @@ impl Standing {
 
 impl Store {
     /// A page of the runs that `query` lets through. Removed runs are left out.
-    pub fn run_page(&self, query: &RunQuery) -> Result<RunPage, StoreError> {
+    pub fn run_page(&self, query: &RunQuery) -> Result<RunListPage, StoreError> {
         let words = run_texts::match_expression(&query.text);
         self.read("listing the runs", |transaction| {
             if words.is_empty() && query.text.trim().is_empty() {
@@ -152,12 +152,12 @@ fn ids(transaction: &Transaction<'_>, query: &RunQuery, statement: &str) -> Resu
     Ok(ids)
 }
 
-fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunPage, Fault> {
+fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunListPage, Fault> {
     let conditions = conditions(query);
     let total = count(transaction, query, &conditions)?;
     let (before, direction) = match query.order {
-        RunOrder::NewestFirst => ("<", "DESC"),
-        RunOrder::OldestFirst => (">", "ASC"),
+        CreationOrder::NewestFirst => ("<", "DESC"),
+        CreationOrder::OldestFirst => (">", "ASC"),
     };
     let behind = if query.after.is_some() {
         format!("{conditions} AND (created_at, id) {before} (SELECT created_at, id FROM runs WHERE id = :after)")
@@ -175,7 +175,7 @@ fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunPage
         .map(|run| listed(transaction, run, Vec::new()))
         .collect::<Result<Vec<_>, Fault>>()?;
     let rest = following.saturating_sub(rows.len() as u32);
-    Ok(RunPage { rows, total, rest })
+    Ok(RunListPage { rows, total, rest })
 }
 
 fn count(transaction: &Transaction<'_>, query: &RunQuery, conditions: &str) -> Result<u32, Fault> {
@@ -189,9 +189,9 @@ fn count(transaction: &Transaction<'_>, query: &RunQuery, conditions: &str) -> R
         .map_or(0, |count| u32::try_from(count.0).unwrap_or(u32::MAX)))
 }
 
-fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> Result<RunPage, Fault> {
+fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> Result<RunListPage, Fault> {
     if words.is_empty() {
-        return Ok(RunPage::default());
+        return Ok(RunListPage::default());
     }
     let allowed = if query.repo.is_some() || query.standing.is_some() || query.tag.is_some() {
         let statement = format!("SELECT id FROM runs WHERE {}", conditions(query));
@@ -207,19 +207,19 @@ fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> R
         .into_iter()
         .collect();
     let shown = |run: RunId| !removed.contains(&run) && allowed.as_ref().is_none_or(|allowed| allowed.contains(&run));
-    let found = run_texts::runs_with(transaction, words, RunPage::COUNTED_HITS as usize, &shown)?;
+    let found = run_texts::runs_with(transaction, words, RunListPage::COUNTED_HITS as usize, &shown)?;
     let total = found.len() as u32;
     let order = found.keys().map(|run| created(transaction, *run));
     let mut order = order.collect::<Result<Vec<_>, Fault>>()?;
     order.sort_unstable();
-    if query.order == RunOrder::NewestFirst {
+    if query.order == CreationOrder::NewestFirst {
         order.reverse();
     }
     if let Some(after) = query.after {
         let after = (runs::get(transaction, after)?.entry.created_at, after);
         order.retain(|run| match query.order {
-            RunOrder::NewestFirst => *run < after,
-            RunOrder::OldestFirst => *run > after,
+            CreationOrder::NewestFirst => *run < after,
+            CreationOrder::OldestFirst => *run > after,
         });
     }
     let mut order: Vec<RunId> = order.into_iter().map(|(_, run)| run).collect();
@@ -232,7 +232,7 @@ fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> R
         .map(|run| listed(transaction, run, places.remove(&run).unwrap_or_default()))
         .collect::<Result<Vec<_>, Fault>>()?;
     let rest = following.saturating_sub(rows.len() as u32);
-    Ok(RunPage { rows, total, rest })
+    Ok(RunListPage { rows, total, rest })
 }
 
 /// The place of a run in the order of time.

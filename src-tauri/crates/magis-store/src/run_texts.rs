@@ -38,12 +38,12 @@ pub struct HitPlace {
     /// The event it belongs to; none for what the request says.
     pub seq: Option<u32>,
     /// A piece of the text around what was found.
-    pub snippet: Vec<SnippetPart>,
+    pub snippet: Vec<SnippetSpan>,
 }
 
 /// A piece of a snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SnippetPart {
+pub enum SnippetSpan {
     /// Text around.
     Plain(String),
     /// What was found.
@@ -151,7 +151,7 @@ pub(crate) fn places(
     Ok(places)
 }
 
-fn parts(marked: &str) -> Vec<SnippetPart> {
+fn parts(marked: &str) -> Vec<SnippetSpan> {
     let mut parts = Vec::new();
     for piece in marked.split_inclusive(MARKS) {
         let text = piece.trim_end_matches(MARKS).to_owned();
@@ -159,9 +159,9 @@ fn parts(marked: &str) -> Vec<SnippetPart> {
             continue;
         }
         parts.push(if piece.ends_with(MARKS[1]) {
-            SnippetPart::Found(text)
+            SnippetSpan::Found(text)
         } else {
-            SnippetPart::Plain(text)
+            SnippetSpan::Plain(text)
         });
     }
     parts

@@ -69,7 +69,7 @@ UPDATE runs SET qa = coalesce(json_extract(request, '$.qa'), 'review');";
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RunStatus {
+pub enum StoredStatus {
     /// It waits for its turn.
     Queued,
     /// A driver works on it.
@@ -132,7 +132,7 @@ pub struct RunEntry {
     /// The tree it reads; none before it started.
     pub base: Option<Base>,
     /// How it stands.
-    pub status: RunStatus,
+    pub status: StoredStatus,
     /// How it ended.
     pub outcome: Option<RunOutcome>,
     /// What the models' reviews of its patch came to; none where it has none.
@@ -155,7 +155,7 @@ pub struct RunEntry {
 
 /// A run with what was asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct StoredRun {
     /// What lists show.
     pub entry: RunEntry,
     /// What was asked for.
@@ -196,12 +196,12 @@ impl Store {
     }
 
     /// One run.
-    pub fn run(&self, id: RunId) -> Result<Run, StoreError> {
+    pub fn run(&self, id: RunId) -> Result<StoredRun, StoreError> {
         self.read("reading a run", |transaction| get(transaction, id))
     }
 
     /// Sets how a run stands where no event says it: back into the queue, or interrupted.
-    pub fn set_run_status(&self, id: RunId, status: RunStatus) -> Result<(), StoreError> {
+    pub fn set_run_status(&self, id: RunId, status: StoredStatus) -> Result<(), StoreError> {
         self.write("setting how a run stands", |transaction| {
             let changed = transaction.execute(
                 "UPDATE runs SET status = ?2 WHERE id = ?1",
@@ -256,11 +256,11 @@ pub(crate) fn known(transaction: &Transaction<'_>, id: RunId) -> Result<(), Faul
     }
 }
 
-pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<Run, Fault> {
+pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<StoredRun, Fault> {
     let mut statement = transaction.prepare_cached(&format!("SELECT *, {LISTED_REPO} FROM runs WHERE id = ?1"))?;
     let found = statement
         .query_row([id.0], |row| {
-            Ok(Run {
+            Ok(StoredRun {
                 entry: read_entry(row)?,
                 request: column::logged(row, "request", read_request)?,
             })

@@ -5,7 +5,7 @@
 mod support;
 
 use magis_core::RunId;
-use magis_store::{RunArchive, RunFilter, RunOrder, RunOrigin, RunQuery, RunStatus};
+use magis_store::{CreationOrder, RunArchive, RunFilter, RunOrigin, RunQuery, StoredStatus};
 use serde_json::Value;
 use support::{Data, call, ended, merged, spoken, started};
 
@@ -30,7 +30,7 @@ fn an_imported_run_is_the_exported_one_and_marked() {
     );
     assert_eq!(
         (entry.status, entry.tokens, entry.created_at),
-        (RunStatus::Ended, 120, 10)
+        (StoredStatus::Ended, 120, 10)
     );
     assert_eq!(data.store.export_run(run).unwrap(), archive);
 }
@@ -50,7 +50,7 @@ fn an_imported_run_stands_in_every_list_where_its_time_belongs() {
         .collect();
     assert_eq!(listed, [later, imported, earlier]);
 
-    let check = |text: &str, order: RunOrder, expected: [RunId; 3]| {
+    let check = |text: &str, order: CreationOrder, expected: [RunId; 3]| {
         let mut query = RunQuery {
             text: text.to_owned(),
             order,
@@ -65,8 +65,8 @@ fn an_imported_run_stands_in_every_list_where_its_time_belongs() {
         assert_eq!(data.store.run_page(&query).unwrap().rows, []);
     };
     for text in ["", "port"] {
-        check(text, RunOrder::NewestFirst, [later, imported, earlier]);
-        check(text, RunOrder::OldestFirst, [earlier, imported, later]);
+        check(text, CreationOrder::NewestFirst, [later, imported, earlier]);
+        check(text, CreationOrder::OldestFirst, [earlier, imported, later]);
     }
 }
 
@@ -76,7 +76,7 @@ fn a_run_cut_off_is_imported_as_interrupted() {
     archive.run.events.truncate(2);
     let data = Data::new();
     let run = data.store.import_run(&archive).unwrap();
-    assert_eq!(data.store.run(run).unwrap().entry.status, RunStatus::Interrupted);
+    assert_eq!(data.store.run(run).unwrap().entry.status, StoredStatus::Interrupted);
 }
 
 /// An archive changed by `change` is refused with a message that says `expected`.

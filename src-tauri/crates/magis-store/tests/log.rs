@@ -5,7 +5,7 @@
 mod support;
 
 use magis_core::{Agent, RunId, Stage};
-use magis_store::{CallOrigin, NewRun, RunStatus, StoreError};
+use magis_store::{CallOrigin, NewRun, StoreError, StoredStatus};
 use support::{Data, call, ended, hint, merged, request, spoken, started, task};
 
 /// Appends events numbered `numbers`; those in `refused` are refused and leave nothing.
@@ -147,7 +147,7 @@ fn a_rerun_takes_over_the_beginning_and_the_calls_that_led_to_it() {
     assert_eq!((parent.run, parent.shared_events), (first, 2));
     assert_eq!(
         (entry.status, entry.base.is_some(), entry.tokens),
-        (RunStatus::Queued, true, 0)
+        (StoredStatus::Queued, true, 0)
     );
     data.append(second, &[spoken("another way")]);
 }

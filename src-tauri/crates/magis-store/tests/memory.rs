@@ -4,7 +4,7 @@
 
 mod support;
 
-use magis_store::{ChangeMessage, Coverage, Maker, RunFilter, StoreError, UnconditionalScore};
+use magis_store::{Coverage, Maker, RunFilter, StoreError, StoredChangeMessage, UnconditionalScore};
 use support::{Data, blob, path, repository, summary};
 
 #[test]
@@ -222,7 +222,7 @@ fn coverage_counts_fresh_stale_and_none() {
 #[test]
 fn a_message_of_a_change_is_kept_for_that_change_alone() {
     let data = Data::new();
-    let message = ChangeMessage {
+    let message = StoredChangeMessage {
         repo: data.repo,
         path: path("a.py"),
         from: blob("a1"),

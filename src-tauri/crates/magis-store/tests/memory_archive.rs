@@ -5,7 +5,9 @@
 mod support;
 
 use magis_core::BlobId;
-use magis_store::{ArchivedCode, ChangeMessage, MemoryArchive, MemoryFileError, MemoryImport, NewSummary, Summary};
+use magis_store::{
+    ArchivedCode, MemoryArchive, MemoryFileError, MemoryImport, NewSummary, StoredChangeMessage, Summary,
+};
 use sha2::{Digest, Sha256};
 use support::{Data, path};
 
@@ -28,8 +30,8 @@ fn summary(data: &Data, file: &str, version: char, text: &str, made_at: i64) -> 
     }
 }
 
-fn message(data: &Data, text: &str, made_at: i64) -> ChangeMessage {
-    ChangeMessage {
+fn message(data: &Data, text: &str, made_at: i64) -> StoredChangeMessage {
+    StoredChangeMessage {
         repo: data.repo,
         path: path("a.py"),
         from: blob('1'),

@@ -6,7 +6,7 @@ mod support;
 
 use magis_core::{RunEvent, RunId, RunOutcome};
 use magis_store::{
-    DiffSize, Erasure, LeaseError, NewRun, RunFilter, RunOrder, RunSearch, RunStatus, SnippetPart, TextSource,
+    CreationOrder, DiffSize, Erasure, LeaseError, NewRun, RunFilter, RunSearch, SnippetSpan, StoredStatus, TextSource,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -35,16 +35,16 @@ fn a_run_stands_as_its_events_say() {
     let data = Data::new();
     let run = data.run("Port is lost\nmore");
     let status = || data.store.run(run).unwrap().entry.status;
-    assert_eq!(status(), RunStatus::Queued);
+    assert_eq!(status(), StoredStatus::Queued);
     data.append(run, &[started("Port is lost")]);
-    assert_eq!(status(), RunStatus::Running);
+    assert_eq!(status(), StoredStatus::Running);
     data.append(
         run,
         &[RunEvent::Paused {
             reason: "asked".to_owned(),
         }],
     );
-    assert_eq!(status(), RunStatus::Paused);
+    assert_eq!(status(), StoredStatus::Paused);
     let reason = "every file was declined".to_owned();
     let outcome = RunOutcome::NoChange { reason };
     data.append(
@@ -58,7 +58,7 @@ fn a_run_stands_as_its_events_say() {
         ],
     );
     let entry = data.store.run(run).unwrap().entry;
-    assert_eq!((entry.status, entry.outcome), (RunStatus::Ended, Some(outcome)));
+    assert_eq!((entry.status, entry.outcome), (StoredStatus::Ended, Some(outcome)));
     assert_eq!((entry.title.as_str(), entry.model.as_str()), ("Port is lost", "small"));
     assert_eq!(
         entry.size,
@@ -115,14 +115,14 @@ fn lists_are_filtered_ordered_and_paged() {
     );
     check(
         RunFilter {
-            status: Some(RunStatus::Ended),
+            status: Some(StoredStatus::Ended),
             ..all.clone()
         },
         &[runs[1]],
     );
     let queue = RunFilter {
-        status: Some(RunStatus::Queued),
-        order: RunOrder::OldestFirst,
+        status: Some(StoredStatus::Queued),
+        order: CreationOrder::OldestFirst,
         limit: 2,
         ..all.clone()
     };
@@ -229,9 +229,9 @@ fn a_hit_says_where_and_shows_what_was_found() {
     let [plain, found, end] = &hits[0].places[1].snippet[..] else {
         panic!("{:?}", hits[0].places)
     };
-    assert_eq!(*plain, SnippetPart::Plain("We keep the ".to_owned()));
-    assert_eq!(*found, SnippetPart::Found("port".to_owned()));
-    assert_eq!(*end, SnippetPart::Plain(".".to_owned()));
+    assert_eq!(*plain, SnippetSpan::Plain("We keep the ".to_owned()));
+    assert_eq!(*found, SnippetSpan::Found("port".to_owned()));
+    assert_eq!(*end, SnippetSpan::Plain(".".to_owned()));
 }
 
 /// Which of `words` occur in any file of the folder, whatever their case.
@@ -423,14 +423,14 @@ fn a_run_left_behind_is_interrupted() {
     let status = |run| data.store.run(run).unwrap().entry.status;
     let (killed, left) = (data.run("One"), data.run("Two"));
     data.store.acquire_lease(killed, "killed", 11, 1000, 500).unwrap();
-    assert_eq!(status(killed), RunStatus::Running);
+    assert_eq!(status(killed), StoredStatus::Running);
     assert_eq!(data.store.interrupt_abandoned_runs(1499).unwrap(), []);
     assert_eq!(data.store.interrupt_abandoned_runs(1500).unwrap(), [killed]);
     let lease = data.store.acquire_lease(left, "window", 12, 1500, 500).unwrap();
     data.store.release_lease(&lease).unwrap();
     assert_eq!(
         (status(killed), status(left)),
-        (RunStatus::Interrupted, RunStatus::Interrupted)
+        (StoredStatus::Interrupted, StoredStatus::Interrupted)
     );
 }
 

@@ -9,7 +9,7 @@ use crate::outline::is_called;
 use crate::scan::{Definition, scan};
 use crate::syntax::misplacements;
 use crate::tree::{Walk, last_row, parse};
-use crate::{Language, SymbolKind};
+use crate::{SourceLanguage, SymbolKind};
 use std::borrow::Cow;
 use tree_sitter::Tree;
 
@@ -23,7 +23,7 @@ const SHELL: &str = "MagisShell";
 /// The text of the definition called `name` (simple or qualified) in a model's answer, with its decorators and
 /// doc comment, its first line at column 0. The answer may have fences, prose, imports, a class around it or other
 /// definitions beside it. None where it is not there or is cut off.
-pub fn extract_definition(language: Language, answer: &str, name: &str) -> Option<String> {
+pub fn extract_definition(language: SourceLanguage, answer: &str, name: &str) -> Option<String> {
     let answer = answer.strip_prefix('\u{feff}').unwrap_or(answer).replace("\r\n", "\n");
     let simple = name.rsplit(['.', ':']).next().unwrap_or(name);
     if simple.is_empty() {
@@ -155,7 +155,7 @@ fn looks_like_code(text: &str) -> usize {
 
 /// Looks for the definition in the text as a whole: as it is, moved to column 0, with its first line moved to where the
 /// others are, and as a member of a class.
-fn in_whole(language: Language, text: &str, name: &str) -> Option<String> {
+fn in_whole(language: SourceLanguage, text: &str, name: &str) -> Option<String> {
     let moved = dedented(text);
     let aligned = first_line_aligned(text);
     let mut readings: Vec<Cow<'_, str>> = vec![Cow::Borrowed(text)];
@@ -169,21 +169,24 @@ fn in_whole(language: Language, text: &str, name: &str) -> Option<String> {
     if let Some((before, after)) = shell(language) {
         readings.push(Cow::Owned(format!("{before}{moved}\n{after}")));
     }
-    if matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx) {
+    if matches!(
+        language,
+        SourceLanguage::JavaScript | SourceLanguage::TypeScript | SourceLanguage::Tsx
+    ) {
         readings.push(Cow::Owned(format!("const {SHELL} = {{\n{moved}\n}};")));
     }
-    if language == Language::Php {
+    if language == SourceLanguage::Php {
         readings.push(Cow::Owned(format!("<?php\n{moved}")));
     }
     // Only Python's grammar takes a wrong reading of the indentation, or a block cut off, for code.
-    let upright = |text: &String| language != Language::Python || misplacements(text) == 0;
+    let upright = |text: &String| language != SourceLanguage::Python || misplacements(text) == 0;
     readings
         .iter()
         .find_map(|reading| in_reading(language, reading, name).filter(upright))
 }
 
 /// Whether the text defines the name in another type than the one wanted.
-fn is_in_another(language: Language, text: &str, name: &str, simple: &str) -> bool {
+fn is_in_another(language: SourceLanguage, text: &str, name: &str, simple: &str) -> bool {
     let Some(tree) = parse(language, text).filter(|_| name != simple) else {
         return false;
     };
@@ -193,17 +196,21 @@ fn is_in_another(language: Language, text: &str, name: &str, simple: &str) -> bo
 }
 
 /// What a member has to stand between where a language allows it in types alone.
-fn shell(language: Language) -> Option<(String, &'static str)> {
+fn shell(language: SourceLanguage) -> Option<(String, &'static str)> {
     match language {
-        Language::JavaScript
-        | Language::TypeScript
-        | Language::Tsx
-        | Language::Java
-        | Language::CSharp
-        | Language::Kotlin => Some((format!("class {SHELL} {{\n"), "}\n")),
-        Language::Php => Some((format!("<?php\nclass {SHELL} {{\n"), "}\n")),
-        Language::Cpp => Some((format!("class {SHELL} {{\n"), "};\n")),
-        Language::Python | Language::Rust | Language::Go | Language::C | Language::Ruby => None,
+        SourceLanguage::JavaScript
+        | SourceLanguage::TypeScript
+        | SourceLanguage::Tsx
+        | SourceLanguage::Java
+        | SourceLanguage::CSharp
+        | SourceLanguage::Kotlin => Some((format!("class {SHELL} {{\n"), "}\n")),
+        SourceLanguage::Php => Some((format!("<?php\nclass {SHELL} {{\n"), "}\n")),
+        SourceLanguage::Cpp => Some((format!("class {SHELL} {{\n"), "};\n")),
+        SourceLanguage::Python
+        | SourceLanguage::Rust
+        | SourceLanguage::Go
+        | SourceLanguage::C
+        | SourceLanguage::Ruby => None,
     }
 }
 
@@ -217,7 +224,7 @@ fn first_line_aligned(text: &str) -> Option<String> {
 }
 
 /// Looks for the definition from each line on that mentions it, so that what is around it need not parse.
-fn from_mention(language: Language, text: &str, name: &str, simple: &str) -> Option<String> {
+fn from_mention(language: SourceLanguage, text: &str, name: &str, simple: &str) -> Option<String> {
     if text.len() > MENTIONS_BYTES {
         return None;
     }
@@ -228,7 +235,7 @@ fn from_mention(language: Language, text: &str, name: &str, simple: &str) -> Opt
         while first > 0 && belongs_to_next(language, lines[first - 1]) {
             first -= 1;
         }
-        let end = if language == Language::Python {
+        let end = if language == SourceLanguage::Python {
             python_end(&lines, at)
         } else {
             lines.len()
@@ -244,23 +251,23 @@ fn mentions(line: &str, simple: &str) -> bool {
 }
 
 /// Whether a line is a decorator, an attribute or part of a comment, as stands above a definition.
-fn belongs_to_next(language: Language, line: &str) -> bool {
+fn belongs_to_next(language: SourceLanguage, line: &str) -> bool {
     let line = line.trim();
     let in_comment = ["//", "/*", "*"].iter().any(|mark| line.starts_with(mark));
     match language {
-        Language::Python => line.starts_with('@'),
-        Language::Ruby => line.starts_with('#'),
-        Language::Rust => line.starts_with("#[") || line.starts_with("///"),
-        Language::CSharp => in_comment || line.starts_with('['),
-        Language::Php => in_comment || line.starts_with('#'),
-        Language::JavaScript
-        | Language::TypeScript
-        | Language::Tsx
-        | Language::Go
-        | Language::Java
-        | Language::C
-        | Language::Cpp
-        | Language::Kotlin => in_comment || line.starts_with('@'),
+        SourceLanguage::Python => line.starts_with('@'),
+        SourceLanguage::Ruby => line.starts_with('#'),
+        SourceLanguage::Rust => line.starts_with("#[") || line.starts_with("///"),
+        SourceLanguage::CSharp => in_comment || line.starts_with('['),
+        SourceLanguage::Php => in_comment || line.starts_with('#'),
+        SourceLanguage::JavaScript
+        | SourceLanguage::TypeScript
+        | SourceLanguage::Tsx
+        | SourceLanguage::Go
+        | SourceLanguage::Java
+        | SourceLanguage::C
+        | SourceLanguage::Cpp
+        | SourceLanguage::Kotlin => in_comment || line.starts_with('@'),
     }
 }
 
@@ -281,7 +288,7 @@ fn python_end(lines: &[&str], at: usize) -> usize {
     lines.len()
 }
 
-fn in_reading(language: Language, reading: &str, name: &str) -> Option<String> {
+fn in_reading(language: SourceLanguage, reading: &str, name: &str) -> Option<String> {
     let tree = parse(language, reading)?;
     let found = scan(language, &tree, reading);
     let own = |definition: &Definition| {
@@ -326,7 +333,7 @@ fn is_implementation(definition: &Definition, reading: &str) -> bool {
 }
 
 /// The definition's text, unless it is cut off.
-fn text_of(language: Language, tree: &Tree, reading: &str, definition: &Definition) -> Option<String> {
+fn text_of(language: SourceLanguage, tree: &Tree, reading: &str, definition: &Definition) -> Option<String> {
     if is_cut_off(language, tree, reading, definition) {
         return None;
     }
@@ -347,14 +354,14 @@ fn text_of(language: Language, tree: &Tree, reading: &str, definition: &Definiti
 }
 
 /// Whether the parser lost its way where the definition ends, which is what stopping in the middle looks like.
-fn is_cut_off(language: Language, tree: &Tree, reading: &str, definition: &Definition) -> bool {
+fn is_cut_off(language: SourceLanguage, tree: &Tree, reading: &str, definition: &Definition) -> bool {
     let (start, end) = (definition.bytes.start, definition.bytes.end);
     let last = definition.span.last() as usize - 1;
     let column = start - reading[..start].rfind('\n').map_or(0, |at| at + 1);
     let rest = reading[end..].trim();
     let ends_text = rest.is_empty() || rest.trim_matches(['}', ';', ' ', '\n']).is_empty();
     let last_line = reading[start..end].trim_end().rsplit('\n').next().unwrap_or_default();
-    if language == Language::Python
+    if language == SourceLanguage::Python
         && last_line
             .split('#')
             .next()
@@ -379,7 +386,7 @@ fn is_cut_off(language: Language, tree: &Tree, reading: &str, definition: &Defin
         let at_its_end = within
             && (last_row(node) >= last
                 || ends_text && node.is_missing()
-                || language == Language::Python && leads_to_end(reading, row, last));
+                || language == SourceLanguage::Python && leads_to_end(reading, row, last));
         let continues_it = !within && row <= last + 1 && (row == last || node.start_position().column > column);
         if at_its_end || continues_it {
             return true;

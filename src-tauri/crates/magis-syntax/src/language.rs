@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A language this crate can parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Language {
+pub enum SourceLanguage {
     /// Python, stubs included.
     Python,
     /// JavaScript, with or without JSX.
@@ -36,7 +36,7 @@ pub enum Language {
     Kotlin,
 }
 
-impl Language {
+impl SourceLanguage {
     /// All of them.
     pub const ALL: [Self; 13] = [
         Self::Python,
@@ -169,7 +169,7 @@ impl Language {
     }
 }
 
-impl fmt::Display for Language {
+impl fmt::Display for SourceLanguage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn each_language_is_known_by_its_own_extension() {
-        for language in Language::ALL {
+        for language in SourceLanguage::ALL {
             let path = RepoPath::new(format!("a/b.{}", language.extension()));
-            assert_eq!(path.ok().and_then(|path| Language::of(&path)), Some(language));
+            assert_eq!(path.ok().and_then(|path| SourceLanguage::of(&path)), Some(language));
         }
     }
 }

@@ -19,7 +19,7 @@ mod tree;
 
 pub use answer::{extract_definition, strip_fences};
 pub use chunks::{Chunk, chunks};
-pub use language::Language;
+pub use language::SourceLanguage;
 pub use layout::reindent;
 pub use outline::{Outline, Symbol, outline, outline_and_chunks};
 pub use skeleton::{Skeleton, skeleton, skeleton_within};

@@ -2,14 +2,14 @@
 
 use crate::chunks::{Chunk, chunks_of};
 use crate::scan::{Definition, Scan, scan_of};
-use crate::{Import, Language, SymbolKind};
+use crate::{Import, SourceLanguage, SymbolKind};
 use magis_core::{LineSpan, RepoPath};
 
 /// What a file defines and imports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outline {
     /// The language; none means that nothing below could be found out.
-    pub language: Option<Language>,
+    pub language: Option<SourceLanguage>,
     /// The definitions in the order of the file, an outer one before those inside it.
     pub symbols: Vec<Symbol>,
     /// The imports in the order of the file.
@@ -41,17 +41,17 @@ pub struct Symbol {
 /// Finds the definitions and imports of a text.
 pub fn outline(path: &RepoPath, text: &str) -> Outline {
     let found = scan_of(path, text);
-    outline_of(Language::of(path), found, text)
+    outline_of(SourceLanguage::of(path), found, text)
 }
 
 /// [`outline`] and [`chunks`](crate::chunks), for which the text is read once.
 pub fn outline_and_chunks(path: &RepoPath, text: &str, max_lines: u32) -> (Outline, Vec<Chunk>) {
     let found = scan_of(path, text);
     let chunks = chunks_of(found.as_ref().map_or(&[], |found| &found.definitions), text, max_lines);
-    (outline_of(Language::of(path), found, text), chunks)
+    (outline_of(SourceLanguage::of(path), found, text), chunks)
 }
 
-fn outline_of(language: Option<Language>, found: Option<Scan>, text: &str) -> Outline {
+fn outline_of(language: Option<SourceLanguage>, found: Option<Scan>, text: &str) -> Outline {
     let found = found.unwrap_or_default();
     Outline {
         language,

@@ -4,7 +4,7 @@
 
 use crate::shape::{self, Inside, ShapeKind, Surroundings};
 use crate::tree::{Walk, children, joined, last_row, parse};
-use crate::{Import, Language, SymbolKind};
+use crate::{Import, SourceLanguage, SymbolKind};
 use magis_core::{LineSpan, RepoPath};
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
@@ -62,12 +62,12 @@ pub(crate) struct Comment {
 
 /// Parses a file and walks over it; nothing in an unknown language.
 pub(crate) fn scan_of(path: &RepoPath, text: &str) -> Option<Scan> {
-    let language = Language::of(path)?;
+    let language = SourceLanguage::of(path)?;
     Some(scan(language, &parse(language, text)?, text))
 }
 
 /// Walks over the tree of `text`.
-pub(crate) fn scan(language: Language, tree: &Tree, text: &str) -> Scan {
+pub(crate) fn scan(language: SourceLanguage, tree: &Tree, text: &str) -> Scan {
     let mut found = Scan::default();
     let mut levels: Vec<Level<'_>> = Vec::new();
     let mut scopes: Vec<Scope> = Vec::new();
@@ -251,7 +251,7 @@ impl Level<'_> {
 }
 
 impl Scan {
-    fn note_lines(&mut self, language: Language, node: Node<'_>, around: Surroundings<'_>) {
+    fn note_lines(&mut self, language: SourceLanguage, node: Node<'_>, around: Surroundings<'_>) {
         let lines = rows(node, node);
         match node.kind() {
             "if_statement"
@@ -278,7 +278,7 @@ impl Scan {
             | "php_tag" => self.import_spans.push(lines),
             "namespace_definition" if node.child_by_field_name("body").is_none() => self.import_spans.push(lines),
             "singleton_class" => self.frames.push(lines),
-            "module" | "block" if language == Language::Python => {
+            "module" | "block" if language == SourceLanguage::Python => {
                 let documented = matches!(around.parent, "" | "function_definition" | "class_definition");
                 let first = node
                     .named_children(&mut node.walk())
@@ -312,7 +312,7 @@ impl Scan {
     }
 
     /// Signatures are written last, when the comments within them are known.
-    fn write_signatures(&mut self, language: Language, text: &str) {
+    fn write_signatures(&mut self, language: SourceLanguage, text: &str) {
         for definition in &mut self.definitions {
             let mut head = String::new();
             let mut at = definition.head.start;
@@ -344,7 +344,7 @@ pub(crate) fn capped(text: &str, most: usize) -> String {
 }
 
 fn define(
-    language: Language,
+    language: SourceLanguage,
     text: &str,
     node: Node<'_>,
     start: Start,
@@ -374,14 +374,14 @@ fn define(
     };
     let colon = || {
         let colon = |child: &Node<'_>| child.kind() == ":";
-        (language == Language::Python && shape.body.is_some())
+        (language == SourceLanguage::Python && shape.body.is_some())
             .then(|| children(node).into_iter().find(colon))
             .flatten()
     };
     let (head_end, head_last) = match (colon(), shape.body) {
         (Some(colon), _) => (colon.end_byte(), colon.start_position().row),
         // A body of Ruby has no bracket of its own: the head ends with what stands before it.
-        (None, Some(body)) if language == Language::Ruby => {
+        (None, Some(body)) if language == SourceLanguage::Ruby => {
             let last = body.prev_sibling().unwrap_or(body);
             (last.end_byte(), last_row(last))
         }

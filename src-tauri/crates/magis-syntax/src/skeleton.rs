@@ -6,7 +6,7 @@ use crate::layout::indent_of;
 use crate::scan::{Definition, Scan, capped, scan};
 use crate::shape::Inside;
 use crate::tree::{joined, parse};
-use crate::{Language, SymbolKind};
+use crate::{SourceLanguage, SymbolKind};
 use magis_core::{LineSpan, RepoPath};
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub fn skeleton(path: &RepoPath, text: &str) -> Option<Skeleton> {
 /// functions, private members, constants, and at last whatever stands at the end. The text says what went.
 /// None for an unknown language.
 pub fn skeleton_within(path: &RepoPath, text: &str, max_chars: usize) -> Option<Skeleton> {
-    let language = Language::of(path)?;
+    let language = SourceLanguage::of(path)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let tree = parse(language, text)?;
     let page = Page::new(text, &scan(language, &tree, text), language);
@@ -78,7 +78,7 @@ enum Line {
 }
 
 struct Page<'s> {
-    language: Language,
+    language: SourceLanguage,
     source: Vec<&'s str>,
     /// What each line is before anything is chosen.
     plain: Vec<Line>,
@@ -88,7 +88,7 @@ struct Page<'s> {
 }
 
 impl<'s> Page<'s> {
-    fn new(text: &'s str, found: &Scan, language: Language) -> Self {
+    fn new(text: &'s str, found: &Scan, language: SourceLanguage) -> Self {
         let source: Vec<&str> = text.lines().collect();
         let mut plain: Vec<Line> = source
             .iter()

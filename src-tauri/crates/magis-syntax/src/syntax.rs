@@ -1,6 +1,6 @@
 //! Whether a text is well-formed, whether a change made it worse, and whether two texts are the same code.
 
-use crate::Language;
+use crate::SourceLanguage;
 use crate::tree::{Walk, parse, slice};
 use magis_core::RepoPath;
 use tree_sitter::{Node, Tree};
@@ -8,7 +8,7 @@ use tree_sitter::{Node, Tree};
 /// How many places of `text` the grammar could not make sense of; in Python, also how many statements are indented
 /// unlike their block and how many blocks are empty, which the grammar lets pass. A text that could not be parsed
 /// within reasonable time counts one for each of its lines.
-pub fn syntax_errors(language: Language, text: &str) -> u32 {
+pub fn syntax_errors(language: SourceLanguage, text: &str) -> u32 {
     let Some(tree) = parse(language, text) else {
         return text.lines().count().max(1) as u32;
     };
@@ -18,7 +18,7 @@ pub fn syntax_errors(language: Language, text: &str) -> u32 {
         if node.is_error() || node.is_missing() {
             errors += 1;
         }
-        if language == Language::Python {
+        if language == SourceLanguage::Python {
             errors += misplaced(node, text);
         } else if !node.has_error() {
             walk.skip_children();
@@ -29,7 +29,7 @@ pub fn syntax_errors(language: Language, text: &str) -> u32 {
 
 /// The syntax errors before and after, where there are more after; none where not, or in an unknown language.
 pub fn parses_worse(path: &RepoPath, before: &str, after: &str) -> Option<(u32, u32)> {
-    let language = Language::of(path)?;
+    let language = SourceLanguage::of(path)?;
     let (before, after) = (syntax_errors(language, before), syntax_errors(language, after));
     (after > before).then_some((before, after))
 }
@@ -37,7 +37,7 @@ pub fn parses_worse(path: &RepoPath, before: &str, after: &str) -> Option<(u32, 
 /// Whether two texts are equal up to layout: the same tokens, comments included, but for white space and trailing
 /// commas; in Python with the same nesting. In an unknown language, equal up to white space at the ends of lines.
 pub fn same_code(path: &RepoPath, a: &str, b: &str) -> bool {
-    let trees = Language::of(path).and_then(|language| Some((parse(language, a)?, parse(language, b)?)));
+    let trees = SourceLanguage::of(path).and_then(|language| Some((parse(language, a)?, parse(language, b)?)));
     match trees {
         Some((of_a, of_b)) => tokens(&of_a, a).eq(tokens(&of_b, b)),
         None => a.lines().map(str::trim_end).eq(b.lines().map(str::trim_end)),
@@ -46,7 +46,7 @@ pub fn same_code(path: &RepoPath, a: &str, b: &str) -> bool {
 
 /// How often a Python text breaks the rules of indentation and of blocks that the grammar does not watch.
 pub(crate) fn misplacements(text: &str) -> u32 {
-    parse(Language::Python, text).map_or(0, |tree| Walk::new(&tree).map(|(_, node)| misplaced(node, text)).sum())
+    parse(SourceLanguage::Python, text).map_or(0, |tree| Walk::new(&tree).map(|(_, node)| misplaced(node, text)).sum())
 }
 
 /// Statements of a Python block that do not stand where its first one does, and a block without any.

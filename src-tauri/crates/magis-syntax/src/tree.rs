@@ -2,7 +2,7 @@
 //!
 //! Nothing here recurses: texts nest as deep as somebody cares to write brackets.
 
-use crate::Language;
+use crate::SourceLanguage;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
@@ -12,7 +12,7 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Parses `text`; none where the grammar does not come to an end in time.
-pub(crate) fn parse(language: Language, text: &str) -> Option<Tree> {
+pub(crate) fn parse(language: SourceLanguage, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
     let start = Instant::now();

@@ -1,13 +1,13 @@
 //! What is taken out of a model's answer.
 
-use magis_syntax::{Language, extract_definition, reindent, strip_fences};
+use magis_syntax::{SourceLanguage, extract_definition, reindent, strip_fences};
 
-fn check(language: Language, name: &str, answer: &str, expected: &str) {
+fn check(language: SourceLanguage, name: &str, answer: &str, expected: &str) {
     let extracted = extract_definition(language, answer, name);
     assert_eq!(extracted.as_deref(), Some(expected), "{name} in:\n{answer}");
 }
 
-fn check_none(language: Language, name: &str, answer: &str) {
+fn check_none(language: SourceLanguage, name: &str, answer: &str) {
     assert_eq!(extract_definition(language, answer, name), None, "{name} in:\n{answer}");
 }
 
@@ -29,25 +29,30 @@ fn a_method_comes_out_of_whatever_is_around_it() {
         "```markdown\nThe code:\n```python\ndef get(self, url):\n    return self.request(url)\n```\n```\n",
         "def put(self):\n    get(1)\n\n\ndef get(self, url):\n    return self.request(url)\n\n\ndef last(): pass",
     ] {
-        check(Language::Python, "get", answer, GET);
-        check(Language::Python, "Session.get", answer, GET);
+        check(SourceLanguage::Python, "get", answer, GET);
+        check(SourceLanguage::Python, "Session.get", answer, GET);
     }
 }
 
 #[test]
 fn decorators_async_and_docs_belong_to_it() {
     let expected = "@cache(\n    size=1,\n)\n@property\nasync def get(self):\n    \"\"\"Gets.\n\n    ```\n    x\n    ```\n    \"\"\"\n    return 1\n";
-    check(Language::Python, "get", &format!("```python\n{expected}```"), expected);
+    check(
+        SourceLanguage::Python,
+        "get",
+        &format!("```python\n{expected}```"),
+        expected,
+    );
     let first_line_moved = "```python\n@property\n    def get(self):\n        return 1\n```";
     check(
-        Language::Python,
+        SourceLanguage::Python,
         "A.get",
         first_line_moved,
         "@property\ndef get(self):\n    return 1\n",
     );
     let rust = "/// Gets.\n#[must_use]\npub fn get(&self) -> u32 {\n    1\n}\n";
     check(
-        Language::Rust,
+        SourceLanguage::Rust,
         "Session.get",
         &format!(
             "```rust\nuse a::b;\nimpl Session {{\n    {}}}\n```",
@@ -55,37 +60,37 @@ fn decorators_async_and_docs_belong_to_it() {
         ),
         rust,
     );
-    check(Language::Rust, "Session.get", rust, rust);
+    check(SourceLanguage::Rust, "Session.get", rust, rust);
     let java = "/** Gets. */\n@Override\npublic int get() {\n    return 1;\n}\n";
-    check(Language::Java, "Session.get", java, java);
+    check(SourceLanguage::Java, "Session.get", java, java);
     let script = "/** Gets. */\nasync get(url) {\n  return 1;\n}\n";
-    check(Language::JavaScript, "Session.get", script, script);
+    check(SourceLanguage::JavaScript, "Session.get", script, script);
     check(
-        Language::TypeScript,
+        SourceLanguage::TypeScript,
         "Session.get",
         "private get = (url: string): void => {\n  a();\n};",
         "private get = (url: string): void => {\n  a();\n};\n",
     );
     check(
-        Language::JavaScript,
+        SourceLanguage::JavaScript,
         "api.get",
         "get: function () {\n  return 1;\n},",
         "get: function () {\n  return 1;\n},\n",
     );
     check(
-        Language::Go,
+        SourceLanguage::Go,
         "Server.Close",
         "// Close closes.\nfunc (s *Server) Close() error {\n\treturn nil\n}\n",
         "// Close closes.\nfunc (s *Server) Close() error {\n\treturn nil\n}\n",
     );
     check(
-        Language::Cpp,
+        SourceLanguage::Cpp,
         "ns::A::size",
         "int size() const {\n  return 1;\n}",
         "int size() const {\n  return 1;\n}\n",
     );
     check(
-        Language::C,
+        SourceLanguage::C,
         "add",
         "Sure:\nstatic int *add(int a)\n{\n    return a;\n}\n\nThat's it.",
         "static int *add(int a)\n{\n    return a;\n}\n",
@@ -96,19 +101,24 @@ fn decorators_async_and_docs_belong_to_it() {
 fn of_two_definitions_the_named_one_is_taken() {
     let answer =
         "class A:\n    def run(self):\n        return 'a'\n\nclass B:\n    def run(self):\n        return 'b'\n";
-    check(Language::Python, "B.run", answer, "def run(self):\n    return 'b'\n");
     check(
-        Language::Python,
+        SourceLanguage::Python,
+        "B.run",
+        answer,
+        "def run(self):\n    return 'b'\n",
+    );
+    check(
+        SourceLanguage::Python,
         "B",
         answer,
         "class B:\n    def run(self):\n        return 'b'\n",
     );
-    check_none(Language::Python, "C.run", answer);
+    check_none(SourceLanguage::Python, "C.run", answer);
     let overloads =
         "@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\ndef f(a):\n    return a\n";
-    check(Language::Python, "f", overloads, "def f(a):\n    return a\n");
+    check(SourceLanguage::Python, "f", overloads, "def f(a):\n    return a\n");
     check(
-        Language::TypeScript,
+        SourceLanguage::TypeScript,
         "f",
         "export function f(a: string): void;\nexport function f(a: any) {\n  g();\n}",
         "export function f(a: any) {\n  g();\n}\n",
@@ -130,33 +140,33 @@ fn what_is_cut_off_or_absent_is_nothing() {
         "```python\n```",
         "self.get(url)",
     ] {
-        check_none(Language::Python, "get", answer);
+        check_none(SourceLanguage::Python, "get", answer);
     }
     for answer in [
         "fn get() -> u32 {\n    1\n",
         "fn get() -> u32 {\n    if a {\n        1\n    }\n",
         "impl A {\n    fn get() {\n        1\n",
     ] {
-        check_none(Language::Rust, "get", answer);
+        check_none(SourceLanguage::Rust, "get", answer);
     }
     for answer in [
         "function get(a) {\n  return [1, 2",
         "class A {\n  get(a) {\n    if (a) {\n      b();\n    }\n",
     ] {
-        check_none(Language::JavaScript, "get", answer);
+        check_none(SourceLanguage::JavaScript, "get", answer);
     }
 }
 
 #[test]
 fn what_is_cut_off_behind_it_does_no_harm() {
     check(
-        Language::Python,
+        SourceLanguage::Python,
         "get",
         "def get(self, url):\n    return self.request(url)\n\ndef put(self, url):\n    return self.req(",
         GET,
     );
     check(
-        Language::Rust,
+        SourceLanguage::Rust,
         "get",
         "impl A {\n    fn get() {\n        f();\n    }\n\n    fn put(",
         "fn get() {\n    f();\n}\n",
@@ -222,15 +232,18 @@ fn new_text_takes_the_indentation_of_the_original() {
 #[test]
 fn a_member_alone_is_read_in_its_language() {
     for (language, member) in [
-        (Language::CSharp, "public int Get(int x)\n{\n    return x;\n}\n"),
-        (Language::Ruby, "def get(x)\n  x\nend\n"),
+        (SourceLanguage::CSharp, "public int Get(int x)\n{\n    return x;\n}\n"),
+        (SourceLanguage::Ruby, "def get(x)\n  x\nend\n"),
         (
-            Language::Php,
+            SourceLanguage::Php,
             "public function get(int $x): int\n{\n    return $x;\n}\n",
         ),
-        (Language::Kotlin, "override fun get(x: Int): Int {\n    return x\n}\n"),
+        (
+            SourceLanguage::Kotlin,
+            "override fun get(x: Int): Int {\n    return x\n}\n",
+        ),
     ] {
-        let name = if language == Language::CSharp {
+        let name = if language == SourceLanguage::CSharp {
             "Session.Get"
         } else {
             "Session.get"
@@ -243,17 +256,21 @@ fn a_member_alone_is_read_in_its_language() {
 #[test]
 fn what_stands_above_a_definition_is_taken_out_of_prose_with_it() {
     for (language, definition) in [
-        (Language::Ruby, "# Gets.\ndef get(url)\n  request(url)\nend\n"),
+        (SourceLanguage::Ruby, "# Gets.\ndef get(url)\n  request(url)\nend\n"),
         (
-            Language::CSharp,
+            SourceLanguage::CSharp,
             "[Pure]\npublic int Get(string url)\n{\n    return Request(url);\n}\n",
         ),
         (
-            Language::Php,
+            SourceLanguage::Php,
             "#[Pure]\npublic function get($url)\n{\n    return $this->request($url);\n}\n",
         ),
     ] {
-        let name = if language == Language::CSharp { "Get" } else { "get" };
+        let name = if language == SourceLanguage::CSharp {
+            "Get"
+        } else {
+            "get"
+        };
         let answer = format!("It's simple (here it is:\n\n{definition}\nThis makes it call request (see above).");
         check(language, name, &answer, definition);
     }

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test says so by failing")]
 
 use magis_core::RepoPath;
-use magis_syntax::{Language, chunks, extract_definition, outline, parses_worse, same_code, skeleton, skeleton_within};
+use magis_syntax::{
+    SourceLanguage, chunks, extract_definition, outline, parses_worse, same_code, skeleton, skeleton_within,
+};
 use proptest::prelude::*;
 
 fn path(name: &str) -> RepoPath {
@@ -128,7 +130,7 @@ fn line_ends_and_byte_order_marks_change_nothing() {
             assert_eq!(outline(&path(name), &other), expected);
             assert_eq!(skeleton(&path(name), &other), skeleton(&path(name), plain));
             assert_eq!(
-                extract_definition(Language::Python, &other, "A.g").as_deref(),
+                extract_definition(SourceLanguage::Python, &other, "A.g").as_deref(),
                 Some("def g(self): ...\n")
             );
         }
@@ -179,7 +181,7 @@ fn everything(name: &str, text: &str) {
     }
     assert!(same_code(&path, text, text));
     assert_eq!(parses_worse(&path, text, text), None);
-    if let Some(language) = Language::of(&path) {
+    if let Some(language) = SourceLanguage::of(&path) {
         extract_definition(language, text, "f");
     }
 }

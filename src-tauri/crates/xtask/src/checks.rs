@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::catalog::{self, ModelFolders, TEST_MODEL};
 use crate::step::{self, Finished};
-use crate::{cargo, desktop, folders, layers, network, tools, window};
+use crate::{cargo, desktop, folders, layers, names, network, tools, window};
 
 /// The variable in which those tests look for its file.
 const TEST_MODEL_VARIABLE: &str = "MAGIS_TEST_MODEL";
@@ -24,6 +24,7 @@ pub fn run() -> ExitCode {
     let mut model = None;
     let mut steps = vec![
         step::run("layers", || listed(layers::check()?)),
+        step::run("names", || listed(names::check()?)),
         step::run("front end", || {
             window::packages()?;
             // The window's program holds what is built here, so it comes before all that compiles the program.

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use magis_sample::SampleIssue;
+use magis_sample::BuiltInIssue;
 
 use crate::catalog::{self, ModelFolders};
 use crate::sandbox::{self, Ending, Network};
@@ -27,7 +27,7 @@ const TEST_LIMIT: Duration = Duration::from_mins(1);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demo {
     /// The issue to solve.
-    pub issue: SampleIssue,
+    pub issue: BuiltInIssue,
     /// The model, by its name in the catalogue.
     pub model: String,
     /// The number that fixes the model's dice.
@@ -160,7 +160,7 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
     })
 }
 
-fn write_scene(scene: &Scene, issue: &SampleIssue) -> Result<()> {
+fn write_scene(scene: &Scene, issue: &BuiltInIssue) -> Result<()> {
     for folder in [&scene.repository, &scene.scratch] {
         if folder.exists() {
             fs::remove_dir_all(folder)

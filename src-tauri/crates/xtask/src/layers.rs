@@ -20,7 +20,7 @@ use plan::{Layer, Outside};
 
 /// What a dependency is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub enum DependencyKind {
     /// Part of the crate, or of its build script.
     Product,
     /// Only for its tests.
@@ -35,7 +35,7 @@ pub struct Arrow {
     /// The package it depends on.
     pub to: String,
     /// What for.
-    pub purpose: Purpose,
+    pub purpose: DependencyKind,
 }
 
 /// The crates of the workspace, their arrows, and the arrows among the packages from outside.
@@ -169,9 +169,9 @@ pub fn parse(metadata: &Value) -> Result<Workspace> {
                 .context("a dependency in the metadata has no name")?
                 .to_owned();
             let purpose = if dependency["kind"] == "dev" {
-                Purpose::Tests
+                DependencyKind::Tests
             } else {
-                Purpose::Product
+                DependencyKind::Product
             };
             workspace.arrows.insert(Arrow {
                 from: from.to_owned(),
@@ -210,7 +210,7 @@ fn array(value: &Value) -> impl Iterator<Item = &Value> {
 /// The rule that an arrow between two crates of the workspace breaks.
 fn between_ours(arrow: &Arrow) -> Option<String> {
     let (from, to) = (plan::layer_of(&arrow.from)?, plan::layer_of(&arrow.to)?);
-    if arrow.purpose == Purpose::Tests && arrow.to == plan::TESTKIT {
+    if arrow.purpose == DependencyKind::Tests && arrow.to == plan::TESTKIT {
         return None;
     }
     match (from, to) {
@@ -224,7 +224,7 @@ fn between_ours(arrow: &Arrow) -> Option<String> {
         )),
         (Layer::Number(_), Layer::Number(_)) => {
             let allowed = plan::may_use(&arrow.from)?;
-            if arrow.purpose == Purpose::Tests || allowed.contains(&arrow.to.as_str()) {
+            if arrow.purpose == DependencyKind::Tests || allowed.contains(&arrow.to.as_str()) {
                 return None;
             }
             Some(format!(
@@ -238,7 +238,7 @@ fn between_ours(arrow: &Arrow) -> Option<String> {
 
 /// The rule that a direct dependency on a package from outside breaks.
 fn to_outside(arrow: &Arrow) -> Option<String> {
-    if arrow.purpose == Purpose::Tests {
+    if arrow.purpose == DependencyKind::Tests {
         return None;
     }
     let outside = plan::OUTSIDE.iter().find(|outside| outside.covers(&arrow.to))?;

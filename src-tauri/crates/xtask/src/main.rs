@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use bundle::Build;
 use clap::{Args, Parser, Subcommand};
-use setup::Purpose;
+use setup::SetupPurpose;
 
 mod bundle;
 mod cargo;
@@ -125,23 +125,23 @@ fn perform(task: Task) -> Result<ExitCode> {
     match task {
         Task::Demo(arguments) => demonstrate(&arguments),
         Task::App(arguments) => {
-            setup::prepare(Purpose::Window, consent(&arguments.setup))?;
+            setup::prepare(SetupPurpose::Window, consent(&arguments.setup))?;
             window::open(&arguments.arguments)
         }
         Task::Test(arguments) => {
-            setup::prepare(Purpose::WindowTests, consent(&arguments))?;
+            setup::prepare(SetupPurpose::WindowTests, consent(&arguments))?;
             Ok(checks::run())
         }
         Task::Screenshots(arguments) => {
-            setup::prepare(Purpose::WindowTests, consent(&arguments.setup))?;
+            setup::prepare(SetupPurpose::WindowTests, consent(&arguments.setup))?;
             screenshots::take(&arguments.part)?;
             Ok(ExitCode::SUCCESS)
         }
         Task::Bundle(arguments) => {
             let purpose = if arguments.trial {
-                Purpose::PackageTests
+                SetupPurpose::PackageTests
             } else {
-                Purpose::Window
+                SetupPurpose::Window
             };
             setup::prepare(purpose, consent(&arguments.setup))?;
             let build = if arguments.dev { Build::Dev } else { Build::Portable };
@@ -167,13 +167,13 @@ fn demonstrate(arguments: &DemoArguments) -> Result<ExitCode> {
         seed: arguments.seed,
     };
     if arguments.headless || !window::has_display() {
-        setup::prepare(Purpose::Headless, consent(&arguments.setup))?;
+        setup::prepare(SetupPurpose::Headless, consent(&arguments.setup))?;
         if !arguments.headless {
             println!("There is no display: the demo stays in the terminal.");
         }
         return demo::run(&demo);
     }
-    setup::prepare(Purpose::Window, consent(&arguments.setup))?;
+    setup::prepare(SetupPurpose::Window, consent(&arguments.setup))?;
     window::open(&demo::window_arguments(&demo)?)
 }
 

@@ -22,7 +22,7 @@ pub enum Consent {
 
 /// What is going to be built or run; each takes what those before it take, and more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub enum SetupPurpose {
     /// The program in the terminal.
     Headless,
     /// The window.
@@ -37,7 +37,7 @@ pub enum Purpose {
 ///
 /// # Errors
 /// When something is missing and cannot be installed here, or the person says no; the message has the packages' names.
-pub fn prepare(purpose: Purpose, consent: Consent) -> Result<()> {
+pub fn prepare(purpose: SetupPurpose, consent: Consent) -> Result<()> {
     let system = system();
     // What a system has by itself has no package there.
     let needed = |need: &Need| need.purpose <= purpose && !need.package(system).is_empty();
@@ -112,7 +112,7 @@ enum Probe {
 #[derive(Debug, Clone, Copy)]
 struct Need {
     what: &'static str,
-    purpose: Purpose,
+    purpose: SetupPurpose,
     probe: Probe,
     debian: &'static str,
     fedora: &'static str,
@@ -211,7 +211,7 @@ const NEEDS: [Need; 21] = [
         ["fonts-noto-cjk", "google-noto-sans-cjk-fonts", "noto-fonts-cjk", ""],
     ),
     Need {
-        purpose: Purpose::PackageTests,
+        purpose: SetupPurpose::PackageTests,
         ..need(
             "debootstrap",
             Probe::Program("debootstrap"),
@@ -225,7 +225,7 @@ const fn need(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> 
     let [debian, fedora, arch, brew] = packages;
     Need {
         what,
-        purpose: Purpose::Headless,
+        purpose: SetupPurpose::Headless,
         probe,
         debian,
         fedora,
@@ -236,14 +236,14 @@ const fn need(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> 
 
 const fn window(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
     Need {
-        purpose: Purpose::Window,
+        purpose: SetupPurpose::Window,
         ..need(what, probe, packages)
     }
 }
 
 const fn tests(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
     Need {
-        purpose: Purpose::WindowTests,
+        purpose: SetupPurpose::WindowTests,
         ..need(what, probe, packages)
     }
 }

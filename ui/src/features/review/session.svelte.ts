@@ -6,7 +6,7 @@ import {
   ipc,
   problemOf,
   type AppliedView,
-  type ApplyWish,
+  type ApplyRequest,
   type ConflictView,
   type FileDiff,
   type FileReview,
@@ -319,7 +319,7 @@ export class ReviewSession {
   }
 
   /** Applies what is accepted; throws what went wrong. */
-  async apply(wish: ApplyWish): Promise<AppliedView> {
+  async apply(wish: ApplyRequest): Promise<AppliedView> {
     this.busy = true
     try {
       await this.save()

@@ -1,5 +1,5 @@
 // The form a past run was started from, so that it can be run again with changes. It starts nothing.
-import type { Base, BaseWish, RepoId, RunRequest, SolveForm } from '../../ipc'
+import type { Base, BaseRequest, RepoId, RunRequest, SolveForm } from '../../ipc'
 
 export function formOf(repo: RepoId, request: RunRequest, base: Base): SolveForm {
   const said = (kind: 'comments' | 'failing_log'): string =>
@@ -24,7 +24,7 @@ export function formOf(repo: RepoId, request: RunRequest, base: Base): SolveForm
 }
 
 /** The same commit again; uncommitted work is the present one, since the old is not kept as a revision. */
-function baseOf(base: Base): BaseWish {
+function baseOf(base: Base): BaseRequest {
   if (base.uncommitted) return { kind: 'head_with_uncommitted' }
   return base.name === 'HEAD' ? { kind: 'head' } : { kind: 'revision', name: base.name }
 }

@@ -1,6 +1,6 @@
 // One run as the window follows it: its view, what is being called right now, the text as it streams, speed and time.
 // It decides nothing about the run and shows nothing.
-import { ipc, problemOf, type Agent, type Problem, type RunId, type RunNews, type RunView, type Stage, type TaskId } from '../../ipc'
+import { ipc, problemOf, type Agent, type Problem, type RunId, type RunUpdate, type RunView, type Stage, type TaskId } from '../../ipc'
 import { StreamedText } from './streamed_text'
 
 export interface Activity {
@@ -99,7 +99,7 @@ export class LiveRun {
     return found !== undefined && found.mark === markOf(this.view, task) ? found : null
   }
 
-  #take(news: RunNews): void {
+  #take(news: RunUpdate): void {
     if (this.#closed) return
     switch (news.kind) {
       case 'view':

@@ -44,7 +44,7 @@ pub enum RunsCommand {
         out: Option<PathBuf>,
         /// In which form
         #[arg(long, value_enum, default_value_t)]
-        format: ExportFormat,
+        format: ExportFormatArg,
     },
     /// Import a run that was exported as JSON
     Import {
@@ -114,7 +114,7 @@ pub enum StatusChoice {
 
 /// The forms of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum ExportFormat {
+pub enum ExportFormatArg {
     /// Everything, for 'magis runs import'
     #[default]
     Json,

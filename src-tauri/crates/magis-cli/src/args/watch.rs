@@ -17,7 +17,7 @@ pub struct WatchArgs {
     pub repo: PathBuf,
     /// Summarise the files that are likely to be needed next while the machine is idle
     #[arg(long)]
-    pub warm: bool,
+    pub summarise_in_background: bool,
     /// An id of 'magis models list', or a GGUF file [default: qwen2.5-coder-1.5b]
     #[arg(long, value_name = "ID|FILE", requires = "warm")]
     pub model: Option<String>,

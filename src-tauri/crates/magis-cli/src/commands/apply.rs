@@ -7,7 +7,7 @@ use crate::failure::{Failure, refuse_existing};
 use crate::render::{clean, count};
 use crate::screen::ask;
 use magis_core::RunId;
-use magis_engine::layers::repo::{Applied, HunkNumber, Identity, Patch, RepoError, Selection};
+use magis_engine::layers::repo::{Applied, Committer, HunkNumber, Patch, RepoError, Selection};
 use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn apply(place: &Place, args: ApplyArgs) -> Result<ExitStatus, Failure> {
     let applied = match args.branch {
         None => magis.apply(run, ApplyTarget::Worktree, &selection)?,
         Some(name) => {
-            let identity = args.name.zip(args.email).map(|(name, email)| Identity { name, email });
+            let identity = args.name.zip(args.email).map(|(name, email)| Committer { name, email });
             on_branch(&magis, run, &name, identity, &selection)?
         }
     };
@@ -47,7 +47,7 @@ fn on_branch(
     magis: &Magis,
     run: RunId,
     name: &str,
-    identity: Option<Identity>,
+    identity: Option<Committer>,
     selection: &Selection,
 ) -> Result<AppliedRun, Failure> {
     let target = |identity| ApplyTarget::Branch {
@@ -67,7 +67,7 @@ fn on_branch(
             "give --name NAME and --email MAIL, or set them with 'git config user.name' and 'git config user.email'",
         ));
     };
-    Ok(magis.apply(run, target(Some(Identity { name, email })), selection)?)
+    Ok(magis.apply(run, target(Some(Committer { name, email })), selection)?)
 }
 
 fn write_patch(

@@ -3,11 +3,11 @@
 use crate::failure::Failure;
 use magis_engine::Magis;
 use magis_engine::layers::repo as git;
-use magis_engine::layers::store::Repository;
+use magis_engine::layers::store::RepositoryEntry;
 use std::path::{Path, PathBuf};
 
 /// The repository at `path`, where the data folder knows it. One that is gone from the disk is found by the folder it was in.
-pub fn known_repository(magis: &Magis, path: &Path) -> Result<Option<Repository>, Failure> {
+pub fn known_repository(magis: &Magis, path: &Path) -> Result<Option<RepositoryEntry>, Failure> {
     let root = match git::Repository::open(path) {
         Ok(repository) => repository.root().to_owned(),
         Err(error) if path.exists() => return Err(error.into()),

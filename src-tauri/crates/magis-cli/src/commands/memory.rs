@@ -8,8 +8,10 @@ use crate::failure::{Failure, refuse_existing};
 use crate::render::{Page, Table, Tone, bytes, clean, count, local_time, thousands};
 use magis_core::RepoPath;
 use magis_engine::layers::repo::BaseChoice;
-use magis_engine::layers::store::{Repository, Summary};
-use magis_engine::{EngineError, EngineLimits, FileMemory, Magis, MemoryDay, MemoryState, NeedsNone, WithCode};
+use magis_engine::layers::store::{RepositoryEntry, Summary};
+use magis_engine::{
+    EngineError, EngineLimits, FileMemory, Magis, MemoryDayTotals, MemoryState, SummaryNotNeeded, WithCode,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -87,12 +89,15 @@ fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<Ex
     ));
     for (why, words) in [
         (
-            NeedsNone::ShortEnough,
+            SummaryNotNeeded::ShortEnough,
             "no summary needed: short enough to be read whole",
         ),
-        (NeedsNone::NoText, "no summary needed: not text, so no run reads it"),
+        (
+            SummaryNotNeeded::NoText,
+            "no summary needed: not text, so no run reads it",
+        ),
     ] {
-        match counted(MemoryState::NeedsNone(why)) {
+        match counted(MemoryState::SummaryNotNeeded(why)) {
             0 => {}
             some => page.line(&format!("  {some:>6}  {words}")),
         }
@@ -111,7 +116,7 @@ fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<Ex
                 .cell(thousands(day.spent))
                 .last(thousands(day.saved));
         }
-        let sum = |part: fn(&MemoryDay) -> u64| days.iter().map(part).sum::<u64>();
+        let sum = |part: fn(&MemoryDayTotals) -> u64| days.iter().map(part).sum::<u64>();
         table
             .row()
             .toned(Tone::Strong, "all")
@@ -126,16 +131,16 @@ fn is_corrected(file: &FileMemory) -> bool {
     file.summary.as_ref().is_some_and(Summary::is_corrected)
 }
 
-fn report_json(known: &Repository, files: &[FileMemory], days: &[MemoryDay]) -> Value {
+fn report_json(known: &RepositoryEntry, files: &[FileMemory], days: &[MemoryDayTotals]) -> Value {
     let word = |state| match state {
         MemoryState::Fresh => "fresh",
         MemoryState::Stale => "stale",
         MemoryState::None => "none",
-        MemoryState::NeedsNone(_) => "needs_none",
+        MemoryState::SummaryNotNeeded(_) => "needs_none",
     };
     let why = |state| match state {
-        MemoryState::NeedsNone(NeedsNone::ShortEnough) => Some("short_enough"),
-        MemoryState::NeedsNone(NeedsNone::NoText) => Some("no_text"),
+        MemoryState::SummaryNotNeeded(SummaryNotNeeded::ShortEnough) => Some("short_enough"),
+        MemoryState::SummaryNotNeeded(SummaryNotNeeded::NoText) => Some("no_text"),
         MemoryState::Fresh | MemoryState::Stale | MemoryState::None => None,
     };
     let counted = |state| files.iter().filter(|file| file.state == state).count();
@@ -152,7 +157,7 @@ fn report_json(known: &Repository, files: &[FileMemory], days: &[MemoryDay]) -> 
             "made_at_ms": kept.map(|kept| kept.made_at),
         })
     };
-    let day = |day: &MemoryDay| json!({ "day": day.day, "tokens_spent": day.spent, "tokens_saved": day.saved });
+    let day = |day: &MemoryDayTotals| json!({ "day": day.day, "tokens_spent": day.spent, "tokens_saved": day.saved });
     json!({
         "repository": known.name,
         "root": known.root,
@@ -323,19 +328,19 @@ fn show(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitStatu
     Ok(ExitStatus::Success)
 }
 
-fn named(magis: &Magis, file: &MemoryFileArgs) -> Result<(Repository, RepoPath), Failure> {
+fn named(magis: &Magis, file: &MemoryFileArgs) -> Result<(RepositoryEntry, RepoPath), Failure> {
     let path = RepoPath::new(&file.path).map_err(EngineError::from)?;
     Ok((known(magis, &file.repo)?, path))
 }
 
-fn nothing_of(path: &RepoPath, known: &Repository) -> Failure {
+fn nothing_of(path: &RepoPath, known: &RepositoryEntry) -> Failure {
     Failure::error(
         format!("there is no summary of {path} in {}", known.name),
         "a run that reads the file summarises it; see 'magis memory status'",
     )
 }
 
-fn known(magis: &Magis, path: &Path) -> Result<Repository, Failure> {
+fn known(magis: &Magis, path: &Path) -> Result<RepositoryEntry, Failure> {
     known_repository(magis, path)?.ok_or_else(|| {
         Failure::error(
             format!("there are no summaries of the repository at {}", path.display()),

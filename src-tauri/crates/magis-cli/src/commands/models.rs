@@ -10,7 +10,7 @@ use crate::status::StatusLine;
 use magis_engine::USUAL_CONTEXT;
 use magis_engine::layers::models::{
     CatalogEntry, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, LibraryError,
-    ModelId, ModelLibrary, Purpose, Verification, fits,
+    ModelId, ModelLibrary, ModelPurpose, Verification, fits,
 };
 use magis_platform::memory;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
         page.heading("Available to download");
     }
     for entry in others {
-        let default = if entry.is_for(Purpose::Default) {
+        let default = if entry.is_for(ModelPurpose::Default) {
             ", default"
         } else {
             ""
@@ -123,7 +123,7 @@ fn installed_lines(page: &mut Page, model: &InstalledModel) {
         }
     };
     let whose = match &model.entry {
-        Some(entry) if entry.is_for(Purpose::Default) => ", default",
+        Some(entry) if entry.is_for(ModelPurpose::Default) => ", default",
         Some(_) => "",
         None => ", your own",
     };

@@ -3,14 +3,14 @@
 use super::follow::follow;
 use super::inspect::known_repository;
 use super::{Place, agreed, say_erasure};
-use crate::args::{ExportFormat, RunsCommand, ShowArgs, StatusChoice};
+use crate::args::{ExportFormatArg, RunsCommand, ShowArgs, StatusChoice};
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, exists_already};
 use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
 use crate::screen::tell;
 use magis_core::RunId;
 use magis_engine::layers::repo::Patch;
-use magis_engine::layers::store::{DeletedRun, RunEntry, RunFilter, RunSearch, RunStatus, SnippetPart, TextSource};
+use magis_engine::layers::store::{DeletedRun, RunEntry, RunFilter, RunSearch, SnippetSpan, StoredStatus, TextSource};
 use magis_engine::{EngineError, Magis};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -61,11 +61,11 @@ fn listed(
     let mut filter = RunFilter {
         limit,
         status: status.map(|status| match status {
-            StatusChoice::Queued => RunStatus::Queued,
-            StatusChoice::Running => RunStatus::Running,
-            StatusChoice::Paused => RunStatus::Paused,
-            StatusChoice::Interrupted => RunStatus::Interrupted,
-            StatusChoice::Ended => RunStatus::Ended,
+            StatusChoice::Queued => StoredStatus::Queued,
+            StatusChoice::Running => StoredStatus::Running,
+            StatusChoice::Paused => StoredStatus::Paused,
+            StatusChoice::Interrupted => StoredStatus::Interrupted,
+            StatusChoice::Ended => StoredStatus::Ended,
         }),
         ..RunFilter::default()
     };
@@ -152,9 +152,9 @@ fn search(place: &Place, magis: &Magis, text: &str, limit: u32) -> Result<ExitSt
                 TextSource::Path => "path",
                 TextSource::Patch => "patch",
             };
-            let part = |part: &SnippetPart| match part {
-                SnippetPart::Plain(text) => clean(text).replace(['\n', '\t'], " "),
-                SnippetPart::Found(text) => paint.tone(Tone::Note, &clean(text)),
+            let part = |part: &SnippetSpan| match part {
+                SnippetSpan::Plain(text) => clean(text).replace(['\n', '\t'], " "),
+                SnippetSpan::Found(text) => paint.tone(Tone::Note, &clean(text)),
             };
             let snippet: String = place.snippet.iter().map(part).collect();
             screen.line(&format!("  {source}: {}", snippet.trim()))?;
@@ -168,11 +168,11 @@ fn export(
     magis: &Magis,
     run: RunId,
     out: Option<&Path>,
-    format: ExportFormat,
+    format: ExportFormatArg,
 ) -> Result<ExitStatus, Failure> {
     let text = match format {
-        ExportFormat::Json => magis.export(run)? + "\n",
-        ExportFormat::Markdown => magis.markdown(run)?,
+        ExportFormatArg::Json => magis.export(run)? + "\n",
+        ExportFormatArg::Markdown => magis.markdown(run)?,
     };
     let Some(out) = out else {
         place.screen.write(&text)?;

@@ -5,7 +5,7 @@ use crate::args::{SteerArgs, SteerCommand};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use magis_core::{Role, RunId, TaskId};
-use magis_engine::layers::store::RunStatus;
+use magis_engine::layers::store::StoredStatus;
 use magis_engine::{EngineError, Magis, Steering};
 
 /// `magis steer`.
@@ -26,8 +26,8 @@ pub fn steer(place: &Place, args: SteerArgs) -> Result<ExitStatus, Failure> {
     };
     magis.steer(run, steering)?;
     let text = match magis.store().run(run)?.entry.status {
-        RunStatus::Running => format!("Noted; run {run} takes it in before its next step."),
-        RunStatus::Queued | RunStatus::Paused | RunStatus::Interrupted | RunStatus::Ended => {
+        StoredStatus::Running => format!("Noted; run {run} takes it in before its next step."),
+        StoredStatus::Queued | StoredStatus::Paused | StoredStatus::Interrupted | StoredStatus::Ended => {
             format!(
                 "Noted; run {run} takes it in when it goes on: {}",
                 place.resume_command(run)

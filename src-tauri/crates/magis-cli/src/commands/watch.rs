@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::render::{clean, count, thousands};
 use magis_core::RepoPath;
 use magis_engine::layers::repo::{ChangedPaths, GitPart, HeadPlace, RepoChange, Repository, WatchOptions};
-use magis_engine::{Magis, WarmingBudget, WarmingModel, WatchNews};
+use magis_engine::{Magis, SummarisationBudget, SummarisationModel, WatchEvent};
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -32,21 +32,21 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
     let repo = magis.add_repository(&args.repo)?;
     let (sender, mut news) = unbounded_channel();
     let watch = magis.watch(repo, WatchOptions::default(), sender)?;
-    let _warming = if args.warm {
+    let _warming = if args.summarise_in_background {
         let usual = || magis.library().catalog().default_entry().id.to_string();
         let name = magis.model_name(&args.model.clone().unwrap_or_else(usual))?;
         // What is wrong with the model is said before the waiting begins.
         args.engine.limits().context_of(&magis.library().named(&name)?)?;
-        let model = WarmingModel::Named {
+        let model = SummarisationModel::Named {
             name,
             limits: args.engine.limits(),
         };
-        let budget = WarmingBudget {
+        let budget = SummarisationBudget {
             tokens: args.budget_tokens,
             minutes: args.budget_minutes,
         };
         watch.give_budget(budget);
-        Some(watch.warm(model, Duration::from_secs(args.idle)))
+        Some(watch.summarise_in_background(model, Duration::from_secs(args.idle)))
     } else {
         None
     };
@@ -59,25 +59,25 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
     Ok(ExitStatus::Stopped)
 }
 
-fn json(news: &WatchNews) -> String {
+fn json(news: &WatchEvent) -> String {
     // News are made of strings and numbers, which can always be written.
     serde_json::to_string(news).unwrap_or_default()
 }
 
 /// What happened, as a person reads it.
-fn line(news: &WatchNews) -> String {
+fn line(news: &WatchEvent) -> String {
     match news {
-        WatchNews::Watching { folders } => format!("watching {}", count(*folders, "folder")),
-        WatchNews::Polling { why } => format!(
+        WatchEvent::Watching { folders } => format!("watching {}", count(*folders, "folder")),
+        WatchEvent::Polling { why } => format!(
             "not told of changes: {}\n  what to do: {}",
             clean(&why.to_string()),
             why.remedy()
         ),
-        WatchNews::Changed { change } => format!("changed: {}", told(change)),
-        WatchNews::Indexing { done, total } => {
+        WatchEvent::Changed { change } => format!("changed: {}", told(change)),
+        WatchEvent::Indexing { done, total } => {
             format!("indexing: {} of {}", thousands(*done as u64), count(*total, "file"))
         }
-        WatchNews::Indexed {
+        WatchEvent::Indexed {
             files,
             added,
             removed,
@@ -86,14 +86,14 @@ fn line(news: &WatchNews) -> String {
             "index updated in {took_ms} ms: {}, {added} read in, {removed} taken out",
             count(*files, "file")
         ),
-        WatchNews::Memory {
+        WatchEvent::Memory {
             fresh,
             stale,
             none,
             needs_none,
         } => format!("memory: {fresh} fresh, {stale} stale, {none} without a summary, {needs_none} not needed"),
-        WatchNews::Warming { path } => format!("summarising {}", clean(path.as_str())),
-        WatchNews::Warmed {
+        WatchEvent::Summarising { path } => format!("summarising {}", clean(path.as_str())),
+        WatchEvent::Summarised {
             path,
             tokens,
             took_ms,
@@ -104,16 +104,16 @@ fn line(news: &WatchNews) -> String {
             count(*tokens as usize, "token"),
             thousands(*spent)
         ),
-        WatchNews::NotWarmed { path, why } => format!("not summarised {}: {}", clean(path.as_str()), clean(why)),
-        WatchNews::Resting { why } => format!("summarising waits: {why}"),
-        WatchNews::Unreadable { files } if files.is_empty() => "every file can be read again".to_owned(),
-        WatchNews::Unreadable { files } => format!("left out, for they may not be read: {}", named(files)),
-        WatchNews::Failed(failure) => failed(failure),
-        WatchNews::WarmingFailed(failure) => format!("summarising: {}", failed(failure)),
+        WatchEvent::NotSummarised { path, why } => format!("not summarised {}: {}", clean(path.as_str()), clean(why)),
+        WatchEvent::Idle { why } => format!("summarising waits: {why}"),
+        WatchEvent::Unreadable { files } if files.is_empty() => "every file can be read again".to_owned(),
+        WatchEvent::Unreadable { files } => format!("left out, for they may not be read: {}", named(files)),
+        WatchEvent::Failed(failure) => failed(failure),
+        WatchEvent::SummarisingFailed(failure) => format!("summarising: {}", failed(failure)),
     }
 }
 
-fn failed(failure: &magis_engine::Failure) -> String {
+fn failed(failure: &magis_engine::WatchFailure) -> String {
     let sentence = format!("error: {}", clean(&failure.sentence));
     if failure.remedy.is_empty() {
         sentence
@@ -170,8 +170,8 @@ mod tests {
     use magis_core::CommitId;
     use magis_engine::layers::repo::{HeadMove, WhyPolling};
 
-    fn change(paths: ChangedPaths, head: Option<HeadMove>, git: Vec<GitPart>) -> WatchNews {
-        WatchNews::Changed {
+    fn change(paths: ChangedPaths, head: Option<HeadMove>, git: Vec<GitPart>) -> WatchEvent {
+        WatchEvent::Changed {
             change: RepoChange { paths, head, git },
         }
     }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn polling_says_what_to_do() {
-        let news = WatchNews::Polling {
+        let news = WatchEvent::Polling {
             why: WhyPolling::TooManyFolders { limit: Some(8_192) },
         };
         let said = line(&news);

@@ -10,7 +10,7 @@ use magis_llm::{
     Sampling, Score, ScoreReply, ScoreRequest, Usage,
 };
 use magis_platform::{hex, now_ms};
-use magis_prompts::{Prompt, Rendered, Shape, Template, render};
+use magis_prompts::{AnswerShape, Prompt, Rendered, Template, render};
 use magis_store::{CallKind, CallRecord};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -412,11 +412,11 @@ fn messages(rendered: &Rendered) -> Vec<Message> {
     ]
 }
 
-fn constraint(shape: Shape) -> Constraint {
+fn constraint(shape: AnswerShape) -> Constraint {
     match shape {
-        Shape::Text | Shape::Scored => Constraint::None,
-        Shape::LineRanges { first, last, most } => Constraint::LineRanges { first, last, most },
-        Shape::Json(schema) => Constraint::JsonSchema(schema),
+        AnswerShape::Text | AnswerShape::Scored => Constraint::None,
+        AnswerShape::LineRanges { first, last, most } => Constraint::LineRanges { first, last, most },
+        AnswerShape::Json(schema) => Constraint::JsonSchema(schema),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::EngineError;
 use magis_core::{CommitId, PastCommit};
 use magis_platform::private;
 use magis_repo::Snapshot;
-use magis_search::History;
+use magis_search::CommitHistory;
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write as _;
@@ -24,8 +24,8 @@ pub(crate) fn history(
     index_folder: &Path,
     snapshot: &Snapshot,
     progress: impl FnMut(usize) -> ControlFlow<()>,
-) -> Result<History, EngineError> {
-    Ok(History::of(commits(index_folder, snapshot, progress)?))
+) -> Result<CommitHistory, EngineError> {
+    Ok(CommitHistory::of(commits(index_folder, snapshot, progress)?))
 }
 
 /// The commits before the base of `snapshot`, newest first. `progress` is told how many were read anew and may break it

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a content needs no description: none is ever asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NeedsNone {
+pub enum SummaryNotNeeded {
     /// It is shorter than a description, and read whole in its place.
     ShortEnough,
     /// It is no text, so that no run reads it.
@@ -51,11 +51,11 @@ impl Content {
     }
 
     /// Why it needs no description; none where it needs one. Everything that counts, shows or makes descriptions asks here.
-    pub fn needs_none(self) -> Option<NeedsNone> {
+    pub fn needs_none(self) -> Option<SummaryNotNeeded> {
         match self {
-            Self::Text { bytes } if bytes < SHORT_FILE => Some(NeedsNone::ShortEnough),
+            Self::Text { bytes } if bytes < SHORT_FILE => Some(SummaryNotNeeded::ShortEnough),
             Self::Text { .. } => None,
-            Self::NoText => Some(NeedsNone::NoText),
+            Self::NoText => Some(SummaryNotNeeded::NoText),
         }
     }
 }
@@ -184,10 +184,13 @@ mod tests {
 
     #[test]
     fn what_is_shorter_than_a_description_or_no_text_needs_none() {
-        assert_eq!(Content::of("").needs_none(), Some(NeedsNone::ShortEnough));
-        assert_eq!(Content::of(&"x".repeat(399)).needs_none(), Some(NeedsNone::ShortEnough));
+        assert_eq!(Content::of("").needs_none(), Some(SummaryNotNeeded::ShortEnough));
+        assert_eq!(
+            Content::of(&"x".repeat(399)).needs_none(),
+            Some(SummaryNotNeeded::ShortEnough)
+        );
         assert_eq!(Content::of(&"x".repeat(400)).needs_none(), None);
-        assert_eq!(Content::NoText.needs_none(), Some(NeedsNone::NoText));
+        assert_eq!(Content::NoText.needs_none(), Some(SummaryNotNeeded::NoText));
         assert_eq!(Content::skipped(&SkipReason::Binary), Some(Content::NoText));
         assert_eq!(Content::skipped(&SkipReason::Missing), None, "it may come");
     }

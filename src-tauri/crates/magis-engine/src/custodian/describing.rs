@@ -256,7 +256,7 @@ fn keep_message(
     run: Option<RunId>,
 ) -> Result<(), AskError> {
     let of = |part: fn(&ModelCard) -> &String| card.map(|card| part(card).clone()).unwrap_or_default();
-    store.put_change_message(&magis_store::ChangeMessage {
+    store.put_change_message(&magis_store::StoredChangeMessage {
         repo: file.repo,
         path: file.path.clone(),
         from: chain.end.clone(),

@@ -7,7 +7,7 @@ use super::{commit_history, index_state};
 use crate::EngineError;
 use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
 use magis_repo::{ReadError, Snapshot};
-use magis_search::{History, Index, Retention, Signals, Sources};
+use magis_search::{CommitHistory, Index, Retention, Signals, Sources};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub enum Preparing {
 pub(crate) struct IndexSession {
     folder: PathBuf,
     pub index: Index,
-    history: History,
+    history: CommitHistory,
 }
 
 /// What bringing an index to a tree came to.
@@ -66,7 +66,7 @@ impl IndexSession {
         Ok(Self {
             folder: folder.to_owned(),
             index: Index::open(folder)?.retaining(retention),
-            history: History::default(),
+            history: CommitHistory::default(),
         })
     }
 

@@ -17,13 +17,14 @@ mod repositories;
 mod summary_lookup;
 pub(crate) mod watch;
 
-pub use contents::NeedsNone;
+pub use contents::SummaryNotNeeded;
 pub use index_session::Preparing;
 pub use index_state::IndexState;
 pub use locating::{LocateExtent, LocateTime, Location, Locator, ModelJudgement, SYMBOLS_TO_JUDGE};
 pub use memory_file::{ExportedMemory, ImportedMemory, WithCode};
 pub use relevance::Relevance;
-pub use remembered::{FileMemory, MemoryDay, MemoryState, Remembered};
+pub use remembered::{FileMemory, MemoryDayTotals, MemoryState, Remembered};
 pub use watch::{
-    Failure, MachineUse, WarmingBudget, WarmingModel, WarmingRest, WarmingSwitch, Watch, WatchNews, WatchState,
+    IdleReason, MachineUse, SummarisationBudget, SummarisationModel, SummarisationSwitch, Watch, WatchEvent,
+    WatchFailure, WatchState,
 };

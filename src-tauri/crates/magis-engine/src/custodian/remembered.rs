@@ -3,7 +3,7 @@
 //!
 //! How a run uses the memory is the Custodian's business.
 
-use super::contents::{self, Content, NeedsNone};
+use super::contents::{self, Content, SummaryNotNeeded};
 use super::describing::{self, FileVersion};
 use super::{memory_log, summary_lookup};
 use crate::{EngineError, Magis};
@@ -39,7 +39,7 @@ pub enum MemoryState {
     /// Not at all.
     None,
     /// Not as it is, and it need not be.
-    NeedsNone(NeedsNone),
+    SummaryNotNeeded(SummaryNotNeeded),
 }
 
 /// A summary with what is known of its standing.
@@ -55,7 +55,7 @@ pub struct Remembered {
 
 /// What the memory cost and saved on one day, in tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MemoryDay {
+pub struct MemoryDayTotals {
     /// The day, `2026-11-21`.
     pub day: String,
     /// Tokens worked through to make summaries and messages of changes.
@@ -93,7 +93,7 @@ impl Magis {
                 path: file.path.clone(),
                 bytes: file.bytes,
                 state,
-                summary: known.filter(|_| !matches!(state, MemoryState::NeedsNone(_))),
+                summary: known.filter(|_| !matches!(state, MemoryState::SummaryNotNeeded(_))),
             }
         };
         Ok(files.iter().map(memory).collect())
@@ -113,8 +113,8 @@ impl Magis {
     }
 
     /// What the memory of a repository cost and saved by day, the last day first.
-    pub fn memory_days(&self, repo: RepoId) -> Result<Vec<MemoryDay>, EngineError> {
-        let mut days: BTreeMap<String, MemoryDay> = BTreeMap::new();
+    pub fn memory_days(&self, repo: RepoId) -> Result<Vec<MemoryDayTotals>, EngineError> {
+        let mut days: BTreeMap<String, MemoryDayTotals> = BTreeMap::new();
         let steps = [Template::FileSummary.name(), Template::ChangeMessage.name()];
         for total in self.store.day_totals(Some(repo))? {
             if steps.contains(&total.step.as_str()) {
@@ -129,7 +129,7 @@ impl Magis {
         for reuse in self.store.reuses(repo)? {
             days.entry(reuse.day).or_default().saved += costs.get(&reuse.path).copied().unwrap_or(0);
         }
-        let named = |(day, totals)| MemoryDay { day, ..totals };
+        let named = |(day, totals)| MemoryDayTotals { day, ..totals };
         Ok(days.into_iter().rev().map(named).collect())
     }
 
@@ -228,10 +228,10 @@ fn versions(files: &[FileEntry]) -> Vec<(RepoPath, BlobId)> {
 }
 
 /// A run takes the very summary first, then what needs none as it is, and an older summary last.
-fn state_of(summary: Option<&Summary>, blob: &BlobId, needs_none: Option<NeedsNone>) -> MemoryState {
+fn state_of(summary: Option<&Summary>, blob: &BlobId, needs_none: Option<SummaryNotNeeded>) -> MemoryState {
     match (summary, needs_none) {
         (Some(summary), _) if summary.kept.blob == *blob => MemoryState::Fresh,
-        (_, Some(why)) => MemoryState::NeedsNone(why),
+        (_, Some(why)) => MemoryState::SummaryNotNeeded(why),
         (Some(_), None) => MemoryState::Stale,
         (None, None) => MemoryState::None,
     }

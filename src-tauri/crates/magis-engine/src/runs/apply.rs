@@ -4,7 +4,7 @@ use crate::{EngineError, Magis};
 use magis_core::{Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_platform::now_ms;
 use magis_repo::{
-    Applied, BranchCommit, Conflict, FilePatch, FilePatchKind, HunkNumber, Identity, Patch, RepoError, Repository,
+    Applied, BranchCommit, Committer, Conflict, FilePatch, FilePatchKind, HunkNumber, Patch, RepoError, Repository,
     Selection, Snapshot, apply_changes, apply_to_branch, apply_to_worktree, can_undo, conflicts, undo,
 };
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub enum ApplyTarget {
         /// Its name.
         name: String,
         /// Who commits; none: whom git's configuration names.
-        identity: Option<Identity>,
+        identity: Option<Committer>,
     },
     /// A patch file, for `git apply` or `git am`'s kin.
     PatchFile(PathBuf),

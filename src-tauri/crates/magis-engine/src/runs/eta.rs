@@ -13,18 +13,18 @@ const STAGES: usize = Stage::ALL.len();
 
 /// Seconds by stage, in the order of [`Stage::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Spent([f64; STAGES]);
+pub struct StageTimes([f64; STAGES]);
 
 /// What a run usually takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Eta {
     /// As runs that ended here did.
-    Usual(Spent),
+    Usual(StageTimes),
     /// Nobody knows; only how the stages share it.
     Unknown,
 }
 
-impl Spent {
+impl StageTimes {
     /// What a log says: the time before each event belongs to its stage. Pauses do not count.
     pub fn of(events: &[StoredEvent]) -> Self {
         let mut spent = Self::default();
@@ -45,11 +45,11 @@ impl Spent {
 
 impl Eta {
     /// The average of runs that ended.
-    pub fn of(logs: &[Spent]) -> Self {
+    pub fn of(logs: &[StageTimes]) -> Self {
         if logs.is_empty() {
             return Self::Unknown;
         }
-        let mut usual = Spent::default();
+        let mut usual = StageTimes::default();
         for (stage, seconds) in usual.0.iter_mut().enumerate() {
             *seconds = logs.iter().map(|log| log.0[stage]).sum::<f64>() / logs.len() as f64;
         }
@@ -57,7 +57,7 @@ impl Eta {
     }
 
     /// How long it still takes, at `stage`, of whose work `done` (0 to 1) is known to be done. None while nothing can be said.
-    pub fn remaining(&self, spent: &Spent, stage: Stage, done: f64) -> Option<Duration> {
+    pub fn remaining(&self, spent: &StageTimes, stage: Stage, done: f64) -> Option<Duration> {
         let at = stage as usize;
         let before: f64 = spent.0[..at].iter().sum();
         let (usual, speed) = match self {
@@ -95,15 +95,15 @@ mod tests {
     use super::*;
 
     fn check(eta: Eta, spent: [f64; STAGES], stage: Stage, done: f64, expected: Option<u64>) {
-        let left = eta.remaining(&Spent(spent), stage, done);
+        let left = eta.remaining(&StageTimes(spent), stage, done);
         assert_eq!(left.map(|left| left.as_secs_f64().round() as u64), expected);
     }
 
     #[test]
     fn runs_that_ended_here_say_how_long_it_takes() {
         let usual = Eta::of(&[
-            Spent([10.0, 10.0, 20.0, 0.0, 60.0, 0.0]),
-            Spent([30.0, 10.0, 20.0, 0.0, 40.0, 0.0]),
+            StageTimes([10.0, 10.0, 20.0, 0.0, 60.0, 0.0]),
+            StageTimes([30.0, 10.0, 20.0, 0.0, 40.0, 0.0]),
         ]);
         check(usual, [0.0; STAGES], Stage::Locate, 0.0, Some(100));
         // Half as fast as usual so far.

@@ -20,7 +20,7 @@ mod workspace;
 
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};
 pub use driver::DriveEnd;
-pub use eta::{Eta, Spent};
+pub use eta::{Eta, StageTimes};
 pub use starting::{Prepared, SolveRequest};
 pub use steering::Steering;
 pub use texts::RunTexts;

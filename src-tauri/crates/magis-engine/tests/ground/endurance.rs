@@ -9,7 +9,7 @@ use magis_engine::layers::llama::{Priority, WorkerCommand};
 use magis_engine::layers::llm::{ScriptedModel, ScriptedReply};
 use magis_engine::layers::repo::WatchOptions;
 use magis_engine::layers::search::{Index, IssueQuery, OpenState, Sources};
-use magis_engine::{DataFolder, Magis, WarmingModel};
+use magis_engine::{DataFolder, Magis, SummarisationModel};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,8 +61,8 @@ pub async fn watch_until_killed(folder: &Path) {
         let shown = &request.messages.last()?.content;
         Some(ScriptedReply::Text(said_of(shown)))
     });
-    let model = WarmingModel::Loaded(Arc::new(describes));
-    let _warming = watch.warm(model, Duration::from_millis(200));
+    let model = SummarisationModel::Loaded(Arc::new(describes));
+    let _warming = watch.summarise_in_background(model, Duration::from_millis(200));
     while let Some(news) = news.recv().await {
         println!("{}", serde_json::to_string(&news).unwrap());
     }

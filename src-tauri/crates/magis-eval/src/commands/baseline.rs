@@ -3,7 +3,7 @@
 //! A run with one call is recorded: the files as given candidates, the call, the patch. Its merged tree is the base's,
 //! because nothing keeps the objects of a change that no run made; the patch is what counts.
 
-use super::set::{Job, Plan, Set};
+use super::set::{Job, Set, SetPlan};
 use super::{STOPPED, load, runtime, stop_on_interrupt};
 use crate::args::SetArgs;
 use anyhow::{Context as _, Result};
@@ -29,7 +29,7 @@ const ANSWER: u32 = 2_048;
 
 /// Solves a set with the model alone.
 pub fn baseline(args: &SetArgs) -> Result<ExitCode> {
-    let set = Set::begin(&Plan {
+    let set = Set::begin(&SetPlan {
         which: &args.which,
         engine: &args.engine,
         out: &args.out,

@@ -11,7 +11,7 @@ use magis_core::RunId;
 use magis_engine::Magis;
 use magis_engine::layers::store::Call;
 use magis_eval::record::RunRecord;
-use magis_eval::table::Table;
+use magis_eval::table::MarkdownTable;
 use magis_testkit::{fingerprint, sample};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -221,7 +221,7 @@ fn record(magis: &Magis) -> Result<RunRecord> {
 
 fn text(points: &[Point]) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" };
-    let mut table = Table::new([
+    let mut table = MarkdownTable::new([
         "kill",
         "recorded",
         "calls",

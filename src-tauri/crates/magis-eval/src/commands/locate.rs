@@ -7,7 +7,7 @@ mod ground;
 mod report;
 
 use super::{load, runtime};
-use crate::args::LocateArgs;
+use crate::args::LocateSetArgs;
 use anyhow::{Context as _, Result};
 use ground::Ground;
 use magis_core::{Issue, LineSpan, RepoPath};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const FILES: usize = 200;
 
 /// Measures a set.
-pub fn locate(args: &LocateArgs) -> Result<ExitCode> {
+pub fn locate(args: &LocateSetArgs) -> Result<ExitCode> {
     let mut report = Report::default();
     if args.by_description {
         let code = described::judge(args, &mut report)?;
@@ -44,7 +44,7 @@ pub fn locate(args: &LocateArgs) -> Result<ExitCode> {
 
 /// The ranking, and what a model makes of it where one is named. Issues of one repository share an index, which is brought
 /// to each base in turn.
-async fn by_ranking(args: &LocateArgs, report: &mut Report) -> Result<()> {
+async fn by_ranking(args: &LocateSetArgs, report: &mut Report) -> Result<()> {
     let references = read_references(&args.which.instances)?;
     let mut ground = Ground::begin(args)?;
     let model = match &args.engine.model {

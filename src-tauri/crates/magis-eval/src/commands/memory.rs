@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use magis_eval::replay::{
     Answers, History, Meter, Replayed, Start, TYPICAL_MESSAGE, TYPICAL_SUMMARY, TokensBy, Way, replay,
 };
-use magis_eval::table::{Table, number};
+use magis_eval::table::{MarkdownTable, number};
 use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn assumptions(args: &MemoryArgs, start: Start, by: TokensBy, answers: Answers) 
 }
 
 fn text(done: &Replayed, assumptions: &[String]) -> String {
-    let mut table = Table::new([
+    let mut table = MarkdownTable::new([
         "", "versions", "stored", "updated", "anew", "itself", "P1", "P2", "read", "reused", "written",
     ]);
     for (name, way) in [

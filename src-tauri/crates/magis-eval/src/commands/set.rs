@@ -1,7 +1,7 @@
 //! What solving a set has in common, whatever solves it: what there is to do, and the results' folder.
 
 use super::{chosen, model_of, open};
-use crate::args::{EngineArgs, WhichArgs};
+use crate::args::{ModelArgs, WhichArgs};
 use anyhow::{Context as _, Result};
 use magis_core::{RelevanceMode, RepoPath, RunId};
 use magis_engine::Magis;
@@ -35,9 +35,9 @@ pub struct Job {
 }
 
 /// How a set is to be solved, as far as it does not follow from the rest.
-pub struct Plan<'a> {
+pub struct SetPlan<'a> {
     pub which: &'a WhichArgs,
-    pub engine: &'a EngineArgs,
+    pub engine: &'a ModelArgs,
     pub out: &'a PathBuf,
     pub data_dir: Option<&'a PathBuf>,
     pub label: Option<&'a String>,
@@ -54,7 +54,7 @@ pub struct Plan<'a> {
 
 impl Set {
     /// Opens everything.
-    pub fn begin(plan: &Plan<'_>) -> Result<Self> {
+    pub fn begin(plan: &SetPlan<'_>) -> Result<Self> {
         let repositories = Repositories::new(&plan.which.repos)?;
         let instances = chosen(plan.which)?;
         let data_dir = match plan.data_dir {
@@ -154,7 +154,7 @@ impl Set {
     }
 }
 
-fn label(plan: &Plan<'_>, model: &str) -> String {
+fn label(plan: &SetPlan<'_>, model: &str) -> String {
     let mut words = vec![match plan.method {
         Method::Magis => "magis",
         Method::Baseline => "model alone",

@@ -2,9 +2,9 @@
 //!
 //! The reference of an issue is not known here.
 
-use super::set::{Job, Plan, Set};
+use super::set::{Job, Set, SetPlan};
 use super::{STOPPED, runtime, stop_on_interrupt};
-use crate::args::SolveArgs;
+use crate::args::SolveSetArgs;
 use anyhow::{Result, bail};
 use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
 use magis_engine::layers::llama::WorkerModel;
@@ -28,8 +28,8 @@ pub enum Until {
 }
 
 /// Solves a set.
-pub fn solve(args: &SolveArgs) -> Result<ExitCode> {
-    let set = Set::begin(&Plan {
+pub fn solve(args: &SolveSetArgs) -> Result<ExitCode> {
+    let set = Set::begin(&SetPlan {
         which: &args.set.which,
         engine: &args.set.engine,
         out: &args.set.out,

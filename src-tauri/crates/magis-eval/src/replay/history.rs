@@ -16,7 +16,7 @@ pub struct History {
 
 /// A commit, and the files it wrote; those it deleted have nothing to describe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct ReplayStep {
     /// The commit.
     pub commit: String,
     /// The files it added, changed or moved, by their new names.
@@ -64,12 +64,12 @@ impl History {
     }
 
     /// The commits with what they changed.
-    pub fn steps(&self) -> Result<Vec<Step>> {
+    pub fn steps(&self) -> Result<Vec<ReplayStep>> {
         let step = |commit: &String| {
             // What a commit deletes has no version after it.
             let changed = self.changed_by(commit, &["--diff-filter=d"])?;
             let changed = changed.iter().filter_map(|path| RepoPath::new(path).ok());
-            Ok(Step {
+            Ok(ReplayStep {
                 commit: commit.clone(),
                 changed: changed.collect(),
             })

@@ -6,7 +6,7 @@ use crate::measures::coverage::CoverageTable;
 use crate::measures::locating::PLACES;
 use crate::measures::loss::Lost;
 use crate::statistics::Range;
-use crate::table::{Table, number, number_or_dash, share};
+use crate::table::{MarkdownTable, number, number_or_dash, share};
 
 impl Report {
     /// The whole report.
@@ -20,8 +20,9 @@ impl Report {
 
     /// The settings beside each other, a row each measure.
     fn overview(&self) -> String {
-        let mut table =
-            Table::new(std::iter::once("measure").chain(self.settings.iter().map(|one| one.setting.label.as_str())));
+        let mut table = MarkdownTable::new(
+            std::iter::once("measure").chain(self.settings.iter().map(|one| one.setting.label.as_str())),
+        );
         let mut row = |name: &str, cell: &dyn Fn(&SettingReport) -> String| {
             table.row(std::iter::once(name.to_owned()).chain(self.settings.iter().map(cell)));
         };
@@ -105,7 +106,7 @@ impl SettingReport {
     }
 
     fn instances_text(&self) -> String {
-        let mut table = Table::new([
+        let mut table = MarkdownTable::new([
             "instance", "applied", "resolved", "recall", "coverage", "seconds", "tokens", "lost at", "outcome",
         ]);
         for row in &self.rows {
@@ -125,7 +126,7 @@ impl SettingReport {
     }
 
     fn complexity_text(&self) -> String {
-        let mut table = Table::new(["index", "coefficient"]);
+        let mut table = MarkdownTable::new(["index", "coefficient"]);
         for row in &self.complexity {
             table.row([row.index.to_owned(), row.regression.to_string()]);
         }
@@ -133,7 +134,7 @@ impl SettingReport {
     }
 
     fn repositories_text(&self) -> String {
-        let mut table = Table::new(["repository", "instances", "applied", "resolved"]);
+        let mut table = MarkdownTable::new(["repository", "instances", "applied", "resolved"]);
         for (repo, row) in &self.repositories {
             table.row([
                 repo.clone(),
@@ -146,7 +147,7 @@ impl SettingReport {
     }
 
     fn cost_text(&self) -> String {
-        let mut table = Table::new([
+        let mut table = MarkdownTable::new([
             "agent, step",
             "calls",
             "retries",
@@ -178,7 +179,7 @@ impl SettingReport {
     }
 
     fn stages_text(&self) -> String {
-        let mut table = Table::new(["stage", "seconds", "seconds/run"]);
+        let mut table = MarkdownTable::new(["stage", "seconds", "seconds/run"]);
         for (stage, seconds) in &self.cost.stages {
             let runs = self.cost.runs.max(1) as f64;
             table.row([
@@ -193,7 +194,7 @@ impl SettingReport {
 
 impl Locating {
     fn text(&self) -> String {
-        let mut table = Table::new(["files", "ranking", "with the model's judgement"]);
+        let mut table = MarkdownTable::new(["files", "ranking", "with the model's judgement"]);
         let at = |curve: &[f64], k: usize| number_or_dash(curve.get(k - 1).copied());
         let longest = self.fused.at.len().max(self.ranking.at.len());
         for k in 1..=longest {
@@ -218,7 +219,7 @@ impl Locating {
 
 impl CoverageTable {
     fn text(&self) -> String {
-        let mut table = Table::new(["coverage", "instances", "resolved", "cumulative share of resolved"]);
+        let mut table = MarkdownTable::new(["coverage", "instances", "resolved", "cumulative share of resolved"]);
         for row in &self.intervals {
             table.row([
                 format!("{:.1} to {:.1}", row.from, row.to),
@@ -245,7 +246,7 @@ impl Group {
         if self.instances == 0 {
             return String::new();
         }
-        let mut table = Table::new(["", "min", "max", "mean", "ref. min", "ref. max", "ref. mean"]);
+        let mut table = MarkdownTable::new(["", "min", "max", "mean", "ref. min", "ref. max", "ref. mean"]);
         let cells = |range: Option<Range>| match range {
             Some(Range { min, max, mean }) => [number(min), number(max), number(mean)],
             None => ["-", "-", "-"].map(str::to_owned),
@@ -254,7 +255,7 @@ impl Group {
             let sides = [cells(row.generated), cells(row.reference)].concat();
             table.row(std::iter::once(row.index.to_owned()).chain(sides));
         }
-        let mut lines = Table::new(["lines", "added", "ref. added", "deleted", "ref. deleted"]);
+        let mut lines = MarkdownTable::new(["lines", "added", "ref. added", "deleted", "ref. deleted"]);
         for (added, deleted) in self.added.iter().zip(&self.deleted) {
             let name = match added.to {
                 Some(to) if to == added.from => to.to_string(),
@@ -270,7 +271,7 @@ impl Group {
 
 impl TaskScores {
     fn text(&self) -> String {
-        let mut table = Table::new(["", "1", "2", "3", "4", "5", "mean"]);
+        let mut table = MarkdownTable::new(["", "1", "2", "3", "4", "5", "mean"]);
         for (name, counts) in [
             ("resolved", self.resolved),
             ("unresolved", self.unresolved),

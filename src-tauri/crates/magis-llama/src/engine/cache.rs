@@ -4,7 +4,7 @@
 //! Only the books are kept here; [`super::Engine`] moves the cells accordingly. A cell may belong to several sequences
 //! and is counted once.
 
-use super::native::{Memory, Sequence, Token};
+use super::native::{CacheKind, Sequence, Token};
 use std::collections::HashSet;
 
 /// The books of the cache.
@@ -70,12 +70,12 @@ impl Cache {
 
     /// Finds the best place for a prompt and enters what is reused there. At least the last token is left to compute,
     /// for its logits.
-    pub fn place(&mut self, prompt: &[Token], memory: Memory) -> Placement {
+    pub fn place(&mut self, prompt: &[Token], memory: CacheKind) -> Placement {
         self.clock += 1;
         let longest = prompt.len().saturating_sub(1);
         let reusable = |kept: &Kept| {
             let common = common(&kept.cells, prompt).min(longest);
-            if memory == Memory::Recurrent && common < kept.cells.len() {
+            if memory == CacheKind::Recurrent && common < kept.cells.len() {
                 0
             } else {
                 common
@@ -201,7 +201,7 @@ mod tests {
     fn check(sequences: u32, prompts: &[&[Token]], reused: &[usize], used: usize) {
         let mut cache = Cache::new(sequences, 100);
         for (prompt, expected) in prompts.iter().zip(reused) {
-            let placement = cache.place(prompt, Memory::Attention);
+            let placement = cache.place(prompt, CacheKind::Attention);
             assert_eq!(placement.reused, *expected, "{prompt:?}");
             cache.append(placement.sequence, &prompt[placement.reused..]);
             assert_eq!(cache.len(placement.sequence), prompt.len());
@@ -239,22 +239,22 @@ mod tests {
         );
         let mut cache = Cache::new(3, 10);
         for prompt in [[1, 1, 1, 1], [2, 2, 2, 2]] {
-            let placement = cache.place(&prompt, Memory::Attention);
+            let placement = cache.place(&prompt, CacheKind::Attention);
             cache.append(placement.sequence, &prompt[placement.reused..]);
         }
-        let placement = cache.place(&[3; 6], Memory::Attention);
+        let placement = cache.place(&[3; 6], CacheKind::Attention);
         let evicted: Vec<Sequence> = std::iter::from_fn(|| cache.evict_for(6, placement.sequence)).collect();
         assert_eq!(evicted.len(), 1, "the older one is enough");
-        assert_eq!(cache.place(&[2, 2, 2, 2, 2], Memory::Attention).reused, 4);
+        assert_eq!(cache.place(&[2, 2, 2, 2, 2], CacheKind::Attention).reused, 4);
     }
 
     #[test]
     fn a_recurrent_memory_only_goes_on() {
         let mut cache = Cache::new(2, 100);
-        let placement = cache.place(&[1, 2, 3], Memory::Recurrent);
+        let placement = cache.place(&[1, 2, 3], CacheKind::Recurrent);
         cache.append(placement.sequence, &[1, 2, 3]);
-        assert_eq!(cache.place(&[1, 2, 3, 4], Memory::Recurrent).reused, 3);
+        assert_eq!(cache.place(&[1, 2, 3, 4], CacheKind::Recurrent).reused, 3);
         cache.append(placement.sequence, &[4]);
-        assert_eq!(cache.place(&[1, 2, 9], Memory::Recurrent).reused, 0);
+        assert_eq!(cache.place(&[1, 2, 9], CacheKind::Recurrent).reused, 0);
     }
 }

@@ -5,7 +5,7 @@ use super::loops::LoopDetector;
 use super::native::Token;
 use super::sampler::Sampler;
 use super::text::{Released, StopMatcher, Utf8Assembler};
-use super::{Engine, EngineError, milliseconds};
+use super::{Engine, LlamaError, milliseconds};
 use magis_llm::{ChatReply, ChatRequest, Constraint, FinishReason, LlmError, Usage};
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ pub(super) fn chat(
     engine: &mut Engine,
     request: &ChatRequest,
     sink: &mut dyn FnMut(&str),
-) -> Result<ChatReply, EngineError> {
+) -> Result<ChatReply, LlamaError> {
     engine.check_cancelled()?;
     let prompt = engine.tokenizer.prompt(&request.messages, &request.answer_prefix)?;
     if prompt.is_empty() {

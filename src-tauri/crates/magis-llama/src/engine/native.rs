@@ -24,16 +24,16 @@ pub struct Sequence(pub i32);
 
 /// What a model's memory keeps of the tokens it has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
+pub enum CacheKind {
     /// Keys and values of every token: any tail can be forgotten.
     Attention,
-    /// As [`Memory::Attention`], but some layers only look back so many tokens: what lies farther back may be overwritten.
+    /// As [`CacheKind::Attention`], but some layers only look back so many tokens: what lies farther back may be overwritten.
     SlidingWindow(u32),
     /// A state that all tokens went into, at least in some layers: only a whole sequence can be forgotten.
     Recurrent,
 }
 
-impl Memory {
+impl CacheKind {
     /// The memory of a model.
     pub fn of(model: &Arc<LlamaModel>) -> Self {
         // SAFETY: the model is alive.
@@ -48,7 +48,7 @@ impl Memory {
 
 /// How large a context is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct ContextSize {
     /// Tokens the cache holds, over all sequences.
     pub context: u32,
     /// Tokens of one step at the most.
@@ -89,14 +89,14 @@ pub enum Output {
 
 /// The tokens of one step.
 #[derive(Debug, Default)]
-pub struct Step {
+pub struct DecodeBatch {
     tokens: Vec<Token>,
     positions: Vec<i32>,
     sequences: Vec<Vec<i32>>,
     outputs: Vec<i8>,
 }
 
-impl Step {
+impl DecodeBatch {
     /// Adds a token at a position of all these sequences; gives its index for [`Context::logits`].
     pub fn push(&mut self, token: Token, position: usize, sequences: &[Sequence], output: Output) -> usize {
         self.tokens.push(token);
@@ -124,8 +124,8 @@ impl Step {
 /// kept sequence has a twin that is in every way as it is, and whose only purpose is that the cells have two owners.
 pub struct Context {
     raw: NonNull<sys::llama_context>,
-    shape: Shape,
-    memory: Memory,
+    shape: ContextSize,
+    memory: CacheKind,
     vocabulary: usize,
     // llama.cpp reads the flag through a pointer, and the context refers to the model: both live as long as it.
     abort: Arc<AtomicBool>,
@@ -139,11 +139,11 @@ unsafe impl Send for Context {}
 impl Context {
     /// A context of that shape; `abort` ends a running step when it is set. None where llama.cpp refuses, for want of
     /// memory in most cases; the log says why.
-    pub fn new(model: &Arc<LlamaModel>, shape: Shape, abort: Arc<AtomicBool>) -> Option<Self> {
-        let memory = Memory::of(model);
+    pub fn new(model: &Arc<LlamaModel>, shape: ContextSize, abort: Arc<AtomicBool>) -> Option<Self> {
+        let memory = CacheKind::of(model);
         let sequences = match memory {
-            Memory::SlidingWindow(_) => shape.sequences.count() + shape.sequences.kept,
-            Memory::Attention | Memory::Recurrent => shape.sequences.count(),
+            CacheKind::SlidingWindow(_) => shape.sequences.count() + shape.sequences.kept,
+            CacheKind::Attention | CacheKind::Recurrent => shape.sequences.count(),
         };
         if shape.outputs < sequences || shape.batch == 0 || sequences == 0 {
             return None;
@@ -170,7 +170,7 @@ impl Context {
         let context = |raw: NonNull<sys::llama_context>| unsafe { sys::llama_n_ctx(raw.as_ptr()) };
         NonNull::new(raw).map(|raw| Self {
             raw,
-            shape: Shape {
+            shape: ContextSize {
                 context: context(raw),
                 ..shape
             },
@@ -182,12 +182,12 @@ impl Context {
     }
 
     /// Its shape; the context as llama.cpp rounded it.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> ContextSize {
         self.shape
     }
 
     /// What its memory keeps.
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> CacheKind {
         self.memory
     }
 
@@ -200,7 +200,7 @@ impl Context {
     }
 
     /// Computes a step. After an error the cache may hold some of it: the caller removes what it put in.
-    pub fn compute(&mut self, step: &mut Step) -> Result<(), StepError> {
+    pub fn compute(&mut self, step: &mut DecodeBatch) -> Result<(), StepError> {
         self.check(step)?;
         let count = step.len();
         for sequences in &mut step.sequences {
@@ -298,10 +298,10 @@ impl Context {
         };
         let length = length as i32;
         let latest_first = match self.memory {
-            Memory::Attention => 0,
-            Memory::SlidingWindow(tokens) => length.saturating_sub(tokens as i32).max(0),
+            CacheKind::Attention => 0,
+            CacheKind::SlidingWindow(tokens) => length.saturating_sub(tokens as i32).max(0),
             // The state has one position; where it is not that of the attention's end, the first is behind the last.
-            Memory::Recurrent => last,
+            CacheKind::Recurrent => last,
         };
         last == length - 1 && (0..=latest_first).contains(&first)
     }
@@ -314,10 +314,10 @@ impl Context {
     fn twin(&self, sequence: Sequence) -> Option<i32> {
         let sequences = self.shape.sequences;
         match self.memory {
-            Memory::SlidingWindow(_) if sequence.0 < sequences.kept as i32 => {
+            CacheKind::SlidingWindow(_) if sequence.0 < sequences.kept as i32 => {
                 Some(sequences.count() as i32 + sequence.0)
             }
-            Memory::Attention | Memory::SlidingWindow(_) | Memory::Recurrent => None,
+            CacheKind::Attention | CacheKind::SlidingWindow(_) | CacheKind::Recurrent => None,
         }
     }
 
@@ -331,7 +331,7 @@ impl Context {
         unsafe { sys::llama_get_memory(self.raw.as_ptr()) }
     }
 
-    fn check(&self, step: &Step) -> Result<(), StepError> {
+    fn check(&self, step: &DecodeBatch) -> Result<(), StepError> {
         let known = |token: &Token| usize::try_from(*token).is_ok_and(|token| token < self.vocabulary);
         let malformed = if step.len() == 0 {
             "it is empty"

@@ -3,14 +3,14 @@
 //!
 //! The likelihood of a token stands in the logits of the one before it, so the last token of a text is never computed.
 
-use super::native::{Output, Sequence, Step, StepError, Token};
+use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
 use super::sampler::LogSoftmax;
-use super::{Engine, EngineError, milliseconds};
+use super::{Engine, LlamaError, milliseconds};
 use magis_llm::{LlmError, Score, ScoreReply, ScoreRequest, Usage};
 use std::ops::Range;
 use std::time::Instant;
 
-pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<ScoreReply, EngineError> {
+pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
     engine.check_cancelled()?;
     let texts: Vec<Vec<Token>> = request
         .continuations
@@ -113,13 +113,13 @@ fn branch(
     texts: &[&[Token]],
     sums: &mut [f64],
     rows: usize,
-) -> Result<(), EngineError> {
+) -> Result<(), LlamaError> {
     let held = engine.cache.len(prompt);
     for number in 0..texts.len() {
         let branch = engine.branch_sequence(number);
         engine.context.share(prompt, branch, held);
         if !engine.context.holds(branch, held) {
-            return Err(EngineError::Broken(StepError::Malformed(
+            return Err(LlamaError::Broken(StepError::Malformed(
                 "it branches off a prompt that the cache has lost",
             )));
         }
@@ -152,8 +152,13 @@ fn branch(
 
 /// The tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root on. Each
 /// text has its own sequence, from `first_branch` on.
-fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize, first_branch: Sequence) -> (Step, Vec<Vec<usize>>) {
-    let mut step = Step::default();
+fn tree(
+    texts: &[&[Token]],
+    window: &Range<usize>,
+    held: usize,
+    first_branch: Sequence,
+) -> (DecodeBatch, Vec<Vec<usize>>) {
+    let mut step = DecodeBatch::default();
     let mut paths: Vec<Vec<usize>> = Vec::with_capacity(texts.len());
     for (number, text) in texts.iter().enumerate() {
         let end = inputs(text).min(window.end);

@@ -3,7 +3,7 @@
 //! A link never recovers: when the process ends, every open call learns so, and [`super::WorkerModel`] makes another.
 
 use super::WorkerCommand;
-use magis_llm::protocol::{CallId, FromWorker, ToWorker, from_line, to_line};
+use magis_llm::protocol::{FromWorker, RequestId, ToWorker, from_line, to_line};
 use std::collections::{HashMap, VecDeque};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ pub(super) struct Link {
 
 /// A call that waits for its answers. Dropped before the last one came, it is cancelled.
 pub(super) struct Call {
-    id: CallId,
+    id: RequestId,
     answers: mpsc::UnboundedReceiver<FromWorker>,
     link: Arc<Link>,
     answered: bool,
@@ -31,7 +31,7 @@ pub(super) struct Call {
 
 #[derive(Default)]
 struct Open {
-    calls: HashMap<CallId, mpsc::UnboundedSender<FromWorker>>,
+    calls: HashMap<RequestId, mpsc::UnboundedSender<FromWorker>>,
     last_id: u64,
     over: bool,
 }
@@ -76,12 +76,15 @@ impl Link {
     }
 
     /// Sends a request made for a fresh id.
-    pub(super) fn call(self: &Arc<Self>, request: impl FnOnce(CallId) -> ToWorker) -> Result<Call, serde_json::Error> {
+    pub(super) fn call(
+        self: &Arc<Self>,
+        request: impl FnOnce(RequestId) -> ToWorker,
+    ) -> Result<Call, serde_json::Error> {
         let (answer, answers) = mpsc::unbounded_channel();
         let id = {
             let mut open = self.open();
             open.last_id += 1;
-            let id = CallId(open.last_id);
+            let id = RequestId(open.last_id);
             // To a process that is over nothing is entered: the dropped sender tells the call so.
             if !open.over {
                 open.calls.insert(id, answer);

@@ -3,7 +3,7 @@
 use crate::{git, numbered, path, take};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{
-    Applied, BaseChoice, BranchCommit, ConflictReason, HunkNumber, Identity, Patch, RepoError, Repository, Selection,
+    Applied, BaseChoice, BranchCommit, Committer, ConflictReason, HunkNumber, Patch, RepoError, Repository, Selection,
     Snapshot, apply_changes, apply_to_branch, apply_to_worktree, conflicts, undo,
 };
 use magis_testkit::{FixtureRepo, fingerprint};
@@ -93,7 +93,7 @@ impl Case {
         self.branch_of(name, &Selection::All, None)
     }
 
-    fn branch_of(&self, name: &str, selection: &Selection, identity: Option<Identity>) -> Result<Applied, RepoError> {
+    fn branch_of(&self, name: &str, selection: &Selection, identity: Option<Committer>) -> Result<Applied, RepoError> {
         let commit = BranchCommit {
             branch: name.into(),
             message: "Fix it\n\nBecause.".into(),
@@ -372,7 +372,7 @@ fn a_branch_that_cannot_be_made_says_why() {
     assert_eq!(code("-x"), "branch_name");
     case.fixture.config("user.name", "");
     assert_eq!(code("fix"), "identity_missing");
-    let bad = Identity {
+    let bad = Committer {
         name: "A".into(),
         email: "a\nb".into(),
     };
@@ -380,7 +380,7 @@ fn a_branch_that_cannot_be_made_says_why() {
         case.branch_of("fix", &Selection::All, Some(bad)).unwrap_err().code(),
         "identity_invalid"
     );
-    let good = Identity {
+    let good = Committer {
         name: "Grace".into(),
         email: "grace@example.com".into(),
     };

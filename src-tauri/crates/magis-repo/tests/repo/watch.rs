@@ -2,7 +2,7 @@
 
 use crate::path;
 use magis_core::RepoPath;
-use magis_repo::{ChangedPaths, GitPart, RepoChange, Repository, WatchEvent, WatchOptions, Watcher, WhyPolling};
+use magis_repo::{ChangedPaths, GitPart, RepoChange, Repository, WatchOptions, Watcher, WatcherEvent, WhyPolling};
 use magis_testkit::FixtureRepo;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const NEVER: Duration = Duration::from_mins(1);
 /// A repository that is watched.
 struct Watched {
     fixture: FixtureRepo,
-    heard: Receiver<WatchEvent>,
+    heard: Receiver<WatcherEvent>,
     marks: Cell<u32>,
     folders: usize,
     _watcher: Watcher,
@@ -55,7 +55,7 @@ impl Watched {
         let repository = Repository::open(root).unwrap();
         let watcher = Watcher::begin(&repository, options(), move |event| drop(sender.send(event))).unwrap();
         let folders = match heard.recv_timeout(NEVER).unwrap() {
-            WatchEvent::Watching { folders } => folders,
+            WatcherEvent::Watching { folders } => folders,
             other => unreachable!("{other:?}"),
         };
         Self {
@@ -69,7 +69,7 @@ impl Watched {
 
     fn next(&self) -> RepoChange {
         match self.heard.recv_timeout(NEVER).unwrap() {
-            WatchEvent::Changed(change) => change,
+            WatcherEvent::Changed(change) => change,
             other => unreachable!("{other:?}"),
         }
     }
@@ -490,7 +490,7 @@ fn where_folders_cannot_be_watched_changes_are_looked_for_and_a_person_is_told()
     };
     let _watcher = Watcher::begin(&repository, few, move |event| drop(sender.send(event))).unwrap();
     let next = || heard.recv_timeout(NEVER).unwrap();
-    let WatchEvent::Polling { why } = next() else {
+    let WatcherEvent::Polling { why } = next() else {
         unreachable!("there are more folders than may be watched")
     };
     assert_eq!(why, WhyPolling::TooManyFolders { limit: Some(20) });
@@ -499,12 +499,13 @@ fn where_folders_cannot_be_watched_changes_are_looked_for_and_a_person_is_told()
         "{}",
         why.remedy()
     );
-    let many = |event: WatchEvent| matches!(event, WatchEvent::Changed(change) if change.paths == ChangedPaths::Many);
+    let many =
+        |event: WatcherEvent| matches!(event, WatcherEvent::Changed(change) if change.paths == ChangedPaths::Many);
     assert!(many(next()), "what changed while nobody looked");
     fixture.write("folder7/a.py", "a = 2\n");
     assert!(many(next()));
     fixture.commit("second");
-    let moved = |event: WatchEvent| matches!(event, WatchEvent::Changed(change) if change.head.is_some());
+    let moved = |event: WatcherEvent| matches!(event, WatcherEvent::Changed(change) if change.head.is_some());
     while !moved(next()) {}
 }
 
@@ -514,7 +515,7 @@ fn a_repository_that_goes_away_is_waited_for() {
     let (root, aside) = (watched.fixture.root().to_owned(), watched.fixture.beside("aside"));
     fs::rename(&root, &aside).unwrap();
     loop {
-        if let WatchEvent::Polling { why } = watched.heard.recv_timeout(NEVER).unwrap() {
+        if let WatcherEvent::Polling { why } = watched.heard.recv_timeout(NEVER).unwrap() {
             assert_eq!(why, WhyPolling::RootGone);
             break;
         }
@@ -522,7 +523,7 @@ fn a_repository_that_goes_away_is_waited_for() {
     fs::rename(&aside, &root).unwrap();
     // The caller looks at everything when the watching begins.
     let next = watched.heard.recv_timeout(NEVER).unwrap();
-    assert!(matches!(next, WatchEvent::Watching { .. }), "{next:?}");
+    assert!(matches!(next, WatcherEvent::Watching { .. }), "{next:?}");
     let seen = watched.seen(|fixture| {
         fixture.write("src/b.py", "b = 2\n");
     });
@@ -536,14 +537,14 @@ fn a_repository_that_cannot_be_read_for_a_while_is_watched_again() {
     let whole = fs::read(&index).unwrap();
     fs::write(&index, "no index").unwrap();
     loop {
-        if let WatchEvent::Polling { why } = watched.heard.recv_timeout(NEVER).unwrap() {
+        if let WatcherEvent::Polling { why } = watched.heard.recv_timeout(NEVER).unwrap() {
             assert!(matches!(why, WhyPolling::Unreadable { .. }), "{why:?}");
             break;
         }
     }
     fs::write(&index, whole).unwrap();
     let next = watched.heard.recv_timeout(NEVER).unwrap();
-    assert!(matches!(next, WatchEvent::Watching { .. }), "{next:?}");
+    assert!(matches!(next, WatcherEvent::Watching { .. }), "{next:?}");
     let seen = watched.seen(|fixture| {
         fixture.write("a.py", "a = 2\n");
     });

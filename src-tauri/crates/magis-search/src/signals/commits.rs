@@ -2,7 +2,7 @@
 //! al. 2012, with commits for bug reports), and files changed lately.
 
 use super::{Found, Reading};
-use crate::History;
+use crate::CommitHistory;
 use crate::view::View;
 use magis_core::{Evidence, RepoPath};
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ const LATELY: u32 = 50;
 
 /// The history as the files of the tree see it, worked out once for all signals that go by it.
 pub(crate) struct ChangeHistory<'a> {
-    pub log: &'a History,
+    pub log: &'a CommitHistory,
     /// By commit: the files it changed, where they are now.
     pub changed: Vec<Vec<usize>>,
     /// By file: how many commits changed it.
@@ -28,7 +28,7 @@ pub(crate) struct ChangeHistory<'a> {
 }
 
 impl<'a> ChangeHistory<'a> {
-    pub fn of(view: &View, history: &'a History) -> Self {
+    pub fn of(view: &View, history: &'a CommitHistory) -> Self {
         let mut places = Places::of(view);
         let mut changes = vec![0; view.files.len()];
         let mut changed = Vec::with_capacity(history.commits.len());

@@ -7,7 +7,7 @@ use crate::idf::idf;
 use crate::uses;
 use crate::view::View;
 use magis_core::{Evidence, RepoPath};
-use magis_syntax::{Import, Language};
+use magis_syntax::{Import, SourceLanguage};
 use std::collections::{BTreeMap, HashMap};
 
 /// A name that more files define than this means none of them.
@@ -76,7 +76,7 @@ fn meant(view: &View, near: &BTreeMap<u32, u32>, name: &str, of_anything: bool) 
 }
 
 /// What an example imports.
-fn imports(example: &Example, language: Language) -> Vec<Import> {
+fn imports(example: &Example, language: SourceLanguage) -> Vec<Import> {
     let path = RepoPath::new(format!("example.{}", language.extension()));
     path.map_or_else(
         |_| Vec::new(),
@@ -105,14 +105,14 @@ fn handed_on(view: &View, imports: impl Iterator<Item = Import>) -> BTreeMap<u32
 }
 
 /// The language of most sources of the tree.
-fn main_language(view: &View) -> Option<Language> {
+fn main_language(view: &View) -> Option<SourceLanguage> {
     let sources = view.files.iter().filter(|file| file.kind.reason().is_none());
     let mut count: HashMap<&str, usize> = HashMap::new();
     for language in sources.filter_map(|file| file.metadata.key.language.as_deref()) {
         *count.entry(language).or_default() += 1;
     }
     let main = count.into_iter().max_by_key(|(name, files)| (*files, *name));
-    Language::ALL
+    SourceLanguage::ALL
         .into_iter()
         .find(|language| Some(language.name()) == main.map(|(name, _)| name))
 }

@@ -5,7 +5,7 @@
 mod history;
 
 use magis_core::{BlobId, CommitId, Evidence, Issue, LineSpan, PastCommit, RepoPath, SkipReason};
-use magis_search::{History, Index, IssueQuery, Ranking, Signal, Signals, Sources};
+use magis_search::{CommitHistory, Index, IssueQuery, Ranking, Signal, Signals, Sources};
 
 fn index(files: &[(&str, &str)]) -> Index {
     let blob = |text: &str| {
@@ -384,14 +384,14 @@ fn the_words_of_the_title_and_the_lines_that_match_best_are_told() {
 }
 
 /// A commit of the past: its message, and what it changed.
-fn past(commits: &[(&str, &[&str])]) -> History {
+fn past(commits: &[(&str, &[&str])]) -> CommitHistory {
     let commit = |(number, (message, changed)): (i64, &(&str, &[&str]))| PastCommit {
         id: CommitId(format!("{number:040}")),
         time: 1_600_000_000 - number,
         message: (*message).to_owned(),
         changed: changed.iter().map(|path| RepoPath::new(*path).unwrap()).collect(),
     };
-    History::of((0..).zip(commits).map(commit))
+    CommitHistory::of((0..).zip(commits).map(commit))
 }
 
 fn rank_after(files: &[(&str, &str)], commits: &[(&str, &[&str])], signals: Signals, issue: &str) -> Ranking {

@@ -4,7 +4,7 @@
 //! a damaged file from a whole one; it does not tell who wrote it.
 
 use super::{ArchivedCode, MemoryArchive, MemoryFileError};
-use crate::{ChangeMessage, NewSummary, Summary};
+use crate::{NewSummary, StoredChangeMessage, Summary};
 use magis_core::text::count;
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_platform::hex;
@@ -230,7 +230,7 @@ fn summary_line(summary: &Summary) -> SummaryLine {
     }
 }
 
-fn change_line(message: &ChangeMessage) -> ChangeLine {
+fn change_line(message: &StoredChangeMessage) -> ChangeLine {
     ChangeLine {
         path: message.path.clone(),
         from: message.from.0.clone(),
@@ -310,7 +310,7 @@ fn summary(line: SummaryLine, now: i64) -> Result<Summary, String> {
     })
 }
 
-fn change(line: ChangeLine, now: i64) -> Result<ChangeMessage, String> {
+fn change(line: ChangeLine, now: i64) -> Result<StoredChangeMessage, String> {
     said("the message", &line.message)?;
     words("the model's name", &line.model)?;
     // Both are empty where the message needed no model.
@@ -319,7 +319,7 @@ fn change(line: ChangeLine, now: i64) -> Result<ChangeMessage, String> {
         hash("the prompt's hash", &line.template_hash)?;
     }
     time(line.made_at, now)?;
-    Ok(ChangeMessage {
+    Ok(StoredChangeMessage {
         repo: RepoId(0),
         path: line.path,
         from: blob_id(&line.from)?,

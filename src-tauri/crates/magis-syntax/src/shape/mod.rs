@@ -13,7 +13,7 @@ mod ruby;
 mod rust;
 mod script;
 
-use crate::{Import, Language, SymbolKind};
+use crate::{Import, SourceLanguage, SymbolKind};
 use tree_sitter::Node;
 
 /// A definition as its node tells it.
@@ -84,40 +84,49 @@ impl SymbolKind {
 }
 
 /// What `node` defines, if anything.
-pub(crate) fn shape<'t>(language: Language, node: Node<'t>, text: &str, around: Surroundings<'_>) -> Option<Shape<'t>> {
+pub(crate) fn shape<'t>(
+    language: SourceLanguage,
+    node: Node<'t>,
+    text: &str,
+    around: Surroundings<'_>,
+) -> Option<Shape<'t>> {
     if !node.is_named() {
         return None;
     }
     match language {
-        Language::Python => python::shape(node, text, around),
-        Language::JavaScript | Language::TypeScript | Language::Tsx => script::shape(node, text, around),
-        Language::Rust => rust::shape(node, text),
-        Language::Go => go::shape(node, text, around),
-        Language::Java => java::shape(node, text),
-        Language::C | Language::Cpp => c::shape(node, text, around),
-        Language::CSharp => csharp::shape(node, text),
-        Language::Ruby => ruby::shape(node, text, around),
-        Language::Php => php::shape(node, text, around),
-        Language::Kotlin => kotlin::shape(node, text, around),
+        SourceLanguage::Python => python::shape(node, text, around),
+        SourceLanguage::JavaScript | SourceLanguage::TypeScript | SourceLanguage::Tsx => {
+            script::shape(node, text, around)
+        }
+        SourceLanguage::Rust => rust::shape(node, text),
+        SourceLanguage::Go => go::shape(node, text, around),
+        SourceLanguage::Java => java::shape(node, text),
+        SourceLanguage::C | SourceLanguage::Cpp => c::shape(node, text, around),
+        SourceLanguage::CSharp => csharp::shape(node, text),
+        SourceLanguage::Ruby => ruby::shape(node, text, around),
+        SourceLanguage::Php => php::shape(node, text, around),
+        SourceLanguage::Kotlin => kotlin::shape(node, text, around),
     }
 }
 
 /// Adds what `node` imports to `found`.
-pub(crate) fn imports(language: Language, node: Node<'_>, text: &str, found: &mut Vec<Import>) {
+pub(crate) fn imports(language: SourceLanguage, node: Node<'_>, text: &str, found: &mut Vec<Import>) {
     if !node.is_named() {
         return;
     }
     match language {
-        Language::Python => python::imports(node, text, found),
-        Language::JavaScript | Language::TypeScript | Language::Tsx => script::imports(node, text, found),
-        Language::Rust => rust::imports(node, text, found),
-        Language::Go => go::imports(node, text, found),
-        Language::Java => java::imports(node, text, found),
-        Language::C | Language::Cpp => c::imports(node, text, found),
-        Language::CSharp => csharp::imports(node, text, found),
-        Language::Ruby => ruby::imports(node, text, found),
-        Language::Php => php::imports(node, text, found),
-        Language::Kotlin => kotlin::imports(node, text, found),
+        SourceLanguage::Python => python::imports(node, text, found),
+        SourceLanguage::JavaScript | SourceLanguage::TypeScript | SourceLanguage::Tsx => {
+            script::imports(node, text, found);
+        }
+        SourceLanguage::Rust => rust::imports(node, text, found),
+        SourceLanguage::Go => go::imports(node, text, found),
+        SourceLanguage::Java => java::imports(node, text, found),
+        SourceLanguage::C | SourceLanguage::Cpp => c::imports(node, text, found),
+        SourceLanguage::CSharp => csharp::imports(node, text, found),
+        SourceLanguage::Ruby => ruby::imports(node, text, found),
+        SourceLanguage::Php => php::imports(node, text, found),
+        SourceLanguage::Kotlin => kotlin::imports(node, text, found),
     }
 }
 
@@ -139,22 +148,22 @@ pub(crate) fn wraps(node: Node<'_>) -> bool {
 }
 
 /// Whether `node`, standing before a definition, belongs to it.
-pub(crate) fn leads(language: Language, node: Node<'_>, text: &str) -> bool {
+pub(crate) fn leads(language: SourceLanguage, node: Node<'_>, text: &str) -> bool {
     match node.kind() {
         "attribute_item" | "decorator" => true,
         "comment" | "line_comment" | "block_comment" => {
             let comment = crate::tree::slice(text, node);
             match language {
-                Language::Python => false,
-                Language::Go | Language::C | Language::Cpp | Language::Ruby => true,
-                Language::JavaScript
-                | Language::TypeScript
-                | Language::Tsx
-                | Language::Rust
-                | Language::Java
-                | Language::CSharp
-                | Language::Php
-                | Language::Kotlin => {
+                SourceLanguage::Python => false,
+                SourceLanguage::Go | SourceLanguage::C | SourceLanguage::Cpp | SourceLanguage::Ruby => true,
+                SourceLanguage::JavaScript
+                | SourceLanguage::TypeScript
+                | SourceLanguage::Tsx
+                | SourceLanguage::Rust
+                | SourceLanguage::Java
+                | SourceLanguage::CSharp
+                | SourceLanguage::Php
+                | SourceLanguage::Kotlin => {
                     (comment.starts_with("///") && !comment.starts_with("////"))
                         || (comment.starts_with("/**") && !comment.starts_with("/**/"))
                 }
@@ -186,26 +195,28 @@ pub(crate) fn is_comment(node: Node<'_>) -> bool {
 }
 
 /// What separates the parts of a qualified name behind a container of that kind.
-pub(crate) fn separator(language: Language, container: ShapeKind) -> &'static str {
+pub(crate) fn separator(language: SourceLanguage, container: ShapeKind) -> &'static str {
     match (language, container) {
-        (Language::C | Language::Cpp, _) => "::",
-        (Language::Rust, ShapeKind::Symbol(kind)) if kind.inside() != Inside::Type => "::",
+        (SourceLanguage::C | SourceLanguage::Cpp, _) => "::",
+        (SourceLanguage::Rust, ShapeKind::Symbol(kind)) if kind.inside() != Inside::Type => "::",
         _ => ".",
     }
 }
 
 /// Whether the definition is for use inside only, by its name or the words of its head.
-pub(crate) fn is_private(language: Language, name: &str, head: &str, scope: Inside) -> bool {
+pub(crate) fn is_private(language: SourceLanguage, name: &str, head: &str, scope: Inside) -> bool {
     match language {
-        Language::Python => name.starts_with('_') && !name.ends_with("__"),
-        Language::JavaScript | Language::TypeScript | Language::Tsx => {
+        SourceLanguage::Python => name.starts_with('_') && !name.ends_with("__"),
+        SourceLanguage::JavaScript | SourceLanguage::TypeScript | SourceLanguage::Tsx => {
             name.starts_with(['_', '#']) || head.starts_with("private ")
         }
-        Language::Rust => scope == Inside::Module && !head.starts_with("pub") && !head.starts_with("macro_rules"),
-        Language::Go => name.starts_with(|first: char| !first.is_uppercase()),
-        Language::Java | Language::CSharp | Language::Php | Language::Kotlin => head.starts_with("private "),
+        SourceLanguage::Rust => scope == Inside::Module && !head.starts_with("pub") && !head.starts_with("macro_rules"),
+        SourceLanguage::Go => name.starts_with(|first: char| !first.is_uppercase()),
+        SourceLanguage::Java | SourceLanguage::CSharp | SourceLanguage::Php | SourceLanguage::Kotlin => {
+            head.starts_with("private ")
+        }
         // What is private is said by a call before it.
-        Language::Ruby => name.starts_with('_'),
-        Language::C | Language::Cpp => head.starts_with("static ") && scope == Inside::Module,
+        SourceLanguage::Ruby => name.starts_with('_'),
+        SourceLanguage::C | SourceLanguage::Cpp => head.starts_with("static ") && scope == Inside::Module,
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn workspace(arrows: &[(&str, &str, Purpose)]) -> Workspace {
+fn workspace(arrows: &[(&str, &str, DependencyKind)]) -> Workspace {
     let crates = [
         "magis-core",
         "magis-flow",
@@ -42,17 +42,17 @@ fn workspace(arrows: &[(&str, &str, Purpose)]) -> Workspace {
 }
 
 /// The rules that one arrow breaks, joined.
-fn check(from: &str, to: &str, purpose: Purpose) -> String {
+fn check(from: &str, to: &str, purpose: DependencyKind) -> String {
     let broken = violations(&workspace(&[(from, to, purpose)]));
     broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn allowed(from: &str, to: &str) {
-    assert_eq!(check(from, to, Purpose::Product), "");
+    assert_eq!(check(from, to, DependencyKind::Product), "");
 }
 
 fn forbidden(from: &str, to: &str, reason: &str) {
-    let said = check(from, to, Purpose::Product);
+    let said = check(from, to, DependencyKind::Product);
     assert!(
         said.starts_with(&format!("{from} -> {to}: ")) && said.contains(reason),
         "{from} -> {to}: {said:?}"
@@ -78,22 +78,26 @@ fn arrows_upward_and_along_a_layer_are_named() {
 
 #[test]
 fn arrows_down_past_the_table_are_named() {
-    forbidden("magis-repo", "magis-syntax", "may use magis-core only");
-    forbidden("magis-cli", "magis-store", "may use magis-core, magis-engine only");
+    forbidden("magis-repo", "magis-syntax", "may use magis-core, magis-platform only");
+    forbidden(
+        "magis-cli",
+        "magis-store",
+        "may use magis-core, magis-platform, magis-engine only",
+    );
 }
 
 #[test]
 fn what_ships_does_not_use_development_crates() {
     forbidden("magis-engine", "magis-testkit", "what is shipped");
-    assert_eq!(check("magis-core", "magis-testkit", Purpose::Tests), "");
-    assert_ne!(check("magis-core", "xtask", Purpose::Tests), "");
+    assert_eq!(check("magis-core", "magis-testkit", DependencyKind::Tests), "");
+    assert_ne!(check("magis-core", "xtask", DependencyKind::Tests), "");
     allowed("magis-testkit", "magis-core");
 }
 
 #[test]
 fn tests_may_use_lower_layers_but_not_higher_ones() {
-    assert_eq!(check("magis-repo", "magis-syntax", Purpose::Tests), "");
-    assert!(check("magis-repo", "magis-engine", Purpose::Tests).contains("goes up"));
+    assert_eq!(check("magis-repo", "magis-syntax", DependencyKind::Tests), "");
+    assert!(check("magis-repo", "magis-engine", DependencyKind::Tests).contains("goes up"));
 }
 
 #[test]
@@ -116,12 +120,12 @@ fn packages_from_outside_stay_with_their_crate() {
         forbidden(stranger, package, " only");
     }
     allowed("magis-core", "serde");
-    assert_eq!(check("magis-core", "tokio", Purpose::Tests), "");
+    assert_eq!(check("magis-core", "tokio", DependencyKind::Tests), "");
 }
 
 #[test]
 fn a_network_client_behind_another_package_is_found() {
-    let mut workspace = workspace(&[("magis-engine", "telemetry", Purpose::Product)]);
+    let mut workspace = workspace(&[("magis-engine", "telemetry", DependencyKind::Product)]);
     for (from, to) in [
         ("magis-engine", "telemetry"),
         ("telemetry", "ureq"),
@@ -177,9 +181,9 @@ fn metadata_is_read_with_the_purpose_of_each_dependency() {
     assert_eq!(
         purposes,
         [
-            ("cc", Purpose::Product),
-            ("insta", Purpose::Tests),
-            ("serde", Purpose::Product)
+            ("cc", DependencyKind::Product),
+            ("insta", DependencyKind::Tests),
+            ("serde", DependencyKind::Product)
         ]
     );
     assert_eq!(workspace.brings["magis-core"], BTreeSet::from(["serde".to_owned()]));

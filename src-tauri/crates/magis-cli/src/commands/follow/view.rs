@@ -7,8 +7,8 @@ use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, sp
 use crate::screen::{Screen, tell};
 use crate::status::StatusLine;
 use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
-use magis_engine::layers::store::{CallOrigin, RunFilter, RunStatus, StoredEvent};
-use magis_engine::{Eta, Magis, Progress, Spent, Worked};
+use magis_engine::layers::store::{CallOrigin, RunFilter, StoredEvent, StoredStatus};
+use magis_engine::{Eta, Magis, Progress, StageTimes, Worked};
 use std::time::{Duration, Instant};
 
 /// How many earlier runs say how long one takes.
@@ -48,7 +48,7 @@ enum Reader {
 /// Time spent and time to come.
 struct Clock {
     eta: Eta,
-    spent: Spent,
+    spent: StageTimes,
     stage: Stage,
     worked: Worked,
     counted: Instant,
@@ -76,7 +76,7 @@ impl View {
         };
         let clock = Clock {
             eta: eta(magis, run)?,
-            spent: Spent::of(&magis.store().events(run)?),
+            spent: StageTimes::of(&magis.store().events(run)?),
             stage: magis.state(run)?.stage(),
             worked: Worked::after(magis.store().run(run)?.entry.worked_ms),
             counted: Instant::now(),
@@ -326,14 +326,14 @@ impl Clock {
 fn eta(magis: &Magis, run: RunId) -> Result<Eta, Failure> {
     let model = magis.store().run(run)?.request.model;
     let filter = RunFilter {
-        status: Some(RunStatus::Ended),
+        status: Some(StoredStatus::Ended),
         ..RunFilter::default()
     };
     let mut logs = Vec::new();
     for entry in magis.store().runs(&filter)? {
         let has_all_stages = entry.size.files > 0 && entry.parent.is_none();
         if has_all_stages && entry.model == model && logs.len() < EARLIER_RUNS {
-            logs.push(Spent::of(&magis.store().events(entry.id)?));
+            logs.push(StageTimes::of(&magis.store().events(entry.id)?));
         }
     }
     Ok(Eta::of(&logs))

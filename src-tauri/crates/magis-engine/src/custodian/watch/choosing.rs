@@ -1,16 +1,16 @@
 //! Which files are described next, read from the working tree, the index, the history and earlier runs.
 //!
-//! How these count is `prospects`' business. A file with uncommitted work is left out: it is about to change again.
+//! How these count is `candidates`' business. A file with uncommitted work is left out: it is about to change again.
 
 use super::Watched;
-use super::prospects::{Kind, Prospect, in_order};
+use super::summary_candidates::{Kind, SummaryCandidate, in_order};
 use crate::EngineError;
 use crate::custodian::commit_history;
 use crate::custodian::describing::{FileVersion, is_ready};
 use magis_core::{BlobId, CommitId, RepoPath, RunEvent, RunId};
 use magis_repo::{BaseChoice, Snapshot};
-use magis_store::{RunFilter, RunOrder};
-use magis_syntax::Language;
+use magis_store::{CreationOrder, RunFilter};
+use magis_syntax::SourceLanguage;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -93,19 +93,19 @@ impl Choosing {
         let snapshot = magis.snapshot_of(repo, &BaseChoice::Head)?;
         let mentions = self.mentions()?;
         let changes = self.changes(&snapshot, stop)?;
-        let prospect = |(path, connections): &(RepoPath, usize)| {
+        let candidate = |(path, connections): &(RepoPath, usize)| {
             let blob = work.files().get(path)?;
-            (!work.uncommitted().contains(path)).then(|| Prospect {
+            (!work.uncommitted().contains(path)).then(|| SummaryCandidate {
                 changes: changes.get(path).cloned().unwrap_or_default(),
                 connections: *connections,
                 mentions: mentions.get(path).copied().unwrap_or(0),
-                kind: Language::of(path).map_or(Kind::Other, |_| Kind::Code),
+                kind: SourceLanguage::of(path).map_or(Kind::Other, |_| Kind::Code),
                 path: path.clone(),
                 blob: blob.clone(),
             })
         };
         let mut files = Vec::new();
-        for one in in_order(connections.iter().filter_map(prospect).collect()) {
+        for one in in_order(connections.iter().filter_map(candidate).collect()) {
             if files.len() == most || stop.is_cancelled() {
                 break;
             }
@@ -188,7 +188,7 @@ impl Choosing {
             repo: Some(self.watched.repo),
             status: None,
             limit: RUNS,
-            order: RunOrder::NewestFirst,
+            order: CreationOrder::NewestFirst,
             after: None,
         };
         let runs = store.runs(&filter)?;

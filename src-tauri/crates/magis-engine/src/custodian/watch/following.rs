@@ -1,11 +1,11 @@
 //! Brings index and memory state up to date with the working tree, change by change, on a thread of its own.
 
-use super::{Failure, WatchNews, Watched};
+use super::{WatchEvent, WatchFailure, Watched};
 use crate::EngineError;
 use crate::custodian::contents::{self, Content};
 use crate::custodian::index_state::{self, lock};
 use magis_core::{BlobId, RepoPath, SkipReason};
-use magis_repo::{ChangedPaths, GitPart, Repository, WatchEvent, WorkReader, WorkText, WorkTree};
+use magis_repo::{ChangedPaths, GitPart, Repository, WatcherEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -28,11 +28,11 @@ const BEAT: Duration = Duration::from_millis(500);
 /// An index that nobody needed for so long is closed: it holds names and imports of every file in memory.
 const UNUSED: Duration = Duration::from_mins(1);
 
-/// What the thread hears.
+/// A message to the thread that follows a repository.
 #[derive(Debug)]
-pub(crate) enum Heard {
-    /// The watcher's word, and when it came.
-    Event(WatchEvent, Instant),
+pub(crate) enum WatcherMessage {
+    /// Something that the watcher reported, and when.
+    Event(WatcherEvent, Instant),
     /// Memory changed.
     Recount,
     /// Nobody wants to know any more.
@@ -71,15 +71,15 @@ struct Opened {
 
 impl Scope {
     /// What a word of the watcher asks to look at.
-    pub fn of(event: &WatchEvent) -> Self {
+    pub fn of(event: &WatcherEvent) -> Self {
         match event {
-            WatchEvent::Watching { .. } | WatchEvent::Polling { .. } => Self::All,
-            WatchEvent::Changed(change)
+            WatcherEvent::Watching { .. } | WatcherEvent::Polling { .. } => Self::All,
+            WatcherEvent::Changed(change)
                 if change.head.is_some() || change.git.iter().any(|part| *part != GitPart::Refs) =>
             {
                 Self::All
             }
-            WatchEvent::Changed(change) => match &change.paths {
+            WatcherEvent::Changed(change) => match &change.paths {
                 ChangedPaths::None => Self::Nothing,
                 ChangedPaths::Some(paths) => Self::Files(paths.iter().cloned().collect()),
                 ChangedPaths::Many => Self::All,
@@ -117,31 +117,31 @@ impl Following {
     }
 
     /// Until nobody wants to know any more. What could not be done is tried again.
-    pub fn follow(&mut self, hears: &Receiver<Heard>) {
+    pub fn follow(&mut self, messages: &Receiver<WatcherMessage>) {
         let mut left = Scope::Nothing;
         let mut wait = LOOK;
         let mut again = AGAIN;
         loop {
-            let mut next = match hears.recv_timeout(wait) {
-                Ok(heard) => Some(heard),
+            let mut next = match messages.recv_timeout(wait) {
+                Ok(message) => Some(message),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             let (mut since, mut recounts) = (None, false);
             let mut scope = std::mem::replace(&mut left, Scope::Nothing);
             wait = LOOK;
-            while let Some(heard) = next {
-                match heard {
-                    Heard::Stop => return,
-                    Heard::Recount => recounts = true,
-                    Heard::Event(event, at) => {
+            while let Some(message) = next {
+                match message {
+                    WatcherMessage::Stop => return,
+                    WatcherMessage::Recount => recounts = true,
+                    WatcherMessage::Event(event, at) => {
                         since.get_or_insert(at);
                         scope = scope.with(Scope::of(&event));
                         self.watched.held().changed_at = at;
-                        self.watched.tell(WatchNews::from(&event));
+                        self.watched.report(WatchEvent::from(&event));
                     }
                 }
-                next = hears.try_recv().ok();
+                next = messages.try_recv().ok();
             }
             if recounts {
                 self.recount();
@@ -171,7 +171,7 @@ impl Following {
                     left = Scope::All;
                     let sentence = error.to_string();
                     if self.failed.replace(sentence.clone()) != Some(sentence) {
-                        self.watched.tell(WatchNews::Failed(Failure::of(error)));
+                        self.watched.report(WatchEvent::Failed(WatchFailure::of(error)));
                     }
                 }
             }
@@ -205,7 +205,7 @@ impl Following {
         };
         if unreadable.unwrap_or_default() != *work.unreadable() {
             let files = work.unreadable().iter().cloned().collect();
-            self.watched.tell(WatchNews::Unreadable { files });
+            self.watched.report(WatchEvent::Unreadable { files });
         }
         let (update, changing) = self.index_of(&work)?;
         let before = self.watched.held().work.clone();
@@ -222,7 +222,7 @@ impl Following {
             }
         }
         if let Some(opened) = told {
-            self.watched.tell(WatchNews::Indexed {
+            self.watched.report(WatchEvent::Indexed {
                 files: opened.index.files(),
                 added: update.added,
                 removed: update.removed,
@@ -298,7 +298,7 @@ impl Following {
             |done, total| {
                 if told.elapsed() >= BEAT {
                     told = Instant::now();
-                    watched.tell(WatchNews::Indexing { done, total });
+                    watched.report(WatchEvent::Indexing { done, total });
                 }
                 going(&stop)
             },
@@ -334,14 +334,14 @@ impl Following {
                 held.state.files = files.len();
                 held.state.memory = memory;
                 drop(held);
-                self.watched.tell(WatchNews::Memory {
+                self.watched.report(WatchEvent::Memory {
                     fresh: memory.fresh,
                     stale: memory.stale,
                     none: memory.none,
                     needs_none: memory.needs_none,
                 });
             }
-            Err(error) => self.watched.tell(WatchNews::Failed(Failure::of(error.into()))),
+            Err(error) => self.watched.report(WatchEvent::Failed(WatchFailure::of(error.into()))),
         }
     }
 
@@ -382,7 +382,7 @@ mod tests {
     }
 
     fn scope(paths: ChangedPaths, head: Option<HeadMove>, git: &[GitPart]) -> Scope {
-        Scope::of(&WatchEvent::Changed(RepoChange {
+        Scope::of(&WatcherEvent::Changed(RepoChange {
             paths,
             head,
             git: git.to_vec(),

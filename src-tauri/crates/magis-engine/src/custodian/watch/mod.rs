@@ -1,34 +1,34 @@
 //! The Custodian keeps watch: follows every change of a repository, keeps its search index right, says how much of it memory
 //! knows, and, when nobody needs the machine, describes the files that are likely to matter next.
 //!
-//! Start with [`Magis::watch`]. `following` brings index and memory state up to date; `warming` describes files, `choosing`
-//! and `prospects` say which, `rest` says when not, `model` with what. Nothing is written into the repository.
+//! Start with [`Magis::watch`]. `following` brings index and memory state up to date; `summarising` describes files, `choosing`
+//! and `candidates` say which, `rest` says when not, `model` with what. Nothing is written into the repository.
 
+mod background;
 mod choosing;
+mod event;
 mod following;
+mod idle;
 mod model;
-mod news;
-mod prospects;
-mod rest;
-mod warming;
+mod summary_candidates;
 
-pub use model::WarmingModel;
-pub use news::{Failure, WatchNews};
-pub use rest::{WarmingBudget, WarmingRest};
+pub use event::{WatchEvent, WatchFailure};
+pub use idle::{IdleReason, SummarisationBudget};
+pub use model::SummarisationModel;
 
 use crate::{EngineError, Magis};
-use following::{Following, Heard};
+use background::BackgroundSummarisation;
+use following::{Following, WatcherMessage};
+use idle::{Order, SummarisationSpent};
 use magis_core::{RepoId, RepoPath};
 use magis_repo::{WatchOptions, Watcher, WorkTree};
 use magis_store::Coverage;
-use rest::{Order, WarmingSpent};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
-use warming::Warming;
 
 /// How things stand now, for somebody who comes later.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,9 +38,9 @@ pub struct WatchState {
     /// How much of them memory knows.
     pub memory: Coverage,
     /// The file that is being described.
-    pub warming: Option<RepoPath>,
+    pub summarising: Option<RepoPath>,
     /// Why none is.
-    pub rests: Option<WarmingRest>,
+    pub idle: Option<IdleReason>,
     /// Tokens spent on describing since the budget was given.
     pub spent: u64,
     /// What describing holds of the machine.
@@ -63,7 +63,7 @@ pub struct Watch {
     stop: CancellationToken,
     follower: Option<JoinHandle<()>>,
     /// What describes files now.
-    warming: Mutex<Option<tokio::task::JoinHandle<()>>>,
+    summarising: Mutex<Option<tokio::task::JoinHandle<()>>>,
     _watcher: Watcher,
 }
 
@@ -73,8 +73,8 @@ pub(crate) struct Watched {
     pub magis: Magis,
     pub repo: RepoId,
     held: Arc<Mutex<Held>>,
-    heard: Sender<Heard>,
-    news: UnboundedSender<WatchNews>,
+    messages: Sender<WatcherMessage>,
+    events: UnboundedSender<WatchEvent>,
 }
 
 #[derive(Debug)]
@@ -88,9 +88,9 @@ pub(crate) struct Held {
     /// Counts how often somebody else changed memory.
     pub memory_changes: u32,
     /// What describing files may cost.
-    pub budget: WarmingBudget,
+    pub budget: SummarisationBudget,
     /// What it cost since that was given.
-    pub spent: WarmingSpent,
+    pub spent: SummarisationSpent,
     /// Counts the budgets that were given.
     pub budgets: u32,
     pub state: WatchState,
@@ -101,14 +101,14 @@ impl Watched {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn tell(&self, news: WatchNews) {
-        // Where nobody reads the news, the work is done all the same.
-        drop(self.news.send(news));
+    pub fn report(&self, event: WatchEvent) {
+        // Where nobody listens, the work is done all the same.
+        drop(self.events.send(event));
     }
 
     /// Has it counted anew how much memory knows.
     pub fn recount(&self) {
-        drop(self.heard.send(Heard::Recount));
+        drop(self.messages.send(WatcherMessage::Recount));
     }
 }
 
@@ -119,26 +119,26 @@ impl Drop for Watch {
 }
 
 impl Magis {
-    /// Watches a repository: brings its index up to date, and again after every change. What happens is told through `news`.
+    /// Watches a repository: brings its index up to date, and again after every change. What happens is told through `events`.
     pub fn watch(
         &self,
         repo: RepoId,
         options: WatchOptions,
-        news: UnboundedSender<WatchNews>,
+        events: UnboundedSender<WatchEvent>,
     ) -> Result<Watch, EngineError> {
         let repository = self.open_repository(repo)?;
-        let (heard, hears) = channel();
-        let sink = heard.clone();
+        let (messages, received) = channel();
+        let sink = messages.clone();
         let watcher = Watcher::begin(&repository, options, move |event| {
-            drop(sink.send(Heard::Event(event, Instant::now())));
+            drop(sink.send(WatcherMessage::Event(event, Instant::now())));
         })?;
         let held = Held {
             work: None,
             connections: Arc::default(),
             changed_at: Instant::now(),
             memory_changes: 0,
-            budget: WarmingBudget::default(),
-            spent: WarmingSpent::default(),
+            budget: SummarisationBudget::default(),
+            spent: SummarisationSpent::default(),
             budgets: 0,
             state: WatchState::default(),
         };
@@ -146,20 +146,20 @@ impl Magis {
             magis: self.clone(),
             repo,
             held: Arc::new(Mutex::new(held)),
-            heard,
-            news,
+            messages,
+            events,
         };
         let stop = CancellationToken::new();
         let mut following = Following::new(watched.clone(), repository, stop.clone());
         let follower = thread::Builder::new()
             .name("magis-custodian".to_owned())
-            .spawn(move || following.follow(&hears))
+            .spawn(move || following.follow(&received))
             .map_err(EngineError::io("begin to follow", self.data.root()))?;
         Ok(Watch {
             watched,
             stop,
             follower: Some(follower),
-            warming: Mutex::default(),
+            summarising: Mutex::default(),
             _watcher: watcher,
         })
     }
@@ -186,7 +186,7 @@ impl Watch {
 
     fn halt(&self) {
         self.stop.cancel();
-        drop(self.watched.heard.send(Heard::Stop));
+        drop(self.watched.messages.send(WatcherMessage::Stop));
     }
 
     /// Counts anew how much memory knows: a run or a person may have changed that.
@@ -197,20 +197,20 @@ impl Watch {
 
     /// Gives what describing files may cost from now on; what was spent before does not count. Until then it may cost as
     /// much as it takes.
-    pub fn give_budget(&self, budget: WarmingBudget) {
+    pub fn give_budget(&self, budget: SummarisationBudget) {
         let mut held = self.watched.held();
-        (held.budget, held.spent) = (budget, WarmingSpent::default());
+        (held.budget, held.spent) = (budget, SummarisationSpent::default());
         held.budgets += 1;
     }
 
     /// Begins to describe files whenever nobody needs the machine: no run is driven in this data folder, by whichever
     /// program, and the repository has been quiet for `idle`. What an earlier call began ends first, and what that spent of
     /// the budget stays spent. Has to be called within a tokio runtime.
-    pub fn warm(&self, model: WarmingModel, idle: Duration) -> WarmingSwitch {
+    pub fn summarise_in_background(&self, model: SummarisationModel, idle: Duration) -> SummarisationSwitch {
         let (orders, given) = tokio::sync::watch::channel(Order::Go);
-        let warming = Warming::new(self.watched.clone(), model, idle, given);
+        let summarising = BackgroundSummarisation::new(self.watched.clone(), model, idle, given);
         let stop = self.stop.clone();
-        let mut running = self.warming.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.summarising.lock().unwrap_or_else(PoisonError::into_inner);
         let before = running.take();
         *running = Some(tokio::spawn(async move {
             if let Some(before) = before {
@@ -219,27 +219,27 @@ impl Watch {
                 drop(before.await);
             }
             tokio::select! {
-                () = warming.work() => {}
+                () = summarising.work() => {}
                 () = stop.cancelled() => {}
             }
         }));
         drop(running);
-        WarmingSwitch { orders }
+        SummarisationSwitch { orders }
     }
 }
 
 /// Steers the describing of files. It ends with the watch, or when this is dropped.
-pub struct WarmingSwitch {
+pub struct SummarisationSwitch {
     orders: tokio::sync::watch::Sender<Order>,
 }
 
-impl WarmingSwitch {
+impl SummarisationSwitch {
     /// Goes on when nobody needs the machine.
     pub fn go_on(&self) {
         self.orders.send_replace(Order::Go);
     }
 
-    /// Lets go of the machine until [`WarmingSwitch::go_on`]: somebody needs it for a run, or holds a run's model.
+    /// Lets go of the machine until [`SummarisationSwitch::go_on`]: somebody needs it for a run, or holds a run's model.
     pub fn give_way(&self) {
         self.orders.send_replace(Order::Yield);
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The model that describes.
 #[derive(Clone)]
-pub enum WarmingModel {
+pub enum SummarisationModel {
     /// One of the library, by its name: loaded when needed, at the lowest priority.
     Named {
         /// Its name.
@@ -19,7 +19,7 @@ pub enum WarmingModel {
     Loaded(Arc<dyn LanguageModel>),
 }
 
-impl WarmingModel {
+impl SummarisationModel {
     /// The SHA-256 of its file: what memory knows it by.
     pub(crate) fn sha256(&self, magis: &Magis) -> Result<String, EngineError> {
         Ok(match self {

@@ -17,8 +17,8 @@ use magis_prompts::{
 use magis_repo::diff_stat;
 use magis_search::fuse;
 use magis_syntax::{
-    Language, Outline, Symbol, chunks, extract_definition, outline, parses_worse, reindent, same_code, skeleton_within,
-    strip_fences,
+    Outline, SourceLanguage, Symbol, chunks, extract_definition, outline, parses_worse, reindent, same_code,
+    skeleton_within, strip_fences,
 };
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub(crate) async fn speak(work: &mut Workspace, run: &Run, task: TaskId) -> Step
         .description(&state.task.candidate)
         .map(magis_core::Description::text)
         .unwrap_or_default();
-    let prompt = magis_prompts::Speech {
+    let prompt = magis_prompts::MeetingTurn {
         head: work.head(run),
         team: team(run),
         record: record(run),
@@ -481,7 +481,7 @@ async fn rewrite(
     });
     let answer = work.calls.ask(about, mode, code).await?;
     let original = lines(text, region.span);
-    let new = match (&region.name, Language::of(path)) {
+    let new = match (&region.name, SourceLanguage::of(path)) {
         (Some(name), Some(language)) => extract_definition(language, &answer, name)
             .ok_or_else(|| AskError::Unusable(format!("the answer holds no complete definition of {name}")))?,
         _ => strip_fences(&answer).to_owned(),

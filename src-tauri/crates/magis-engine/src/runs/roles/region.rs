@@ -3,7 +3,7 @@
 
 use crate::runs::workspace::{dedent, lines};
 use magis_core::{LineSpan, RepoPath};
-use magis_syntax::{Language, Outline, Symbol, SymbolKind};
+use magis_syntax::{Outline, SourceLanguage, Symbol, SymbolKind};
 
 /// A definition up to so many lines is rewritten as a whole.
 const WHOLE_DEFINITION: u32 = 120;
@@ -154,7 +154,7 @@ fn find_word(line: &str, word: &str) -> Option<usize> {
 
 /// The word for a fence of this file.
 pub(crate) fn fence(path: &RepoPath) -> &'static str {
-    Language::of(path).map_or("", Language::fence)
+    SourceLanguage::of(path).map_or("", SourceLanguage::fence)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::telling::{BaseText, Detail, Transcript, outcome_sentence};
 use super::{Page, Paint, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
 use magis_core::{ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
-use magis_store::{CallTotals, Run, RunEntry, RunOrigin, RunStatus, StoredEvent};
+use magis_store::{CallTotals, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const COLUMNS: usize = 100;
 #[derive(Debug, Clone)]
 pub struct WholeRun {
     /// What lists show, and the request.
-    pub run: Run,
+    pub run: StoredRun,
     /// Its log.
     pub events: Vec<StoredEvent>,
     /// What its calls came to.
@@ -152,13 +152,13 @@ pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
         None => {}
     }
     match (entry.status, &entry.outcome) {
-        (RunStatus::Queued, _) => (Tone::Faint, "queued"),
-        (RunStatus::Running, _) => (Tone::Strong, "running"),
-        (RunStatus::Paused, _) => (Tone::Note, "paused"),
-        (RunStatus::Interrupted, _) => (Tone::Note, "interrupted"),
-        (RunStatus::Ended, Some(RunOutcome::NoChange { .. })) => (Tone::Note, "no change"),
-        (RunStatus::Ended, Some(RunOutcome::Failed { .. })) => (Tone::Bad, "failed"),
-        (RunStatus::Ended, Some(RunOutcome::Approved | RunOutcome::NotApproved) | None) => (Tone::Faint, "ended"),
+        (StoredStatus::Queued, _) => (Tone::Faint, "queued"),
+        (StoredStatus::Running, _) => (Tone::Strong, "running"),
+        (StoredStatus::Paused, _) => (Tone::Note, "paused"),
+        (StoredStatus::Interrupted, _) => (Tone::Note, "interrupted"),
+        (StoredStatus::Ended, Some(RunOutcome::NoChange { .. })) => (Tone::Note, "no change"),
+        (StoredStatus::Ended, Some(RunOutcome::Failed { .. })) => (Tone::Bad, "failed"),
+        (StoredStatus::Ended, Some(RunOutcome::Approved | RunOutcome::NotApproved) | None) => (Tone::Faint, "ended"),
     }
 }
 
@@ -214,7 +214,7 @@ fn outcome(page: &mut Page, entry: &RunEntry, qa: QaMode) {
 }
 
 fn can_go_on(entry: &RunEntry) -> bool {
-    let halted = matches!(entry.status, RunStatus::Paused | RunStatus::Interrupted);
+    let halted = matches!(entry.status, StoredStatus::Paused | StoredStatus::Interrupted);
     halted && entry.outcome.is_none() && entry.origin == RunOrigin::Local
 }
 

@@ -1,10 +1,10 @@
 //! P3 on descriptions alone, the paper's own way: the agents' steps are run up to the judgement and recorded.
 
 use super::report::{Order, Report};
-use crate::args::LocateArgs;
+use crate::args::LocateSetArgs;
 use crate::commands::report::recorded;
 use crate::commands::runtime;
-use crate::commands::set::{Plan, Set};
+use crate::commands::set::{Set, SetPlan};
 use crate::commands::solve::{Until, drive_all};
 use anyhow::{Context as _, Result};
 use magis_core::{RelevanceMode, RepoPath};
@@ -14,11 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 /// Runs what is missing, and counts both orders.
-pub fn judge(args: &LocateArgs, report: &mut Report) -> Result<ExitCode> {
+pub fn judge(args: &LocateSetArgs, report: &mut Report) -> Result<ExitCode> {
     let references = read_references(&args.which.instances)?;
     let out = args.out.as_ref().context("--by-description was given without --out")?;
     let label = "locate".to_owned();
-    let set = Set::begin(&Plan {
+    let set = Set::begin(&SetPlan {
         which: &args.which,
         engine: &args.engine,
         out,

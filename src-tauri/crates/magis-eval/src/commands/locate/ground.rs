@@ -2,7 +2,7 @@
 //!
 //! The index and the history are the engine's own, on disk; nothing is read from beyond an issue's base.
 
-use crate::args::LocateArgs;
+use crate::args::LocateSetArgs;
 use crate::commands::{chosen, open};
 use anyhow::{Context as _, Result};
 use magis_engine::layers::repo::BaseChoice;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// Where issues are located.
 pub struct Ground<'a> {
-    args: &'a LocateArgs,
+    args: &'a LocateSetArgs,
     repositories: Repositories,
     folder: PathBuf,
     magis: Magis,
@@ -26,7 +26,7 @@ pub struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     /// Opens the folder of the index.
-    pub fn begin(args: &'a LocateArgs) -> Result<Self> {
+    pub fn begin(args: &'a LocateSetArgs) -> Result<Self> {
         let repositories = Repositories::new(&args.which.repos)?;
         let (folder, scratch) = match &args.index {
             Some(folder) => {

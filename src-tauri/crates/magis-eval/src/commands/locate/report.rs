@@ -5,7 +5,7 @@ use magis_engine::LocateTime;
 use magis_eval::instances::Reference;
 use magis_eval::measures::locating::{Choice, Hits, PLACES, all_files, first_symbol, recall_curve};
 use magis_eval::statistics::{median, percentile};
-use magis_eval::table::{Table, share};
+use magis_eval::table::{MarkdownTable, share};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -177,11 +177,11 @@ impl Report {
         orders.filter(|(order, _)| !matches!(order, Order::Without(_)))
     }
 
-    fn places(&self) -> Table {
+    fn places(&self) -> MarkdownTable {
         let files = PLACES.iter().map(|k| format!("at {k}"));
         let symbols = PLACES.iter().map(|k| format!("symbol at {k}"));
         let head = ["repository", "order", "issues"].map(str::to_owned);
-        let mut table = Table::new(head.into_iter().chain(files).chain(symbols));
+        let mut table = MarkdownTable::new(head.into_iter().chain(files).chain(symbols));
         let mut names: Vec<&String> = self.whole().flat_map(|(_, measured)| measured.rows.keys()).collect();
         names.sort();
         names.dedup();
@@ -201,8 +201,8 @@ impl Report {
         table
     }
 
-    fn curve(&self) -> Table {
-        let mut table = Table::new(
+    fn curve(&self) -> MarkdownTable {
+        let mut table = MarkdownTable::new(
             ["order".to_owned()]
                 .into_iter()
                 .chain((1..=CURVE).map(|k| k.to_string())),
@@ -216,11 +216,11 @@ impl Report {
         table
     }
 
-    fn ablation(&self) -> Table {
+    fn ablation(&self) -> MarkdownTable {
         let places = PLACES.iter().flat_map(|k| [format!("at {k}"), String::new()]);
         let symbols = SYMBOL_PLACES.map(|place| PLACES[place]);
         let symbols = symbols.iter().flat_map(|k| [format!("symbol at {k}"), String::new()]);
-        let mut table = Table::new(["signals".to_owned()].into_iter().chain(places).chain(symbols));
+        let mut table = MarkdownTable::new(["signals".to_owned()].into_iter().chain(places).chain(symbols));
         let all = self
             .orders
             .get(&Order::Ranking)
@@ -266,8 +266,8 @@ impl Row {
 }
 
 impl Times {
-    fn table(&self) -> Table {
-        let mut table = Table::new(["part", "median", "p95"]);
+    fn table(&self) -> MarkdownTable {
+        let mut table = MarkdownTable::new(["part", "median", "p95"]);
         let parts = [
             ("index", &self.index),
             ("history", &self.history),

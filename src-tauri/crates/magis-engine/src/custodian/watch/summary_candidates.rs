@@ -6,7 +6,7 @@ use magis_core::{BlobId, RepoPath};
 
 /// A file that could be described.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Prospect {
+pub(crate) struct SummaryCandidate {
     pub path: RepoPath,
     pub blob: BlobId,
     /// How many commits ago it was changed, each time.
@@ -31,11 +31,11 @@ const HALF_LIFE: f64 = 100.0;
 const OTHER: f64 = 0.2;
 
 /// The likeliest first; equal ones in the order of their paths.
-pub(crate) fn in_order(mut prospects: Vec<Prospect>) -> Vec<Prospect> {
-    let most = |value: fn(&Prospect) -> f64| prospects.iter().map(value).fold(0.0, f64::max);
+pub(crate) fn in_order(mut candidates: Vec<SummaryCandidate>) -> Vec<SummaryCandidate> {
+    let most = |value: fn(&SummaryCandidate) -> f64| candidates.iter().map(value).fold(0.0, f64::max);
     let (activity, centrality, mentions) = (most(activity), most(centrality), most(mentions));
     let share = |value: f64, most: f64| if most > 0.0 { value / most } else { 0.0 };
-    let worth = |one: &Prospect| {
+    let worth = |one: &SummaryCandidate| {
         let sum = share(self::activity(one), activity)
             + share(self::centrality(one), centrality)
             + share(self::mentions(one), mentions);
@@ -44,34 +44,34 @@ pub(crate) fn in_order(mut prospects: Vec<Prospect>) -> Vec<Prospect> {
             Kind::Other => sum * OTHER,
         }
     };
-    prospects.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.path.cmp(&b.path)));
-    prospects
+    candidates.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.path.cmp(&b.path)));
+    candidates
 }
 
 /// Each change counts by its age.
-fn activity(one: &Prospect) -> f64 {
+fn activity(one: &SummaryCandidate) -> f64 {
     let weight = |ago: &u32| 1.0 / (1.0 + f64::from(*ago) / HALF_LIFE);
     one.changes.iter().map(weight).sum()
 }
 
 /// The tenth connection says less than the first.
-fn centrality(one: &Prospect) -> f64 {
+fn centrality(one: &SummaryCandidate) -> f64 {
     (one.connections as f64).sqrt()
 }
 
-fn mentions(one: &Prospect) -> f64 {
+fn mentions(one: &SummaryCandidate) -> f64 {
     f64::from(one.mentions.min(3))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magis_syntax::Language;
+    use magis_syntax::SourceLanguage;
 
-    fn prospect(name: &str, changes: &[u32], connections: usize, mentions: u32) -> Prospect {
+    fn candidate(name: &str, changes: &[u32], connections: usize, mentions: u32) -> SummaryCandidate {
         let path = RepoPath::new(name).unwrap();
-        Prospect {
-            kind: Language::of(&path).map_or(Kind::Other, |_| Kind::Code),
+        SummaryCandidate {
+            kind: SourceLanguage::of(&path).map_or(Kind::Other, |_| Kind::Code),
             path,
             blob: BlobId("b".to_owned()),
             changes: changes.to_vec(),
@@ -80,8 +80,8 @@ mod tests {
         }
     }
 
-    fn check(prospects: Vec<Prospect>, expected: &[&str]) {
-        let order = in_order(prospects);
+    fn check(candidates: Vec<SummaryCandidate>, expected: &[&str]) {
+        let order = in_order(candidates);
         let names: Vec<&str> = order.iter().map(|one| one.path.as_str()).collect();
         assert_eq!(names, expected);
     }
@@ -90,10 +90,10 @@ mod tests {
     fn what_changed_lately_and_often_comes_first() {
         check(
             vec![
-                prospect("never.py", &[], 0, 0),
-                prospect("long_ago.py", &[400], 0, 0),
-                prospect("lately.py", &[2], 0, 0),
-                prospect("often.py", &[2, 5, 9], 0, 0),
+                candidate("never.py", &[], 0, 0),
+                candidate("long_ago.py", &[400], 0, 0),
+                candidate("lately.py", &[2], 0, 0),
+                candidate("often.py", &[2, 5, 9], 0, 0),
             ],
             &["often.py", "lately.py", "long_ago.py", "never.py"],
         );
@@ -103,9 +103,9 @@ mod tests {
     fn central_and_mentioned_files_come_before_others_that_change_as_often() {
         check(
             vec![
-                prospect("a.py", &[3], 0, 0),
-                prospect("central.py", &[3], 20, 0),
-                prospect("mentioned.py", &[3], 20, 2),
+                candidate("a.py", &[3], 0, 0),
+                candidate("central.py", &[3], 20, 0),
+                candidate("mentioned.py", &[3], 20, 2),
             ],
             &["mentioned.py", "central.py", "a.py"],
         );
@@ -115,8 +115,8 @@ mod tests {
     fn code_comes_before_what_no_run_changes() {
         check(
             vec![
-                prospect("CHANGELOG", &[0, 1, 2, 3], 0, 0),
-                prospect("a.py", &[0, 2], 0, 0),
+                candidate("CHANGELOG", &[0, 1, 2, 3], 0, 0),
+                candidate("a.py", &[0, 2], 0, 0),
             ],
             &["a.py", "CHANGELOG"],
         );
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn without_any_sign_the_order_is_that_of_the_paths() {
         check(
-            vec![prospect("b.py", &[], 0, 0), prospect("a.py", &[], 0, 0)],
+            vec![candidate("b.py", &[], 0, 0), candidate("a.py", &[], 0, 0)],
             &["a.py", "b.py"],
         );
     }

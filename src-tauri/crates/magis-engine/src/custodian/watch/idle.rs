@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What describing files in advance may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WarmingBudget {
+pub struct SummarisationBudget {
     /// Tokens worked through; none: as many as it takes.
     pub tokens: Option<u64>,
     /// Minutes in which the model is at work; none: as many as it takes.
@@ -18,7 +18,7 @@ pub struct WarmingBudget {
 /// Why nothing is described now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WarmingRest {
+pub enum IdleReason {
     /// Nobody wants it any more.
     Off,
     /// A run is under way, or its model is loaded still.
@@ -35,7 +35,7 @@ pub enum WarmingRest {
     Failed,
 }
 
-impl fmt::Display for WarmingRest {
+impl fmt::Display for IdleReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Off => "switched off",
@@ -66,7 +66,7 @@ pub(crate) enum Runs {
 
 /// What was spent of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct WarmingSpent {
+pub(crate) struct SummarisationSpent {
     pub tokens: u64,
     pub time: Duration,
 }
@@ -80,18 +80,18 @@ pub(crate) struct Circumstances {
     pub quiet: Duration,
     /// How long it has to be.
     pub idle: Duration,
-    pub budget: WarmingBudget,
-    pub spent: WarmingSpent,
+    pub budget: SummarisationBudget,
+    pub spent: SummarisationSpent,
 }
 
 /// Why nothing may begin now; none where it may.
-pub(crate) fn rest(now: &Circumstances) -> Option<WarmingRest> {
+pub(crate) fn idle_reason(now: &Circumstances) -> Option<IdleReason> {
     interruption(now).or_else(|| {
         let spent = now.budget.tokens.is_some_and(|most| now.spent.tokens >= most);
         if spent {
-            Some(WarmingRest::TokensSpent)
+            Some(IdleReason::TokensSpent)
         } else if now.quiet < now.idle {
-            Some(WarmingRest::JustChanged)
+            Some(IdleReason::JustChanged)
         } else {
             None
         }
@@ -99,15 +99,11 @@ pub(crate) fn rest(now: &Circumstances) -> Option<WarmingRest> {
 }
 
 /// Why what has begun ends at once; none where it may go on.
-pub(crate) fn interruption(now: &Circumstances) -> Option<WarmingRest> {
+pub(crate) fn interruption(now: &Circumstances) -> Option<IdleReason> {
     let late = |minutes: u32| now.spent.time >= Duration::from_secs(60 * u64::from(minutes));
     match (now.order, now.runs) {
-        (Order::Yield, _) | (Order::Go, Runs::UnderWay) => Some(WarmingRest::RunUnderWay),
-        (Order::Go, Runs::None) => now
-            .budget
-            .minutes
-            .is_some_and(late)
-            .then_some(WarmingRest::MinutesSpent),
+        (Order::Yield, _) | (Order::Go, Runs::UnderWay) => Some(IdleReason::RunUnderWay),
+        (Order::Go, Runs::None) => now.budget.minutes.is_some_and(late).then_some(IdleReason::MinutesSpent),
     }
 }
 
@@ -120,11 +116,11 @@ mod tests {
         runs: Runs::None,
         quiet: Duration::from_mins(1),
         idle: Duration::from_secs(10),
-        budget: WarmingBudget {
+        budget: SummarisationBudget {
             tokens: Some(1_000),
             minutes: Some(1),
         },
-        spent: WarmingSpent {
+        spent: SummarisationSpent {
             tokens: 0,
             time: Duration::ZERO,
         },
@@ -132,46 +128,42 @@ mod tests {
 
     #[test]
     fn it_begins_only_where_nobody_needs_the_machine_and_something_is_left_of_the_budget() {
-        let spent = |tokens, seconds| WarmingSpent {
+        let spent = |tokens, seconds| SummarisationSpent {
             tokens,
             time: Duration::from_secs(seconds),
         };
-        let check = |now: Circumstances, begins: Option<WarmingRest>, goes_on: Option<WarmingRest>| {
-            assert_eq!((rest(&now), interruption(&now)), (begins, goes_on), "{now:?}");
+        let check = |now: Circumstances, begins: Option<IdleReason>, goes_on: Option<IdleReason>| {
+            assert_eq!((idle_reason(&now), interruption(&now)), (begins, goes_on), "{now:?}");
         };
         check(FREE, None, None);
         let run = Circumstances {
             runs: Runs::UnderWay,
             ..FREE
         };
-        check(run, Some(WarmingRest::RunUnderWay), Some(WarmingRest::RunUnderWay));
+        check(run, Some(IdleReason::RunUnderWay), Some(IdleReason::RunUnderWay));
         let yielding = Circumstances {
             order: Order::Yield,
             ..FREE
         };
-        check(yielding, Some(WarmingRest::RunUnderWay), Some(WarmingRest::RunUnderWay));
+        check(yielding, Some(IdleReason::RunUnderWay), Some(IdleReason::RunUnderWay));
         let busy = Circumstances {
             quiet: Duration::from_secs(3),
             ..FREE
         };
-        check(busy, Some(WarmingRest::JustChanged), None);
+        check(busy, Some(IdleReason::JustChanged), None);
         let tokens = Circumstances {
             spent: spent(1_000, 0),
             ..FREE
         };
-        check(tokens, Some(WarmingRest::TokensSpent), None);
+        check(tokens, Some(IdleReason::TokensSpent), None);
         let minutes = Circumstances {
             spent: spent(10, 60),
             ..FREE
         };
-        check(
-            minutes,
-            Some(WarmingRest::MinutesSpent),
-            Some(WarmingRest::MinutesSpent),
-        );
+        check(minutes, Some(IdleReason::MinutesSpent), Some(IdleReason::MinutesSpent));
         let unbounded = Circumstances {
             spent: spent(1_000_000, 100_000),
-            budget: WarmingBudget::default(),
+            budget: SummarisationBudget::default(),
             ..FREE
         };
         check(unbounded, None, None);

@@ -4,9 +4,9 @@
 //! runs at the lowest priority, and is let go as soon as somebody else needs the machine.
 
 use super::choosing::{Batch, Choosing, Chosen};
-use super::model::WarmingModel;
-use super::rest::{Circumstances, Order, Runs, WarmingRest, WarmingSpent, interruption, rest};
-use super::{Failure, Held, MachineUse, WatchNews, Watched};
+use super::idle::{Circumstances, IdleReason, Order, Runs, SummarisationSpent, idle_reason, interruption};
+use super::model::SummarisationModel;
+use super::{Held, MachineUse, WatchEvent, WatchFailure, Watched};
 use crate::EngineError;
 use crate::calls::{AskError, CHARS_PER_TOKEN};
 use crate::custodian::describing::{self, FileVersion};
@@ -28,16 +28,16 @@ const AROUND: u64 = 500;
 /// Where nothing is left to do, it is looked again after this long: another program may have changed memory.
 const LATER: Duration = Duration::from_mins(10);
 
-/// How a rest ended.
+/// How a time without work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rested {
+enum IdleEnd {
     /// With an order or a change.
     Called,
     /// Its time ran out.
     Out,
 }
 
-/// How things stood when it was last looked whether there is something to do: a rest ends when they stand otherwise.
+/// How things stood when it was last looked whether there is something to do: idling ends when they stand otherwise.
 struct Seen {
     work: Option<Arc<WorkTree>>,
     memory_changes: u32,
@@ -45,9 +45,9 @@ struct Seen {
 }
 
 /// Describes the files of one repository.
-pub(crate) struct Warming {
+pub(crate) struct BackgroundSummarisation {
     watched: Watched,
-    source: WarmingModel,
+    source: SummarisationModel,
     idle: Duration,
     orders: Receiver<Order>,
     choosing: Arc<Mutex<Choosing>>,
@@ -60,8 +60,8 @@ pub(crate) struct Warming {
     failed: Option<String>,
 }
 
-impl Warming {
-    pub fn new(watched: Watched, source: WarmingModel, idle: Duration, orders: Receiver<Order>) -> Self {
+impl BackgroundSummarisation {
+    pub fn new(watched: Watched, source: SummarisationModel, idle: Duration, orders: Receiver<Order>) -> Self {
         let seen = Seen::of(&watched.held());
         Self {
             choosing: Arc::new(Mutex::new(Choosing::new(watched.clone()))),
@@ -81,7 +81,7 @@ impl Warming {
         {
             // What an earlier one said does not stand for this one.
             let mut held = self.watched.held();
-            (held.state.warming, held.state.rests) = (None, None);
+            (held.state.summarising, held.state.idle) = (None, None);
         }
         // The index comes first: it says which files are central.
         while self.watched.held().work.is_none() {
@@ -90,14 +90,14 @@ impl Warming {
         while self.orders.has_changed().is_ok() {
             self.orders.mark_unchanged();
             self.seen = Seen::of(&self.watched.held());
-            if let Some(why) = rest(&self.circumstances()) {
-                self.rest(why, LOOK).await;
+            if let Some(why) = idle_reason(&self.circumstances()) {
+                self.idle(why, LOOK).await;
                 continue;
             }
             match self.choose().await {
                 Ok(Some(batch)) => self.describe_all(batch).await,
                 Ok(None) => {
-                    if self.rest(WarmingRest::NothingLeft, LATER).await == Rested::Out {
+                    if self.idle(IdleReason::NothingLeft, LATER).await == IdleEnd::Out {
                         self.with_choosing(Choosing::look_anew);
                     }
                 }
@@ -123,8 +123,8 @@ impl Warming {
 
     async fn describe_all(&mut self, batch: Batch) {
         for one in batch.files {
-            if let Some(why) = rest(&self.circumstances()) {
-                self.rest(why, LOOK).await;
+            if let Some(why) = idle_reason(&self.circumstances()) {
+                self.idle(why, LOOK).await;
                 return;
             }
             let left = {
@@ -133,13 +133,13 @@ impl Warming {
                 most.map(|most| most.saturating_sub(held.spent.tokens))
             };
             if left.is_some_and(|left| likely_tokens(one.text.len()) > left) {
-                self.rest(WarmingRest::TokensSpent, LATER).await;
+                self.idle(IdleReason::TokensSpent, LATER).await;
                 return;
             }
             match self.describe(&batch.snapshot, &one).await {
                 Ok(None) => {}
                 Ok(Some(why)) => {
-                    self.rest(why, LOOK).await;
+                    self.idle(why, LOOK).await;
                     return;
                 }
                 Err(error) => return self.fail(error).await,
@@ -148,7 +148,7 @@ impl Warming {
     }
 
     /// Describes one file; gives why that was broken off, where it was.
-    async fn describe(&mut self, snapshot: &Snapshot, one: &Chosen) -> Result<Option<WarmingRest>, EngineError> {
+    async fn describe(&mut self, snapshot: &Snapshot, one: &Chosen) -> Result<Option<IdleReason>, EngineError> {
         let begun = Instant::now();
         self.begun = Some(begun);
         let described = self.describe_since(begun, snapshot, one).await;
@@ -161,7 +161,7 @@ impl Warming {
         begun: Instant,
         snapshot: &Snapshot,
         one: &Chosen,
-    ) -> Result<Option<WarmingRest>, EngineError> {
+    ) -> Result<Option<IdleReason>, EngineError> {
         let mut looking = self.orders.clone();
         let model = match &self.model {
             Some(model) => Arc::clone(model),
@@ -176,10 +176,10 @@ impl Warming {
         self.model = Some(Arc::clone(&model));
         {
             let mut held = self.watched.held();
-            held.state.warming = Some(one.path.clone());
-            held.state.rests = None;
+            held.state.summarising = Some(one.path.clone());
+            held.state.idle = None;
         }
-        self.watched.tell(WatchNews::Warming { path: one.path.clone() });
+        self.watched.report(WatchEvent::Summarising { path: one.path.clone() });
         let store = self.watched.magis.store.clone();
         let file = FileVersion {
             repo: self.watched.repo,
@@ -195,7 +195,7 @@ impl Warming {
         let tokens = calls.spent();
         let spent = {
             let mut held = self.watched.held();
-            held.state.warming = None;
+            held.state.summarising = None;
             held.spent.tokens += tokens;
             held.spent.tokens
         };
@@ -206,14 +206,14 @@ impl Warming {
             Err(why) => return Ok(Some(why)),
             Ok(Err(AskError::Fatal(error))) => return Err(error),
             Ok(Err(AskError::Unusable(why))) => {
-                self.watched.tell(WatchNews::NotWarmed {
+                self.watched.report(WatchEvent::NotSummarised {
                     path: one.path.clone(),
                     why,
                 });
                 self.with_choosing(|choosing| choosing.leave(one));
             }
             Ok(Ok(_)) => {
-                self.watched.tell(WatchNews::Warmed {
+                self.watched.report(WatchEvent::Summarised {
                     path: one.path.clone(),
                     tokens,
                     took_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -252,7 +252,7 @@ impl Warming {
             quiet: held.changed_at.elapsed(),
             idle: self.idle,
             budget: held.budget,
-            spent: WarmingSpent {
+            spent: SummarisationSpent {
                 time: held.spent.time + running,
                 ..held.spent
             },
@@ -260,11 +260,11 @@ impl Warming {
     }
 
     /// Ends when what has begun has to end.
-    async fn interrupted(&self, orders: &mut Receiver<Order>) -> WarmingRest {
+    async fn interrupted(&self, orders: &mut Receiver<Order>) -> IdleReason {
         loop {
             tokio::select! {
                 changed = orders.changed() => if changed.is_err() {
-                    return WarmingRest::Off;
+                    return IdleReason::Off;
                 },
                 () = tokio::time::sleep(LOOK) => {}
             }
@@ -281,35 +281,36 @@ impl Warming {
     }
 
     /// Says once why nothing is done, and waits for an order, for a change, or for so long.
-    async fn rest(&mut self, why: WarmingRest, long: Duration) -> Rested {
-        if why != WarmingRest::JustChanged {
+    async fn idle(&mut self, why: IdleReason, long: Duration) -> IdleEnd {
+        if why != IdleReason::JustChanged {
             // Whoever needs the machine needs its memory, too.
             self.let_go();
         }
-        let told = self.watched.held().state.rests.replace(why);
-        if told != Some(why) {
-            self.watched.tell(WatchNews::Resting { why });
+        let before = self.watched.held().state.idle.replace(why);
+        if before != Some(why) {
+            self.watched.report(WatchEvent::Idle { why });
         }
         let end = Instant::now() + long;
         while Instant::now() < end {
             if !self.seen.is_as(&self.watched.held()) {
-                return Rested::Called;
+                return IdleEnd::Called;
             }
             tokio::select! {
-                _ = self.orders.changed() => return Rested::Called,
+                _ = self.orders.changed() => return IdleEnd::Called,
                 () = tokio::time::sleep(LOOK) => {}
             }
         }
-        Rested::Out
+        IdleEnd::Out
     }
 
     /// Says what went wrong, once, and waits before it is tried again.
     async fn fail(&mut self, error: EngineError) {
         let sentence = error.to_string();
         if self.failed.replace(sentence.clone()) != Some(sentence) {
-            self.watched.tell(WatchNews::WarmingFailed(Failure::of(error)));
+            self.watched
+                .report(WatchEvent::SummarisingFailed(WatchFailure::of(error)));
         }
-        self.rest(WarmingRest::Failed, LATER).await;
+        self.idle(IdleReason::Failed, LATER).await;
     }
 }
 
@@ -331,7 +332,7 @@ impl Seen {
     }
 }
 
-impl Drop for Warming {
+impl Drop for BackgroundSummarisation {
     fn drop(&mut self) {
         // What was broken off was at work all the same.
         self.count_time();

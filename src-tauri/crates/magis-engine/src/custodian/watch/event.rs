@@ -1,16 +1,16 @@
-//! What is told of a watched repository.
+//! The events of a watched repository.
 
-use super::WarmingRest;
+use super::IdleReason;
 use crate::EngineError;
 use magis_core::RepoPath;
-use magis_repo::{RepoChange, WatchEvent, WhyPolling};
+use magis_repo::{RepoChange, WatcherEvent, WhyPolling};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What is told of a watched repository, in the order in which it happens.
+/// Something that happened in a watched repository; sent in the order in which it happens.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "news", rename_all = "snake_case")]
-pub enum WatchNews {
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum WatchEvent {
     /// From now on the system tells of every change.
     Watching {
         /// How many folders are watched.
@@ -61,42 +61,42 @@ pub enum WatchNews {
         files: Vec<RepoPath>,
     },
     /// A file is being described now.
-    Warming {
+    Summarising {
         /// Which.
         path: RepoPath,
     },
     /// It is described.
-    Warmed {
+    Summarised {
         /// Which.
         path: RepoPath,
         /// Tokens it cost.
         tokens: u64,
         /// Milliseconds it took.
         took_ms: u64,
-        /// Tokens all warming cost since the budget was set.
+        /// Tokens that all background summarisation cost since the budget was set.
         spent: u64,
     },
     /// It could not be described; it is left alone until it changes.
-    NotWarmed {
+    NotSummarised {
         /// Which.
         path: RepoPath,
         /// Why.
         why: String,
     },
     /// Nothing is being described now.
-    Resting {
+    Idle {
         /// Why.
-        why: WarmingRest,
+        why: IdleReason,
     },
     /// The index or the count could not be brought up to date; it is said once and tried again.
-    Failed(Failure),
+    Failed(WatchFailure),
     /// No file can be described; it is said once and tried again.
-    WarmingFailed(Failure),
+    SummarisingFailed(WatchFailure),
 }
 
 /// Something that could not be done.
 #[derive(Debug, Clone, Serialize)]
-pub struct Failure {
+pub struct WatchFailure {
     /// What.
     pub sentence: String,
     /// What a person can do about it at a command line.
@@ -106,23 +106,23 @@ pub struct Failure {
     pub error: Arc<EngineError>,
 }
 
-impl PartialEq for Failure {
+impl PartialEq for WatchFailure {
     fn eq(&self, other: &Self) -> bool {
         (&self.sentence, &self.remedy) == (&other.sentence, &other.remedy)
     }
 }
 
-impl From<&WatchEvent> for WatchNews {
-    fn from(event: &WatchEvent) -> Self {
+impl From<&WatcherEvent> for WatchEvent {
+    fn from(event: &WatcherEvent) -> Self {
         match event {
-            WatchEvent::Watching { folders } => Self::Watching { folders: *folders },
-            WatchEvent::Polling { why } => Self::Polling { why: why.clone() },
-            WatchEvent::Changed(change) => Self::Changed { change: change.clone() },
+            WatcherEvent::Watching { folders } => Self::Watching { folders: *folders },
+            WatcherEvent::Polling { why } => Self::Polling { why: why.clone() },
+            WatcherEvent::Changed(change) => Self::Changed { change: change.clone() },
         }
     }
 }
 
-impl Failure {
+impl WatchFailure {
     pub(crate) fn of(error: EngineError) -> Self {
         Self {
             sentence: error.to_string(),
