@@ -9,9 +9,8 @@ use crate::problem::Problem;
 use crate::state::{Active, App, AppEvent, Driving, Halt, Loaded, LoadedAs, ModelSource, broken_off};
 use crate::view::RunUpdate;
 use magis_core::RunId;
-use magis_engine::layers::llama::WorkerModel;
-use magis_engine::layers::llm::LanguageModel;
-use magis_engine::layers::store::StoredStatus;
+use magis_engine::model::{LanguageModel, WorkerModel};
+use magis_engine::records::StoredStatus;
 use magis_engine::{DriveEnd, Magis};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +54,7 @@ impl Driving {
             state.waiting.len() < before
         };
         if waited {
-            app.magis()?.store().set_run_status(run, StoredStatus::Paused)?;
+            app.magis()?.set_run_status(run, StoredStatus::Paused)?;
             self.dismiss(app, run);
         }
         Ok(())
@@ -246,10 +245,9 @@ fn settle(app: &App, run: RunId) {
     if !matches!(magis.driven_elsewhere(run), Ok(None)) {
         return;
     }
-    let store = magis.store();
-    let stands = store.run(run).map(|found| found.entry.status);
+    let stands = magis.run(run).map(|found| found.entry.status);
     if matches!(stands, Ok(StoredStatus::Queued | StoredStatus::Running)) {
         // Where this fails, the next start finds the run without a driver and marks it interrupted.
-        drop(store.set_run_status(run, StoredStatus::Paused));
+        drop(magis.set_run_status(run, StoredStatus::Paused));
     }
 }

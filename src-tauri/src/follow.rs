@@ -5,8 +5,7 @@
 use crate::state::App;
 use crate::view::RunUpdate;
 use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
-use magis_engine::layers::flow::{Run, TaskState};
-use magis_engine::layers::store::{RunFilter, StoredStatus};
+use magis_engine::state::{Run, TaskState};
 use magis_engine::{Eta, Magis, Progress, StageTimes, Worked};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -15,8 +14,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 const BEAT: Duration = Duration::from_millis(50);
 /// How often the speed is told.
 const SPEED: Duration = Duration::from_secs(1);
-/// How many ended runs say how long a run takes.
-const PACERS: u32 = 5;
 
 /// Sends what `progress` says to those who follow `run`, until it closes.
 pub async fn follow(app: &App, magis: &Magis, run: RunId, mut progress: UnboundedReceiver<Progress>) {
@@ -81,10 +78,9 @@ impl<'a> Watch<'a> {
             text: String::new(),
             call: None,
             is_behind: true,
-            worked: Worked::after(magis.store().run(run).map_or(0, |found| found.entry.worked_ms)),
-            eta: eta(magis, run),
+            worked: Worked::after(magis.run(run).map_or(0, |found| found.entry.worked_ms)),
+            eta: magis.eta(run).unwrap_or(Eta::Unknown),
             spent: magis
-                .store()
                 .events(run)
                 .map(|events| StageTimes::of(&events))
                 .unwrap_or_default(),
@@ -168,7 +164,7 @@ impl<'a> Watch<'a> {
                     .app
                     .magis()
                     .ok()
-                    .and_then(|magis| magis.store().run(self.run).ok()?.entry.repo)
+                    .and_then(|magis| magis.run(self.run).ok()?.entry.repo)
                 {
                     self.app.memory_changed(repo);
                 }
@@ -251,27 +247,6 @@ impl Call {
             delta,
         }
     }
-}
-
-/// What the last runs with the same model took.
-fn eta(magis: &Magis, run: RunId) -> Eta {
-    let ended = RunFilter {
-        status: Some(StoredStatus::Ended),
-        limit: 50,
-        ..RunFilter::default()
-    };
-    let store = magis.store();
-    let Ok(model) = store.run(run).map(|found| found.entry.model) else {
-        return Eta::Unknown;
-    };
-    let alike = store.runs(&ended).unwrap_or_default().into_iter();
-    let logs: Vec<StageTimes> = alike
-        .filter(|entry| entry.model == model && entry.parent.is_none() && entry.size.files > 0)
-        .take(PACERS as usize)
-        .filter_map(|entry| store.events(entry.id).ok())
-        .map(|events| StageTimes::of(&events))
-        .collect();
-    Eta::of(&logs)
 }
 
 fn millis(span: Duration) -> u64 {

@@ -3,7 +3,7 @@
 //! Everything else is the library's; see `magis_app`.
 
 use magis_app::{Arguments, WORKER};
-use magis_engine::layers::llama::worker;
+use magis_engine::model::worker;
 use std::io::Write as _;
 use std::process::ExitCode;
 

@@ -8,10 +8,10 @@ mod given;
 
 pub use given::{Given, named};
 use magis_engine::EngineError;
-use magis_engine::layers::llm::LlmError;
-use magis_engine::layers::models::{FetchError, LibraryError, ModelIdError};
-use magis_engine::layers::repo::{PatchError, ReadError, RepoError};
-use magis_engine::layers::store::{ArchiveError, LeaseError, StoreError};
+use magis_engine::model::LlmError;
+use magis_engine::models::{FetchError, LibraryError, ModelIdError};
+use magis_engine::records::{ArchiveError, LeaseError, StoreError};
+use magis_engine::repository::{PatchError, ReadError, RepoError};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -11,7 +11,7 @@ use crate::view::{
 use crate::words::run_ended;
 use magis_core::RunId;
 use magis_engine::DataFolder;
-use magis_engine::layers::llama::{Priority, WorkerCommand};
+use magis_engine::model::{Priority, WorkerCommand};
 use magis_platform::now_ms;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;

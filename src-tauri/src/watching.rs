@@ -7,7 +7,7 @@ use crate::problem::{Problem, named};
 use crate::state::{App, AppEvent, ModelSource, SummarisedWith, Summariser, Watched, Watching};
 use crate::view::{MemoryCounts, Summarising, UnreadableFiles, WaitReason, WatchView, WatchedIndex};
 use magis_core::{RepoId, RepoPath};
-use magis_engine::layers::repo::{WatchOptions, WhyPolling};
+use magis_engine::repository::{WatchOptions, WhyPolling};
 use magis_engine::{IdleReason, MachineUse, SummarisationBudget, SummarisationModel, WatchEvent};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

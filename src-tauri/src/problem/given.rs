@@ -4,9 +4,9 @@
 
 use magis_core::text::bytes;
 use magis_engine::EngineError;
-use magis_engine::layers::models::LibraryError;
-use magis_engine::layers::repo::RepoError;
-use magis_engine::layers::store::{LeaseError, StoreError};
+use magis_engine::models::LibraryError;
+use magis_engine::records::{LeaseError, StoreError};
+use magis_engine::repository::RepoError;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 

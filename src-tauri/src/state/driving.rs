@@ -5,8 +5,7 @@
 use crate::view::RunUpdate;
 use magis_core::RunId;
 use magis_engine::EngineLimits;
-use magis_engine::layers::llama::WorkerModel;
-use magis_engine::layers::llm::LanguageModel;
+use magis_engine::model::{LanguageModel, WorkerModel};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;

@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use magis_core::{RepoId, RunId};
 use magis_engine::EngineLimits;
-use magis_engine::layers::models::FetchedModel;
+use magis_engine::models::FetchedModel;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 use tauri_specta::Event;

@@ -2,7 +2,7 @@
 
 use super::repository::MemoryCounts;
 use magis_core::{RepoId, RunId};
-use magis_engine::layers::store::Summary;
+use magis_engine::records::Summary;
 use magis_engine::{
     ExportedMemory, FileMemory, ImportedMemory, MemoryDayTotals, MemoryState, Remembered, SummaryNotNeeded,
 };

@@ -1,8 +1,8 @@
 //! Models: what is here, what can be fetched, whether it fits and how fast it was.
 
 use crate::problem::Problem;
-use magis_engine::layers::models::Fit;
-use magis_engine::layers::store::Speed;
+use magis_engine::models::Fit;
+use magis_engine::records::Speed;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -3,8 +3,8 @@
 use crate::problem::Problem;
 use magis_core::RepoId;
 use magis_engine::IndexState;
-use magis_engine::layers::repo::{BaseChoice, HeadState};
-use magis_engine::layers::store::Coverage;
+use magis_engine::records::Coverage;
+use magis_engine::repository::{BaseChoice, HeadState};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

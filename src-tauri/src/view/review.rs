@@ -1,8 +1,8 @@
 //! The patch of a run as a person reviews it, what they decide, and what became of it.
 
 use magis_core::{FileChange, MergeResult, RepoPath, RunId, TaskId};
-use magis_engine::layers::flow::Run;
-use magis_engine::layers::repo::{Applied, Committer, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Patch};
+use magis_engine::repository::{Applied, Committer, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Patch};
+use magis_engine::state::Run;
 use magis_engine::{Application, ApplyTarget, Review};
 use serde::{Deserialize, Serialize};
 use specta::Type;

@@ -10,10 +10,10 @@ use magis_core::{
     MergeResult, Notice, Plan, RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
     TaskOutcome, Verdict,
 };
-use magis_engine::layers::flow::{Attempt, AttemptState, Run, TaskState};
-use magis_engine::layers::repo::text_diff;
-use magis_engine::layers::store::{Call, CallOrigin, CallTotals, StoredEvent};
+use magis_engine::records::{Call, CallOrigin, CallTotals, StoredEvent};
+use magis_engine::repository::text_diff;
 use magis_engine::stage_of_step;
+use magis_engine::state::{Attempt, AttemptState, Run, TaskState};
 use serde::Serialize;
 use serde_json::Value;
 use specta::Type;

@@ -2,7 +2,7 @@
 
 use super::stage::StageView;
 use magis_core::{ModelReview, RepoId, RunId, RunOutcome, model_label};
-use magis_engine::layers::store::{
+use magis_engine::records::{
     CreationOrder, ListedRun, RunEntry, RunListPage, RunOrigin, RunQuery, SnippetSpan, Standing, StoredStatus,
     TextSource,
 };

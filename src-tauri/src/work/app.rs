@@ -5,8 +5,8 @@ use crate::state::{App, AppEvent, Watching};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
 use magis_core::text::{bytes, count};
 use magis_engine::Magis;
-use magis_engine::layers::models::MINIMUM_CONTEXT;
-use magis_engine::layers::store::{RunFilter, RunQuery, StoredStatus};
+use magis_engine::models::MINIMUM_CONTEXT;
+use magis_engine::records::{RunFilter, RunQuery, StoredStatus};
 use magis_platform::{memory, now_ms};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl App {
     pub fn info(&self) -> Result<AppInfo, Problem> {
         let magis = self.magis()?;
         let data = &self.launch().data;
-        let first_page = magis.store().run_page(&RunQuery {
+        let first_page = magis.run_page(&RunQuery {
             limit: 1,
             ..RunQuery::default()
         })?;
@@ -44,14 +44,14 @@ impl App {
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
             memory_bytes: memory::total().unwrap_or(0),
             available_memory_bytes: memory::available().unwrap_or(0),
-            first_start: first_page.rows.is_empty() && magis.store().repositories()?.is_empty(),
+            first_start: first_page.rows.is_empty() && magis.repositories()?.is_empty(),
             opened: self.launch().opening.clone(),
         })
     }
 
     /// What a person set, and the usual values for what nobody set: an older version knew fewer settings.
     pub fn settings(&self) -> Result<Settings, Problem> {
-        let kept: Option<serde_json::Map<String, Value>> = self.magis()?.store().setting(SETTINGS)?;
+        let kept: Option<serde_json::Map<String, Value>> = self.magis()?.setting(SETTINGS)?;
         let mut all = serde_json::to_value(Settings::default()).unwrap_or_default();
         if let (Some(all), Some(mut kept)) = (all.as_object_mut(), kept) {
             for (before, name) in RENAMED_SETTINGS {
@@ -80,7 +80,7 @@ impl App {
             editor: settings.editor.filter(|editor| !editor.trim().is_empty()),
             ..settings
         };
-        self.magis()?.store().put_setting(SETTINGS, &within)?;
+        self.magis()?.put_setting(SETTINGS, &within)?;
         self.notify(AppEvent::Settings);
         Watching::obey(self)
     }
@@ -115,7 +115,7 @@ impl App {
     pub fn doctor(&self) -> Result<Vec<DoctorLine>, Problem> {
         let magis = self.magis()?;
         let mut lines = vec![database(&magis), memory(), self.model_line(&magis)?];
-        for known in magis.store().repositories()? {
+        for known in magis.repositories()? {
             let found = magis.open_repository(known.id).map_err(Problem::from);
             let state = found.and_then(|repository| Ok(repository.state()?));
             lines.push(match state {
@@ -181,7 +181,7 @@ impl App {
             };
             let _ = writeln!(text, "model: {name}, {}, {state}", bytes(model.bytes));
         }
-        let runs = magis.store().runs(&RunFilter {
+        let runs = magis.runs(&RunFilter {
             limit: 100,
             ..RunFilter::default()
         })?;
@@ -200,7 +200,7 @@ impl App {
                 count(run.tokens as usize, "token"),
                 count(run.size.files as usize, "file")
             );
-            for total in magis.store().call_totals(run.id)? {
+            for total in magis.call_totals(run.id)? {
                 let _ = writeln!(
                     text,
                     "  {}: {}, {} read, {} reused, {} written, {} ms, asked again: {}",
@@ -246,7 +246,7 @@ fn stands(status: StoredStatus, outcome: Option<&magis_core::RunOutcome>) -> Str
 }
 
 fn database(magis: &Magis) -> DoctorLine {
-    match magis.store().check() {
+    match magis.check_database() {
         Ok(()) => fine(Problem::new("database_fine", "The database is sound.", "")),
         Err(error) => wrong(error.into()),
     }

@@ -11,10 +11,10 @@ impl App {
     /// cannot be erased now is tried again at the next start.
     pub fn erase_removed(&self, before: i64) {
         let Ok(magis) = self.magis() else { return };
-        for run in magis.store().removed_runs(before).unwrap_or_default() {
+        for run in magis.removed_runs(before).unwrap_or_default() {
             drop(magis.delete_run(run));
         }
-        for repo in magis.store().removed_repositories(before).unwrap_or_default() {
+        for repo in magis.removed_repositories(before).unwrap_or_default() {
             if magis.delete_repository(repo).is_ok() {
                 self.head_files().remove(&repo);
             }

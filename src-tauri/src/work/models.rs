@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use crate::state::{App, AppEvent};
 use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
-use magis_engine::layers::models::{
+use magis_engine::models::{
     CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
     ModelId, Verification, fits,
 };
@@ -262,5 +262,5 @@ fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Resu
 }
 
 fn measured(magis: &Magis, sha256: &str) -> Result<Option<MeasuredSpeed>, Problem> {
-    Ok(magis.store().speed_of(sha256)?.map(Into::into))
+    Ok(magis.speed_of(sha256)?.map(Into::into))
 }

@@ -23,7 +23,7 @@ impl App {
     /// Opens a file of a repository's work tree in the editor of the settings, or in the first known one that is here.
     pub fn open_in_editor(&self, repo: RepoId, path: &str, line: u32) -> Result<(), Problem> {
         let path = RepoPath::new(path)?;
-        let root = self.magis()?.store().repository(repo)?.root;
+        let root = self.magis()?.repository(repo)?.root;
         let file = Path::new(&root).join(path.as_str());
         if !file.is_file() {
             return Err(Problem::new(

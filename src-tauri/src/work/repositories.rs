@@ -5,8 +5,8 @@ use crate::state::{App, AppEvent, HeadFiles, Watching};
 use crate::view::{BaseRequest, BranchName, MemoryCounts, RepositoryRow, SampleIssue, WatchView};
 use magis_core::{CommitId, RepoId};
 use magis_engine::Magis;
-use magis_engine::layers::repo::{BaseChoice, HeadState, RepositoryState};
-use magis_engine::layers::store::RepositoryEntry;
+use magis_engine::records::RepositoryEntry;
+use magis_engine::repository::{BaseChoice, HeadState, RepositoryState};
 use magis_platform::now_ms;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ impl App {
     /// All repositories, the last used first, each as it stands now.
     pub fn repositories(&self) -> Result<Vec<RepositoryRow>, Problem> {
         let magis = self.magis()?;
-        let known = magis.store().repositories()?;
+        let known = magis.repositories()?;
         known.into_iter().map(|known| self.row(&magis, known)).collect()
     }
 
@@ -25,7 +25,7 @@ impl App {
         let repo = magis.add_repository(path)?;
         self.notify(AppEvent::Repositories);
         self.notify(AppEvent::Runs(None));
-        self.row(&magis, magis.store().repository(repo)?)
+        self.row(&magis, magis.repository(repo)?)
     }
 
     /// Takes a repository off the list. What memory holds of it and its search index are erased when the window closes; until
@@ -33,7 +33,7 @@ impl App {
     pub fn remove_repository(&self, repo: RepoId) -> Result<(), Problem> {
         let magis = self.magis()?;
         for run in self.driving().driven() {
-            if magis.store().run(run)?.entry.repo == Some(repo) {
+            if magis.run(run)?.entry.repo == Some(repo) {
                 return Err(Problem::new(
                     "run_active",
                     format!("run {run} of this repository is being worked on, or waits for its turn"),
@@ -42,7 +42,7 @@ impl App {
             }
         }
         self.watching().end_of(repo);
-        magis.store().remove_repository(repo, now_ms())?;
+        magis.remove_repository(repo, now_ms())?;
         self.notify(AppEvent::Repositories);
         self.notify(AppEvent::Runs(None));
         Ok(())
@@ -50,7 +50,7 @@ impl App {
 
     /// Puts a repository back into the list, with everything that memory holds of it.
     pub fn undo_remove_repository(&self, repo: RepoId) -> Result<(), Problem> {
-        self.magis()?.store().restore_repository(repo)?;
+        self.magis()?.restore_repository(repo)?;
         self.notify(AppEvent::Repositories);
         self.notify(AppEvent::Runs(None));
         Ok(())
@@ -131,7 +131,7 @@ impl App {
             problem: None,
             memory: None,
             index: None,
-            runs: magis.store().run_count(repo)?,
+            runs: magis.run_count(repo)?,
         };
         let state = magis
             .open_repository(repo)

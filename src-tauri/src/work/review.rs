@@ -6,7 +6,7 @@ use crate::state::{App, AppEvent};
 use crate::view::{AppliedKind, AppliedView, ApplyRequest, ConflictView, FileTexts, PatchView, ReviewState};
 use magis_core::{MergeResult, RepoPath, RunId};
 use magis_engine::AppliedRun;
-use magis_engine::layers::repo::{FilePatchKind, Patch};
+use magis_engine::repository::{FilePatchKind, Patch};
 use magis_platform::now_ms;
 
 impl App {
@@ -33,14 +33,14 @@ impl App {
 
     /// How far the review of a run is.
     pub fn review(&self, run: RunId) -> Result<ReviewState, Problem> {
-        let kept: Option<serde_json::Value> = self.magis()?.store().review(run)?;
+        let kept: Option<serde_json::Value> = self.magis()?.review(run)?;
         let read = kept.and_then(|value| serde_json::from_value(value).ok());
         Ok(read.unwrap_or_default())
     }
 
     /// Keeps how far a review is.
     pub fn save_review(&self, run: RunId, review: &ReviewState) -> Result<(), Problem> {
-        Ok(self.magis()?.store().put_review(run, review, now_ms())?)
+        Ok(self.magis()?.put_review(run, review, now_ms())?)
     }
 
     /// Where what a person accepted does not fit the working tree as it is.

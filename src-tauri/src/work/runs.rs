@@ -8,7 +8,7 @@ use crate::view::{
     StageView, UsageDay, stages,
 };
 use magis_core::{RepoPath, RunId};
-use magis_engine::layers::store::{CallId, DayTotals};
+use magis_engine::records::{CallId, DayTotals};
 use magis_engine::{Magis, stage_of_step};
 use magis_platform::now_ms;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::path::Path;
 impl App {
     /// A page of the list of runs.
     pub fn runs_page(&self, filter: RunListFilter) -> Result<RunPage, Problem> {
-        let page = self.magis()?.store().run_page(&filter.into())?;
+        let page = self.magis()?.run_page(&filter.into())?;
         let driven = self.driving().driven();
         Ok(RunPage::new(page, |run| driven.contains(&run)))
     }
@@ -25,14 +25,14 @@ impl App {
     /// A run, all of it, as its log says.
     pub fn run_view(&self, run: RunId) -> Result<RunView, Problem> {
         let magis = self.magis()?;
-        let events = magis.store().events(run)?;
+        let events = magis.events(run)?;
         let state = magis.state(run)?;
         let texts = magis.texts(run)?;
         Ok(RunView::new(RunFacts {
             row: self.run_row(run)?,
             state: &state,
             events: &events,
-            totals: &magis.store().call_totals(run)?,
+            totals: &magis.call_totals(run)?,
             base_text: &|path| texts.before(path),
             applied: applied(&magis, run)?,
         }))
@@ -41,21 +41,20 @@ impl App {
     /// A run as lists show it.
     pub fn run_row(&self, run: RunId) -> Result<RunRow, Problem> {
         let magis = self.magis()?;
-        let store = magis.store();
-        Ok(RunRow::new(&store.run(run)?.entry, store.tags(run)?, |run| {
+        Ok(RunRow::new(&magis.run(run)?.entry, magis.tags(run)?, |run| {
             self.driving().drives(run)
         }))
     }
 
     /// The model calls of a run, in the order in which they finished.
     pub fn calls(&self, run: RunId) -> Result<Vec<CallRow>, Problem> {
-        let calls = self.magis()?.store().calls(run)?;
+        let calls = self.magis()?.calls(run)?;
         Ok(calls.iter().map(Into::into).collect())
     }
 
     /// One model call with its words.
     pub fn call_text(&self, run: RunId, call: i64) -> Result<CallText, Problem> {
-        let found = self.magis()?.store().call(CallId(call))?;
+        let found = self.magis()?.call(CallId(call))?;
         let gone = || {
             Problem::new(
                 "no_call",
@@ -68,7 +67,7 @@ impl App {
 
     /// Gives a run exactly these tags.
     pub fn set_tags(&self, run: RunId, tags: &[String]) -> Result<(), Problem> {
-        self.magis()?.store().set_tags(run, tags)?;
+        self.magis()?.set_tags(run, tags)?;
         self.notify(AppEvent::Runs(Some(run)));
         Ok(())
     }
@@ -83,7 +82,7 @@ impl App {
                 "Stop it first.",
             ));
         }
-        self.magis()?.store().remove_run(run, now_ms())?;
+        self.magis()?.remove_run(run, now_ms())?;
         self.notify(AppEvent::Runs(None));
         Ok(DeleteTicket {
             ticket: run.0,
@@ -95,7 +94,7 @@ impl App {
 
     /// Puts a deleted run back.
     pub fn undo_delete(&self, ticket: i64) -> Result<(), Problem> {
-        self.magis()?.store().restore_run(RunId(ticket))?;
+        self.magis()?.restore_run(RunId(ticket))?;
         self.notify(AppEvent::Runs(None));
         Ok(())
     }
@@ -128,9 +127,9 @@ impl App {
     /// What all runs cost by day, the first day first.
     pub fn usage(&self) -> Result<Vec<UsageDay>, Problem> {
         let magis = self.magis()?;
-        let runs: BTreeMap<String, u32> = magis.store().runs_by_day()?.into_iter().collect();
+        let runs: BTreeMap<String, u32> = magis.runs_by_day()?.into_iter().collect();
         let mut days: BTreeMap<String, Vec<DayTotals>> = BTreeMap::new();
-        for total in magis.store().day_totals(None)? {
+        for total in magis.day_totals(None)? {
             days.entry(total.day.clone()).or_default().push(total);
         }
         let day = |(day, totals): (String, Vec<DayTotals>)| UsageDay {

@@ -6,20 +6,20 @@ use crate::state::{App, AppEvent, Driving, Halt, ModelSource, Sink};
 use crate::view::{Estimate, RunRow, RunUpdate, SolveForm, SteeringRequest};
 use magis_core::{QaMode, RepoId, RunId, Stage};
 use magis_engine::EngineError;
-use magis_engine::layers::store::{LeaseError, RunFilter, RunOrigin, StoredStatus};
+use magis_engine::records::{LeaseError, RunFilter, RunOrigin, StoredStatus};
 use magis_platform::now_ms;
 use std::path::PathBuf;
 
 impl App {
     /// What was typed for the next run of a repository.
     pub fn draft(&self, repo: RepoId) -> Result<Option<SolveForm>, Problem> {
-        let kept: Option<serde_json::Value> = self.magis()?.store().draft(repo)?;
+        let kept: Option<serde_json::Value> = self.magis()?.draft(repo)?;
         Ok(kept.and_then(|value| serde_json::from_value(value).ok()))
     }
 
     /// Keeps what was typed.
     pub fn save_draft(&self, draft: &SolveForm) -> Result<(), Problem> {
-        Ok(self.magis()?.store().put_draft(draft.repo, draft, now_ms())?)
+        Ok(self.magis()?.put_draft(draft.repo, draft, now_ms())?)
     }
 
     /// How long such a run takes, from runs that ended here with the same model and effort.
@@ -27,7 +27,7 @@ impl App {
         let magis = self.magis()?;
         let model = self.model_of(form)?;
         let qa = if form.qa { QaMode::Review } else { QaMode::Skip };
-        let ended = magis.store().runs(&RunFilter {
+        let ended = magis.runs(&RunFilter {
             status: Some(StoredStatus::Ended),
             limit: 200,
             ..RunFilter::default()
@@ -38,7 +38,7 @@ impl App {
             if !whole || entry.model != model || times.len() == 10 {
                 continue;
             }
-            let request = magis.store().run(entry.id)?.request;
+            let request = magis.run(entry.id)?.request;
             if (request.top_k, request.max_rounds, request.qa) == (form.top_k, form.max_rounds, qa) {
                 times.push(entry.worked_ms as f64 / 1000.0);
             }
@@ -54,15 +54,15 @@ impl App {
     pub fn prepare_run(&self, form: SolveForm) -> Result<RunId, Problem> {
         let magis = self.magis()?;
         let repo = form.repo;
-        let root = PathBuf::from(magis.store().repository(repo)?.root);
+        let root = PathBuf::from(magis.repository(repo)?.root);
         let model = self.model_of(&form)?;
         let request = form.request(root, Some(model));
         let prepared = match self.driving().models() {
             ModelSource::Worker => magis.prepare(request, &self.settings()?.limits())?,
             ModelSource::Given(model) => magis.prepare_for(request, model.as_ref())?,
         };
-        magis.store().set_run_status(prepared.run, StoredStatus::Queued)?;
-        magis.store().clear_draft(repo)?;
+        magis.set_run_status(prepared.run, StoredStatus::Queued)?;
+        magis.clear_draft(repo)?;
         self.notify(AppEvent::Repositories);
         Ok(prepared.run)
     }
@@ -85,11 +85,11 @@ impl App {
                 return Err(EngineError::RunOver(run).into());
             }
             magis.repository_id_of(run)?;
-            magis.store().restore_run(run)?;
+            magis.restore_run(run)?;
             if let Some(lease) = magis.driven_elsewhere(run)? {
                 return Err(LeaseError::HeldBy(lease).into());
             }
-            Ok(magis.store().set_run_status(run, StoredStatus::Queued)?)
+            Ok(magis.set_run_status(run, StoredStatus::Queued)?)
         })
         .await?;
         Driving::enqueue(self, run);

@@ -86,7 +86,7 @@ fn what_an_older_version_set_stays_set() {
     let window = Window::new(script());
     let magis = window.app.magis().unwrap();
     let older = serde_json::json!({ "theme": "dark", "top_k": 7, "gone": true, "warm": true });
-    magis.store().put_setting("window/settings", &older).unwrap();
+    magis.put_setting("window/settings", &older).unwrap();
     let expected = Settings {
         theme: Theme::Dark,
         top_k: 7,
@@ -100,7 +100,7 @@ fn what_an_older_version_set_stays_set() {
 async fn a_database_of_a_newer_version_is_told_by_every_command() {
     let window = Window::new(script());
     window.add();
-    let database = window.app.magis().unwrap().store().path().to_owned();
+    let database = window.app.magis().unwrap().database().to_owned();
     let Window { app, folder } = window;
     drop(app);
     // SQLite keeps the version at byte 60 of the file, the greatest byte first.

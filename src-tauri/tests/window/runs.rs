@@ -5,7 +5,7 @@ use crate::support::{Window, all_of, filter, form, listed, onto, until_step, unt
 use magis_app::Halt;
 use magis_app::views::{CandidateState, ExportFormat, RunListFilter, RunOrder, RunStatus, RunUpdate, SteeringRequest};
 use magis_core::Stage;
-use magis_engine::layers::llm::{ScriptedModel, ScriptedReply};
+use magis_llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
 use std::fs;
 

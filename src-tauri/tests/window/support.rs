@@ -8,8 +8,8 @@ use magis_app::views::{
 use magis_app::{App, LaunchOptions, ModelSource};
 use magis_core::{RepoId, RunId};
 use magis_engine::DataFolder;
-use magis_engine::layers::llama::{Priority, WorkerCommand};
-use magis_engine::layers::llm::ScriptedModel;
+use magis_engine::model::{Priority, WorkerCommand};
+use magis_llm::ScriptedModel;
 use magis_testkit::sample;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use crate::ground::script;
 use crate::support::Window;
 use magis_app::views::{IndexView, Settings, Summarising, UnreadableFiles, WaitReason, WatchView, WatchedIndex};
 use magis_core::RepoId;
-use magis_engine::layers::llm::{ScriptedModel, ScriptedReply};
+use magis_llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
 use std::fs;
 use std::time::{Duration, Instant};

@@ -18,8 +18,8 @@ use crate::failure::Failure;
 use crate::screen::{Screen, ask, tell};
 use clap::CommandFactory as _;
 use magis_core::RunId;
-use magis_engine::layers::llama::{Priority, WorkerCommand, worker};
-use magis_engine::layers::store::{Access, Erasure};
+use magis_engine::model::{Priority, WorkerCommand, worker};
+use magis_engine::records::{Access, Erasure};
 use magis_engine::{DataFolder, Magis};
 use std::process::ExitCode;
 
@@ -65,7 +65,7 @@ impl Place {
     /// Opens the data folder; this very program is the engine's worker as well.
     pub fn open(&self) -> Result<Magis, Failure> {
         let magis = Magis::open(self.data()?, worker_command()?)?;
-        match magis.store().access() {
+        match magis.access() {
             Access::ReadWrite => {}
             Access::DiskFull => {
                 tell("note: the disk of the data folder is full: past runs can be read, nothing can be recorded");

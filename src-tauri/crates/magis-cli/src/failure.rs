@@ -3,9 +3,9 @@
 use crate::exit::ExitStatus;
 use crate::render::clean;
 use magis_engine::EngineError;
-use magis_engine::layers::models::{FetchError, LibraryError};
-use magis_engine::layers::repo::{PatchError, ReadError, RepoError};
-use magis_engine::layers::store::{ArchiveError, StoreError};
+use magis_engine::models::{FetchError, LibraryError};
+use magis_engine::records::{ArchiveError, StoreError};
+use magis_engine::repository::{PatchError, ReadError, RepoError};
 use std::fmt::Write as _;
 use std::path::Path;
 

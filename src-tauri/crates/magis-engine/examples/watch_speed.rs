@@ -10,9 +10,9 @@
     reason = "what goes wrong ends it"
 )]
 
-use magis_engine::layers::llama::{Priority, WorkerCommand};
-use magis_engine::layers::repo::WatchOptions;
 use magis_engine::{DataFolder, Magis, WatchEvent};
+use magis_llama::{Priority, WorkerCommand};
+use magis_repo::WatchOptions;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -12,6 +12,7 @@ mod error;
 mod limits;
 mod magis;
 mod progress;
+mod record_queries;
 mod runs;
 
 pub use calls::stage_of_step;
@@ -27,15 +28,50 @@ pub use limits::{EngineLimits, USUAL_CONTEXT};
 pub use magis::Magis;
 pub use progress::Progress;
 pub use runs::{
-    Application, AppliedRun, ApplyTarget, DriveEnd, Eta, Prepared, Review, RunTexts, SolveRequest, StageTimes,
-    Steering, Worked, transcript,
+    Application, AppliedRun, ApplyTarget, DataCheck, DriveEnd, Eta, Prepared, Review, RunTexts, SolveRequest,
+    StageTimes, Steering, Worked, check_data, transcript,
 };
 
-/// What the front ends (the command line, the window, the measures) need of the layers below.
-pub mod layers {
-    pub use {
-        magis_core as core, magis_flow as flow, magis_llama as llama, magis_llm as llm, magis_models as models,
-        magis_prompts as prompts, magis_repo as repo, magis_search as search, magis_store as store,
-        magis_syntax as syntax,
+/// The model as a front end meets it: loaded in a worker process, or given.
+pub mod model {
+    pub use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel, worker};
+    pub use magis_llm::{LanguageModel, LlmError};
+}
+
+/// The models that are here, and those that can be fetched.
+pub mod models {
+    pub use magis_models::{
+        CatalogEntry, FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, FetchedModel, Fit,
+        InstalledModel, LibraryError, MINIMUM_CONTEXT, MemoryNeed, ModelFile, ModelId, ModelIdError, ModelLibrary,
+        ModelPurpose, Verification, fits,
     };
+}
+
+/// The person's repository: its state, its changes, and patches.
+pub mod repository {
+    pub use magis_repo::{
+        Applied, BaseChoice, ChangedPaths, Committer, Conflict, FileEntry, FilePatch, FilePatchKind, GitPart, HeadMove,
+        HeadPlace, HeadState, Hunk, HunkNumber, Patch, PatchError, ReadError, RepoChange, RepoError, Repository,
+        RepositoryState, Selection, WatchOptions, WhyPolling, blob_of, text_diff,
+    };
+}
+
+/// What is kept of runs, repositories and memory.
+pub mod records {
+    pub use magis_store::{
+        Access, ArchiveError, Call, CallId, CallKind, CallOrigin, CallRecord, CallTotals, Coverage, CreationOrder,
+        DayTotals, DeletedRepository, DeletedRun, Erasure, Lease, LeaseError, ListedRun, MemoryFileError,
+        RepositoryEntry, Reuse, RunEntry, RunFilter, RunHit, RunListPage, RunOrigin, RunQuery, RunSearch, SnippetSpan,
+        Speed, Standing, StoreError, StoredEvent, StoredRun, StoredStatus, Summary, TextSource,
+    };
+}
+
+/// The state of a run: the fold of its log.
+pub mod state {
+    pub use magis_flow::{Attempt, AttemptState, Run, TaskState};
+}
+
+/// What files are ranked by.
+pub mod ranking {
+    pub use magis_search::{Retention, ScoredSymbol, Signal, Signals};
 }

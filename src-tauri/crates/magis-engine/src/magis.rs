@@ -18,11 +18,6 @@ pub struct Magis {
 }
 
 impl Magis {
-    /// The store.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
     /// The models.
     pub fn library(&self) -> &ModelLibrary {
         &self.library

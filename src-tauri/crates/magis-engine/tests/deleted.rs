@@ -13,13 +13,13 @@ mod traces;
 
 use ground::{Ground, git, hang_at, script_after};
 use magis_core::{Hint, Issue, RepoId, RunId, Stage};
-use magis_engine::layers::llm::ScriptedModel;
-use magis_engine::layers::repo::{BaseChoice, Committer, HunkNumber, Snapshot};
-use magis_engine::layers::search::{Retention, Signals};
-use magis_engine::layers::store::Erasure;
 use magis_engine::{
     ApplyTarget, DriveEnd, EngineLimits, LocateExtent, Locator, Progress, Review, SolveRequest, Steering, WithCode,
 };
+use magis_llm::ScriptedModel;
+use magis_repo::{BaseChoice, Committer, HunkNumber, Snapshot};
+use magis_search::{Retention, Signals};
+use magis_store::Erasure;
 use magis_testkit::{mark, sample};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,7 +169,7 @@ impl Scene {
         magis.steer(run, Steering::Speak { text: words }).unwrap();
         let end = self.ground.drive(run, model.clone()).await.unwrap();
         assert!(matches!(end, DriveEnd::Ended(_)), "{end:?}");
-        magis.store().set_tags(run, &[self.of(TAG).to_owned()]).unwrap();
+        magis.set_tags(run, &[self.of(TAG).to_owned()]).unwrap();
         let json = magis.export(run).unwrap();
         assert!(magis.markdown(run).unwrap().contains(self.of("code")));
         let again = magis
@@ -196,7 +196,7 @@ impl Scene {
         };
         let kept = json!({"edited": [["tally/filters.py", review.edited.values().next()]],
                           "message": review.commit_message});
-        magis.store().put_review(run, &kept, 1).unwrap();
+        magis.put_review(run, &kept, 1).unwrap();
         assert!(magis.review_conflicts(run, &review).unwrap().is_empty());
         magis.apply_review(run, ApplyTarget::Worktree, &review).unwrap();
         magis.undo(run).unwrap();
@@ -248,7 +248,7 @@ impl Scene {
         let own = format!("Days, says {}.", self.of("own words"));
         magis.correct_summary(self.repo, &path, &own).unwrap();
         let draft = json!({ "issue": self.of("draft") });
-        magis.store().put_draft(self.repo, &draft, 1).unwrap();
+        magis.put_draft(self.repo, &draft, 1).unwrap();
     }
 
     fn base(&self) -> magis_core::Base {
@@ -391,11 +391,7 @@ async fn a_run_that_stays_keeps_every_file_that_it_read_and_made() {
     assert_eq!(deleted.erasure, Erasure::Complete);
     assert!(files() == before, "the files of the other run are as they were");
     magis
-        .apply(
-            second,
-            ApplyTarget::Worktree,
-            &magis_engine::layers::repo::Selection::All,
-        )
+        .apply(second, ApplyTarget::Worktree, &magis_repo::Selection::All)
         .unwrap();
 }
 
@@ -440,7 +436,7 @@ async fn a_deletion_that_was_killed_is_finished_at_the_next_opening() {
     let scene = Scene::new();
     let (run, _) = scene.ground.solve(scene.wish(), scene.model()).await;
     // What a kill leaves right after the rows are gone: the database's part without what follows it.
-    scene.ground.magis.store().delete_run(run, 1).unwrap();
+    scene.ground.store().delete_run(run, 1).unwrap();
     ground::open(scene.ground.folder.path());
     let left = scene.found(&of_the_run());
     assert!(left.is_empty(), "left of the run:\n{}", told(&left));

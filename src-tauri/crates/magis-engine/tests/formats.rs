@@ -14,10 +14,10 @@ mod ground;
 
 use ground::{Ground, open, script, script_after};
 use magis_core::{FileAction, Hint, HintsMode, RepoPath, Role, RunId, Stage, TaskId};
-use magis_engine::layers::llm::ScriptedModel;
-use magis_engine::layers::repo::{Applied, Committer, HunkNumber};
-use magis_engine::layers::store::RunFilter;
 use magis_engine::{ApplyTarget, EngineLimits, Magis, Review, Steering};
+use magis_llm::ScriptedModel;
+use magis_repo::{Applied, Committer, HunkNumber};
+use magis_store::RunFilter;
 use magis_testkit::sample;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +56,7 @@ fn opened(fixture: &Path) -> (TempDir, Magis) {
 }
 
 fn runs(magis: &Magis) -> Vec<RunId> {
-    let all = magis.store().runs(&RunFilter::default()).unwrap();
+    let all = magis.runs(&RunFilter::default()).unwrap();
     let mut runs: Vec<RunId> = all.into_iter().map(|run| run.id).collect();
     runs.sort_unstable();
     runs
@@ -102,19 +102,18 @@ fn what_stood_beside_the_runs_is_still_there() {
     for fixture in fixtures() {
         let (_folder, magis) = opened(&fixture);
         let runs = runs(&magis);
-        let store = magis.store();
-        let tagged = runs.iter().find(|run| store.tags(**run).unwrap() == ["bounds"]);
+        let tagged = runs.iter().find(|run| magis.tags(**run).unwrap() == ["bounds"]);
         let tagged = *tagged.expect("one run has a tag");
-        let review: Value = store.review(tagged).unwrap().expect("it has a review");
+        let review: Value = magis.review(tagged).unwrap().expect("it has a review");
         assert_eq!(review["message"], "Compare the last day, too");
         let applied = magis.applied(tagged).unwrap().expect("its patch was applied");
         assert!(matches!(applied.applied, Applied::Branch { .. }), "{applied:?}");
-        let repo = store.run(tagged).unwrap().entry.repo.unwrap();
-        assert_eq!(store.draft(repo).unwrap(), Some(json!({ "issue": "Half written" })));
-        let own = store.latest_summary(repo, &filters()).unwrap().unwrap();
+        let repo = magis.run(tagged).unwrap().entry.repo.unwrap();
+        assert_eq!(magis.draft(repo).unwrap(), Some(json!({ "issue": "Half written" })));
+        let own = magis.latest_summary(repo, &filters()).unwrap().unwrap();
         assert_eq!(own.kept.text, "Chooses entries, says a person.");
-        assert!(!store.reuses(repo).unwrap().is_empty(), "summaries were used again");
-        assert_eq!(store.setting("fixture").unwrap(), Some(json!({ "kept": true })));
+        assert!(!magis.reuses(repo).unwrap().is_empty(), "summaries were used again");
+        assert_eq!(magis.setting("fixture").unwrap(), Some(json!({ "kept": true })));
     }
 }
 
@@ -215,15 +214,15 @@ async fn failed(ground: &Ground) {
 
 /// What the data folder keeps beside the logs.
 fn kept_beside(ground: &Ground, run: RunId) {
-    let (magis, store) = (&ground.magis, ground.magis.store());
-    let repo = store.run(run).unwrap().entry.repo.unwrap();
-    store.set_tags(run, &["bounds".to_owned()]).unwrap();
+    let magis = &ground.magis;
+    let repo = magis.run(run).unwrap().entry.repo.unwrap();
+    magis.set_tags(run, &["bounds".to_owned()]).unwrap();
     let review = Review {
         accepted: BTreeSet::from([HunkNumber(1)]),
         edited: BTreeMap::new(),
         commit_message: Some("Compare the last day, too".to_owned()),
     };
-    store
+    magis
         .put_review(run, &json!({ "message": review.commit_message }), 1)
         .unwrap();
     let identity = Committer {
@@ -238,8 +237,8 @@ fn kept_beside(ground: &Ground, run: RunId) {
     magis
         .correct_summary(repo, &filters(), "Chooses entries, says a person.")
         .unwrap();
-    store.put_draft(repo, &json!({ "issue": "Half written" }), 1).unwrap();
-    store.put_setting("fixture", &json!({ "kept": true })).unwrap();
+    magis.put_draft(repo, &json!({ "issue": "Half written" }), 1).unwrap();
+    magis.put_setting("fixture", &json!({ "kept": true })).unwrap();
 }
 
 #[tokio::test]

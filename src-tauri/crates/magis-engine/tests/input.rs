@@ -10,9 +10,9 @@ mod ground;
 
 use ground::{Ground, open, script, script_after, wish};
 use magis_core::{RunEvent, RunOutcome, Speaker, Speech, TaskOutcome, Turn};
-use magis_engine::layers::llm::{LanguageModel, ScriptedModel, ScriptedReply};
-use magis_engine::layers::store::RunFilter;
 use magis_engine::{DriveEnd, EngineError, SolveRequest};
+use magis_llm::{LanguageModel, ScriptedModel, ScriptedReply};
+use magis_store::RunFilter;
 use magis_testkit::{FixtureRepo, sample};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,11 +27,7 @@ fn an_issue_that_says_nothing_is_refused_with_what_to_do() {
     assert!(refusal(&ground, ground.wish("  \n")).to_string().contains("empty"));
     let address = refusal(&ground, ground.wish("https://example.org/x/y/issues/7"));
     assert!(address.to_string().contains("paste its text"), "{address}");
-    assert_eq!(
-        ground.magis.store().runs(&RunFilter::default()).unwrap(),
-        [],
-        "no run was made"
-    );
+    assert_eq!(ground.magis.runs(&RunFilter::default()).unwrap(), [], "no run was made");
 }
 
 #[test]
@@ -76,8 +72,7 @@ async fn an_answer_that_loops_or_is_empty_is_asked_for_once_more_and_the_run_goe
         assert_eq!(ground.calls(run, "open"), 2, "asked once more, and then no more");
         ground
             .magis
-            .store()
-            .drop_summaries(ground.magis.store().repositories().unwrap()[0].id)
+            .drop_summaries(ground.magis.repositories().unwrap()[0].id)
             .unwrap();
     }
 }
@@ -133,11 +128,7 @@ async fn crlf_and_a_missing_final_newline_stay_as_they_were() {
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     ground
         .magis
-        .apply(
-            run,
-            magis_engine::ApplyTarget::Worktree,
-            &magis_engine::layers::repo::Selection::All,
-        )
+        .apply(run, magis_engine::ApplyTarget::Worktree, &magis_repo::Selection::All)
         .unwrap();
     let expected = text.replace("since <= entry.day < until", "since <= entry.day <= until");
     assert_eq!(ground.read("tally/filters.py"), expected);
@@ -165,7 +156,7 @@ async fn a_repository_that_changes_during_the_run_does_not_change_the_run() {
             .patch
             .contains("-    return since <= entry.day < until\n")
     );
-    let all = magis_engine::layers::repo::Selection::All;
+    let all = magis_repo::Selection::All;
     let conflict = ground
         .magis
         .apply(run, magis_engine::ApplyTarget::Worktree, &all)
@@ -186,7 +177,7 @@ async fn a_second_driver_of_the_same_data_folder_is_told_who_works() {
         .prepare_for(ground.wish(sample::UNTIL.text), &script())
         .unwrap()
         .run;
-    let store = ground.magis.store();
+    let store = ground.store();
     let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = i64::try_from(since_1970.unwrap().as_millis()).unwrap();
     let lease = store
@@ -208,7 +199,7 @@ async fn a_driver_that_lost_its_lease_stops_before_it_writes_into_anothers_log()
         .prepare_for(ground.wish(sample::UNTIL.text), &script())
         .unwrap()
         .run;
-    let store = ground.magis.store().clone();
+    let store = ground.store();
     let other_driver = ScriptedModel::new("other").answer(move |request| {
         if request.messages[1].content.contains("open the kick-off meeting") {
             let speech = Speech {

@@ -13,11 +13,11 @@ use async_trait::async_trait;
 use ground::{Ground, open, script};
 use magis_core::{RunEvent, RunId, RunOutcome};
 use magis_engine::DriveEnd;
-use magis_engine::layers::llm::{
+use magis_llm::{
     ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, ScriptedModel,
     TokenSink,
 };
-use magis_engine::layers::store::StoredStatus;
+use magis_store::StoredStatus;
 use magis_testkit::{fingerprint, sample};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -129,7 +129,7 @@ async fn a_run_killed_at_twenty_points_goes_on_where_it_was() {
         program.kill().unwrap();
         program.wait().unwrap();
         assert_eq!(
-            open(ground.folder.path()).store().run(run).unwrap().entry.status,
+            open(ground.folder.path()).run(run).unwrap().entry.status,
             StoredStatus::Interrupted,
             "killed after call {at}"
         );

@@ -10,10 +10,10 @@ mod ground;
 
 use ground::Ground;
 use magis_core::{Issue, SkipReason};
-use magis_engine::layers::llm::ScriptedModel;
-use magis_engine::layers::repo::BaseChoice;
-use magis_engine::layers::search::{Retention, Signals};
 use magis_engine::{EngineError, LocateExtent, Location, Locator, Preparing};
+use magis_llm::ScriptedModel;
+use magis_repo::BaseChoice;
+use magis_search::{Retention, Signals};
 use magis_testkit::FixtureRepo;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -10,10 +10,10 @@ mod ground;
 
 use ground::{Ground, script, script_after};
 use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
-use magis_engine::layers::llm::ScriptedModel;
-use magis_engine::layers::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
-use magis_engine::layers::store::MemoryFileError;
 use magis_engine::{EngineError, MemoryState, WithCode};
+use magis_llm::ScriptedModel;
+use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_store::MemoryFileError;
 use magis_testkit::FixtureRepo;
 use std::sync::Arc;
 
@@ -228,7 +228,7 @@ async fn memory_of_another_repository_and_a_text_under_a_wrong_hash_are_refused_
         matches!(error, EngineError::MemoryFile(MemoryFileError::Foreign { .. })),
         "{error}"
     );
-    assert_eq!(here.magis.store().all_summaries(foreign).unwrap(), []);
+    assert_eq!(here.magis.all_summaries(foreign).unwrap(), []);
 
     let missing = here
         .magis

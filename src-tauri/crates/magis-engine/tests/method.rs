@@ -12,8 +12,8 @@ use ground::{Ground, asked, script, script_after};
 use magis_core::{
     Decision, DescriptionSource, Hint, QaMode, RelevanceMode, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome,
 };
-use magis_engine::layers::llm::ScriptedModel;
 use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits, SolveRequest, Steering};
+use magis_llm::ScriptedModel;
 use magis_testkit::{fingerprint, sample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -41,7 +41,7 @@ async fn every_prompt_of_the_method_appears_in_a_run_with_two_tasks_and_an_older
     let (run, end) = ground.solve(ground.wish(sample::TWO_TASK_ISSUE), script()).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let mut steps: BTreeMap<String, u32> = BTreeMap::new();
-    for call in ground.magis.store().calls(run).unwrap() {
+    for call in ground.magis.calls(run).unwrap() {
         *steps.entry(call.record.step).or_default() += 1;
     }
     for prompt in [
@@ -359,7 +359,7 @@ async fn a_patch_is_applied_to_a_branch_and_taken_back() {
     let ground = Ground::new();
     let (run, _) = ground.solve(ground.wish(sample::UNTIL.text), script()).await;
     let before = ground.git(&["for-each-ref"]);
-    let identity = magis_engine::layers::repo::Committer {
+    let identity = magis_repo::Committer {
         name: "A".to_owned(),
         email: "a@example.org".to_owned(),
     };
@@ -367,7 +367,7 @@ async fn a_patch_is_applied_to_a_branch_and_taken_back() {
         name: "fix".to_owned(),
         identity: Some(identity),
     };
-    let all = magis_engine::layers::repo::Selection::All;
+    let all = magis_repo::Selection::All;
     let applied = ground.magis.apply(run, target, &all).unwrap();
     assert!(matches!(applied, AppliedRun::Repository(_)));
     assert!(ground.git(&["show", "fix"]).contains("<= until"));
@@ -380,7 +380,7 @@ async fn a_patch_is_applied_to_a_branch_and_taken_back() {
 #[tokio::test]
 async fn a_model_failure_pauses_the_run_and_resuming_makes_no_recorded_call_again() {
     let ground = Ground::new();
-    let died = || magis_engine::layers::llm::LlmError::WorkerDied {
+    let died = || magis_llm::LlmError::WorkerDied {
         reason: "test".to_owned(),
     };
     let whole = Arc::new(script());

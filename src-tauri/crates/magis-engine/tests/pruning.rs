@@ -10,7 +10,7 @@ mod ground;
 
 use ground::{Ground, git, script};
 use magis_core::RepoPath;
-use magis_engine::layers::store::Erasure;
+use magis_store::Erasure;
 use magis_testkit::sample;
 use std::fs;
 
@@ -39,7 +39,7 @@ async fn what_the_remaining_runs_need_stays() {
 async fn a_store_that_is_in_use_is_pruned_at_the_next_opening() {
     let ground = Ground::new();
     let (run, _) = ground.solve(ground.wish(sample::ISSUE), script()).await;
-    let repo = ground.magis.store().run(run).unwrap().entry.repo.unwrap();
+    let repo = ground.magis.run(run).unwrap().entry.repo.unwrap();
     let store = ground.magis.data().objects(repo);
     let objects = || git(&store, &["cat-file", "--batch-all-objects", "--batch-check"]);
     let reading = ground.magis.texts(run).unwrap();

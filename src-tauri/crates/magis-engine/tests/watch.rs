@@ -11,13 +11,13 @@ mod ground;
 
 use ground::{Ground, script, script_after};
 use magis_core::{RepoId, RepoPath};
-use magis_engine::layers::llm::{LanguageModel, LlmError, ScriptedModel, ScriptedReply};
-use magis_engine::layers::repo::{BaseChoice, ChangedPaths, GitPart, WatchOptions};
-use magis_engine::layers::store::Coverage;
 use magis_engine::{
     IdleReason, IndexState, MachineUse, MemoryState, SummarisationBudget, SummarisationModel, SummarisationSwitch,
     SummaryNotNeeded, Watch, WatchEvent,
 };
+use magis_llm::{LanguageModel, LlmError, ScriptedModel, ScriptedReply};
+use magis_repo::{BaseChoice, ChangedPaths, GitPart, WatchOptions};
+use magis_store::Coverage;
 use magis_testkit::sample;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -191,7 +191,7 @@ async fn files_are_described_until_none_is_left_and_again_when_they_change() {
     let model = Arc::new(script());
     let _switch = watched.summarise_in_background(model.clone());
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
-    let summaries = watched.ground.magis.store().summaries(watched.repo).unwrap().len();
+    let summaries = watched.ground.magis.summaries(watched.repo).unwrap().len();
     assert!(summaries > 3, "{summaries}");
     assert_eq!(
         model.calls() as usize,
@@ -255,7 +255,7 @@ async fn what_was_dropped_is_described_again() {
     let _switch = watched.summarise_in_background(Arc::new(script()));
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let (magis, repo) = (watched.ground.magis.clone(), watched.repo);
-    let path = magis.store().summaries(repo).unwrap()[0].kept.path.clone();
+    let path = magis.summaries(repo).unwrap()[0].kept.path.clone();
     magis.drop_summary(repo, &path).unwrap();
     watched.watch.recount();
     let again = watched
@@ -275,12 +275,7 @@ async fn uncommitted_work_is_left_alone() {
     let _switch = watched.summarise_in_background(Arc::new(script()));
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let draft = RepoPath::new("draft.py").unwrap();
-    let known = watched
-        .ground
-        .magis
-        .store()
-        .latest_summary(watched.repo, &draft)
-        .unwrap();
+    let known = watched.ground.magis.latest_summary(watched.repo, &draft).unwrap();
     assert_eq!(known, None);
 }
 

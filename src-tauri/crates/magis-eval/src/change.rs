@@ -4,8 +4,8 @@
 
 use anyhow::Result;
 use magis_core::{LineSpan, RepoPath};
-use magis_engine::layers::repo::{FilePatch, FilePatchKind, Hunk, Patch};
-use magis_engine::layers::syntax::{Outline, SymbolKind, outline};
+use magis_repo::{FilePatch, FilePatchKind, Hunk, Patch};
+use magis_syntax::{Outline, SymbolKind, outline};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,10 +11,10 @@ mod solve;
 
 use crate::args::{EvalCommand, ModelArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
-use magis_engine::layers::llama::{Priority, WorkerCommand, WorkerModel, worker};
-use magis_engine::layers::llm::LanguageModel as _;
+use magis_engine::model::{Priority, WorkerCommand, WorkerModel, worker};
 use magis_engine::{DataFolder, EngineLimits, Magis};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
+use magis_llm::LanguageModel as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;

@@ -4,8 +4,8 @@
 
 use anyhow::{Context as _, Result};
 use magis_core::{Evidence, LineSpan, RepoPath, RunEvent, RunOutcome, Stage};
-use magis_engine::layers::flow::Run;
-use magis_engine::layers::store::{CallRecord, RunArchive, StoredEvent};
+use magis_flow::Run;
+use magis_store::{CallRecord, RunArchive, StoredEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A recorded run.

@@ -12,10 +12,10 @@ pub use meter::{Answers, CHARACTERS_A_TOKEN, Meter, Spent, TYPICAL_MESSAGE, TYPI
 
 use anyhow::{Context as _, Result};
 use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
-use magis_engine::layers::llama::{Priority, WorkerCommand};
-use magis_engine::layers::llm::LanguageModel;
-use magis_engine::layers::repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_engine::model::{Priority, WorkerCommand};
 use magis_engine::{DataFolder, Magis};
+use magis_llm::LanguageModel;
+use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;

@@ -277,9 +277,7 @@ impl<'s> Measured<'s> {
         let kept: Vec<RepoPath> = record.kept().into_iter().collect();
         let gold: BTreeSet<RepoPath> = reference.files().into_iter().collect();
         let located = !record.files_were_given();
-        let spent = |call: &magis_engine::layers::store::CallRecord| {
-            u64::from(call.prompt_tokens) + u64::from(call.generated_tokens)
-        };
+        let spent = |call: &magis_store::CallRecord| u64::from(call.prompt_tokens) + u64::from(call.generated_tokens);
         InstanceRow {
             id: reference.id.clone(),
             outcome: record.outcome(),

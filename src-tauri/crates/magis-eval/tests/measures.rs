@@ -5,13 +5,13 @@ use magis_core::{
     FileTask, HintsMode, Issue, Judgement, LineSpan, MergeResult, QaMode, RelevanceMode, RepoPath, Round, RunEvent,
     RunId, RunOutcome, RunRequest, TaskId, TaskOutcome, TreeId, Verdict,
 };
-use magis_engine::layers::store::{ArchivedRun, CallKind, CallRecord, RunArchive, StoredEvent};
 use magis_eval::change::Change;
 use magis_eval::instances::{InstanceId, Reference};
 use magis_eval::measures::loss::Lost;
 use magis_eval::record::RunRecord;
 use magis_eval::report::{InstanceRow, RecordedInstance, RecordedSet, Report, SettingReport};
 use magis_eval::results::{Files, Hints, Judged, Memory, Method, Qa, Setting, TaskScore};
+use magis_store::{ArchivedRun, CallKind, CallRecord, RunArchive, StoredEvent};
 use std::path::PathBuf;
 
 const BASE: &str = "def one():\n    a = 1\n    return a\n\n\ndef two():\n    return 2\n";

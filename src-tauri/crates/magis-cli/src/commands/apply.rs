@@ -7,7 +7,7 @@ use crate::failure::{Failure, refuse_existing};
 use crate::render::{clean, count};
 use crate::screen::ask;
 use magis_core::RunId;
-use magis_engine::layers::repo::{Applied, Committer, HunkNumber, Patch, RepoError, Selection};
+use magis_engine::repository::{Applied, Committer, HunkNumber, Patch, RepoError, Selection};
 use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis};
 use std::collections::BTreeSet;
 use std::path::Path;

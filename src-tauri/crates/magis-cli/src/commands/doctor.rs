@@ -8,12 +8,11 @@ use crate::failure::Failure;
 use crate::render::{Tone, bytes, clean, count, span};
 use crate::screen::Screen;
 use crate::status::StatusLine;
-use magis_engine::DataFolder;
-use magis_engine::layers::llama::{LoadRequest, WorkerModel};
-use magis_engine::layers::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
-use magis_engine::layers::repo::{HeadState, Repository};
-use magis_engine::layers::store::{RunFilter, Store};
-use magis_platform::{memory, now_ms};
+use magis_engine::model::{LoadRequest, WorkerModel};
+use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
+use magis_engine::repository::{HeadState, Repository};
+use magis_engine::{DataFolder, check_data};
+use magis_platform::memory;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -109,26 +108,14 @@ fn system(report: &mut Report) -> Result<(), Failure> {
 }
 
 fn database(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
-    let folder = data.root();
-    let store = match Store::open(folder) {
-        Ok(store) => store,
+    let found = match check_data(data) {
+        Ok(found) => found,
         Err(error) => return report.failure("data folder", &error.into()),
     };
-    report.ok("data folder", &folder.display().to_string())?;
-    if let Err(error) = store.check() {
-        return report.failure("database", &error.into());
-    }
-    let runs = store
-        .runs(&RunFilter {
-            limit: u32::MAX,
-            ..RunFilter::default()
-        })?
-        .len();
-    let size = std::fs::metadata(store.path())
-        .map(|file| file.len())
-        .unwrap_or_default();
-    report.ok("database", &format!("sound, {}, {}", count(runs, "run"), bytes(size)))?;
-    if let Some(lease) = store.live_lease(now_ms())? {
+    report.ok("data folder", &data.root().display().to_string())?;
+    let runs = count(found.runs as usize, "run");
+    report.ok("database", &format!("sound, {runs}, {}", bytes(found.bytes)))?;
+    if let Some(lease) = found.driven {
         report.note(
             "database",
             &format!("run {} is being worked on by process {}", lease.run, lease.pid),

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::render::span;
 use crate::screen::tell;
 use magis_core::{RunId, RunOutcome};
-use magis_engine::layers::llama::WorkerModel;
+use magis_engine::model::WorkerModel;
 use magis_engine::{DriveEnd, EngineError, Magis};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use magis_engine::Magis;
-use magis_engine::layers::repo as git;
-use magis_engine::layers::store::RepositoryEntry;
+use magis_engine::records::RepositoryEntry;
+use magis_engine::repository as git;
 use std::path::{Path, PathBuf};
 
 /// The repository at `path`, where the data folder knows it. One that is gone from the disk is found by the folder it was in.
@@ -15,7 +15,6 @@ pub fn known_repository(magis: &Magis, path: &Path) -> Result<Option<RepositoryE
     };
     let root = plain(&root);
     Ok(magis
-        .store()
         .repositories()?
         .into_iter()
         .find(|known| plain(Path::new(&known.root)) == root))

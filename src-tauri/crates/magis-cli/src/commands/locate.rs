@@ -12,8 +12,8 @@ use crate::render::{Page, Tone, clean, count, thousands};
 use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_core::{Evidence, Issue};
-use magis_engine::layers::repo::{BaseChoice, Repository};
-use magis_engine::layers::search::{Retention, Signals};
+use magis_engine::ranking::{Retention, Signals};
+use magis_engine::repository::{BaseChoice, Repository};
 use magis_engine::{
     EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance, SYMBOLS_TO_JUDGE,
 };

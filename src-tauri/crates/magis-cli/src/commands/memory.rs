@@ -7,8 +7,8 @@ use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
 use crate::render::{Page, Table, Tone, bytes, clean, count, local_time, thousands};
 use magis_core::RepoPath;
-use magis_engine::layers::repo::BaseChoice;
-use magis_engine::layers::store::{RepositoryEntry, Summary};
+use magis_engine::records::{RepositoryEntry, Summary};
+use magis_engine::repository::BaseChoice;
 use magis_engine::{
     EngineError, EngineLimits, FileMemory, Magis, MemoryDayTotals, MemoryState, SummaryNotNeeded, WithCode,
 };
@@ -37,14 +37,14 @@ pub fn run(place: &Place, command: MemoryCommand) -> Result<ExitStatus, Failure>
 
 fn overview(place: &Place, magis: &Magis) -> Result<ExitStatus, Failure> {
     let screen = place.screen;
-    let repositories = magis.store().repositories()?;
+    let repositories = magis.repositories()?;
     if repositories.is_empty() {
         screen.line("There are no summaries yet: no run has read a repository.")?;
         return Ok(ExitStatus::Success);
     }
     let mut table = Table::new(&["REPOSITORY", ">FILES", ">TOKENS", "NEWEST", "FOLDER"]);
     for repository in &repositories {
-        let summaries = magis.store().summaries(repository.id)?;
+        let summaries = magis.summaries(repository.id)?;
         let tokens: u64 = summaries.iter().map(|summary| u64::from(summary.kept.tokens)).sum();
         let newest = summaries.iter().map(|summary| summary.kept.made_at).max();
         table

@@ -8,7 +8,7 @@ use crate::render::{Page, Tone, bytes, clean};
 use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_engine::USUAL_CONTEXT;
-use magis_engine::layers::models::{
+use magis_engine::models::{
     CatalogEntry, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, LibraryError,
     ModelId, ModelLibrary, ModelPurpose, Verification, fits,
 };

@@ -9,8 +9,8 @@ use crate::failure::{Failure, exists_already};
 use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
 use crate::screen::tell;
 use magis_core::RunId;
-use magis_engine::layers::repo::Patch;
-use magis_engine::layers::store::{DeletedRun, RunEntry, RunFilter, RunSearch, SnippetSpan, StoredStatus, TextSource};
+use magis_engine::records::{DeletedRun, RunEntry, RunFilter, RunSearch, SnippetSpan, StoredStatus, TextSource};
+use magis_engine::repository::Patch;
 use magis_engine::{EngineError, Magis};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -75,7 +75,7 @@ fn listed(
             None => return Ok(Vec::new()),
         }
     }
-    Ok(magis.store().runs(&filter)?)
+    Ok(magis.runs(&filter)?)
 }
 
 fn list(place: &Place, runs: &[RunEntry]) -> Result<ExitStatus, Failure> {
@@ -103,8 +103,8 @@ fn show(place: &Place, magis: &Magis, args: &ShowArgs) -> Result<ExitStatus, Fai
         return Ok(ExitStatus::Success);
     }
     if args.calls {
-        let calls = magis.store().calls(run)?;
-        magis.store().run(run)?;
+        let calls = magis.calls(run)?;
+        magis.run(run)?;
         if args.json {
             return print_json(place, &calls.iter().map(|call| json!(call.record)).collect());
         }
@@ -131,7 +131,7 @@ fn show(place: &Place, magis: &Magis, args: &ShowArgs) -> Result<ExitStatus, Fai
 }
 
 fn search(place: &Place, magis: &Magis, text: &str, limit: u32) -> Result<ExitStatus, Failure> {
-    let hits = magis.store().search_runs(&RunSearch {
+    let hits = magis.search_runs(&RunSearch {
         text: text.to_owned(),
         repo: None,
         limit,
@@ -218,7 +218,7 @@ fn import(place: &Place, magis: &Magis, file: &Path) -> Result<ExitStatus, Failu
 }
 
 fn delete(place: &Place, magis: &Magis, run: RunId, yes: bool) -> Result<ExitStatus, Failure> {
-    let entry = magis.store().run(run)?.entry;
+    let entry = magis.run(run)?.entry;
     let question = format!("Delete run {run} ({}) for good? [y/N]", clean(&entry.title));
     if !yes && !agreed(&question, || format!("run {run} is not deleted"))? {
         place.screen.line("Nothing is deleted.")?;

@@ -7,7 +7,7 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen::tell;
 use magis_core::{Hint, HintsMode, Issue, QaMode, RelevanceMode};
-use magis_engine::layers::repo::{BaseChoice, Repository};
+use magis_engine::repository::{BaseChoice, Repository};
 use magis_engine::{EngineError, SolveRequest};
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;

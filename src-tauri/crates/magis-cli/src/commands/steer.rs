@@ -5,7 +5,7 @@ use crate::args::{SteerArgs, SteerCommand};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use magis_core::{Role, RunId, TaskId};
-use magis_engine::layers::store::StoredStatus;
+use magis_engine::records::StoredStatus;
 use magis_engine::{EngineError, Magis, Steering};
 
 /// `magis steer`.
@@ -25,7 +25,7 @@ pub fn steer(place: &Place, args: SteerArgs) -> Result<ExitStatus, Failure> {
         SteerCommand::Say { text } => Steering::Speak { text },
     };
     magis.steer(run, steering)?;
-    let text = match magis.store().run(run)?.entry.status {
+    let text = match magis.run(run)?.entry.status {
         StoredStatus::Running => format!("Noted; run {run} takes it in before its next step."),
         StoredStatus::Queued | StoredStatus::Paused | StoredStatus::Interrupted | StoredStatus::Ended => {
             format!(

@@ -7,7 +7,7 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{clean, count, thousands};
 use magis_core::RepoPath;
-use magis_engine::layers::repo::{ChangedPaths, GitPart, HeadPlace, RepoChange, Repository, WatchOptions};
+use magis_engine::repository::{ChangedPaths, GitPart, HeadPlace, RepoChange, Repository, WatchOptions};
 use magis_engine::{Magis, SummarisationBudget, SummarisationModel, WatchEvent};
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
@@ -168,7 +168,7 @@ fn at(place: &HeadPlace) -> String {
 mod tests {
     use super::*;
     use magis_core::CommitId;
-    use magis_engine::layers::repo::{HeadMove, WhyPolling};
+    use magis_engine::repository::{HeadMove, WhyPolling};
 
     fn change(paths: ChangedPaths, head: Option<HeadMove>, git: Vec<GitPart>) -> WatchEvent {
         WatchEvent::Changed {

@@ -1,7 +1,7 @@
 //! The model calls of a run.
 
 use super::{Paint, Table, Tone, seconds, thousands};
-use magis_engine::layers::store::{Call, CallOrigin};
+use magis_engine::records::{Call, CallOrigin};
 
 /// One line a call.
 pub fn calls_table(calls: &[Call], paint: Paint, width: usize) -> String {

@@ -1,7 +1,7 @@
 //! Runs in a list.
 
 use super::{Paint, Table, Tone, day_and_minute, one_line, span, standing};
-use magis_engine::layers::store::{RunEntry, RunOrigin};
+use magis_engine::records::{RunEntry, RunOrigin};
 use std::time::Duration;
 
 /// One line a run; the number of the run begins it.

@@ -2,8 +2,8 @@
 
 use crate::support::Program;
 use magis_core::RepoPath;
-use magis_engine::layers::repo::blob_of;
-use magis_engine::layers::store::{NewRepository, NewSummary, Store};
+use magis_engine::repository::blob_of;
+use magis_store::{NewRepository, NewSummary, Store};
 use magis_testkit::FixtureRepo;
 use serde_json::Value;
 

@@ -6,7 +6,7 @@ use magis_core::{
     Plan, PlanStep, QaMode, RelevanceMode, RepoPath, Role, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker,
     Speech, TaskId, TaskOutcome, TreeId, Turn, Verdict,
 };
-use magis_engine::layers::store::{CallKind, CallRecord, NewRepository, NewRun, Store};
+use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use serde_json::json;
 use std::path::Path;
 

@@ -7,9 +7,14 @@ use magis_repo::Patch;
 use magis_store::{ArchiveError, RunArchive};
 
 impl Magis {
+    /// A run as one value, with its events and calls.
+    pub fn archive(&self, run: RunId) -> Result<RunArchive, EngineError> {
+        Ok(self.store.export_run(run)?)
+    }
+
     /// A run as JSON, with its events and calls.
     pub fn export(&self, run: RunId) -> Result<String, EngineError> {
-        Ok(self.store.export_run(run)?.to_json()?)
+        Ok(self.archive(run)?.to_json()?)
     }
 
     /// Takes in a run exported elsewhere. How it stands is what its own events lead to; an archive that claims anything else

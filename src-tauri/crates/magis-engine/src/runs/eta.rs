@@ -2,10 +2,15 @@
 //!
 //! It reads no clock; what was spent is passed in.
 
-use magis_core::{RunEvent, Stage};
-use magis_store::StoredEvent;
+use crate::{EngineError, Magis};
+use magis_core::{RunEvent, RunId, Stage};
+use magis_store::{RunFilter, StoredEvent, StoredStatus};
 use std::time::Duration;
 
+/// How many ended runs say how long a run takes.
+const EARLIER_RUNS: usize = 5;
+/// Among so many of the last that ended.
+const LOOKED_AT: u32 = 50;
 /// How the stages share a run's time where no run ended here yet.
 const SHARES: [f64; STAGES] = [0.25, 0.1, 0.15, 0.05, 0.43, 0.02];
 /// How many stages there are.
@@ -40,6 +45,25 @@ impl StageTimes {
     /// Adds time spent on a stage.
     pub fn add(&mut self, stage: Stage, time: Duration) {
         self.0[stage as usize] += time.as_secs_f64();
+    }
+}
+
+impl Magis {
+    /// What the last runs that ended here took, with the model of this run; of those with all their stages.
+    pub fn eta(&self, run: RunId) -> Result<Eta, EngineError> {
+        let model = self.store.run(run)?.entry.model;
+        let ended = RunFilter {
+            status: Some(StoredStatus::Ended),
+            limit: LOOKED_AT,
+            ..RunFilter::default()
+        };
+        let alike = self.store.runs(&ended)?.into_iter();
+        let alike = alike.filter(|entry| entry.model == model && entry.parent.is_none() && entry.size.files > 0);
+        let mut logs = Vec::new();
+        for entry in alike.take(EARLIER_RUNS) {
+            logs.push(StageTimes::of(&self.store.events(entry.id)?));
+        }
+        Ok(Eta::of(&logs))
     }
 }
 

@@ -21,6 +21,7 @@ mod workspace;
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};
 pub use driver::DriveEnd;
 pub use eta::{Eta, StageTimes};
+pub use opening::{DataCheck, check_data};
 pub use starting::{Prepared, SolveRequest};
 pub use steering::Steering;
 pub use texts::RunTexts;

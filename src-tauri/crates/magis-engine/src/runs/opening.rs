@@ -4,8 +4,38 @@ use super::driver::interrupt_abandoned;
 use crate::{DataFolder, EngineError, Magis};
 use magis_llama::WorkerCommand;
 use magis_models::ModelLibrary;
-use magis_store::{Access, Erasure, Store};
+use magis_platform::now_ms;
+use magis_store::{Access, Erasure, Lease, RunFilter, Store};
 use std::sync::Arc;
+
+/// What a data folder holds, as far as it can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataCheck {
+    /// Runs in the database.
+    pub runs: u32,
+    /// Bytes of the database.
+    pub bytes: u64,
+    /// Who works on a run there now.
+    pub driven: Option<Lease>,
+}
+
+/// Looks at the database of a data folder from its first page to its last, and changes nothing of its runs.
+///
+/// # Errors
+/// When it cannot be opened, or is not sound.
+pub fn check_data(data: &DataFolder) -> Result<DataCheck, EngineError> {
+    let store = Store::open(data.root())?;
+    store.check()?;
+    let all = RunFilter {
+        limit: u32::MAX,
+        ..RunFilter::default()
+    };
+    Ok(DataCheck {
+        runs: u32::try_from(store.runs(&all)?.len()).unwrap_or(u32::MAX),
+        bytes: std::fs::metadata(store.path()).map_or(0, |file| file.len()),
+        driven: store.live_lease(now_ms())?,
+    })
+}
 
 impl Magis {
     /// Opens the data folder, with the command that starts the engine's worker.

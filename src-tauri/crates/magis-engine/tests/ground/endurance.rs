@@ -5,11 +5,11 @@
 //! Everything is drawn from a seed; only the moments of the kills depend on the machine.
 
 use magis_core::{BlobId, Issue, RepoId, RepoPath, SkipReason};
-use magis_engine::layers::llama::{Priority, WorkerCommand};
-use magis_engine::layers::llm::{ScriptedModel, ScriptedReply};
-use magis_engine::layers::repo::WatchOptions;
-use magis_engine::layers::search::{Index, IssueQuery, OpenState, Sources};
 use magis_engine::{DataFolder, Magis, SummarisationModel};
+use magis_llama::{Priority, WorkerCommand};
+use magis_llm::{ScriptedModel, ScriptedReply};
+use magis_repo::WatchOptions;
+use magis_search::{Index, IssueQuery, OpenState, Sources};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -484,13 +484,13 @@ impl Trial {
             );
         }
         let short = |blob: &BlobId| self.text(blob).len() < 400;
-        let coverage = magis.store().coverage(repo, &wanted, short).unwrap();
+        let coverage = magis.coverage(repo, &wanted, short).unwrap();
         assert_eq!(
             told,
             Some((coverage.fresh, coverage.stale, coverage.none, coverage.needs_none)),
             "{when}: memory is what was told"
         );
-        let summaries = magis.store().summaries(repo).unwrap();
+        let summaries = magis.summaries(repo).unwrap();
         for summary in &summaries {
             let text = self.text(&summary.kept.blob);
             assert_eq!(

@@ -9,10 +9,11 @@
 )]
 
 use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
-use magis_engine::layers::llama::{Priority, WorkerCommand};
-use magis_engine::layers::llm::{LanguageModel, ScriptedModel};
-use magis_engine::layers::repo::BaseChoice;
 use magis_engine::{DataFolder, DriveEnd, EngineError, Magis, Progress, SolveRequest};
+use magis_llama::{Priority, WorkerCommand};
+use magis_llm::{LanguageModel, ScriptedModel};
+use magis_repo::BaseChoice;
+use magis_store::Store;
 use magis_testkit::sample;
 use std::path::Path;
 use std::process::Command;
@@ -33,6 +34,11 @@ impl Ground {
             magis: open(folder.path()),
             folder,
         }
+    }
+
+    /// The database, as another program opens it.
+    pub fn store(&self) -> Store {
+        Store::open(self.magis.data().root()).unwrap()
     }
 
     pub fn repository(&self) -> std::path::PathBuf {
@@ -88,7 +94,6 @@ impl Ground {
 
     pub fn calls(&self, run: RunId, step: &str) -> usize {
         self.magis
-            .store()
             .calls(run)
             .unwrap()
             .iter()
@@ -98,7 +103,6 @@ impl Ground {
 
     pub fn events(&self, run: RunId) -> Vec<RunEvent> {
         self.magis
-            .store()
             .events(run)
             .unwrap()
             .into_iter()
@@ -183,8 +187,8 @@ pub fn git(folder: &Path, arguments: &[&str]) -> String {
 
 /// The user's message of every call of one step.
 pub fn asked(magis: &Magis, run: RunId, step: &str) -> Vec<String> {
-    let calls = magis.store().calls(run).unwrap();
-    let text = |call: &magis_engine::layers::store::Call| {
+    let calls = magis.calls(run).unwrap();
+    let text = |call: &magis_store::Call| {
         call.record.request["messages"][1]["content"]
             .as_str()
             .unwrap()
@@ -213,7 +217,7 @@ pub fn script_after(first: ScriptedModel) -> ScriptedModel {
 
 /// The parts that every script has: what is said in words, and which names are preferred.
 pub fn rest(model: ScriptedModel) -> ScriptedModel {
-    let name = |request: &magis_engine::layers::llm::ScoreRequest, wanted: &[&str]| {
+    let name = |request: &magis_llm::ScoreRequest, wanted: &[&str]| {
         let asked = request.messages[1].content.contains("<issue>");
         let score = |text: &String| {
             if asked && wanted.iter().any(|name| *text == format!("{name}`")) {
@@ -280,7 +284,7 @@ pub fn hang_at(step: &str) -> ScriptedModel {
     };
     let hanging = ScriptedModel::new("script").answer(move |request| {
         let here = request.messages[1].content.contains(marker) || request.answer_prefix.contains(marker);
-        here.then_some(magis_engine::layers::llm::ScriptedReply::Hang)
+        here.then_some(magis_llm::ScriptedReply::Hang)
     });
     script_after(hanging)
 }

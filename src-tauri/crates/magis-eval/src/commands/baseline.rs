@@ -12,13 +12,11 @@ use magis_core::{
     RepoPath, RunEvent, RunId, RunOutcome, RunRequest, TreeId,
 };
 use magis_engine::EngineLimits;
-use magis_engine::layers::llm::{
-    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, Message, MessageRole, Sampling,
-};
-use magis_engine::layers::store::{CallKind, CallRecord, NewRepository, NewRun};
 use magis_eval::repair::{Repaired, patch_of};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
+use magis_llm::{ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, Message, MessageRole, Sampling};
 use magis_platform::{hex, now_ms};
+use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -250,7 +248,7 @@ struct Asked {
 
 fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn LanguageModel) -> Result<RunId> {
     let instance = &job.instance;
-    let store = set.magis.store();
+    let store = Store::open(set.magis.data().root())?;
     let root = set.repositories.find(&instance.repo)?.to_string_lossy().into_owned();
     let repo = store.upsert_repository(
         &NewRepository {

@@ -9,9 +9,9 @@ use crate::args::KillArgs;
 use anyhow::{Context as _, Result, bail};
 use magis_core::RunId;
 use magis_engine::Magis;
-use magis_engine::layers::store::Call;
 use magis_eval::record::RunRecord;
 use magis_eval::table::MarkdownTable;
+use magis_store::Call;
 use magis_testkit::{fingerprint, sample};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -125,7 +125,7 @@ impl Trial<'_> {
             let over = program.try_wait()?.is_some();
             if database.exists() {
                 let magis = open(&self.folder.join("data"), self.args.engine.models_dir.as_ref())?;
-                if magis.store().run(RUN).is_ok() {
+                if magis.run(RUN).is_ok() {
                     return Ok(magis);
                 }
             }
@@ -140,7 +140,7 @@ impl Trial<'_> {
     fn killed_after(&self, calls: usize, longer: Duration) -> Result<Magis> {
         let mut program = self.solve()?;
         let magis = self.data(&mut program)?;
-        while magis.store().calls(RUN)?.len() < calls && program.try_wait()?.is_none() {
+        while magis.calls(RUN)?.len() < calls && program.try_wait()?.is_none() {
             std::thread::sleep(LOOK);
         }
         std::thread::sleep(longer);
@@ -191,9 +191,9 @@ fn one(args: &KillArgs, at: usize, whole: &RunRecord) -> Result<Point> {
     let trial = Trial::new(args, &format!("point-{:02}", at + 1))?;
     let untouched = fingerprint(&trial.repository());
     let magis = trial.killed_after(after, longer)?;
-    let known = magis.store().calls(RUN)?;
+    let known = magis.calls(RUN)?;
     trial.magis(&["runs", "resume", "1"])?.wait()?;
-    let now = magis.store().calls(RUN)?;
+    let now = magis.calls(RUN)?;
     let record = record(&magis)?;
     let fresh = now.iter().skip(known.len());
     Ok(Point {
@@ -216,7 +216,7 @@ fn same_question(one: &Call, other: &Call) -> bool {
 }
 
 fn record(magis: &Magis) -> Result<RunRecord> {
-    RunRecord::of(magis.store().export_run(RUN)?)
+    RunRecord::of(magis.archive(RUN)?)
 }
 
 fn text(points: &[Point]) -> String {

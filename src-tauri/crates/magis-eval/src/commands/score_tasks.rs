@@ -5,11 +5,11 @@ use super::{load, open, runtime, stop_on_interrupt};
 use crate::args::ScoreTasksArgs;
 use anyhow::{Result, bail};
 use magis_engine::EngineLimits;
-use magis_engine::layers::llama::WorkerModel;
-use magis_engine::layers::llm::{LanguageModel, Message, MessageRole, ScoreRequest};
+use magis_engine::model::WorkerModel;
 use magis_eval::instances::{InstanceId, rows};
 use magis_eval::record::RunRecord;
 use magis_eval::results::{Results, RunState, TaskScore};
+use magis_llm::{LanguageModel, Message, MessageRole, ScoreRequest};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -54,7 +54,7 @@ pub fn score_tasks(args: &ScoreTasksArgs) -> Result<ExitCode> {
                 println!("{id}  the set has no 'patch' for it");
                 continue;
             };
-            let record = RunRecord::of(magis.store().export_run(line.run)?)?;
+            let record = RunRecord::of(magis.archive(line.run)?)?;
             let tasks: Vec<String> = record
                 .state
                 .tasks()

@@ -109,7 +109,7 @@ impl Set {
     /// Records how a run ended, and says so in a line.
     pub fn close(&self, at: usize, job: &Job, run: RunId, outcome: Option<&str>) -> Result<()> {
         let instance = &job.instance;
-        let record = RunRecord::of(self.magis.store().export_run(run)?)?;
+        let record = RunRecord::of(self.magis.archive(run)?)?;
         let applies = self
             .repositories
             .applies(&instance.repo, &instance.base_commit, record.patch())?;

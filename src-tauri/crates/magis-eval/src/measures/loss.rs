@@ -9,8 +9,8 @@ use crate::instances::Reference;
 use crate::record::RunRecord;
 use crate::results::Method;
 use magis_core::{Edit, FileChange, RepoPath};
-use magis_engine::layers::flow::{AttemptState, TaskState};
-use magis_engine::layers::syntax::same_code;
+use magis_flow::{AttemptState, TaskState};
+use magis_syntax::same_code;
 use serde::Serialize;
 use std::fmt;
 

@@ -4,7 +4,7 @@
 //! What a prompt shares with the beginning of one before it is counted apart, as the engine keeps it.
 
 use async_trait::async_trait;
-use magis_engine::layers::llm::{
+use magis_llm::{
     ChatReply, ChatRequest, FinishReason, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest,
     TokenSink, Usage,
 };

@@ -7,12 +7,9 @@ use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, sp
 use crate::screen::{Screen, tell};
 use crate::status::StatusLine;
 use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
-use magis_engine::layers::store::{CallOrigin, RunFilter, StoredEvent, StoredStatus};
+use magis_engine::records::{CallOrigin, StoredEvent};
 use magis_engine::{Eta, Magis, Progress, StageTimes, Worked};
 use std::time::{Duration, Instant};
-
-/// How many earlier runs say how long one takes.
-const EARLIER_RUNS: usize = 5;
 
 /// The view of one run.
 pub struct View {
@@ -75,10 +72,10 @@ impl View {
             (Form::Text(Box::new(transcript)), StatusLine::new(screen))
         };
         let clock = Clock {
-            eta: eta(magis, run)?,
-            spent: StageTimes::of(&magis.store().events(run)?),
+            eta: magis.eta(run)?,
+            spent: StageTimes::of(&magis.events(run)?),
             stage: magis.state(run)?.stage(),
-            worked: Worked::after(magis.store().run(run)?.entry.worked_ms),
+            worked: Worked::after(magis.run(run)?.entry.worked_ms),
             counted: Instant::now(),
         };
         Ok(Self {
@@ -97,14 +94,14 @@ impl View {
 
     /// Shows what the log has already, and what a person should know before it goes on.
     pub fn begin(&mut self, magis: &Magis, notes: &[String]) -> Result<(), Failure> {
-        let events = magis.store().events(self.run)?;
+        let events = magis.events(self.run)?;
         if let Form::Json = self.form {
             tell(&format!("run {}", self.run));
             for note in notes {
                 tell(&format!("note: {note}"));
             }
         } else {
-            let entry = magis.store().run(self.run)?.entry;
+            let entry = magis.run(self.run)?.entry;
             let title = format!("Run {} in {}", self.run, clean(&entry.repository));
             self.screen.line(&self.screen.paint.tone(Tone::Strong, &title))?;
             for note in notes {
@@ -197,9 +194,9 @@ impl View {
             return Ok(());
         }
         let (screen, paint) = (self.screen, self.screen.paint);
-        let (tone, sentence) = outcome_sentence(outcome, magis.store().run(self.run)?.request.qa);
+        let (tone, sentence) = outcome_sentence(outcome, magis.run(self.run)?.request.qa);
         screen.line(&format!("\n{}", paint.tone(tone, &clean(&sentence))))?;
-        let entry = magis.store().run(self.run)?.entry;
+        let entry = magis.run(self.run)?.entry;
         if entry.size.files > 0 {
             let files = count(entry.size.files as usize, "file");
             screen.line(&format!(
@@ -208,7 +205,6 @@ impl View {
             ))?;
         }
         let own = magis
-            .store()
             .call_totals(self.run)?
             .into_iter()
             .filter(|of| of.origin == CallOrigin::Own);
@@ -320,23 +316,6 @@ impl Clock {
         self.tick();
         self.stage = stage;
     }
-}
-
-/// What runs that ended here took, with this run's model.
-fn eta(magis: &Magis, run: RunId) -> Result<Eta, Failure> {
-    let model = magis.store().run(run)?.request.model;
-    let filter = RunFilter {
-        status: Some(StoredStatus::Ended),
-        ..RunFilter::default()
-    };
-    let mut logs = Vec::new();
-    for entry in magis.store().runs(&filter)? {
-        let has_all_stages = entry.size.files > 0 && entry.parent.is_none();
-        if has_all_stages && entry.model == model && logs.len() < EARLIER_RUNS {
-            logs.push(StageTimes::of(&magis.store().events(entry.id)?));
-        }
-    }
-    Ok(Eta::of(&logs))
 }
 
 fn about(task: Option<TaskId>, path: Option<&str>) -> String {

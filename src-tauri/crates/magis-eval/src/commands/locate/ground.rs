@@ -5,11 +5,11 @@
 use crate::args::LocateSetArgs;
 use crate::commands::{chosen, open};
 use anyhow::{Context as _, Result};
-use magis_engine::layers::repo::BaseChoice;
-use magis_engine::layers::search::Retention;
 use magis_engine::{Locator, Magis};
 use magis_eval::instances::Instance;
 use magis_eval::repositories::Repositories;
+use magis_repo::BaseChoice;
+use magis_search::Retention;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 

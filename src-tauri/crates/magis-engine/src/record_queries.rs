@@ -1,0 +1,237 @@
+//! What is kept of runs, repositories and memory, for whoever shows it.
+//!
+//! Each is a question to the database, in the words of its own crate; what it means is said there. What is done about a run or a
+//! repository stands in the other parts of this crate.
+
+use crate::{EngineError, Magis};
+use magis_core::{BlobId, RepoId, RepoPath, RunId};
+use magis_store::{
+    Access, Call, CallId, CallTotals, Coverage, DayTotals, Lease, RepositoryEntry, Reuse, RunEntry, RunFilter, RunHit,
+    RunListPage, RunQuery, RunSearch, Speed, StoredEvent, StoredRun, StoredStatus, Summary,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::Path;
+
+/// The runs and their lists.
+impl Magis {
+    /// One run.
+    pub fn run(&self, id: RunId) -> Result<StoredRun, EngineError> {
+        Ok(self.store.run(id)?)
+    }
+
+    /// The runs that `filter` lets through.
+    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, EngineError> {
+        Ok(self.store.runs(filter)?)
+    }
+
+    /// A page of the runs that `query` lets through. Removed runs are left out.
+    pub fn run_page(&self, query: &RunQuery) -> Result<RunListPage, EngineError> {
+        Ok(self.store.run_page(query)?)
+    }
+
+    /// How many runs of a repository there are, without removed ones.
+    pub fn run_count(&self, repo: RepoId) -> Result<u32, EngineError> {
+        Ok(self.store.run_count(repo)?)
+    }
+
+    /// Runs that say `search.text`, the newest first. Nothing is found for a text without a letter or digit.
+    pub fn search_runs(&self, search: &RunSearch) -> Result<Vec<RunHit>, EngineError> {
+        Ok(self.store.search_runs(search)?)
+    }
+
+    /// Sets how a run stands where no event says it: back into the queue, or interrupted.
+    pub fn set_run_status(&self, id: RunId, status: StoredStatus) -> Result<(), EngineError> {
+        Ok(self.store.set_run_status(id, status)?)
+    }
+
+    /// Takes a run out of every list. Refused while a driver works on it.
+    pub fn remove_run(&self, run: RunId, now: i64) -> Result<(), EngineError> {
+        Ok(self.store.remove_run(run, now)?)
+    }
+
+    /// Puts a removed run back into the lists. [`magis_store::StoreError::NoRun`] where it is erased by now.
+    pub fn restore_run(&self, run: RunId) -> Result<(), EngineError> {
+        Ok(self.store.restore_run(run)?)
+    }
+
+    /// The runs that were removed at `before` or earlier, oldest first: those to erase.
+    pub fn removed_runs(&self, before: i64) -> Result<Vec<RunId>, EngineError> {
+        Ok(self.store.removed_runs(before)?)
+    }
+
+    /// The tags of a run, in the order of the alphabet.
+    pub fn tags(&self, run: RunId) -> Result<Vec<String>, EngineError> {
+        Ok(self.store.tags(run)?)
+    }
+
+    /// Gives a run exactly these tags. White space around a tag is dropped, and so is an empty tag.
+    pub fn set_tags(&self, run: RunId, tags: &[String]) -> Result<(), EngineError> {
+        Ok(self.store.set_tags(run, tags)?)
+    }
+}
+
+/// What a run consists of, and what its calls cost.
+impl Magis {
+    /// All events of a run, in order.
+    pub fn events(&self, run: RunId) -> Result<Vec<StoredEvent>, EngineError> {
+        Ok(self.store.events(run)?)
+    }
+
+    /// All calls of a run, in the order in which they finished.
+    pub fn calls(&self, run: RunId) -> Result<Vec<Call>, EngineError> {
+        Ok(self.store.calls(run)?)
+    }
+
+    /// One call.
+    pub fn call(&self, id: CallId) -> Result<Option<Call>, EngineError> {
+        Ok(self.store.call(id)?)
+    }
+
+    /// What a run's calls came to, by agent and step.
+    pub fn call_totals(&self, run: RunId) -> Result<Vec<CallTotals>, EngineError> {
+        Ok(self.store.call_totals(run)?)
+    }
+
+    /// What calls came to by day and step, the last day first; of one repository, or of all runs together.
+    pub fn day_totals(&self, repo: Option<RepoId>) -> Result<Vec<DayTotals>, EngineError> {
+        Ok(self.store.day_totals(repo)?)
+    }
+
+    /// How many runs had a call on each day, the last day first.
+    pub fn runs_by_day(&self) -> Result<Vec<(String, u32)>, EngineError> {
+        Ok(self.store.runs_by_day()?)
+    }
+
+    /// How fast the model with this hash was in its calls here; none where it made none that took time.
+    pub fn speed_of(&self, model_sha: &str) -> Result<Option<Speed>, EngineError> {
+        Ok(self.store.speed_of(model_sha)?)
+    }
+
+    /// The lease that is live now, whoever holds it.
+    pub fn live_lease(&self, now: i64) -> Result<Option<Lease>, EngineError> {
+        Ok(self.store.live_lease(now)?)
+    }
+}
+
+/// The list of repositories.
+impl Magis {
+    /// One repository of the list.
+    pub fn repository(&self, id: RepoId) -> Result<RepositoryEntry, EngineError> {
+        Ok(self.store.repository(id)?)
+    }
+
+    /// All repositories, the last used first.
+    pub fn repositories(&self) -> Result<Vec<RepositoryEntry>, EngineError> {
+        Ok(self.store.repositories()?)
+    }
+
+    /// Takes a repository off the list; its runs stay, as runs without a repository. Refused while one of them is worked
+    /// on. Adding the repository again takes the removal back.
+    pub fn remove_repository(&self, repo: RepoId, now: i64) -> Result<(), EngineError> {
+        Ok(self.store.remove_repository(repo, now)?)
+    }
+
+    /// Puts a removed repository back into the list. [`magis_store::StoreError::NoRepository`] where it is erased by now.
+    pub fn restore_repository(&self, repo: RepoId) -> Result<(), EngineError> {
+        Ok(self.store.restore_repository(repo)?)
+    }
+
+    /// The repositories that were removed at `before` or earlier, the first removed first: those to erase.
+    pub fn removed_repositories(&self, before: i64) -> Result<Vec<RepoId>, EngineError> {
+        Ok(self.store.removed_repositories(before)?)
+    }
+}
+
+/// The summary memory.
+impl Magis {
+    /// The last summary of every file of the repository, by path.
+    pub fn summaries(&self, repo: RepoId) -> Result<Vec<Summary>, EngineError> {
+        Ok(self.store.summaries(repo)?)
+    }
+
+    /// Every summary of every version of the repository's files, by path, a file's newest first.
+    pub fn all_summaries(&self, repo: RepoId) -> Result<Vec<Summary>, EngineError> {
+        Ok(self.store.all_summaries(repo)?)
+    }
+
+    /// The last summary made of this file, whichever its blob.
+    pub fn latest_summary(&self, repo: RepoId, path: &RepoPath) -> Result<Option<Summary>, EngineError> {
+        Ok(self.store.latest_summary(repo, path)?)
+    }
+
+    /// Drops the whole memory of a repository, messages of changes included; returns how many summaries there were.
+    pub fn drop_summaries(&self, repo: RepoId) -> Result<u32, EngineError> {
+        Ok(self.store.drop_summaries(repo)?)
+    }
+
+    /// How many of `files` have a summary of that very blob, whatever it was called, of another blob, or none; without one
+    /// of their very blob, those count apart that `needs_none` is true of.
+    pub fn coverage(
+        &self,
+        repo: RepoId,
+        files: &[(RepoPath, BlobId)],
+        needs_none: impl Fn(&BlobId) -> bool,
+    ) -> Result<Coverage, EngineError> {
+        Ok(self.store.coverage(repo, files, needs_none)?)
+    }
+
+    /// When runs used summaries of this repository instead of making them anew, and of which file, in the order of
+    /// time. What P1 cost to bring one up to date is among the calls.
+    pub fn reuses(&self, repo: RepoId) -> Result<Vec<Reuse>, EngineError> {
+        Ok(self.store.reuses(repo)?)
+    }
+}
+
+/// What the front ends keep, and the database itself.
+impl Magis {
+    /// The review of a run; none where nobody began one.
+    pub fn review<T: DeserializeOwned>(&self, run: RunId) -> Result<Option<T>, EngineError> {
+        Ok(self.store.review(run)?)
+    }
+
+    /// Keeps the review of a run.
+    pub fn put_review<T: Serialize>(&self, run: RunId, review: &T, now: i64) -> Result<(), EngineError> {
+        Ok(self.store.put_review(run, review, now)?)
+    }
+
+    /// The draft of a repository; none where there is none.
+    pub fn draft<T: DeserializeOwned>(&self, repo: RepoId) -> Result<Option<T>, EngineError> {
+        Ok(self.store.draft(repo)?)
+    }
+
+    /// Keeps the draft of a repository.
+    pub fn put_draft<T: Serialize>(&self, repo: RepoId, draft: &T, now: i64) -> Result<(), EngineError> {
+        Ok(self.store.put_draft(repo, draft, now)?)
+    }
+
+    /// Drops the draft of a repository, because a run was begun with it.
+    pub fn clear_draft(&self, repo: RepoId) -> Result<(), EngineError> {
+        Ok(self.store.clear_draft(repo)?)
+    }
+
+    /// The setting under `key`; none where it was never set.
+    pub fn setting<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, EngineError> {
+        Ok(self.store.setting(key)?)
+    }
+
+    /// Sets `key` to `value`.
+    pub fn put_setting<T: Serialize>(&self, key: &str, value: &T) -> Result<(), EngineError> {
+        Ok(self.store.put_setting(key, value)?)
+    }
+
+    /// Reads the whole file and checks that it is sound; slow on a large one.
+    pub fn check_database(&self) -> Result<(), EngineError> {
+        Ok(self.store.check()?)
+    }
+
+    /// Whether the database can be written, and if not, why.
+    pub fn access(&self) -> Access {
+        self.store.access()
+    }
+
+    /// The database file.
+    pub fn database(&self) -> &Path {
+        self.store.path()
+    }
+}
