@@ -10,8 +10,8 @@ use crate::view::{
 };
 use crate::words::run_ended;
 use magis_core::RunId;
-use magis_engine::DataFolder;
 use magis_engine::model::{Priority, WorkerCommand};
+use magis_engine::{DataFolder, start_log};
 use magis_platform::now_ms;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -26,6 +26,7 @@ use tauri_specta::Event as _;
 /// Opens the window and stays until it is closed. What keeps it from opening is told in a sentence.
 pub fn run(arguments: Arguments) -> Result<(), String> {
     let launch = launch(arguments)?;
+    let _log = start_log(&launch.data);
     let commands = crate::commands::all();
     let invoked = commands.invoke_handler();
     let state_file = launch.data.root().join("window.json").display().to_string();

@@ -3,14 +3,12 @@
 use crate::problem::{Problem, named};
 use crate::state::{App, AppEvent, Watching};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
-use magis_core::text::{bytes, count};
+use magis_core::text::bytes;
 use magis_engine::Magis;
 use magis_engine::models::MINIMUM_CONTEXT;
-use magis_engine::records::{RunFilter, RunQuery, StoredStatus};
-use magis_platform::{memory, now_ms};
+use magis_engine::records::RunQuery;
+use magis_platform::memory;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// The key of the window's settings in the store.
@@ -148,77 +146,9 @@ impl App {
         })
     }
 
-    /// Writes what helps with a report: versions, sizes, how runs ended; no code, no issue, no path, no name.
+    /// Writes what helps with a report: versions, sizes, how runs ended, the log; no code, no issue, no path, no name.
     pub fn diagnostics(&self, path: &Path) -> Result<(), Problem> {
-        let magis = self.magis()?;
-        let info = self.info()?;
-        let settings = self.settings()?;
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "Magis {}, {}", info.version, info.platform);
-        let _ = writeln!(
-            text,
-            "{}, {} of memory, {} available, {} of data",
-            count(info.threads as usize, "thread"),
-            bytes(info.memory_bytes),
-            bytes(info.available_memory_bytes),
-            bytes(info.data_bytes)
-        );
-        let _ = writeln!(
-            text,
-            "threads {:?}, context {:?}, memory limit {:?}, top k {}, rounds {}",
-            settings.threads, settings.context, settings.memory_limit, settings.top_k, settings.max_rounds
-        );
-        let catalog = magis.library().catalog();
-        for model in magis.library().list()? {
-            let name = catalog
-                .get(&model.id)
-                .map_or("a file of the person's own", |entry| entry.name.as_str());
-            let state = if model.header.is_ok() {
-                "readable"
-            } else {
-                "not readable"
-            };
-            let _ = writeln!(text, "model: {name}, {}, {state}", bytes(model.bytes));
-        }
-        let runs = magis.runs(&RunFilter {
-            limit: 100,
-            ..RunFilter::default()
-        })?;
-        let mut standing: BTreeMap<String, u32> = BTreeMap::new();
-        for run in &runs {
-            *standing.entry(stands(run.status, run.outcome.as_ref())).or_default() += 1;
-        }
-        let _ = writeln!(text, "the last {} runs: {standing:?}", runs.len());
-        for run in runs.iter().take(20) {
-            let _ = writeln!(
-                text,
-                "run {}: {}, {} s, {}, {}",
-                run.id,
-                stands(run.status, run.outcome.as_ref()),
-                run.worked_ms / 1000,
-                count(run.tokens as usize, "token"),
-                count(run.size.files as usize, "file")
-            );
-            for total in magis.call_totals(run.id)? {
-                let _ = writeln!(
-                    text,
-                    "  {}: {}, {} read, {} reused, {} written, {} ms, asked again: {}",
-                    total.step,
-                    count(total.calls as usize, "call"),
-                    total.prompt_tokens,
-                    total.reused_tokens,
-                    total.generated_tokens,
-                    total.prompt_ms + total.generate_ms,
-                    total.retries
-                );
-            }
-        }
-        for line in self.doctor()?.into_iter().filter(|line| !line.ok).take(1) {
-            // The words of a problem can name a folder, so only that there is one is told.
-            let _ = writeln!(text, "not well: {}", line.said.remedy.unwrap_or_default());
-        }
-        let _ = writeln!(text, "written {} (milliseconds since 1970)", now_ms());
+        let text = self.magis()?.report(env!("CARGO_PKG_VERSION"))?;
         write_new(path, text.as_bytes())
     }
 }
@@ -232,17 +162,6 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
             "Check the folder, its permissions and the free space of its disk.",
         )
     })
-}
-
-fn stands(status: StoredStatus, outcome: Option<&magis_core::RunOutcome>) -> String {
-    use magis_core::RunOutcome;
-    match outcome {
-        Some(RunOutcome::Approved) => "with a patch".to_owned(),
-        Some(RunOutcome::NotApproved) => "with a patch, model review not passed".to_owned(),
-        Some(RunOutcome::NoChange { .. }) => "no change".to_owned(),
-        Some(RunOutcome::Failed { .. }) => "failed".to_owned(),
-        None => format!("{status:?}").to_lowercase(),
-    }
 }
 
 fn database(magis: &Magis) -> DoctorLine {

@@ -370,6 +370,12 @@ pub struct DoctorArgs {
     /// The model to load: an id, or a GGUF file [default: the default model]
     #[arg(long, value_name = "ID|FILE")]
     pub model: Option<String>,
+    /// Show a report to hand to somebody, and write it into this file: versions, settings, the log; nothing of your code
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["repo", "model"])]
+    pub report: Option<PathBuf>,
+    /// Write the report without asking
+    #[arg(long, requires = "report")]
+    pub yes: bool,
 }
 
 fn after_help() -> String {

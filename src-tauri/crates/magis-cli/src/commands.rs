@@ -20,7 +20,8 @@ use clap::CommandFactory as _;
 use magis_core::RunId;
 use magis_engine::model::{Priority, WorkerCommand, worker};
 use magis_engine::records::{Access, Erasure};
-use magis_engine::{DataFolder, Magis};
+use magis_engine::{DataFolder, LogGuard, Magis, start_log};
+use std::cell::OnceCell;
 use std::process::ExitCode;
 
 /// Carries out a command line.
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     let place = Place {
         screen: Screen::look(global.color),
         global,
+        log: OnceCell::new(),
     };
     Ok(match command {
         Command::Solve(args) => solve::solve(&place, *args)?,
@@ -50,6 +52,8 @@ pub struct Place {
     /// Standard output.
     pub screen: Screen,
     global: Global,
+    /// Writes the last lines of the log when the command is over.
+    log: OnceCell<Option<LogGuard>>,
 }
 
 impl Place {
@@ -65,6 +69,7 @@ impl Place {
     /// Opens the data folder; this very program is the engine's worker as well.
     pub fn open(&self) -> Result<Magis, Failure> {
         let magis = Magis::open(self.data()?, worker_command()?)?;
+        self.log.get_or_init(|| start_log(magis.data()));
         match magis.access() {
             Access::ReadWrite => {}
             Access::DiskFull => {

@@ -60,6 +60,15 @@ pub fn thousands(number: u64) -> String {
     apart
 }
 
+/// Returns the name of an enum's variant, without what it holds: for logs that hold no contents.
+pub fn variant_name(value: &impl std::fmt::Debug) -> String {
+    let text = format!("{value:?}");
+    let end = text
+        .find(|letter: char| !letter.is_alphanumeric())
+        .unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
 /// A number with its noun, given in the singular: `1 file`, `3 files`, `2 summaries`.
 pub fn count(number: usize, one: &str) -> String {
     if number == 1 {

@@ -1,12 +1,12 @@
 //! Where everything lies: one data folder, shared by the window and the command line, and what of it is ours.
 
 use crate::EngineError;
-use magis_core::RepoId;
+use magis_core::{RepoId, RunId};
 use magis_platform::private;
 use std::path::{Path, PathBuf};
 
 /// What this program keeps in a data folder. Anything else there is somebody else's.
-const ENTRIES: [&str; 10] = [
+const ENTRIES: [&str; 11] = [
     "magis.sqlite3",
     "magis.sqlite3-wal",
     "magis.sqlite3-shm",
@@ -14,12 +14,13 @@ const ENTRIES: [&str; 10] = [
     "models",
     "objects",
     "index",
+    "logs",
     "sample",
     "web",
     "window.json",
 ];
 /// Those that hold a repository's code or a window's traces.
-const PRIVATE: [&str; 4] = ["objects", "index", "sample", "web"];
+const PRIVATE: [&str; 5] = ["objects", "index", "logs", "sample", "web"];
 
 /// The data folder: database, models, indexes and object stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +109,29 @@ impl DataFolder {
             .collect();
         left.sort();
         Ok(left)
+    }
+
+    /// The log files.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
+    /// The file with the contents of one run's calls.
+    pub(crate) fn contents_of(&self, run: RunId) -> PathBuf {
+        self.logs().join(format!("run-{run}.jsonl"))
+    }
+
+    /// The runs whose contents are logged, or were.
+    pub(crate) fn runs_with_contents(&self) -> Vec<RunId> {
+        let files = std::fs::read_dir(self.logs()).into_iter().flatten().flatten();
+        let run = |name: &str| {
+            name.strip_prefix("run-")?
+                .strip_suffix(".jsonl")?
+                .parse()
+                .ok()
+                .map(RunId)
+        };
+        files.filter_map(|file| run(file.file_name().to_str()?)).collect()
     }
 
     pub(crate) fn index(&self, repo: RepoId) -> PathBuf {

@@ -10,9 +10,11 @@ mod custodian;
 mod data_folder;
 mod error;
 mod limits;
+mod logging;
 mod magis;
 mod progress;
 mod record_queries;
+mod report;
 mod runs;
 
 pub use calls::stage_of_step;
@@ -25,6 +27,7 @@ pub use custodian::{
 pub use data_folder::DataFolder;
 pub use error::EngineError;
 pub use limits::{EngineLimits, USUAL_CONTEXT};
+pub use logging::{LogGuard, start_log};
 pub use magis::Magis;
 pub use progress::Progress;
 pub use runs::{

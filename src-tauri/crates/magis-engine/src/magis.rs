@@ -3,10 +3,13 @@
 //! What can be done with it is spread over the parts of this crate, each with its own `impl Magis`.
 
 use crate::{DataFolder, EngineError, EngineLimits};
+use magis_core::RunId;
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_models::ModelLibrary;
 use magis_store::Store;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A data folder in use.
 #[derive(Clone)]
@@ -15,9 +18,23 @@ pub struct Magis {
     pub(crate) store: Store,
     pub(crate) library: Arc<ModelLibrary>,
     pub(crate) worker: WorkerCommand,
+    /// Runs whose contents are logged.
+    pub(crate) contents: Arc<Mutex<BTreeSet<RunId>>>,
 }
 
 impl Magis {
+    /// Logs the contents of this run's calls, its prompts and answers, until the program ends: into a file of its own, which
+    /// goes with the run. Nothing else logs contents.
+    pub fn log_contents(&self, run: RunId) {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
+    }
+
+    /// The file of a run's contents, where they are logged.
+    pub(crate) fn contents_of(&self, run: RunId) -> Option<PathBuf> {
+        let wanted = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        wanted.contains(&run).then(|| self.data.contents_of(run))
+    }
+
     /// The models.
     pub fn library(&self) -> &ModelLibrary {
         &self.library

@@ -15,6 +15,7 @@ use ground::{Ground, git, hang_at, script_after};
 use magis_core::{Hint, Issue, RepoId, RunId, Stage};
 use magis_engine::{
     ApplyTarget, DriveEnd, EngineLimits, LocateExtent, Locator, Progress, Review, SolveRequest, Steering, WithCode,
+    start_log,
 };
 use magis_llm::ScriptedModel;
 use magis_repo::{BaseChoice, Committer, HunkNumber, Snapshot};
@@ -440,4 +441,56 @@ async fn a_deletion_that_was_killed_is_finished_at_the_next_opening() {
     ground::open(scene.ground.folder.path());
     let left = scene.found(&of_the_run());
     assert!(left.is_empty(), "left of the run:\n{}", told(&left));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_log_nor_report_holds_anything_of_the_person() {
+    let scene = Scene::new();
+    let magis = &scene.ground.magis;
+    let log = start_log(magis.data()).expect("this process has no log yet");
+    scene.work().await;
+    let settings = json!({ "editor": scene.of("own words"), "theme": "dark", "top_k": 7 });
+    magis.put_setting("window/settings", &settings).unwrap();
+    drop(log);
+
+    let report = magis.report("0.0.0").unwrap();
+
+    let marks: Vec<&str> = scene.marks.values().map(String::as_str).collect();
+    let logs = magis_testkit::traces(&magis.data().logs(), &marks);
+    assert!(logs.is_empty(), "{logs:?}");
+    let found: Vec<&str> = scene
+        .marks
+        .iter()
+        .filter(|(_, mark)| report.contains(*mark))
+        .map(|(place, _)| *place)
+        .collect();
+    assert_eq!(found, [""; 0], "{report}");
+    for told in [
+        "# Magis 0.0.0",
+        "- top_k: 7",
+        "- editor: left out",
+        "P10-code",
+        "step=\"Rank\"",
+        "## Left out",
+    ] {
+        assert!(report.contains(told), "{told} is missing in\n{report}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn contents_are_logged_for_the_run_that_was_asked_for_and_go_with_it() {
+    let scene = Scene::new();
+    let magis = &scene.ground.magis;
+    let model = scene.model();
+    let run = magis.prepare_for(scene.wish(), &model).unwrap().run;
+    magis.log_contents(run);
+    scene.ground.drive(run, Arc::new(model)).await.unwrap();
+    let (other, _) = scene.ground.solve(scene.wish(), scene.model()).await;
+    let file = |run: RunId| magis.data().logs().join(format!("run-{run}.jsonl"));
+    assert!(std::fs::read_to_string(file(run)).unwrap().contains(scene.of("code")));
+    assert!(!file(other).exists());
+
+    magis.delete_run(run).unwrap();
+
+    assert!(!file(run).exists());
 }

@@ -17,7 +17,9 @@ use magis_llm::{
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 use tokio::sync::Mutex as AsyncMutex;
+use tracing::{info, warn};
 
 /// How to start a worker: the program is given, never guessed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +63,14 @@ enum State {
 impl WorkerModel {
     /// Starts a worker and loads the model.
     pub async fn start(command: WorkerCommand, load: LoadRequest) -> Result<Self, LlmError> {
+        let begun = Instant::now();
         let (link, loaded) = launch(&command, &load, load.context, None).await?;
+        info!(
+            context = loaded.context,
+            threads = loaded.threads,
+            ms = begun.elapsed().as_millis() as u64,
+            "worker started"
+        );
         let card = ModelCard {
             name: loaded.name.clone(),
             sha256: load.sha256.clone(),
@@ -161,6 +170,7 @@ impl WorkerModel {
             return Ok(Arc::clone(link));
         }
         let reason = link.ended().await;
+        warn!("worker died; it is started again");
         self.restarts
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

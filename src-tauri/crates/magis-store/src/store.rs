@@ -9,6 +9,11 @@ use crate::error::Fault;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tracing::warn;
+
+/// What takes longer is logged.
+const SLOW: Duration = Duration::from_millis(200);
 
 /// The database of one data folder. Cheap to clone; the clones share one connection.
 #[derive(Debug, Clone)]
@@ -76,8 +81,9 @@ impl Store {
         attempt: &'static str,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        self.within(TransactionBehavior::Deferred, work)
-            .map_err(|fault| fault.located(attempt, self.path()))
+        let begun = Instant::now();
+        let done = self.within(TransactionBehavior::Deferred, work);
+        self.logged(attempt, begun, done)
     }
 
     /// Writes all or nothing.
@@ -92,8 +98,22 @@ impl Store {
             Access::DiskFull => return Err(StoreError::full(attempt, path())),
             Access::ReadOnly => return Err(StoreError::ReadOnly { attempt, path: path() }),
         }
-        self.within(TransactionBehavior::Immediate, work)
-            .map_err(|fault| fault.located(attempt, self.path()))
+        let begun = Instant::now();
+        let done = self.within(TransactionBehavior::Immediate, work);
+        self.logged(attempt, begun, done)
+    }
+
+    /// Says which attempt failed, and logs that and what took long.
+    fn logged<T>(&self, attempt: &'static str, begun: Instant, done: Result<T, Fault>) -> Result<T, StoreError> {
+        let took = begun.elapsed();
+        if took > SLOW {
+            warn!(attempt, ms = took.as_millis() as u64, "slow");
+        }
+        done.map_err(|fault| {
+            let error = fault.located(attempt, self.path());
+            warn!(attempt, error = error.code(), "failed");
+            error
+        })
     }
 
     fn within<T>(

@@ -103,4 +103,7 @@ pub struct FollowArgs {
     /// Print the run's events, a JSON object a line, and nothing else
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Log the run's prompts and answers, too, in the data folder's logs; they go with the run
+    #[arg(long, help_heading = "Output")]
+    pub log_contents: bool,
 }

@@ -13,6 +13,8 @@ use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::repository::{HeadState, Repository};
 use magis_engine::{DataFolder, check_data};
 use magis_platform::memory;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,9 @@ const CONTEXT: u32 = 4096;
 
 /// `magis doctor`.
 pub fn doctor(place: &Place, args: &DoctorArgs) -> Result<ExitStatus, Failure> {
+    if let Some(file) = &args.report {
+        return write_report(place, file, args.yes);
+    }
     let mut report = Report {
         screen: place.screen,
         problems: 0,
@@ -37,6 +42,27 @@ pub fn doctor(place: &Place, args: &DoctorArgs) -> Result<ExitStatus, Failure> {
         repository(&mut report, path)?;
     }
     report.end()
+}
+
+/// Shows a report, asks, and writes it.
+fn write_report(place: &Place, file: &Path, yes: bool) -> Result<ExitStatus, Failure> {
+    let report = place.open()?.report(env!("CARGO_PKG_VERSION"))?;
+    for line in report.lines() {
+        place.screen.line(&clean(line))?;
+    }
+    if !yes
+        && !super::agreed(&format!("\nWrite this to {}? [y/N]", file.display()), || {
+            "the report is not written".to_owned()
+        })?
+    {
+        return Ok(ExitStatus::Error);
+    }
+    let written = File::options().write(true).create_new(true).open(file);
+    written
+        .and_then(|mut file| file.write_all(report.as_bytes()))
+        .map_err(|error| Failure::error(format!("cannot write {}: {error}", file.display()), "name another file"))?;
+    place.screen.line(&format!("\nWritten to {}", file.display()))?;
+    Ok(ExitStatus::Success)
 }
 
 struct Report {

@@ -33,6 +33,9 @@ pub fn follow(
     engine: EngineArgs,
     form: FollowArgs,
 ) -> Result<ExitStatus, Failure> {
+    if form.log_contents {
+        magis.log_contents(run);
+    }
     if magis.state(run)?.outcome().is_some() {
         return Err(EngineError::RunOver(run).into());
     }

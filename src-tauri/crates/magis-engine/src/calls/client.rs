@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
+use tracing::{Instrument as _, info, info_span};
 
 /// The temperature of retries and of further candidates.
 const VARIED: f32 = 0.8;
@@ -282,7 +283,8 @@ impl ModelCalls {
             let delta = format!("{}{text}", std::mem::take(&mut begun));
             log.follow(Progress::Text { delta });
         };
-        let reply = self.model.chat(request, &mut sink).await?;
+        let span = info_span!("call", step = template.name());
+        let reply = self.model.chat(request, &mut sink).instrument(span).await?;
         let finish = match reply.finish {
             FinishReason::Complete => "complete",
             FinishReason::Length => "length",
@@ -311,7 +313,8 @@ impl ModelCalls {
             self.ended(reply.usage, true);
             return Ok(reply);
         }
-        let reply = match self.model.score(request).await {
+        let span = info_span!("call", step = template.name());
+        let reply = match self.model.score(request).instrument(span).await {
             Err(error @ LlmError::OverContext { .. }) => return Err(AskError::Unusable(error.to_string())),
             reply => reply?,
         };
@@ -370,6 +373,16 @@ impl ModelCalls {
             at_ms: now_ms(),
         })?;
         self.spent += u64::from(usage.prompt_tokens) + u64::from(usage.generated_tokens);
+        info!(
+            step = record.template.name(),
+            finish,
+            retries = record.retries,
+            computed = usage.prompt_tokens,
+            reused = usage.reused_tokens,
+            written = usage.generated_tokens,
+            ms = usage.prompt_ms + usage.generate_ms,
+            "call"
+        );
         for why in self.model.take_restarts() {
             self.notices.push(Notice::WorkerRestarted { why });
         }

@@ -7,8 +7,9 @@ use crate::{EngineError, Magis};
 use magis_core::{RepoId, RunId};
 use magis_platform::now_ms;
 use magis_repo::{Pruning, prune, remove_store};
-use magis_store::{DeletedRepository, DeletedRun, Erasure, PendingPruning};
+use magis_store::{DeletedRepository, DeletedRun, Erasure, PendingPruning, StoreError};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 impl Magis {
@@ -70,8 +71,14 @@ impl Magis {
         Ok(whole)
     }
 
-    /// Removes the folders of repositories that are not known any more.
+    /// Removes the folders of repositories that are not known any more, and the logged contents of runs that are not.
     fn remove_leftovers(&self) -> Result<Pruning, EngineError> {
+        for run in self.data.runs_with_contents() {
+            if matches!(self.store.run(run), Err(StoreError::NoRun(_))) {
+                let file = self.data.contents_of(run);
+                fs::remove_file(&file).map_err(EngineError::io("delete", &file))?;
+            }
+        }
         let (objects, indexes) = (self.data.all_objects(), self.data.all_indexes());
         // The folders first: a repository is known before its folders are made.
         let (stores, indexed) = (repositories_in(&objects), repositories_in(&indexes));
@@ -98,7 +105,7 @@ impl Magis {
 
 /// The repositories that have a folder in `folder`.
 fn repositories_in(folder: &Path) -> BTreeSet<RepoId> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.path().is_dir());
     folders
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok().map(RepoId))

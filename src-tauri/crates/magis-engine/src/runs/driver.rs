@@ -8,6 +8,7 @@ use super::roles::{Step, custodian, developer, manager, names, qa};
 use super::workspace::Workspace;
 use crate::calls::{AskError, ModelCalls};
 use crate::{EngineError, Magis, Progress};
+use magis_core::text::variant_name;
 use magis_core::{RunEvent, RunId, RunOutcome, Speaker};
 use magis_flow::{Effect, Run};
 use magis_llm::{LanguageModel, LlmError};
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, info, info_span, warn};
 
 /// A lease holds so many milliseconds; it is renewed three times in that span.
 const LEASE: i64 = 30_000;
@@ -45,7 +47,17 @@ impl Magis {
         progress: UnboundedSender<Progress>,
     ) -> Result<DriveEnd, EngineError> {
         let lease = self.take_lease(run)?;
-        let end = self.drive_leased(run, &lease, model, &stop, &progress).await;
+        let span = info_span!("run", run = run.0);
+        let end = self
+            .drive_leased(run, &lease, model, &stop, &progress)
+            .instrument(span.clone())
+            .await;
+        let _entered = span.enter();
+        match &end {
+            Ok(DriveEnd::Ended(outcome)) => info!(outcome = variant_name(outcome), "ended"),
+            Ok(DriveEnd::Stopped) => info!("stopped"),
+            Err(error) => warn!(error = variant_name(error), "failed"),
+        }
         let released = self.store.release_lease(&lease);
         let end = end?;
         match released {
@@ -141,6 +153,7 @@ impl Magis {
             store: self.store.clone(),
             run: log.run,
             progress: progress.clone(),
+            contents: self.contents_of(log.run),
         };
         Ok(Workspace {
             calls: ModelCalls::of_run(model, Box::new(calls), log.state.request().seed),
@@ -205,6 +218,7 @@ impl<'store> Log<'store> {
                 });
             };
             work.calls.after_seq = self.seq;
+            info!(after = self.seq, step = variant_name(&effect), "step");
             let step = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(DriveEnd::Stopped),

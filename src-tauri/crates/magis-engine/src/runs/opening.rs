@@ -47,6 +47,7 @@ impl Magis {
             store,
             library,
             worker,
+            contents: Arc::default(),
         };
         if magis.store.access() == Access::ReadWrite {
             magis.data.make_private()?;

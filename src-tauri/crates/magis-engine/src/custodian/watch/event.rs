@@ -2,10 +2,12 @@
 
 use super::IdleReason;
 use crate::EngineError;
-use magis_core::RepoPath;
+use magis_core::text::variant_name;
+use magis_core::{RepoId, RepoPath};
 use magis_repo::{RepoChange, WatcherEvent, WhyPolling};
 use serde::Serialize;
 use std::sync::Arc;
+use tracing::{info, warn};
 
 /// Something that happened in a watched repository; sent in the order in which it happens.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -109,6 +111,33 @@ pub struct WatchFailure {
 impl PartialEq for WatchFailure {
     fn eq(&self, other: &Self) -> bool {
         (&self.sentence, &self.remedy) == (&other.sentence, &other.remedy)
+    }
+}
+
+impl WatchEvent {
+    /// Logs what happened, without the names of files.
+    pub(crate) fn log(&self, repo: RepoId) {
+        let (repo, event) = (repo.0, variant_name(self));
+        match self {
+            Self::Indexed {
+                files,
+                added,
+                removed,
+                took_ms,
+            } => info!(repo, files, added, removed, took_ms, "{event}"),
+            Self::Summarised { tokens, took_ms, .. } => info!(repo, tokens, took_ms, "{event}"),
+            Self::Idle { why } => info!(repo, why = variant_name(why), "{event}"),
+            Self::Failed(failure) | Self::SummarisingFailed(failure) => {
+                warn!(repo, error = variant_name(&*failure.error), "{event}");
+            }
+            Self::Watching { .. }
+            | Self::Polling { .. }
+            | Self::Unreadable { .. }
+            | Self::Summarising { .. }
+            | Self::NotSummarised { .. } => info!(repo, "{event}"),
+            // Each comes with one that is logged, or many times a second.
+            Self::Changed { .. } | Self::Indexing { .. } | Self::Memory { .. } => {}
+        }
     }
 }
 

@@ -102,6 +102,7 @@ impl Watched {
     }
 
     pub fn report(&self, event: WatchEvent) {
+        event.log(self.repo);
         // Where nobody listens, the work is done all the same.
         drop(self.events.send(event));
     }
