@@ -91,13 +91,13 @@ pub fn run() -> Result<ExitCode> {
 /// # Errors
 /// When cargo's metadata or a source file cannot be read.
 pub fn check() -> Result<Result<String, Vec<String>>> {
-    let workspace = parse(&cargo::metadata()?)?;
-    let targets = sources::of_workspace()?;
-    let arrows = violations(&workspace)
-        .into_iter()
-        .map(|violation| violation.to_string());
-    let cycles = targets.iter().flat_map(modules::cycles).map(|cycle| cycle.to_string());
-    let broken: Vec<String> = arrows.chain(cycles).collect();
+    let metadata = cargo::metadata()?;
+    let workspace = parse(&metadata)?;
+    let targets = sources::of_workspace(&metadata)?;
+    let mut broken: Vec<String> = violations(&workspace).iter().map(ToString::to_string).collect();
+    for target in &targets {
+        broken.extend(modules::cycles(target)?.iter().map(ToString::to_string));
+    }
     if broken.is_empty() {
         let modules: usize = targets.iter().map(|target| target.modules.len()).sum();
         return Ok(Ok(format!(

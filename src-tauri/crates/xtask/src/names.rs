@@ -1,32 +1,78 @@
-//! `cargo xtask names`: public types of one name in two crates, which a reader takes for one another.
+//! `cargo xtask names`: public types that bear the same name in two crates, so that a reader takes one for the other.
 //!
-//! What may share a name stands in [`ALLOWED`] with the reason. Re-exports declare nothing and do not count.
+//! A type counts where it is declared `pub`, whether it can be reached from outside or not. Re-exports declare nothing.
+//! Types that a macro writes are not seen. What may share a name stands in [`allowed`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use syn::{Ident, Item, Visibility};
 
+use crate::cargo;
 use crate::sources::{self, Target};
 
-/// Names that stand for different things in several crates, with the reason why that misleads nobody.
-const ALLOWED: &[(&str, &str)] = &[];
+mod allowed;
 
-/// A public type.
+use allowed::Shared;
+
+/// Where a public type is declared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Declared {
-    /// The crate that declares it.
-    pub krate: String,
-    /// The file and the line.
-    pub place: (PathBuf, usize),
+    /// The package.
+    pub package: String,
+    /// The file, below the checkout.
+    pub file: PathBuf,
+    /// The line of its name.
+    pub line: usize,
 }
 
-/// Prints what breaks the rule.
+/// A name that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NameFault {
+    /// It stands for types of several packages, and no exception says that it may for just these.
+    Repeated {
+        /// The name.
+        name: String,
+        /// All its declarations.
+        places: Vec<Declared>,
+    },
+    /// An exception does not name several packages that all declare such a type.
+    Unneeded {
+        /// The exception.
+        allowed: Shared,
+        /// The packages that do.
+        packages: Vec<String>,
+    },
+}
+
+impl fmt::Display for NameFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Repeated { name, places } => {
+                write!(formatter, "{name}")?;
+                for Declared { package, file, line } in places {
+                    write!(formatter, "\n    {package}  {}:{line}", file.display())?;
+                }
+                Ok(())
+            }
+            Self::Unneeded { allowed, packages } => write!(
+                formatter,
+                "{}: an exception for [{}] that is not needed as it is, because the name stands in [{}]",
+                allowed.name,
+                allowed.packages.join(", "),
+                packages.join(", ")
+            ),
+        }
+    }
+}
+
+/// Prints the names that are not as they should be.
 ///
 /// # Errors
-/// When the sources cannot be read.
+/// When cargo's metadata cannot be had, or a source cannot be read.
 pub fn run() -> Result<ExitCode> {
     match check()? {
         Ok(remark) => {
@@ -34,11 +80,11 @@ pub fn run() -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(broken) => {
-            for line in &broken {
-                eprintln!("{line}");
+            for fault in &broken {
+                eprintln!("{fault}");
             }
             eprintln!(
-                "{} names; a reason for one that may stay goes into src-tauri/crates/xtask/src/names.rs",
+                "{} names to change, or to allow with a reason in src-tauri/crates/xtask/src/names/allowed.rs",
                 broken.len()
             );
             Ok(ExitCode::FAILURE)
@@ -46,60 +92,68 @@ pub fn run() -> Result<ExitCode> {
     }
 }
 
-/// A remark when no name stands for two things, else a line for each that does, and for each exception that is not needed.
+/// Reads the workspace and judges: a remark when every name is as it should be, else a text for each that is not.
 ///
 /// # Errors
-/// When the sources cannot be read.
+/// When cargo's metadata cannot be had, or a source cannot be read.
 pub fn check() -> Result<Result<String, Vec<String>>> {
-    let declared = public_types(&sources::of_workspace()?);
-    let broken = judge(&declared, ALLOWED);
-    if broken.is_empty() {
+    let declared = public_types(&sources::of_workspace(&cargo::metadata()?)?);
+    let faults = faults(&declared, allowed::SHARED);
+    if faults.is_empty() {
         return Ok(Ok(format!(
-            "{} public types, {} names shared with a reason",
+            "{} names of public types, {} of them shared for a reason",
             declared.len(),
-            ALLOWED.len()
+            allowed::SHARED.len()
         )));
     }
-    Ok(Err(broken))
+    Ok(Err(faults.iter().map(ToString::to_string).collect()))
 }
 
-/// Every public type by its name.
-fn public_types(targets: &[Target]) -> BTreeMap<String, BTreeSet<Declared>> {
-    let mut all: BTreeMap<String, BTreeSet<Declared>> = BTreeMap::new();
+/// Every name of a public type, with the places where one is declared.
+pub fn public_types(targets: &[Target]) -> BTreeMap<String, BTreeSet<Declared>> {
+    let mut types: BTreeMap<String, BTreeSet<Declared>> = BTreeMap::new();
     for target in targets {
-        for module in target.modules.values() {
+        for module in &target.modules {
             for name in module.items.iter().filter_map(public_type) {
-                let declared = Declared {
-                    krate: target.name.clone(),
-                    place: (module.file.clone(), name.span().start().line),
-                };
-                all.entry(name.to_string()).or_default().insert(declared);
+                // A file that belongs to a library and a program is the same place twice.
+                types.entry(name.to_string()).or_default().insert(Declared {
+                    package: target.package.clone(),
+                    file: module.file.clone(),
+                    line: name.span().start().line,
+                });
             }
         }
     }
-    all
+    types
 }
 
-fn judge(declared: &BTreeMap<String, BTreeSet<Declared>>, allowed: &[(&str, &str)]) -> Vec<String> {
-    let shared =
-        |declared: &BTreeSet<Declared>| declared.iter().map(|one| &one.krate).collect::<BTreeSet<_>>().len() > 1;
-    let mut broken = Vec::new();
-    for (name, declared) in declared {
-        if shared(declared) && !allowed.iter().any(|(known, _)| known == name) {
-            let places = declared
-                .iter()
-                .map(|one| format!("{}:{}", one.place.0.display(), one.place.1));
-            broken.push(format!("{name}: {}", places.collect::<Vec<_>>().join(", ")));
-        }
-    }
-    for (name, _) in allowed {
-        if !declared.get(*name).is_some_and(&shared) {
-            broken.push(format!(
-                "{name} is allowed in several crates, and stands in one at the most"
-            ));
-        }
-    }
-    broken
+/// What is wrong with the names, given the exceptions: names first, then exceptions, each in order.
+pub fn faults(types: &BTreeMap<String, BTreeSet<Declared>>, allowed: &[Shared]) -> Vec<NameFault> {
+    let packages = |name: &str| -> BTreeSet<&str> {
+        let places = types.get(name).into_iter().flatten();
+        places.map(|place| place.package.as_str()).collect()
+    };
+    let is_allowed = |name: &str, packages: &BTreeSet<&str>| {
+        let mut fitting = allowed.iter().filter(|shared| shared.name == name);
+        fitting.any(|shared| packages.iter().all(|package| shared.packages.contains(package)))
+    };
+    let repeated = types.iter().filter(|(name, _)| {
+        let packages = packages(name);
+        packages.len() > 1 && !is_allowed(name, &packages)
+    });
+    let repeated = repeated.map(|(name, places)| NameFault::Repeated {
+        name: name.clone(),
+        places: places.iter().cloned().collect(),
+    });
+    let unneeded = allowed.iter().filter_map(|shared| {
+        let found = packages(shared.name);
+        let is_needed = shared.packages.len() > 1 && shared.packages.iter().all(|package| found.contains(package));
+        (!is_needed).then(|| NameFault::Unneeded {
+            allowed: *shared,
+            packages: found.into_iter().map(str::to_owned).collect(),
+        })
+    });
+    repeated.chain(unneeded).collect()
 }
 
 fn public_type(item: &Item) -> Option<&Ident> {
@@ -115,41 +169,4 @@ fn public_type(item: &Item) -> Option<&Ident> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    fn krate(name: &str, text: &'static str) -> Target {
-        sources::target(name.to_owned(), Path::new("lib.rs"), &|_| Some(text.to_owned())).unwrap()
-    }
-
-    fn check(one: &'static str, other: &'static str, allowed: &[(&str, &str)], broken: &[&str]) {
-        let found = judge(&public_types(&[krate("one", one), krate("other", other)]), allowed);
-        let names: Vec<&str> = found
-            .iter()
-            .map(|line| line.split([':', ' ']).next().unwrap())
-            .collect();
-        assert_eq!(names, broken, "{found:?}");
-    }
-
-    #[test]
-    fn a_public_type_of_one_name_in_two_crates_is_named() {
-        check("pub struct Step;", "pub enum Step {}", &[], &["Step"]);
-        check("pub struct Step;", "pub struct Stage;", &[], &[]);
-        check("pub struct Step; mod a { pub struct Step; }", "", &[], &[]);
-    }
-
-    #[test]
-    fn what_is_not_public_a_re_export_or_for_tests_declares_nothing() {
-        check("pub struct Step;", "struct Step;", &[], &[]);
-        check("pub struct Step;", "pub(crate) struct Step;", &[], &[]);
-        check("pub struct Step;", "pub use one::Step;", &[], &[]);
-        check("pub struct Step;", "#[cfg(test)] pub struct Step;", &[], &[]);
-    }
-
-    #[test]
-    fn an_exception_lets_a_name_through_and_has_to_be_needed() {
-        check("pub struct Step;", "pub enum Step {}", &[("Step", "why")], &[]);
-        check("pub struct Step;", "", &[("Step", "why")], &["Step"]);
-    }
-}
+mod tests;

@@ -1,169 +1,233 @@
-//! The source of the workspace's crates as modules, parsed.
+//! The sources of the workspace's crates as trees of parsed modules.
 //!
-//! It reads what is compiled into libraries and programs; tests, benchmarks, examples and whatever is `#[cfg(test)]` are left
-//! out. A module whose file cannot be found or parsed is an error: a check that passes it over would say nothing.
+//! It reads what is compiled into libraries and programs. Tests, benchmarks, examples and whatever is compiled for tests
+//! only are left out. What it cannot follow is an error, because a check that passed it over would say nothing: a module
+//! without a file, a file that cannot be parsed, a `#[path]`. Modules that a macro writes are not seen.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use proc_macro2::TokenTree;
 use serde_json::Value;
-use syn::{Attribute, Item};
+use syn::{Attribute, Item, ItemMod, Meta, Visibility};
 
-use crate::{cargo, folders};
+use crate::folders;
 
-/// The names of a module and its parents below the crate's root; empty for the root itself.
-pub type ModulePath = Vec<String>;
+mod condition;
 
-/// A library or a program, as its modules.
+pub use condition::{attributes, is_for_tests};
+
+/// A library or a program.
 pub struct Target {
-    /// The crate.
-    pub name: String,
-    /// Its modules.
-    pub modules: BTreeMap<ModulePath, Module>,
+    /// The package it belongs to.
+    pub package: String,
+    /// Its modules; the first is the root.
+    pub modules: Vec<Module>,
 }
 
-/// A module.
+/// A module of a library or a program.
 pub struct Module {
+    /// The names that lead to it from the root, whose own path is empty.
+    pub path: Vec<String>,
+    /// The module around it, none for the root.
+    pub parent: Option<usize>,
+    /// The modules that it declares. Conditions such as `#[cfg(unix)]` can give several the same name.
+    pub children: BTreeMap<String, Vec<usize>>,
+    /// Whether only its parent, and what is below that, can name it.
+    pub is_private: bool,
     /// The file it stands in, below the checkout.
     pub file: PathBuf,
-    /// What it declares, without its child modules and without what is for tests only.
+    /// What it declares, without modules and without what is compiled for tests only.
     pub items: Vec<Item>,
 }
 
-/// Reads every library and program of the workspace.
+/// The text of a file below the checkout, none where there is no such file.
+pub type Read<'a> = &'a dyn Fn(&Path) -> Result<Option<String>>;
+
+/// Reads every library and program that cargo's metadata names for the workspace.
 ///
 /// # Errors
-/// When cargo's metadata or a source file cannot be read.
-pub fn of_workspace() -> Result<Vec<Target>> {
-    let metadata = cargo::metadata()?;
-    let mut targets = Vec::new();
-    for (name, root) in roots(&metadata)? {
-        let read = |path: &Path| std::fs::read_to_string(path).ok();
-        targets.push(target(name, &root, &read)?);
-    }
-    Ok(targets)
-}
-
-/// Reads a library or program from its root file. `read` gives the text of a file, or nothing where there is none.
-///
-/// # Errors
-/// When a file is missing or cannot be parsed.
-pub fn target(name: String, root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Result<Target> {
-    let folder = root.parent().unwrap_or(Path::new("")).to_owned();
-    let mut modules = BTreeMap::new();
-    let mut open = vec![(ModulePath::new(), root.to_owned(), folder)];
-    while let Some((path, file, folder)) = open.pop() {
-        let text = read(&file).with_context(|| format!("reading {}", file.display()))?;
-        let parsed = syn::parse_file(&text).with_context(|| format!("parsing {}", file.display()))?;
-        collect(&path, &file, &folder, parsed.items, read, &mut modules, &mut open)?;
-    }
-    Ok(Target { name, modules })
-}
-
-type Open = Vec<(ModulePath, PathBuf, PathBuf)>;
-
-/// Adds a module with the modules written inside it; those in files of their own are left in `open`.
-fn collect(
-    path: &ModulePath,
-    file: &Path,
-    folder: &Path,
-    items: Vec<Item>,
-    read: &dyn Fn(&Path) -> Option<String>,
-    modules: &mut BTreeMap<ModulePath, Module>,
-    open: &mut Open,
-) -> Result<()> {
-    let mut own = Vec::new();
-    for item in items.into_iter().filter(|item| !is_for_tests(attributes(item))) {
-        let Item::Mod(module) = item else {
-            own.push(item);
-            continue;
-        };
-        let name = module.ident.to_string();
-        let child: ModulePath = path.iter().cloned().chain([name.clone()]).collect();
-        if module.attrs.iter().any(|attribute| attribute.path().is_ident("path")) {
-            bail!(
-                "{}: module {name} has a #[path], which this check does not follow",
-                file.display()
-            );
-        }
-        if let Some((_, inside)) = module.content {
-            collect(&child, file, &folder.join(&name), inside, read, modules, open)?;
-            continue;
-        }
-        let places = [folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")];
-        let found = places.iter().find(|place| read(place).is_some());
-        let found = found.with_context(|| format!("{} has no file for its module {name}", file.display()))?;
-        open.push((child, found.clone(), folder.join(&name)));
-    }
-    let file = file.strip_prefix(folders::workspace()).unwrap_or(file).to_owned();
-    modules.insert(path.clone(), Module { file, items: own });
-    Ok(())
-}
-
-/// The name and the root file of each library and program.
-fn roots(metadata: &Value) -> Result<Vec<(String, PathBuf)>> {
-    let packages = metadata["packages"]
-        .as_array()
-        .context("cargo metadata has no packages")?;
-    let members: Vec<&str> = metadata["workspace_members"]
-        .as_array()
-        .context("cargo metadata has no members")?
+/// When the metadata has not the documented form, or a source cannot be followed.
+pub fn of_workspace(metadata: &Value) -> Result<Vec<Target>> {
+    roots(metadata)?
         .iter()
-        .filter_map(Value::as_str)
-        .collect();
+        .map(|(package, root)| target(package, root, &read))
+        .collect()
+}
+
+/// Reads a library or program from its root file.
+///
+/// # Errors
+/// When a module has no file, cannot be parsed or has a `#[path]`.
+pub fn target(package: &str, root: &Path, read: Read) -> Result<Target> {
+    let mut tree = Tree {
+        read,
+        modules: Vec::new(),
+    };
+    let start = Start {
+        path: Vec::new(),
+        parent: None,
+        is_private: false,
+        file: root.to_owned(),
+        folder: root.parent().unwrap_or(Path::new("")).to_owned(),
+    };
+    let file = tree
+        .parse(root)?
+        .with_context(|| format!("{} is not there", root.display()))?;
+    tree.add(start, file.items)?;
+    Ok(Target {
+        package: package.to_owned(),
+        modules: tree.modules,
+    })
+}
+
+/// The package and the root file, below the checkout, of each library and program of the workspace.
+///
+/// # Errors
+/// When the metadata has not the documented form.
+pub fn roots(metadata: &Value) -> Result<Vec<(String, PathBuf)>> {
+    let array = |value: &Value, what: &str| {
+        let array = value.as_array().cloned();
+        array.with_context(|| format!("cargo metadata has no {what}"))
+    };
+    let checkout = metadata["workspace_root"]
+        .as_str()
+        .context("cargo metadata has no workspace_root")?;
+    let members = array(&metadata["workspace_members"], "workspace_members")?;
     let mut roots = Vec::new();
-    for package in packages {
-        if !package["id"].as_str().is_some_and(|id| members.contains(&id)) {
+    for package in array(&metadata["packages"], "packages")? {
+        if !members.contains(&package["id"]) {
             continue;
         }
-        let name = package["name"].as_str().unwrap_or_default();
-        for target in package["targets"].as_array().into_iter().flatten() {
-            let kinds = target["kind"].as_array().into_iter().flatten();
-            let is_product = kinds
-                .filter_map(Value::as_str)
-                .any(|kind| matches!(kind, "lib" | "bin" | "rlib" | "cdylib" | "staticlib"));
-            if let Some(path) = target["src_path"].as_str().filter(|_| is_product) {
-                roots.push((name.to_owned(), PathBuf::from(path)));
+        let name = package["name"]
+            .as_str()
+            .context("a package of the metadata has no name")?;
+        for target in array(&package["targets"], "targets")? {
+            let kinds = array(&target["kind"], "kind of a target")?;
+            let is_product =
+                |kind: &Value| !matches!(kind.as_str(), Some("test" | "bench" | "example" | "custom-build"));
+            if kinds.iter().any(is_product) {
+                let path = Path::new(target["src_path"].as_str().context("a target has no src_path")?);
+                roots.push((name.to_owned(), path.strip_prefix(checkout).unwrap_or(path).to_owned()));
             }
         }
     }
     Ok(roots)
 }
 
-/// Whether something is compiled for tests only.
-pub fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let mut found = false;
-        if attribute.path().is_ident("cfg") {
-            // A condition that is more than `test` alone counts as compiled; what cannot be read does, too.
-            let _ = attribute.parse_nested_meta(|meta| {
-                found |= meta.path.is_ident("test");
-                Ok(())
-            });
-        }
-        found || attribute.path().is_ident("test")
-    })
-}
-
-/// The attributes of an item.
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::ExternCrate(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::ForeignMod(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::TraitAlias(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
+fn read(file: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(folders::workspace().join(file)) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("reading {}", file.display())),
     }
 }
+
+/// Modules read so far.
+struct Tree<'a> {
+    read: Read<'a>,
+    modules: Vec<Module>,
+}
+
+/// A module that is about to be added.
+struct Start {
+    path: Vec<String>,
+    parent: Option<usize>,
+    is_private: bool,
+    file: PathBuf,
+    /// Where the files of its child modules are.
+    folder: PathBuf,
+}
+
+impl Tree<'_> {
+    fn parse(&self, file: &Path) -> Result<Option<syn::File>> {
+        let Some(text) = (self.read)(file)? else {
+            return Ok(None);
+        };
+        match syn::parse_file(&text) {
+            Ok(parsed) => Ok(Some(parsed)),
+            Err(error) => bail!("{}:{}: {error}", file.display(), error.span().start().line),
+        }
+    }
+
+    fn add(&mut self, start: Start, items: Vec<Item>) -> Result<()> {
+        let index = self.modules.len();
+        if let (Some(parent), Some(name)) = (start.parent, start.path.last()) {
+            let children = &mut self.modules[parent].children;
+            children.entry(name.clone()).or_default().push(index);
+        }
+        self.modules.push(Module {
+            path: start.path,
+            parent: start.parent,
+            children: BTreeMap::new(),
+            is_private: start.is_private,
+            file: start.file.clone(),
+            items: Vec::new(),
+        });
+        for item in items {
+            if is_for_tests(attributes(&item)) {
+                continue;
+            }
+            match item {
+                Item::Mod(module) => self.add_child(index, &start.file, &start.folder, module)?,
+                item => self.modules[index].items.push(item),
+            }
+        }
+        Ok(())
+    }
+
+    fn add_child(&mut self, parent: usize, file: &Path, folder: &Path, module: ItemMod) -> Result<()> {
+        let name = module.ident.to_string().trim_start_matches("r#").to_owned();
+        let declared = format!("{}:{}", file.display(), module.ident.span().start().line);
+        if module.attrs.iter().any(gives_path) {
+            bail!("{declared}: module {name} has a #[path], which is not followed; give its file the usual place");
+        }
+        let mut start = Start {
+            path: self.modules[parent]
+                .path
+                .iter()
+                .cloned()
+                .chain([name.clone()])
+                .collect(),
+            parent: Some(parent),
+            is_private: matches!(module.vis, Visibility::Inherited),
+            file: file.to_owned(),
+            folder: folder.join(&name),
+        };
+        if let Some((_, items)) = module.content {
+            return self.add(start, items);
+        }
+        for place in [folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")] {
+            let Some(parsed) = self.parse(&place)? else {
+                continue;
+            };
+            if is_for_tests(&parsed.attrs) {
+                return Ok(());
+            }
+            start.file = place;
+            return self.add(start, parsed.items);
+        }
+        bail!(
+            "{declared}: module {name} has no file, neither {name}.rs nor {name}/mod.rs in {}",
+            folder.display()
+        )
+    }
+}
+
+/// Whether an attribute says in which file a module is, if only under a condition.
+fn gives_path(attribute: &Attribute) -> bool {
+    match &attribute.meta {
+        Meta::NameValue(pair) => pair.path.is_ident("path"),
+        Meta::List(list) => {
+            let is_path = |token: TokenTree| matches!(token, TokenTree::Ident(word) if word == "path");
+            list.path.is_ident("cfg_attr") && list.tokens.clone().into_iter().any(is_path)
+        }
+        Meta::Path(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
