@@ -41,7 +41,7 @@ pub enum CandidateState {
 /// A candidate with everything that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Type)]
 pub struct CandidateView {
-    /// The candidate.
+    /// The candidate, its evidence in the order in which it is shown.
     pub candidate: Candidate,
     /// The Custodian's judgement.
     pub judgement: Option<Judgement>,
@@ -290,8 +290,10 @@ fn candidates(state: &Run, events: &[StoredEvent]) -> Vec<CandidateView> {
                     None => CandidateState::Waiting,
                 }
             };
+            let mut candidate = candidate.clone();
+            candidate.evidence.sort_by_key(Evidence::display_order);
             CandidateView {
-                candidate: candidate.clone(),
+                candidate,
                 judgement,
                 state: state_of,
                 description: state.description(path).cloned(),

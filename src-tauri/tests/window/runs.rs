@@ -3,8 +3,11 @@
 use crate::ground::{hang_at, script, script_after};
 use crate::support::{Window, all_of, filter, form, listed, onto, until_step, until_text, until_the_end, until_time};
 use magis_app::Halt;
-use magis_app::views::{CandidateState, ExportFormat, RunListFilter, RunOrder, RunStatus, RunUpdate, SteeringRequest};
+use magis_app::views::{
+    CandidateState, CandidateView, ExportFormat, RunListFilter, RunOrder, RunStatus, RunUpdate, SteeringRequest,
+};
 use magis_core::Stage;
+use magis_core::text::variant_name;
 use magis_llm::{ScriptedModel, ScriptedReply};
 use magis_testkit::sample;
 use std::fs;
@@ -43,6 +46,22 @@ async fn a_run_is_followed_to_its_end_and_stands_in_the_lists() {
         view.candidates
             .iter()
             .any(|one| one.state == CandidateState::JudgedIrrelevant)
+    );
+    let kinds = |one: &CandidateView| one.candidate.evidence.iter().map(variant_name).collect::<Vec<_>>();
+    let filters = view
+        .candidates
+        .iter()
+        .find(|one| one.candidate.path.as_str() == "tally/filters.py");
+    let kinds = kinds(filters.unwrap());
+    let place = |kind: &str| {
+        kinds
+            .iter()
+            .position(|other| other == kind)
+            .unwrap_or_else(|| panic!("{kind}: {kinds:?}"))
+    };
+    assert!(
+        place("TestedBy") < place("Title") && place("Title") < place("Text") && place("Text") < place("PathWords"),
+        "what the issue says outright stands before what words suggest: {kinds:?}"
     );
     let last_view = news.iter().rev().find_map(|one| match one {
         RunUpdate::View { view } => Some(view.seq),

@@ -1,7 +1,7 @@
 // What is derived from the form of a run: title, refusal, effort, matching paths; and how evidence is ordered.
 import { expect, test } from 'vitest'
 import { EFFORTS, effortOf, refusal, titleOf, withoutCodeMarks } from '../../src/features/solve/effort'
-import { relevanceShares, strongest, tableOrder } from '../../src/features/solve/evidence'
+import { relevanceShares, tableOrder } from '../../src/features/solve/evidence'
 import { matches } from '../../src/features/solve/file_match'
 import { formOf } from '../../src/features/runs/again'
 import type { CandidateView, RunRequest } from '../../src/ipc'
@@ -65,15 +65,6 @@ test('candidates stand by relevance, those set aside below, and bars end at the 
   const shares = relevanceShares(all)
   expect(shares.get('c')).toBe(1)
   expect(shares.get('a')).toBeCloseTo(0.04)
-})
-
-test('what the issue says outright stands before what words suggest', () => {
-  const order = strongest([
-    { kind: 'path_words', words: ['url'] },
-    { kind: 'text', terms: ['a'] },
-    { kind: 'quoted_path', quoted: 'url.py' },
-  ])
-  expect(order.map((one) => one.kind)).toEqual(['quoted_path', 'text', 'path_words'])
 })
 
 test('a run again begins with what the old one was asked', () => {

@@ -115,6 +115,32 @@ pub enum Evidence {
     Given,
 }
 
+impl Evidence {
+    /// Returns its place where evidence is shown: what the issue says outright stands before what only words suggest.
+    pub fn display_order(&self) -> u8 {
+        match self {
+            Self::Given => 0,
+            Self::QuotedPath { .. } => 1,
+            Self::TraceFrame { .. } => 2,
+            Self::DefinesName { .. } => 3,
+            Self::Literal { .. } => 4,
+            Self::CalledInIssue { .. } => 5,
+            Self::NameWords { .. } => 6,
+            Self::TestedBy { .. } => 7,
+            Self::PastCommit { .. } => 8,
+            Self::CalledBy { .. } => 9,
+            Self::Neighbour { .. } => 10,
+            Self::ChangedTogether { .. } => 11,
+            Self::Title { .. } => 12,
+            Self::Text { .. } => 13,
+            Self::Lines { .. } => 14,
+            Self::PathWords { .. } => 15,
+            Self::ChangedLately { .. } => 16,
+            Self::Demoted { .. } => 17,
+        }
+    }
+}
+
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

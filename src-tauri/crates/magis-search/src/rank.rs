@@ -4,11 +4,9 @@
 
 use crate::bm25::{self, IssueScores};
 use crate::metadata::Depth;
+use crate::signal::Pass;
 use crate::signals::commits::ChangeHistory;
-use crate::signals::{
-    Found, Propagated, Reading, calls, co_change, commits, example, imports, literal, modules, name_words, names,
-    path_words, quoted, tests, text, traces,
-};
+use crate::signals::{Found, Propagated, Reading};
 use crate::{CommitHistory, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
 use magis_core::text::count;
 use magis_core::{Candidate, Evidence};
@@ -120,37 +118,23 @@ impl Index {
             title: &scores.title,
         };
         let files = &self.view.files;
-        let mut found = Vec::new();
         let past = sources.history.filter(|history| !history.is_empty());
         let past = past.map(|history| ChangeHistory::of(&self.view, history));
-        for signal in Signal::ALL.into_iter().filter(|signal| sources.signals.has(*signal)) {
-            let strengths = match (signal, &past) {
-                (Signal::Text, _) => text::files(&reading),
-                (Signal::Chunks, _) => text::chunks(&reading),
-                (Signal::Title, _) => text::title(&reading),
-                (Signal::PathWords, _) => path_words::find(&reading),
-                (Signal::Names, _) => names::find(&reading),
-                (Signal::NameWords, _) => name_words::find(&reading),
-                (Signal::Quoted, _) => quoted::find(&reading),
-                (Signal::Modules, _) => modules::find(&reading),
-                (Signal::Traces, _) => traces::find(&reading),
-                (Signal::Literals, _) => literal::find(&reading)?,
-                (Signal::Tests, _) => tests::find(&reading),
-                (Signal::Calls, _) => calls::find(&reading),
-                (Signal::Examples, _) => example::find(&reading),
-                (Signal::Recency, Some(past)) => commits::recency(&reading, past),
-                (Signal::PastCommits, Some(past)) => commits::resembling(&reading, past),
-                (Signal::PastCommits | Signal::Recency, None)
-                | (Signal::Imports | Signal::Kinds | Signal::ChangedTogether, _) => continue,
-            };
-            found.push((signal, strengths));
+        let enabled = || Signal::ALL.into_iter().filter(|signal| sources.signals.has(*signal));
+        let mut found = Vec::new();
+        for signal in enabled() {
+            if let Pass::Strength(of) = signal.pass()
+                && let Some(strengths) = of(&reading, past.as_ref())?
+            {
+                found.push((signal, strengths));
+            }
         }
         let factor = |file: usize| {
-            if sources.signals.has(Signal::Kinds) {
-                files[file].kind.factor()
-            } else {
-                1.0
-            }
+            let factors = enabled().filter_map(|signal| match signal.pass() {
+                Pass::Factor(of) => Some(of(&files[file])),
+                Pass::Strength(_) | Pass::Propagation { .. } => None,
+            });
+            factors.product::<f64>()
         };
         let sum = |file: usize| {
             let each = found
@@ -161,12 +145,12 @@ impl Index {
         let own: Vec<f64> = (0..files.len()).map(sum).collect();
         let mut scores = own.clone();
         let mut propagated = Vec::new();
-        for signal in [Signal::Imports, Signal::ChangedTogether] {
-            let shares = match (signal, &past) {
-                _ if !sources.signals.has(signal) => continue,
-                (Signal::Imports, _) => imports::propagate(&reading, &own),
-                (_, Some(past)) => co_change::propagate(past, &own),
-                (_, None) => continue,
+        for signal in enabled() {
+            let Pass::Propagation { shares, .. } = signal.pass() else {
+                continue;
+            };
+            let Some(shares) = shares(&reading, past.as_ref(), &own) else {
+                continue;
             };
             for (file, (share, _)) in &shares {
                 scores[*file] += share * signal.weight() * factor(*file);
@@ -199,10 +183,9 @@ impl Index {
         for (signal, shares) in &scored.propagated {
             let Some((_, source)) = shares.get(&file) else { continue };
             let of = self.view.files[*source].path.clone();
-            evidence.push(match signal {
-                Signal::ChangedTogether => Evidence::ChangedTogether { with: of },
-                _ => Evidence::Neighbour { of },
-            });
+            if let Pass::Propagation { evidence: why, .. } = signal.pass() {
+                evidence.push(why(of));
+            }
         }
         if let Some(why) = self.view.files[file].kind.reason() {
             evidence.push(Evidence::Demoted { why: why.to_owned() });

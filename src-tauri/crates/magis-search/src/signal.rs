@@ -1,5 +1,16 @@
-//! The signals of the ranking by name, so that each can be switched off and measured; and how much each counts.
+//! The signals of the ranking as one table: the name of each, by which it can be switched off and measured, how much it counts,
+//! and what works it out.
+//!
+//! A new signal is a variant and a row here, and a file under `signals`.
 
+use crate::SearchError;
+use crate::file::File;
+use crate::signals::commits::{self, ChangeHistory};
+use crate::signals::{
+    Found, Propagated, Reading, calls, co_change, example, imports, literal, modules, name_words, names, path_words,
+    quoted, text, traces,
+};
+use magis_core::{Evidence, RepoPath};
 use std::fmt;
 
 /// Something that speaks for a file.
@@ -35,80 +46,117 @@ pub enum Signal {
     Tests,
     /// Called by the functions that match best.
     Calls,
-    /// Changed together with one of the best files.
-    ChangedTogether,
     /// An import away from one of the best files.
     Imports,
+    /// Changed together with one of the best files.
+    ChangedTogether,
     /// Tests, documentation, examples, copies and output rank lower.
     Kinds,
 }
 
+/// The pass of the ranking in which a signal is worked out.
+pub(crate) enum Pass {
+    /// First, for each file by itself; strengths by weight are added up. None where there is no history to look at.
+    Strength(StrengthOf),
+    /// Second, a share of the scores of the best files is propagated to others, the weight of it.
+    Propagation {
+        /// To which files, how much, and from which.
+        shares: fn(&Reading<'_>, Option<&ChangeHistory<'_>>, &[f64]) -> Option<Propagated>,
+        /// Why, of the file it comes from.
+        evidence: fn(RepoPath) -> Evidence,
+    },
+    /// In both passes, a factor of the sum.
+    Factor(fn(&File) -> f64),
+}
+
+type StrengthOf = for<'a> fn(&Reading<'a>, Option<&ChangeHistory<'a>>) -> Result<Option<Found<'a>>, SearchError>;
+
+/// A signal.
+pub(crate) struct Row {
+    signal: Signal,
+    name: &'static str,
+    weight: f64,
+    pass: Pass,
+}
+
+const COUNT: usize = 18;
+
+/// Every signal, in the order of [`Signal`]. The weights are chosen by hand; fitted ones were not better on other repositories.
+#[rustfmt::skip]
+static TABLE: [Row; COUNT] = [
+    strength(Signal::Text, "text", 1.0, |reading, _| Ok(Some(text::files(reading)))),
+    strength(Signal::Chunks, "chunks", 0.7, |reading, _| Ok(Some(text::chunks(reading)))),
+    strength(Signal::Title, "title", 0.4, |reading, _| Ok(Some(text::title(reading)))),
+    strength(Signal::PathWords, "path-words", 0.4, |reading, _| Ok(Some(path_words::find(reading)))),
+    strength(Signal::Names, "names", 0.6, |reading, _| Ok(Some(names::find(reading)))),
+    strength(Signal::NameWords, "name-words", 0.4, |reading, _| Ok(Some(name_words::find(reading)))),
+    strength(Signal::Quoted, "quoted", 1.0, |reading, _| Ok(Some(quoted::find(reading)))),
+    strength(Signal::Modules, "modules", 0.4, |reading, _| Ok(Some(modules::find(reading)))),
+    strength(Signal::Traces, "traces", 1.0, |reading, _| Ok(Some(traces::find(reading)))),
+    strength(Signal::Literals, "literals", 0.4, |reading, _| literal::find(reading).map(Some)),
+    strength(Signal::Examples, "examples", 0.2, |reading, _| Ok(Some(example::find(reading)))),
+    strength(Signal::PastCommits, "past-commits", 0.4, |reading, past| Ok(past.map(|past| commits::resembling(reading, past)))),
+    strength(Signal::Recency, "recency", 0.05, |reading, past| Ok(past.map(|past| commits::recency(reading, past)))),
+    strength(Signal::Tests, "tests", 0.4, |reading, _| Ok(Some(crate::signals::tests::find(reading)))),
+    strength(Signal::Calls, "calls", 0.2, |reading, _| Ok(Some(calls::find(reading)))),
+    Row {
+        signal: Signal::Imports,
+        name: "imports",
+        weight: 0.12,
+        pass: Pass::Propagation {
+            shares: |reading, _, scores| Some(imports::propagate(reading, scores)),
+            evidence: |of| Evidence::Neighbour { of },
+        },
+    },
+    Row {
+        signal: Signal::ChangedTogether,
+        name: "changed-together",
+        weight: 0.06,
+        pass: Pass::Propagation {
+            shares: |_, past, scores| past.map(|past| co_change::propagate(past, scores)),
+            evidence: |with| Evidence::ChangedTogether { with },
+        },
+    },
+    Row { signal: Signal::Kinds, name: "kinds", weight: 1.0, pass: Pass::Factor(|file| file.kind.factor()) },
+];
+
+const fn strength(signal: Signal, name: &'static str, weight: f64, of: StrengthOf) -> Row {
+    Row {
+        signal,
+        name,
+        weight,
+        pass: Pass::Strength(of),
+    }
+}
+
 impl Signal {
-    /// All of them.
-    pub const ALL: [Self; 18] = [
-        Self::Text,
-        Self::Chunks,
-        Self::Title,
-        Self::PathWords,
-        Self::Names,
-        Self::NameWords,
-        Self::Quoted,
-        Self::Modules,
-        Self::Traces,
-        Self::Literals,
-        Self::Examples,
-        Self::PastCommits,
-        Self::Recency,
-        Self::Tests,
-        Self::Calls,
-        Self::ChangedTogether,
-        Self::Imports,
-        Self::Kinds,
-    ];
+    /// All of them, in the order in which they are worked out.
+    pub const ALL: [Self; COUNT] = {
+        let mut all = [Self::Text; COUNT];
+        let mut at = 0;
+        while at < COUNT {
+            all[at] = TABLE[at].signal;
+            at += 1;
+        }
+        all
+    };
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Chunks => "chunks",
-            Self::Title => "title",
-            Self::PathWords => "path-words",
-            Self::Names => "names",
-            Self::NameWords => "name-words",
-            Self::Quoted => "quoted",
-            Self::Modules => "modules",
-            Self::Traces => "traces",
-            Self::Literals => "literals",
-            Self::PastCommits => "past-commits",
-            Self::Tests => "tests",
-            Self::Calls => "calls",
-            Self::Examples => "examples",
-            Self::Recency => "recency",
-            Self::ChangedTogether => "changed-together",
-            Self::Imports => "imports",
-            Self::Kinds => "kinds",
-        }
+        self.row().name
     }
 
-    /// How much it counts, its strength being 0..1. Chosen by hand; fitted weights were not better on other
-    /// repositories. [`Signal::Imports`] and [`Signal::ChangedTogether`] are shares of another file's score, and [`Signal::Kinds`] is a factor (see `kind`).
+    /// How much it counts, its strength being 0..1.
     pub(crate) fn weight(self) -> f64 {
-        match self {
-            Self::Text | Self::Quoted | Self::Traces | Self::Kinds => 1.0,
-            Self::Chunks => 0.7,
-            Self::Names => 0.6,
-            Self::PathWords
-            | Self::Modules
-            | Self::Title
-            | Self::NameWords
-            | Self::PastCommits
-            | Self::Literals
-            | Self::Tests => 0.4,
-            Self::Imports => 0.12,
-            Self::Calls | Self::Examples => 0.2,
-            Self::ChangedTogether => 0.06,
-            Self::Recency => 0.05,
-        }
+        self.row().weight
+    }
+
+    pub(crate) fn pass(self) -> &'static Pass {
+        &self.row().pass
+    }
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
     }
 }
 
@@ -155,6 +203,13 @@ impl Default for Signals {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_signal_has_the_row_in_its_place() {
+        for (at, signal) in Signal::ALL.into_iter().enumerate() {
+            assert_eq!(signal as usize, at, "{signal}");
+        }
+    }
 
     #[test]
     fn each_signal_can_be_left_out() {

@@ -62,11 +62,6 @@ export function skipText(reason: SkipReason): string {
   }
 }
 
-/** Strong evidence first: what the issue says outright stands before what only words suggest. */
-export function strongest(evidence: readonly Evidence[]): Evidence[] {
-  return [...evidence].sort((a, b) => WEIGHT[a.kind] - WEIGHT[b.kind])
-}
-
 /** Relevance of each candidate as a share of the run's most relevant one; z-scores have no zero of their own. */
 export function relevanceShares(candidates: readonly CandidateView[]): ReadonlyMap<string, number> {
   const known = candidates.filter((one) => one.judgement !== null)
@@ -90,27 +85,6 @@ export function tableOrder(candidates: readonly CandidateView[]): { kept: Candid
     kept: sorted.filter((one) => one.state.kind === 'kept' || one.state.kind === 'waiting'),
     aside: sorted.filter((one) => one.state.kind !== 'kept' && one.state.kind !== 'waiting'),
   }
-}
-
-const WEIGHT: Readonly<Record<Evidence['kind'], number>> = {
-  given: 0,
-  quoted_path: 1,
-  trace_frame: 2,
-  defines_name: 3,
-  literal: 4,
-  called_in_issue: 5,
-  name_words: 6,
-  tested_by: 7,
-  past_commit: 8,
-  called_by: 9,
-  neighbour: 10,
-  changed_together: 11,
-  title: 12,
-  text: 13,
-  lines: 14,
-  path_words: 15,
-  changed_lately: 16,
-  demoted: 17,
 }
 
 /** A path, or its last part where there is little room. */
