@@ -7,8 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../crates/magis-engine/tests/ground/mod.rs"]
-mod ground;
+#[path = "../../crates/magis-engine/tests/environment/mod.rs"]
+mod environment;
 mod own_data;
 mod repositories;
 mod review;

@@ -1,6 +1,6 @@
 //! What the program keeps for itself: settings, drafts, a database of another version.
 
-use crate::ground::script;
+use crate::environment::script;
 use crate::support::{Window, filter, form, open};
 use magis_app::ERASE_ALL;
 use magis_app::views::{Purpose, Settings, SolveForm, Theme};

@@ -1,6 +1,6 @@
 //! Repositories, and what is remembered of them.
 
-use crate::ground::script;
+use crate::environment::script;
 use crate::support::{Window, all_of, filter, form, listed};
 use magis_app::views::{ApplyRequest, IndexView, MemoryFileState};
 use magis_testkit::sample;

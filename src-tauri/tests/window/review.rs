@@ -1,6 +1,6 @@
 //! A patch under review: accepted in part, rewritten, applied, taken back.
 
-use crate::ground::script;
+use crate::environment::script;
 use crate::support::{Window, accepted, onto, review};
 use magis_app::views::{AppliedKind, ApplyRequest, FileReview};
 use magis_testkit::sample;

@@ -1,6 +1,6 @@
 //! Runs: begun, followed, paused, left behind, handed over, deleted.
 
-use crate::ground::{hang_at, script, script_after};
+use crate::environment::{hang_at, script, script_after};
 use crate::support::{Window, all_of, filter, form, listed, onto, until_step, until_text, until_the_end, until_time};
 use magis_app::Halt;
 use magis_app::views::{

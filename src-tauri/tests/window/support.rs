@@ -1,6 +1,6 @@
 //! A window's program on a folder of its own, and the short forms of what the tests ask of it.
 
-use crate::ground::git;
+use crate::environment::git;
 use magis_app::views::{
     ApplyRequest, BaseRequest, FileReview, HunkChoice, HunkDecision, Identity, ReviewState, RunListFilter, RunOrder,
     RunUpdate, SolveForm,

@@ -1,6 +1,6 @@
 //! The repository at hand is watched, and its files are described in advance where a person wants it.
 
-use crate::ground::script;
+use crate::environment::script;
 use crate::support::Window;
 use magis_app::views::{IndexView, Settings, Summarising, UnreadableFiles, WaitReason, WatchView, WatchedIndex};
 use magis_core::RepoId;

@@ -7,11 +7,11 @@
     reason = "a test fails by panicking"
 )]
 
-mod ground;
-#[path = "ground/traces.rs"]
+mod environment;
+#[path = "environment/traces.rs"]
 mod traces;
 
-use ground::{Ground, git, hang_at, script_after};
+use environment::{TestEnvironment, git, hang_at, script_after};
 use magis_core::{Hint, Issue, RepoId, RunId, Stage};
 use magis_engine::{
     ApplyTarget, DriveEnd, EngineLimits, LocateExtent, Locator, Progress, Review, SolveRequest, Steering, WithCode,
@@ -83,7 +83,7 @@ const OF_MEMORY: [&str; 6] = [
 const DATABASE: &str = "magis.sqlite3";
 
 struct Scene {
-    ground: Ground,
+    environment: TestEnvironment,
     marks: Marks,
     repo: RepoId,
 }
@@ -91,10 +91,10 @@ struct Scene {
 impl Scene {
     /// A repository with marks in committed and uncommitted files, in their names, and in its history.
     fn new() -> Self {
-        let ground = Ground::new();
+        let environment = TestEnvironment::new();
         let places = OF_THE_RUN.iter().chain([&TAG]).chain(&OF_THE_REPOSITORY);
         let marks: Marks = places.map(|place| (*place, mark())).collect();
-        let root = ground.repository();
+        let root = environment.repository();
         let long = "# What it does is told at length.\n".repeat(15);
         let text = format!("\"\"\"Days of {}.\"\"\"\n{long}", marks["committed file"]);
         std::fs::write(root.join(format!("tally/{}.py", marks["file name"])), text).unwrap();
@@ -102,12 +102,16 @@ impl Scene {
         git(&root, &["add", "--all"]);
         let author = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
         git(&root, &[&author[..], &["commit", "--quiet", "-m", &message]].concat());
-        let report = ground.read("tally/report.py") + &format!("\n# {}\n", marks["uncommitted change"]);
+        let report = environment.read("tally/report.py") + &format!("\n# {}\n", marks["uncommitted change"]);
         std::fs::write(root.join("tally/report.py"), report).unwrap();
         let new = format!("# {}\n{long}", marks["uncommitted file"]);
         std::fs::write(root.join(format!("tally/{}.py", marks["uncommitted file name"])), new).unwrap();
-        let repo = ground.magis.add_repository(&root).unwrap();
-        Self { ground, marks, repo }
+        let repo = environment.magis.add_repository(&root).unwrap();
+        Self {
+            environment,
+            marks,
+            repo,
+        }
     }
 
     fn of(&self, place: &str) -> &str {
@@ -151,7 +155,7 @@ impl Scene {
             self.file(),
             self.of("issue text")
         );
-        let mut wish = self.ground.wish(&issue);
+        let mut wish = self.environment.wish(&issue);
         wish.base = BaseChoice::HeadWithUncommitted;
         wish.hints = vec![Hint::Comments(format!("The bound is exclusive, {}", self.of("hint")))];
         wish
@@ -159,7 +163,7 @@ impl Scene {
 
     /// Everything that a person does with a run: from its issue to its applied patch, and again. Gives all the runs.
     async fn work(&self) -> Vec<RunId> {
-        let magis = &self.ground.magis;
+        let magis = &self.environment.magis;
         let model = Arc::new(self.model());
         let run = magis.prepare_for(self.wish(), &*model).unwrap().run;
         let hint = |place| Steering::Hint {
@@ -168,7 +172,7 @@ impl Scene {
         magis.steer(run, hint("hint on the way")).unwrap();
         let words = self.of("words in the meeting").to_owned();
         magis.steer(run, Steering::Speak { text: words }).unwrap();
-        let end = self.ground.drive(run, model.clone()).await.unwrap();
+        let end = self.environment.drive(run, model.clone()).await.unwrap();
         assert!(matches!(end, DriveEnd::Ended(_)), "{end:?}");
         magis.set_tags(run, &[self.of(TAG).to_owned()]).unwrap();
         let json = magis.export(run).unwrap();
@@ -176,7 +180,7 @@ impl Scene {
         let again = magis
             .rerun(run, Stage::Code, None, None, &EngineLimits::default())
             .unwrap();
-        self.ground.drive(again, model.clone()).await.unwrap();
+        self.environment.drive(again, model.clone()).await.unwrap();
         let imported = magis.import(&json).unwrap();
         assert!(magis.texts(imported).is_ok() && magis.texts(again).is_ok());
         // What is applied is the repository's from then on, so everything that reads the work tree comes before.
@@ -187,7 +191,7 @@ impl Scene {
 
     /// Leaves the first run applied to the work tree and the other one on a branch.
     fn review_and_apply(&self, run: RunId, again: RunId) {
-        let magis = &self.ground.magis;
+        let magis = &self.environment.magis;
         let path = magis_core::RepoPath::new("tally/filters.py").unwrap();
         let after = magis.texts(run).unwrap().after(&path).unwrap();
         let review = Review {
@@ -201,7 +205,7 @@ impl Scene {
         assert!(magis.review_conflicts(run, &review).unwrap().is_empty());
         magis.apply_review(run, ApplyTarget::Worktree, &review).unwrap();
         magis.undo(run).unwrap();
-        let patch = self.ground.folder.path().join("the.patch");
+        let patch = self.environment.folder.path().join("the.patch");
         magis.apply_review(run, ApplyTarget::PatchFile(patch), &review).unwrap();
         let branch = || ApplyTarget::Branch {
             name: format!("fix/{}", self.of("branch")),
@@ -219,7 +223,7 @@ impl Scene {
 
     /// What a person does with the repository beside its runs: locating, describing, own words, a draft.
     async fn look_around(&self, model: &Arc<ScriptedModel>) {
-        let magis = &self.ground.magis;
+        let magis = &self.environment.magis;
         let mut locator = self.locator(&BaseChoice::HeadWithUncommitted);
         let issue = Issue::new(sample::UNTIL.text).unwrap();
         let extent = LocateExtent {
@@ -266,16 +270,19 @@ impl Scene {
     }
 
     fn locator(&self, base: &BaseChoice) -> Locator {
-        let root = self.ground.repository();
+        let root = self.environment.repository();
         let watch = &mut |_| ControlFlow::Continue(());
-        self.ground.magis.locator(&root, base, Retention::Few, watch).unwrap()
+        self.environment
+            .magis
+            .locator(&root, base, Retention::Few, watch)
+            .unwrap()
     }
 
     /// Where something of these marks is, each place with what was marked.
     fn found(&self, places: &[&'static str]) -> Vec<(&'static str, String)> {
         let name: BTreeMap<&str, &'static str> = places.iter().map(|place| (self.of(place), *place)).collect();
         let marks: Vec<&str> = name.keys().copied().collect();
-        let found = traces(self.ground.magis.data().root(), &marks).into_iter();
+        let found = traces(self.environment.magis.data().root(), &marks).into_iter();
         found.map(|(mark, place)| (name[mark], place)).collect()
     }
 }
@@ -321,7 +328,7 @@ async fn of_a_deleted_run_nothing_is_left_but_what_belongs_to_its_repository() {
     );
 
     for run in runs {
-        let deleted = scene.ground.magis.delete_run(run).unwrap();
+        let deleted = scene.environment.magis.delete_run(run).unwrap();
         assert_eq!(deleted.erasure, Erasure::Complete);
     }
 
@@ -339,9 +346,9 @@ async fn of_a_deleted_run_nothing_is_left_but_what_belongs_to_its_repository() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_deleted_repository_and_its_runs_nothing_is_left() {
     let scene = Scene::new();
-    let magis = &scene.ground.magis;
+    let magis = &scene.environment.magis;
     let runs = scene.work().await;
-    let file = scene.ground.folder.path().join("memory");
+    let file = scene.environment.folder.path().join("memory");
     magis.export_memory(scene.repo, &file, WithCode::Yes).unwrap();
     magis.import_memory(scene.repo, &file).unwrap();
 
@@ -367,11 +374,11 @@ async fn of_a_deleted_repository_and_its_runs_nothing_is_left() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_stays_keeps_every_file_that_it_read_and_made() {
     let scene = Scene::new();
-    let magis = &scene.ground.magis;
-    let (first, _) = scene.ground.solve(scene.wish(), scene.model()).await;
-    let changed = scene.ground.read("tally/report.py") + "# later\n";
-    std::fs::write(scene.ground.repository().join("tally/report.py"), changed).unwrap();
-    let (second, _) = scene.ground.solve(scene.wish(), scene.model()).await;
+    let magis = &scene.environment.magis;
+    let (first, _) = scene.environment.solve(scene.wish(), scene.model()).await;
+    let changed = scene.environment.read("tally/report.py") + "# later\n";
+    std::fs::write(scene.environment.repository().join("tally/report.py"), changed).unwrap();
+    let (second, _) = scene.environment.solve(scene.wish(), scene.model()).await;
     let files = || {
         let state = magis.state(second).unwrap();
         let folder = magis.data().objects(scene.repo);
@@ -399,9 +406,9 @@ async fn a_run_that_stays_keeps_every_file_that_it_read_and_made() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_deleted_while_another_is_worked_on_is_erased_later_and_that_is_said() {
     let scene = Scene::new();
-    let magis = &scene.ground.magis;
-    let (first, _) = scene.ground.solve(scene.wish(), scene.model()).await;
-    let plain = scene.ground.wish(sample::UNTIL.text);
+    let magis = &scene.environment.magis;
+    let (first, _) = scene.environment.solve(scene.wish(), scene.model()).await;
+    let plain = scene.environment.wish(sample::UNTIL.text);
     let hanging = Arc::new(hang_at("P5"));
     let second = magis.prepare_for(plain, &*hanging).unwrap().run;
     let stop = CancellationToken::new();
@@ -425,20 +432,20 @@ async fn a_run_deleted_while_another_is_worked_on_is_erased_later_and_that_is_sa
     stop.cancel();
     assert_eq!(driving.await.unwrap().unwrap(), DriveEnd::Stopped);
     // The next opening makes up for it.
-    ground::open(scene.ground.folder.path());
+    environment::open(scene.environment.folder.path());
     let left = scene.found(&of_the_run());
     assert!(left.is_empty(), "left of the run:\n{}", told(&left));
-    let end = scene.ground.drive(second, Arc::new(scene.model())).await.unwrap();
+    let end = scene.environment.drive(second, Arc::new(scene.model())).await.unwrap();
     assert!(matches!(end, DriveEnd::Ended(_)), "the other run goes on: {end:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deletion_that_was_killed_is_finished_at_the_next_opening() {
     let scene = Scene::new();
-    let (run, _) = scene.ground.solve(scene.wish(), scene.model()).await;
+    let (run, _) = scene.environment.solve(scene.wish(), scene.model()).await;
     // What a kill leaves right after the rows are gone: the database's part without what follows it.
-    scene.ground.store().delete_run(run, 1).unwrap();
-    ground::open(scene.ground.folder.path());
+    scene.environment.store().delete_run(run, 1).unwrap();
+    environment::open(scene.environment.folder.path());
     let left = scene.found(&of_the_run());
     assert!(left.is_empty(), "left of the run:\n{}", told(&left));
 }
@@ -446,7 +453,7 @@ async fn a_deletion_that_was_killed_is_finished_at_the_next_opening() {
 #[tokio::test(flavor = "multi_thread")]
 async fn neither_log_nor_report_holds_anything_of_the_person() {
     let scene = Scene::new();
-    let magis = &scene.ground.magis;
+    let magis = &scene.environment.magis;
     let log = start_log(magis.data()).expect("this process has no log yet");
     scene.work().await;
     let settings = json!({ "editor": scene.of("own words"), "theme": "dark", "top_k": 7 });
@@ -480,12 +487,12 @@ async fn neither_log_nor_report_holds_anything_of_the_person() {
 #[tokio::test(flavor = "multi_thread")]
 async fn contents_are_logged_for_the_run_that_was_asked_for_and_go_with_it() {
     let scene = Scene::new();
-    let magis = &scene.ground.magis;
+    let magis = &scene.environment.magis;
     let model = scene.model();
     let run = magis.prepare_for(scene.wish(), &model).unwrap().run;
     magis.log_contents(run);
-    scene.ground.drive(run, Arc::new(model)).await.unwrap();
-    let (other, _) = scene.ground.solve(scene.wish(), scene.model()).await;
+    scene.environment.drive(run, Arc::new(model)).await.unwrap();
+    let (other, _) = scene.environment.solve(scene.wish(), scene.model()).await;
     let file = |run: RunId| magis.data().logs().join(format!("run-{run}.jsonl"));
     assert!(std::fs::read_to_string(file(run)).unwrap().contains(scene.of("code")));
     assert!(!file(other).exists());

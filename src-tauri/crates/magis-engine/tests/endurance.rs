@@ -7,7 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "ground/endurance.rs"]
+#[path = "environment/endurance.rs"]
 mod endurance;
 
 use endurance::{Plan, Report, endure, watch_until_killed};

@@ -10,9 +10,9 @@
     reason = "a test fails by panicking"
 )]
 
-mod ground;
+mod environment;
 
-use ground::{Ground, open, script, script_after};
+use environment::{TestEnvironment, open, script, script_after};
 use magis_core::{FileAction, Hint, HintsMode, RepoPath, Role, RunId, Stage, TaskId};
 use magis_engine::{ApplyTarget, EngineLimits, Magis, Review, Steering};
 use magis_llm::ScriptedModel;
@@ -132,10 +132,10 @@ fn an_earlier_export_is_taken_in_and_shown_as_the_run_it_was() {
 }
 
 /// What a person and the agents do in the runs of a fixture: every step and every way to intervene.
-async fn work(ground: &Ground) -> RunId {
-    let magis = &ground.magis;
-    ground.remember_at_parent().await;
-    let mut wish = ground.wish(sample::UNTIL.text);
+async fn work(environment: &TestEnvironment) -> RunId {
+    let magis = &environment.magis;
+    environment.remember_at_parent().await;
+    let mut wish = environment.wish(sample::UNTIL.text);
     wish.hints = vec![
         Hint::Comments("The last day belongs to the period.".to_owned()),
         Hint::FailingLog("AssertionError: 1 != 2".to_owned()),
@@ -143,31 +143,31 @@ async fn work(ground: &Ground) -> RunId {
     let first = magis.prepare_for(wish, &script()).unwrap().run;
     let speak = |text: &str| Steering::Speak { text: text.to_owned() };
     magis.steer(first, speak("Mind the first day.")).unwrap();
-    ground.drive(first, Arc::new(script())).await.unwrap();
-    intervened(ground).await;
-    failed(ground).await;
+    environment.drive(first, Arc::new(script())).await.unwrap();
+    intervened(environment).await;
+    failed(environment).await;
     let stopped = magis
-        .prepare_for(ground.wish(sample::UNTIL.text), &script())
+        .prepare_for(environment.wish(sample::UNTIL.text), &script())
         .unwrap()
         .run;
-    ground.stop_before(stopped, "P10-code").await;
+    environment.stop_before(stopped, "P10-code").await;
     let again = magis
         .rerun(first, Stage::Code, None, Some(7), &EngineLimits::default())
         .unwrap();
-    ground.drive(again, Arc::new(script())).await.unwrap();
+    environment.drive(again, Arc::new(script())).await.unwrap();
     magis.import(&magis.export(first).unwrap()).unwrap();
-    kept_beside(ground, first);
+    kept_beside(environment, first);
     first
 }
 
 /// A run of two tasks in which a person takes part.
-async fn intervened(ground: &Ground) {
-    let magis = &ground.magis;
+async fn intervened(environment: &TestEnvironment) {
+    let magis = &environment.magis;
     let run = magis
-        .prepare_for(ground.wish(sample::TWO_TASK_ISSUE), &script())
+        .prepare_for(environment.wish(sample::TWO_TASK_ISSUE), &script())
         .unwrap()
         .run;
-    ground.stop_before(run, "P5").await;
+    environment.stop_before(run, "P5").await;
     let state = magis.state(run).unwrap();
     let spare = state.candidates().iter().map(|candidate| candidate.path.to_string());
     let spare = spare
@@ -191,30 +191,30 @@ async fn intervened(ground: &Ground) {
     for step in steps {
         magis.steer(run, step).unwrap();
     }
-    ground.stop_before(run, "P10-code").await;
+    environment.stop_before(run, "P10-code").await;
     let role = Role {
         name: "Case developer".to_owned(),
         focus: "Knows Unicode.".to_owned(),
     };
     magis.steer(run, Steering::EditRole { task: TaskId(1), role }).unwrap();
-    ground.drive(run, Arc::new(script())).await.unwrap();
+    environment.drive(run, Arc::new(script())).await.unwrap();
 }
 
 /// A run whose answers cannot be used.
-async fn failed(ground: &Ground) {
+async fn failed(environment: &TestEnvironment) {
     let model = script_after(
         ScriptedModel::new("script")
             .when_prefixed("def in_period", "(entry:\n    return (\n")
             .when("Review the change", " "),
     );
-    let mut wish = ground.wish(sample::UNTIL.text);
+    let mut wish = environment.wish(sample::UNTIL.text);
     wish.hints_mode = HintsMode::Ignore;
-    ground.solve(wish, model).await;
+    environment.solve(wish, model).await;
 }
 
 /// What the data folder keeps beside the logs.
-fn kept_beside(ground: &Ground, run: RunId) {
-    let magis = &ground.magis;
+fn kept_beside(environment: &TestEnvironment, run: RunId) {
+    let magis = &environment.magis;
     let repo = magis.run(run).unwrap().entry.repo.unwrap();
     magis.set_tags(run, &["bounds".to_owned()]).unwrap();
     let review = Review {
@@ -247,10 +247,10 @@ async fn write_fixture() {
     let target = PathBuf::from(std::env::var_os("MAGIS_WRITE_FIXTURE").expect("MAGIS_WRITE_FIXTURE names a folder"));
     assert!(!target.exists(), "a fixture is never written again");
     fs::create_dir_all(&target).unwrap();
-    let ground = Ground::new();
-    let run = work(&ground).await;
-    fs::write(target.join(ARCHIVE), ground.magis.export(run).unwrap()).unwrap();
-    let connection = rusqlite::Connection::open(ground.magis.data().root().join(DATABASE)).unwrap();
+    let environment = TestEnvironment::new();
+    let run = work(&environment).await;
+    fs::write(target.join(ARCHIVE), environment.magis.export(run).unwrap()).unwrap();
+    let connection = rusqlite::Connection::open(environment.magis.data().root().join(DATABASE)).unwrap();
     // The repository is gone with the temporary folder; its place names no machine.
     let elsewhere = "UPDATE repositories SET root = '/repositories/tally';
                      UPDATE runs SET repository_root = '/repositories/tally' WHERE repository_root <> '';";

@@ -7,10 +7,10 @@
     reason = "a test fails by panicking"
 )]
 
-mod ground;
+mod environment;
 
 use async_trait::async_trait;
-use ground::{Ground, open, script};
+use environment::{TestEnvironment, open, script};
 use magis_core::{RunEvent, RunId, RunOutcome};
 use magis_engine::DriveEnd;
 use magis_llm::{
@@ -101,7 +101,7 @@ fn start_program(folder: &Path, calls: u32) -> Child {
 #[tokio::test]
 async fn a_run_killed_at_twenty_points_goes_on_where_it_was() {
     let whole = Arc::new(script());
-    let reference = Ground::new();
+    let reference = TestEnvironment::new();
     let run = reference
         .magis
         .prepare_for(reference.wish(sample::TWO_TASK_ISSUE), &*whole)
@@ -113,14 +113,14 @@ async fn a_run_killed_at_twenty_points_goes_on_where_it_was() {
     assert!(calls >= 20, "{calls} calls");
     for point in 0..20 {
         let at = point * calls / 20;
-        let ground = Ground::new();
-        let before = fingerprint(&ground.repository());
-        let run = ground
+        let environment = TestEnvironment::new();
+        let before = fingerprint(&environment.repository());
+        let run = environment
             .magis
-            .prepare_for(ground.wish(sample::TWO_TASK_ISSUE), &script())
+            .prepare_for(environment.wish(sample::TWO_TASK_ISSUE), &script())
             .unwrap()
             .run;
-        let mut program = start_program(ground.folder.path(), at);
+        let mut program = start_program(environment.folder.path(), at);
         let lines = BufReader::new(program.stdout.take().unwrap()).lines();
         assert!(
             lines.map_while(Result::ok).any(|line| line == WAITING),
@@ -129,26 +129,30 @@ async fn a_run_killed_at_twenty_points_goes_on_where_it_was() {
         program.kill().unwrap();
         program.wait().unwrap();
         assert_eq!(
-            open(ground.folder.path()).run(run).unwrap().entry.status,
+            open(environment.folder.path()).run(run).unwrap().entry.status,
             StoredStatus::Interrupted,
             "killed after call {at}"
         );
 
         let fresh = Arc::new(script());
-        let end = ground.drive(run, fresh.clone()).await.unwrap();
+        let end = environment.drive(run, fresh.clone()).await.unwrap();
         assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved), "killed after call {at}");
         assert_eq!(
             fresh.calls(),
             calls - at,
             "killed after call {at}: no recorded call is made again"
         );
-        assert_eq!(ground.magis.merged(run).unwrap().patch, patch, "killed after call {at}");
-        let marks = ground
+        assert_eq!(
+            environment.magis.merged(run).unwrap().patch,
+            patch,
+            "killed after call {at}"
+        );
+        let marks = environment
             .events(run)
             .iter()
             .filter(|event| **event == RunEvent::Resumed)
             .count();
         assert_eq!(marks, 1, "killed after call {at}: the log says that it goes on");
-        assert_eq!(fingerprint(&ground.repository()), before, "killed after call {at}");
+        assert_eq!(fingerprint(&environment.repository()), before, "killed after call {at}");
     }
 }

@@ -6,9 +6,9 @@
     reason = "a test fails by panicking"
 )]
 
-mod ground;
+mod environment;
 
-use ground::Ground;
+use environment::TestEnvironment;
 use magis_core::{Issue, SkipReason};
 use magis_engine::{EngineError, LocateExtent, Location, Locator, Preparing};
 use magis_llm::ScriptedModel;
@@ -36,21 +36,21 @@ fn names(location: &Location) -> Vec<&str> {
 }
 
 /// At the last commit of a repository.
-fn locator(ground: &Ground, repository: &FixtureRepo) -> Locator {
+fn locator(environment: &TestEnvironment, repository: &FixtureRepo) -> Locator {
     let mut watch = |_| ControlFlow::Continue(());
-    let opened = ground
+    let opened = environment
         .magis
         .locator(repository.root(), &BaseChoice::Head, Retention::Few, &mut watch);
     opened.unwrap()
 }
 
 fn locate(
-    ground: &Ground,
+    environment: &TestEnvironment,
     repository: &Path,
     issue: &Issue,
     watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
 ) -> Result<Location, EngineError> {
-    let locator = ground
+    let locator = environment
         .magis
         .locator(repository, &BaseChoice::Head, Retention::Few, watch)?;
     locator.locate(issue, &[], EXTENT)
@@ -90,11 +90,11 @@ fn triplets() -> FixtureRepo {
 
 #[test]
 fn an_index_goes_from_tree_to_tree_and_back() {
-    let (ground, repository) = (Ground::new(), twins());
+    let (environment, repository) = (TestEnvironment::new(), twins());
     repository.remove("b.py").commit("Second");
     let issue = Issue::new("rounding is wrong").unwrap();
     let mut watch = |_| ControlFlow::Continue(());
-    let mut locator = locator(&ground, &repository);
+    let mut locator = locator(&environment, &repository);
     assert_eq!(paths(&locator.locate(&issue, &[], EXTENT).unwrap()), ["a.py"]);
     let before = BaseChoice::Revision {
         name: "HEAD~1".to_owned(),
@@ -107,11 +107,11 @@ fn an_index_goes_from_tree_to_tree_and_back() {
 
 #[test]
 fn what_is_no_text_is_left_out_and_said_every_time() {
-    let (ground, repository) = (Ground::new(), twins());
+    let (environment, repository) = (TestEnvironment::new(), twins());
     repository.write("rounding.bin", "rounding\0").commit("Second");
     let issue = Issue::new("rounding is wrong").unwrap();
     for _ in 0..2 {
-        let locator = locator(&ground, &repository);
+        let locator = locator(&environment, &repository);
         let location = locator.locate(&issue, &[], EXTENT).unwrap();
         assert_eq!(paths(&location), ["a.py", "b.py"]);
         let skipped: Vec<&str> = location.skipped.iter().map(|file| file.path.as_str()).collect();
@@ -124,9 +124,9 @@ fn what_is_no_text_is_left_out_and_said_every_time() {
 
 #[tokio::test]
 async fn what_the_model_names_comes_before_what_ranks_alike() {
-    let (ground, repository) = (Ground::new(), twins());
+    let (environment, repository) = (TestEnvironment::new(), twins());
     let issue = Issue::new("rounding is wrong").unwrap();
-    let locator = locator(&ground, &repository);
+    let locator = locator(&environment, &repository);
     let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
     assert_eq!(paths(&location), ["a.py", "b.py"]);
     let model = naming(&[("b.py", -1.0)]);
@@ -140,10 +140,10 @@ async fn what_the_model_names_comes_before_what_ranks_alike() {
 
 #[tokio::test]
 async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
-    let (ground, repository) = (Ground::new(), triplets());
+    let (environment, repository) = (TestEnvironment::new(), triplets());
     let issue = Issue::new("rounding is wrong").unwrap();
     for (asked, order) in [(2, ["b.py", "a.py", "c.py"]), (3, ["c.py", "b.py", "a.py"])] {
-        let locator = locator(&ground, &repository);
+        let locator = locator(&environment, &repository);
         let mut location = locator.locate(&issue, &[], EXTENT).unwrap();
         assert_eq!(paths(&location), ["a.py", "b.py", "c.py"]);
         let model = naming(&[("c.py", -1.0), ("b.py", -5.0)]);
@@ -158,7 +158,7 @@ async fn files_behind_those_that_were_asked_for_stay_where_they_are() {
 
 #[tokio::test]
 async fn each_name_is_asked_about_without_an_issue_once() {
-    let (ground, repository) = (Ground::new(), twins());
+    let (environment, repository) = (TestEnvironment::new(), twins());
     let issues = ["rounding is wrong", "rounding_up is wrong"].map(|text| Issue::new(text).unwrap());
     let unconditional: Arc<Mutex<Vec<String>>> = Arc::default();
     let noted = Arc::clone(&unconditional);
@@ -179,7 +179,7 @@ async fn each_name_is_asked_about_without_an_issue_once() {
         "b.py::rounding_up",
     ];
     for issue in &issues {
-        let locator = locator(&ground, &repository);
+        let locator = locator(&environment, &repository);
         let mut location = locator.locate(issue, &[], EXTENT).unwrap();
         let judgement = locator.judge(issue, &mut location, 10, model.clone()).await.unwrap();
         assert_eq!(paths(&location), ["b.py", "a.py"]);
@@ -194,7 +194,7 @@ async fn each_name_is_asked_about_without_an_issue_once() {
         assert_eq!(asked, names);
     }
     repository.write("c.py", TWIN).commit("Second");
-    let locator = locator(&ground, &repository);
+    let locator = locator(&environment, &repository);
     let mut location = locator.locate(&issues[0], &[], EXTENT).unwrap();
     locator
         .judge(&issues[0], &mut location, 10, model.clone())
@@ -207,10 +207,10 @@ async fn each_name_is_asked_about_without_an_issue_once() {
 
 #[test]
 fn it_goes_by_what_a_run_goes_by() {
-    let ground = Ground::new();
+    let environment = TestEnvironment::new();
     let issue = Issue::new("in_period leaves out the last day").unwrap();
     let mut watch = |_| ControlFlow::Continue(());
-    let location = locate(&ground, &ground.repository(), &issue, &mut watch).unwrap();
+    let location = locate(&environment, &environment.repository(), &issue, &mut watch).unwrap();
     assert_eq!(
         (paths(&location)[0], names(&location)[0]),
         ("tally/filters.py", "in_period")
@@ -220,20 +220,20 @@ fn it_goes_by_what_a_run_goes_by() {
 
 #[test]
 fn breaking_it_off_is_no_failure_and_the_next_time_goes_on() {
-    let (ground, repository) = (Ground::new(), twins());
+    let (environment, repository) = (TestEnvironment::new(), twins());
     let issue = Issue::new("rounding is wrong").unwrap();
     let mut stop = |_: Preparing| ControlFlow::Break(());
-    let error = locate(&ground, repository.root(), &issue, &mut stop).expect_err("it was broken off");
+    let error = locate(&environment, repository.root(), &issue, &mut stop).expect_err("it was broken off");
     assert!(error.is_cancelled(), "{error}");
     let mut watch = |_| ControlFlow::Continue(());
-    let location = locate(&ground, repository.root(), &issue, &mut watch).unwrap();
+    let location = locate(&environment, repository.root(), &issue, &mut watch).unwrap();
     assert_eq!(paths(&location), ["a.py", "b.py"]);
 }
 
 #[test]
 fn each_part_of_the_reading_can_be_broken_off() {
     let at = |part: fn(&Preparing) -> bool| {
-        let (ground, repository) = (Ground::new(), twins());
+        let (environment, repository) = (TestEnvironment::new(), twins());
         repository
             .write("c.py", "def cut(value):\n    return 0\n")
             .commit("Second");
@@ -246,7 +246,7 @@ fn each_part_of_the_reading_can_be_broken_off() {
             }
             ControlFlow::Continue(())
         };
-        let error = locate(&ground, repository.root(), &issue, &mut watch).expect_err("it was broken off");
+        let error = locate(&environment, repository.root(), &issue, &mut watch).expect_err("it was broken off");
         assert!(error.is_cancelled(), "{error}");
         assert_eq!(after, 1, "it is not asked for more after that");
     };

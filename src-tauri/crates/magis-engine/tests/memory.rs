@@ -6,9 +6,9 @@
     reason = "a test fails by panicking"
 )]
 
-mod ground;
+mod environment;
 
-use ground::{Ground, script, script_after};
+use environment::{TestEnvironment, script, script_after};
 use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
 use magis_engine::{EngineError, MemoryState, WithCode};
 use magis_llm::ScriptedModel;
@@ -23,25 +23,25 @@ fn path(text: &str) -> RepoPath {
     RepoPath::new(text).unwrap()
 }
 
-/// A ground whose repository is in the list.
-fn known() -> (Ground, RepoId) {
-    let ground = Ground::new();
-    let repo = ground.magis.add_repository(&ground.repository()).unwrap();
-    (ground, repo)
+/// A environment whose repository is in the list.
+fn known() -> (TestEnvironment, RepoId) {
+    let environment = TestEnvironment::new();
+    let repo = environment.magis.add_repository(&environment.repository()).unwrap();
+    (environment, repo)
 }
 
 /// Describes a file of the last commit; returns how often each of P1 and P2 was asked, too.
 async fn described(
-    ground: &Ground,
+    environment: &TestEnvironment,
     repo: RepoId,
     file: &str,
     model: &Arc<ScriptedModel>,
 ) -> (Description, usize, usize) {
     let before = model.chats().len();
-    let repository = Repository::open(ground.repository()).unwrap();
-    let objects = ObjectStore::open(ground.magis.data().objects(repo), &repository).unwrap();
+    let repository = Repository::open(environment.repository()).unwrap();
+    let objects = ObjectStore::open(environment.magis.data().objects(repo), &repository).unwrap();
     let snapshot = Snapshot::take(&repository, &objects, &BaseChoice::Head).unwrap();
-    let description = ground
+    let description = environment
         .magis
         .describe(repo, &snapshot, &path(file), model.clone())
         .await
@@ -57,29 +57,29 @@ async fn described(
 }
 
 /// The file with a comment of so many lines in front.
-fn commented(ground: &Ground, lines: usize) -> String {
+fn commented(environment: &TestEnvironment, lines: usize) -> String {
     let comment =
         (0..lines).map(|number| format!("# Line {number} of a comment that says how entries are chosen here.\n"));
-    comment.collect::<String>() + &ground.read(FILE)
+    comment.collect::<String>() + &environment.read(FILE)
 }
 
 #[tokio::test]
 async fn another_model_makes_a_summary_of_its_own_and_finds_it_again() {
-    let (ground, repo) = known();
+    let (environment, repo) = known();
     let (one, other) = (Arc::new(script()), Arc::new(script_after(ScriptedModel::new("other"))));
     for (model, expected) in [(&one, 1), (&other, 1), (&one, 0), (&other, 0)] {
-        let (description, p1, p2) = described(&ground, repo, FILE, model).await;
+        let (description, p1, p2) = described(&environment, repo, FILE, model).await;
         assert_eq!((p1, p2), (0, expected), "{description:?}");
     }
 }
 
 #[tokio::test]
 async fn a_change_that_is_shorter_than_a_message_tells_itself_and_a_longer_one_costs_p1() {
-    let (ground, repo) = known();
+    let (environment, repo) = known();
     let model = Arc::new(script());
-    described(&ground, repo, FILE, &model).await;
-    ground.commit(FILE, &commented(&ground, 1));
-    let (told, p1, p2) = described(&ground, repo, FILE, &model).await;
+    described(&environment, repo, FILE, &model).await;
+    environment.commit(FILE, &commented(&environment, 1));
+    let (told, p1, p2) = described(&environment, repo, FILE, &model).await;
     assert_eq!((p1, p2), (0, 0));
     assert!(
         told.text().contains("came (+): +# Line 0 of a comment"),
@@ -87,98 +87,98 @@ async fn a_change_that_is_shorter_than_a_message_tells_itself_and_a_longer_one_c
         told.text()
     );
 
-    ground.commit(FILE, &commented(&ground, 8));
-    let (told, p1, p2) = described(&ground, repo, FILE, &model).await;
+    environment.commit(FILE, &commented(&environment, 8));
+    let (told, p1, p2) = described(&environment, repo, FILE, &model).await;
     assert_eq!((p1, p2), (1, 0));
     assert!(told.text().contains("makes sorting stable"), "{}", told.text());
-    let (again, p1, p2) = described(&ground, repo, FILE, &model).await;
+    let (again, p1, p2) = described(&environment, repo, FILE, &model).await;
     assert_eq!((again, p1, p2), (told, 0, 0), "what was said is remembered");
 }
 
 #[tokio::test]
 async fn a_change_of_most_of_a_file_costs_p2() {
-    let (ground, repo) = known();
+    let (environment, repo) = known();
     let model = Arc::new(script());
-    described(&ground, repo, FILE, &model).await;
-    ground.commit(FILE, &commented(&ground, 200));
-    let (description, p1, p2) = described(&ground, repo, FILE, &model).await;
+    described(&environment, repo, FILE, &model).await;
+    environment.commit(FILE, &commented(&environment, 200));
+    let (description, p1, p2) = described(&environment, repo, FILE, &model).await;
     assert_eq!((description.source, p1, p2), (DescriptionSource::Fresh, 0, 1));
 }
 
 #[tokio::test]
 async fn a_moved_file_keeps_its_summary_also_when_a_little_changed_on_the_way() {
-    let (ground, repo) = known();
+    let (environment, repo) = known();
     let model = Arc::new(script());
-    let (before, ..) = described(&ground, repo, FILE, &model).await;
-    ground.git(&["mv", FILE, "tally/choosing.py"]);
-    let text = ground.read("tally/choosing.py");
-    ground.commit("tally/choosing.py", &text);
-    let (moved, p1, p2) = described(&ground, repo, "tally/choosing.py", &model).await;
+    let (before, ..) = described(&environment, repo, FILE, &model).await;
+    environment.git(&["mv", FILE, "tally/choosing.py"]);
+    let text = environment.read("tally/choosing.py");
+    environment.commit("tally/choosing.py", &text);
+    let (moved, p1, p2) = described(&environment, repo, "tally/choosing.py", &model).await;
     assert_eq!((moved.source, p1, p2), (DescriptionSource::Stored, 0, 0));
     assert_eq!(moved.summary, before.summary);
 
-    ground.git(&["mv", "tally/choosing.py", "tally/chosen.py"]);
-    ground.commit("tally/chosen.py", &(text + "# The end.\n"));
-    let (moved, p1, p2) = described(&ground, repo, "tally/chosen.py", &model).await;
+    environment.git(&["mv", "tally/choosing.py", "tally/chosen.py"]);
+    environment.commit("tally/chosen.py", &(text + "# The end.\n"));
+    let (moved, p1, p2) = described(&environment, repo, "tally/chosen.py", &model).await;
     assert_eq!((p1, p2), (0, 0), "{moved:?}");
     assert!(matches!(moved.source, DescriptionSource::Updated { .. }));
 }
 
 #[tokio::test]
 async fn a_file_shorter_than_a_summary_is_its_own_description() {
-    let (ground, repo) = known();
+    let (environment, repo) = known();
     let model = Arc::new(script());
-    let (description, p1, p2) = described(&ground, repo, "tally/__main__.py", &model).await;
+    let (description, p1, p2) = described(&environment, repo, "tally/__main__.py", &model).await;
     assert_eq!((description.source, p1, p2), (DescriptionSource::Itself, 0, 0));
-    assert_eq!(description.summary, ground.read("tally/__main__.py").trim());
+    assert_eq!(description.summary, environment.read("tally/__main__.py").trim());
 }
 
 #[tokio::test]
 async fn a_correction_is_read_by_every_model_and_stale_when_its_file_changes() {
-    let (ground, repo) = known();
+    let (environment, repo) = known();
     let (one, other) = (Arc::new(script()), Arc::new(script_after(ScriptedModel::new("other"))));
-    described(&ground, repo, FILE, &one).await;
-    let corrected = ground
+    described(&environment, repo, FILE, &one).await;
+    let corrected = environment
         .magis
         .correct_summary(repo, &path(FILE), " Chooses entries. Mine. ")
         .unwrap();
     assert!(corrected.summary.is_corrected());
     assert_eq!(corrected.state, MemoryState::Fresh);
     for model in [&one, &other] {
-        let (description, p1, p2) = described(&ground, repo, FILE, model).await;
+        let (description, p1, p2) = described(&environment, repo, FILE, model).await;
         assert_eq!((description.text().as_str(), p1, p2), ("Chooses entries. Mine.", 0, 0));
     }
-    ground.commit(FILE, &commented(&ground, 1));
-    let stale = ground.magis.remembered(repo, &path(FILE)).unwrap().unwrap();
+    environment.commit(FILE, &commented(&environment, 1));
+    let stale = environment.magis.remembered(repo, &path(FILE)).unwrap().unwrap();
     assert_eq!((stale.state, stale.summary.is_corrected()), (MemoryState::Stale, true));
-    let (description, _, p2) = described(&ground, repo, FILE, &other).await;
+    let (description, _, p2) = described(&environment, repo, FILE, &other).await;
     assert!(
         description.text().starts_with("Chooses entries. Mine.\nChanged since:"),
         "{}",
         description.text()
     );
     assert_eq!(p2, 0);
-    let empty = ground.magis.correct_summary(repo, &path(FILE), " \n").unwrap_err();
+    let empty = environment.magis.correct_summary(repo, &path(FILE), " \n").unwrap_err();
     assert!(matches!(empty, EngineError::EmptySummary { .. }));
 }
 
 #[tokio::test]
 async fn a_summary_can_be_made_anew_and_dropped_and_both_are_counted() {
-    let (ground, repo) = known();
+    let (environment, repo) = known();
     let model = Arc::new(script());
-    described(&ground, repo, FILE, &model).await;
-    ground.magis.correct_summary(repo, &path(FILE), "Mine.").unwrap();
-    let renewed = ground
+    described(&environment, repo, FILE, &model).await;
+    environment.magis.correct_summary(repo, &path(FILE), "Mine.").unwrap();
+    let renewed = environment
         .magis
         .renew_summary(repo, &path(FILE), model.clone())
         .await
         .unwrap();
     assert!(!renewed.summary.is_corrected());
-    let days = ground.magis.memory_days(repo).unwrap();
+    let days = environment.magis.memory_days(repo).unwrap();
     assert_eq!(days.len(), 1);
     assert!(days[0].spent > 0, "work outside of runs is counted, too");
-    assert_eq!(ground.magis.drop_summary(repo, &path(FILE)).unwrap(), 1);
-    assert_eq!(ground.magis.remembered(repo, &path(FILE)).unwrap(), None);
+    assert_eq!(environment.magis.drop_summary(repo, &path(FILE)).unwrap(), 1);
+    assert_eq!(environment.magis.remembered(repo, &path(FILE)).unwrap(), None);
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@
     reason = "a test fails by panicking"
 )]
 
-mod ground;
+mod environment;
 
-use ground::{Ground, script, script_after};
+use environment::{TestEnvironment, script, script_after};
 use magis_core::{RepoId, RepoPath};
 use magis_engine::{
     IdleReason, IndexState, MachineUse, MemoryState, SummarisationBudget, SummarisationModel, SummarisationSwitch,
@@ -33,23 +33,23 @@ fn hanging() -> ScriptedModel {
 }
 
 struct Watched {
-    ground: Ground,
+    environment: TestEnvironment,
     repo: RepoId,
     watch: Watch,
     events: UnboundedReceiver<WatchEvent>,
 }
 
 impl Watched {
-    fn begin(ground: Ground) -> Self {
-        let repo = ground.magis.add_repository(&ground.repository()).unwrap();
+    fn begin(environment: TestEnvironment) -> Self {
+        let repo = environment.magis.add_repository(&environment.repository()).unwrap();
         let (sender, events) = unbounded_channel();
         let options = WatchOptions {
             quiet: Duration::from_millis(50),
             ..WatchOptions::default()
         };
-        let watch = ground.magis.watch(repo, options, sender).unwrap();
+        let watch = environment.magis.watch(repo, options, sender).unwrap();
         Self {
-            ground,
+            environment,
             repo,
             watch,
             events,
@@ -103,7 +103,7 @@ impl Watched {
 
     /// In one step, as an editor does: a file that is half written is told, and taken in, once more.
     fn write(&self, path: &str, text: &str) {
-        let root = self.ground.repository();
+        let root = self.environment.repository();
         let beside = tempfile::NamedTempFile::new_in(root.join(".git")).unwrap();
         std::fs::write(beside.path(), text).unwrap();
         beside.persist(root.join(path)).unwrap();
@@ -117,15 +117,15 @@ impl Watched {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_is_told_and_the_index_and_memory_follow() {
-    let ground = Ground::new();
-    ground.remember_at_parent().await;
-    let mut watched = Watched::begin(ground);
+    let environment = TestEnvironment::new();
+    environment.remember_at_parent().await;
+    let mut watched = Watched::begin(environment);
     let (added, _) = watched.indexed().await;
     assert!(added > 0, "the first look reads everything");
     let (fresh, stale) = watched.memory().await;
     assert_eq!(fresh + stale, 1, "one file was described in a run");
     assert_eq!(
-        watched.ground.magis.index_state(watched.repo).unwrap(),
+        watched.environment.magis.index_state(watched.repo).unwrap(),
         IndexState::Fresh
     );
 
@@ -148,16 +148,16 @@ async fn a_change_is_told_and_the_index_and_memory_follow() {
     );
     assert_eq!(watched.watch.state().memory.stale, 1);
 
-    watched.ground.git(&["checkout", "--quiet", "tally/filters.py"]);
+    watched.environment.git(&["checkout", "--quiet", "tally/filters.py"]);
     assert_eq!(watched.indexed().await, (0, 1), "the old version was still known");
     assert_eq!(watched.memory().await, (fresh, stale));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_at_the_same_tree_changes_nothing_in_the_index() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     watched.memory().await;
-    watched.ground.git(&["checkout", "--quiet", "-b", "other"]);
+    watched.environment.git(&["checkout", "--quiet", "-b", "other"]);
     let change = watched
         .find(|event| match event {
             WatchEvent::Changed { change } => Some(change.clone()),
@@ -173,9 +173,9 @@ async fn a_branch_at_the_same_tree_changes_nothing_in_the_index() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_could_not_be_done_and_can_be_again_is_said_to_be_right() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     watched.memory().await;
-    let index = watched.ground.repository().join(".git/index");
+    let index = watched.environment.repository().join(".git/index");
     let whole = std::fs::read(&index).unwrap();
     std::fs::write(&index, "no index").unwrap();
     watched
@@ -187,11 +187,11 @@ async fn what_could_not_be_done_and_can_be_again_is_said_to_be_right() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_described_until_none_is_left_and_again_when_they_change() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let model = Arc::new(script());
     let _switch = watched.summarise_in_background(model.clone());
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
-    let summaries = watched.ground.magis.summaries(watched.repo).unwrap().len();
+    let summaries = watched.environment.magis.summaries(watched.repo).unwrap().len();
     assert!(summaries > 3, "{summaries}");
     assert_eq!(
         model.calls() as usize,
@@ -200,7 +200,7 @@ async fn files_are_described_until_none_is_left_and_again_when_they_change() {
     );
 
     let longer = "def changed():\n    return 1\n".repeat(40);
-    watched.ground.commit("tally/filters.py", &longer);
+    watched.environment.commit("tally/filters.py", &longer);
     let path = watched
         .find(|event| match event {
             WatchEvent::Summarised { path, tokens, .. } if *tokens > 0 => Some(path.clone()),
@@ -212,15 +212,15 @@ async fn files_are_described_until_none_is_left_and_again_when_they_change() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn when_nothing_is_left_every_file_is_described_or_needs_no_description() {
-    let ground = Ground::new();
-    std::fs::write(ground.repository().join("logo.png"), [0_u8; 900]).unwrap();
-    std::fs::write(ground.repository().join("short.py"), "").unwrap();
-    ground.git(&["add", "logo.png", "short.py"]);
-    ground.commit("short.py", "x = 1\n");
-    let mut watched = Watched::begin(ground);
+    let environment = TestEnvironment::new();
+    std::fs::write(environment.repository().join("logo.png"), [0_u8; 900]).unwrap();
+    std::fs::write(environment.repository().join("short.py"), "").unwrap();
+    environment.git(&["add", "logo.png", "short.py"]);
+    environment.commit("short.py", "x = 1\n");
+    let mut watched = Watched::begin(environment);
     let _switch = watched.summarise_in_background(Arc::new(script()));
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
-    let (magis, repo) = (&watched.ground.magis, watched.repo);
+    let (magis, repo) = (&watched.environment.magis, watched.repo);
     let head = magis.files_of(repo, &BaseChoice::Head).unwrap();
     let files = magis.memory_of(repo, &head).unwrap();
     let state = |name: &str| files.iter().find(|file| file.path.as_str() == name).unwrap().state;
@@ -251,10 +251,10 @@ async fn when_nothing_is_left_every_file_is_described_or_needs_no_description() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_dropped_is_described_again() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let _switch = watched.summarise_in_background(Arc::new(script()));
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
-    let (magis, repo) = (watched.ground.magis.clone(), watched.repo);
+    let (magis, repo) = (watched.environment.magis.clone(), watched.repo);
     let path = magis.summaries(repo).unwrap()[0].kept.path.clone();
     magis.drop_summary(repo, &path).unwrap();
     watched.watch.recount();
@@ -269,19 +269,23 @@ async fn what_was_dropped_is_described_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn uncommitted_work_is_left_alone() {
-    let ground = Ground::new();
-    std::fs::write(ground.repository().join("draft.py"), "def draft():\n    return 1\n").unwrap();
-    let mut watched = Watched::begin(ground);
+    let environment = TestEnvironment::new();
+    std::fs::write(
+        environment.repository().join("draft.py"),
+        "def draft():\n    return 1\n",
+    )
+    .unwrap();
+    let mut watched = Watched::begin(environment);
     let _switch = watched.summarise_in_background(Arc::new(script()));
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let draft = RepoPath::new("draft.py").unwrap();
-    let known = watched.ground.magis.latest_summary(watched.repo, &draft).unwrap();
+    let known = watched.environment.magis.latest_summary(watched.repo, &draft).unwrap();
     assert_eq!(known, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_budget_of_tokens_is_kept_and_another_one_goes_on() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let few = SummarisationBudget {
         tokens: Some(2_500),
         minutes: None,
@@ -297,7 +301,7 @@ async fn the_budget_of_tokens_is_kept_and_another_one_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn minutes_that_are_spent_end_the_file_that_is_being_described_and_others_go_on() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let _switch = watched.summarise_in_background(Arc::new(hanging()));
     watched.summarising().await;
     let none = SummarisationBudget {
@@ -313,7 +317,7 @@ async fn minutes_that_are_spent_end_the_file_that_is_being_described_and_others_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn giving_way_ends_the_file_that_is_being_described_and_lets_go_of_the_model() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let switch = watched.summarise_in_background(Arc::new(hanging()));
     let path = watched.summarising().await;
     let state = watched.watch.state();
@@ -328,7 +332,7 @@ async fn giving_way_ends_the_file_that_is_being_described_and_lets_go_of_the_mod
 
 #[tokio::test(flavor = "multi_thread")]
 async fn describing_that_is_switched_on_anew_says_anew_how_it_stands_and_goes_on_with_its_budget() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let few = SummarisationBudget {
         tokens: Some(2_500),
         minutes: None,
@@ -352,12 +356,12 @@ async fn describing_that_is_switched_on_anew_says_anew_how_it_stands_and_goes_on
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_of_which_the_model_makes_nothing_is_asked_once() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let looping = ScriptedModel::new("loops").answer(|_| Some(ScriptedReply::Looping("again".to_owned())));
     let _switch = watched.summarise_in_background(Arc::new(looping));
     assert_eq!(watched.idle().await, IdleReason::NothingLeft);
     let longer = "def changed():\n    return 1\n".repeat(40);
-    watched.ground.commit("tally/filters.py", &longer);
+    watched.environment.commit("tally/filters.py", &longer);
     let mut asked = Vec::new();
     let idle = watched.find(|event| match event {
         WatchEvent::NotSummarised { path, .. } => {
@@ -373,7 +377,7 @@ async fn a_file_of_which_the_model_makes_nothing_is_asked_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let failures = AtomicU32::new(0);
     let fails_twice = ScriptedModel::new("fails twice").answer(move |_| {
         let reason = "gone".to_owned();
@@ -387,7 +391,7 @@ async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
         ("one = 1\n", IdleReason::Failed),
         ("two = 2\n", IdleReason::NothingLeft),
     ] {
-        watched.ground.commit("tally/filters.py", text);
+        watched.environment.commit("tally/filters.py", text);
         let idle = watched.find(|event| match event {
             WatchEvent::SummarisingFailed(_) => {
                 said_again += 1;
@@ -403,16 +407,16 @@ async fn a_model_that_failed_is_tried_again_after_a_change_without_an_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_ends_the_describing_and_it_goes_on_afterwards() {
-    let mut watched = Watched::begin(Ground::new());
+    let mut watched = Watched::begin(TestEnvironment::new());
     let _switch = watched.summarise_in_background(Arc::new(hanging()));
     watched
         .find(|event| matches!(event, WatchEvent::Summarising { .. }).then_some(()))
         .await;
-    let wish = watched.ground.wish(sample::TWO_TASK_ISSUE);
+    let wish = watched.environment.wish(sample::TWO_TASK_ISSUE);
     let hanging = Arc::new(hanging());
-    let run = watched.ground.magis.prepare_for(wish, &*hanging).unwrap().run;
+    let run = watched.environment.magis.prepare_for(wish, &*hanging).unwrap().run;
     let stop = tokio_util::sync::CancellationToken::new();
-    let (magis, stopped) = (watched.ground.magis.clone(), stop.clone());
+    let (magis, stopped) = (watched.environment.magis.clone(), stop.clone());
     let (progress, _nobody) = unbounded_channel();
     let drive = tokio::spawn(async move { magis.drive(run, hanging, stopped, progress).await });
     assert_eq!(watched.idle().await, IdleReason::RunUnderWay);

@@ -3,7 +3,7 @@
 //! It reads and writes no file. The repository's root is left out: it names folders of the machine.
 
 use crate::error::{ArchiveError, Fault};
-use crate::{CallOrigin, CallRecord, Store, StoreError, StoredEvent, calls, events, run_course, runs};
+use crate::{CallOrigin, CallRecord, Store, StoreError, StoredEvent, calls, events, run_timeline, runs};
 use magis_core::{LOG_VERSION, RunEvent, RunId, RunRequest, upcast_event, upcast_request};
 use rusqlite::Transaction;
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ fn import(transaction: &Transaction<'_>, run: &ArchivedRun) -> Result<RunId, Fau
     }
     for record in &run.calls {
         calls::insert(transaction, id, CallOrigin::Own, record)?;
-        run_course::count_cost(transaction, id, record.spent_tokens(), record.worked_ms())?;
+        run_timeline::count_cost(transaction, id, record.spent_tokens(), record.worked_ms())?;
     }
     transaction.execute(
         "UPDATE runs SET status = 'interrupted' WHERE id = ?1 AND status <> 'ended'",

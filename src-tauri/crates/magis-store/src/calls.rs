@@ -3,7 +3,7 @@
 //! A call is recorded once, whole, when it has finished; an unfinished call leaves nothing, and is made again on resume.
 
 use crate::error::Fault;
-use crate::{Store, StoreError, column, run_course, runs};
+use crate::{Store, StoreError, column, run_timeline, runs};
 use magis_core::{Agent, CandidateNumber, RepoPath, Round, RunId, TaskId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -210,7 +210,7 @@ impl Store {
         self.write("recording a call", |transaction| {
             runs::known(transaction, run)?;
             let id = insert(transaction, run, CallOrigin::Own, record)?;
-            run_course::count_cost(transaction, run, record.spent_tokens(), record.worked_ms())?;
+            run_timeline::count_cost(transaction, run, record.spent_tokens(), record.worked_ms())?;
             Ok(id)
         })
     }

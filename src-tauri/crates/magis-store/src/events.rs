@@ -3,7 +3,7 @@
 //! It does not fold them.
 
 use crate::error::Fault;
-use crate::{Parent, Store, StoreError, calls, column, run_course, run_texts, runs};
+use crate::{Parent, Store, StoreError, calls, column, run_texts, run_timeline, runs};
 use magis_core::{LOG_VERSION, RunEvent, RunId, Stage, read_event};
 use rusqlite::{Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -94,7 +94,7 @@ impl Store {
                 insert(transaction, to, stored)?;
             }
             let facts: Vec<RunEvent> = prefix.into_iter().map(|stored| stored.event).collect();
-            run_course::take_over(
+            run_timeline::take_over(
                 transaction,
                 to,
                 Parent {
@@ -134,7 +134,7 @@ pub(crate) fn append(
             event: event.clone(),
         },
     )?;
-    run_course::follow(transaction, run, at, event)
+    run_timeline::follow(transaction, run, at, event)
 }
 
 /// The number of the last event; 0 for a run without any.

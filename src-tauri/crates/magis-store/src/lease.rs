@@ -3,7 +3,7 @@
 //! It does not look whether the holder's process lives; a lease that is not renewed runs out.
 
 use crate::error::Fault;
-use crate::{Store, StoreError, run_course, runs};
+use crate::{Store, StoreError, run_timeline, runs};
 use magis_core::RunId;
 use rusqlite::{OptionalExtension, Transaction, named_params};
 use thiserror::Error;
@@ -94,7 +94,7 @@ impl Store {
                 Some(other) if other.run != run || other.holder != holder => Ok(Some(other)),
                 Some(_) | None => {
                     put(transaction, &lease)?;
-                    run_course::begin(transaction, run, now)?;
+                    run_timeline::begin(transaction, run, now)?;
                     Ok(None)
                 }
             }
@@ -128,7 +128,7 @@ impl Store {
             let held = current(transaction)?.is_some_and(|found| found.is_same_hold(lease));
             if held {
                 transaction.execute("DELETE FROM lease", [])?;
-                run_course::leave(transaction, lease.run)?;
+                run_timeline::leave(transaction, lease.run)?;
             }
             Ok(held)
         })?;

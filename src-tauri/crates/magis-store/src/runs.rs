@@ -1,7 +1,7 @@
 //! Runs: what was asked, how each stands, and what it came to.
 //!
 //! A run's state is the fold of its events; this table holds what lists and queues need of it. How it is kept in step
-//! with the events is `run_course`'s, and lists of it are `run_lists`'.
+//! with the events is `run_timeline`'s, and lists of it are `run_lists`'.
 
 use crate::error::Fault;
 use crate::{DiffSize, Store, StoreError, column, repositories, run_texts};

@@ -8,7 +8,7 @@ use super::{Place, runtime};
 use crate::args::LocateArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::render::{Page, Tone, clean, count, thousands};
+use crate::render::{Section, Tone, clean, count, thousands};
 use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_core::{Evidence, Issue};
@@ -158,7 +158,7 @@ impl<'a> Reading<'a> {
 
 fn page(place: &Place, location: &Location, judgement: Option<&ModelJudgement>) -> String {
     let screen = place.screen;
-    let mut page = Page::new(screen.paint, screen.width);
+    let mut page = Section::new(screen.paint, screen.width);
     let commit: String = location.base.commit.0.chars().take(10).collect();
     let looked = count(location.ranking.considered, "file");
     let name = &location.base.name;
@@ -204,7 +204,7 @@ fn page(place: &Place, location: &Location, judgement: Option<&ModelJudgement>) 
     page.into_text()
 }
 
-fn entry(page: &mut Page, at: usize, name: &str, score: f64, relevance: Option<&Relevance>, evidence: &[Evidence]) {
+fn entry(page: &mut Section, at: usize, name: &str, score: f64, relevance: Option<&Relevance>, evidence: &[Evidence]) {
     let naming = relevance.and_then(|relevance| relevance.naming);
     let said = naming.map_or_else(String::new, |naming| format!("  {naming:+.1}"));
     let name = page.paint.tone(Tone::Strong, &clean(name));

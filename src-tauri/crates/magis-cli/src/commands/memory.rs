@@ -5,7 +5,7 @@ use super::{Place, agreed, say_erasure};
 use crate::args::{MemoryCommand, MemoryFileArgs};
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
-use crate::render::{Page, Table, Tone, bytes, clean, count, local_time, thousands};
+use crate::render::{Section, Table, Tone, bytes, clean, count, local_time, thousands};
 use magis_core::RepoPath;
 use magis_engine::records::{RepositoryEntry, Summary};
 use magis_engine::repository::BaseChoice;
@@ -72,7 +72,7 @@ fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<Ex
         return Ok(ExitStatus::Success);
     }
     let counted = |state| files.iter().filter(|file| file.state == state).count();
-    let mut page = Page::new(screen.paint, screen.width);
+    let mut page = Section::new(screen.paint, screen.width);
     let title = page
         .paint
         .tone(Tone::Strong, &clean(&format!("{} ({})", known.name, known.root)));
@@ -290,7 +290,7 @@ fn show(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitStatu
     };
     let summary = &remembered.summary;
     let screen = place.screen;
-    let mut page = Page::new(screen.paint, screen.width);
+    let mut page = Section::new(screen.paint, screen.width);
     let kept = &summary.kept;
     let title = page.paint.tone(Tone::Strong, &clean(path.as_str()));
     page.line(&title);

@@ -4,7 +4,7 @@ use super::{Place, interrupts, runtime};
 use crate::args::{ModelsCommand, SourceChoice};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::render::{Page, Tone, bytes, clean};
+use crate::render::{Section, Tone, bytes, clean};
 use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_engine::USUAL_CONTEXT;
@@ -71,7 +71,7 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
         screen.line(&format!("{all:#}"))?;
         return Ok(ExitStatus::Success);
     }
-    let mut page = Page::new(screen.paint, screen.width);
+    let mut page = Section::new(screen.paint, screen.width);
     page.heading(&format!("On this machine ({})", library.folder().display()));
     if installed.is_empty() {
         let fetch = place.next_command(&format!("models fetch {}", library.catalog().default_entry().id));
@@ -109,7 +109,7 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
     Ok(ExitStatus::Success)
 }
 
-fn installed_lines(page: &mut Page, model: &InstalledModel) {
+fn installed_lines(page: &mut Section, model: &InstalledModel) {
     let header = match &model.header {
         Ok(header) => header,
         Err(error) => {

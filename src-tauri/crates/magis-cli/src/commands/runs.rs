@@ -115,7 +115,7 @@ fn show(place: &Place, magis: &Magis, args: &ShowArgs) -> Result<ExitStatus, Fai
         }
         return Ok(ExitStatus::Success);
     }
-    let seen = magis.whole_run(run)?;
+    let seen = magis.full_run(run)?;
     if args.json {
         let events = seen
             .events

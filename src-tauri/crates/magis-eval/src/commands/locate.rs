@@ -3,13 +3,13 @@
 //! The measures are the library's; here issues are gone through and tables are put together.
 
 mod described;
-mod ground;
+mod environment;
 mod report;
 
 use super::{load, runtime};
 use crate::args::LocateSetArgs;
 use anyhow::{Context as _, Result};
-use ground::Ground;
+use environment::Environment;
 use magis_core::{Issue, LineSpan, RepoPath};
 use magis_engine::{LocateExtent, Location, SYMBOLS_TO_JUDGE};
 use magis_eval::instances::{Reference, read_references};
@@ -46,18 +46,18 @@ pub fn locate(args: &LocateSetArgs) -> Result<ExitCode> {
 /// to each base in turn.
 async fn by_ranking(args: &LocateSetArgs, report: &mut Report) -> Result<()> {
     let references = read_references(&args.which.instances)?;
-    let mut ground = Ground::begin(args)?;
+    let mut environment = Environment::begin(args)?;
     let model = match &args.engine.model {
-        Some(model) => Some(Arc::new(load(ground.magis(), model, &args.engine.limits()).await?)),
+        Some(model) => Some(Arc::new(load(environment.magis(), model, &args.engine.limits()).await?)),
         None => None,
     };
-    let instances = ground.instances()?;
+    let instances = environment.instances()?;
     for (at, instance) in instances.iter().enumerate() {
         let reference = references
             .get(&instance.id)
             .with_context(|| format!("{} has no reference", instance.id))?;
         let issue = Issue::new(&instance.problem_statement)?;
-        let locator = ground.locator(instance)?;
+        let locator = environment.locator(instance)?;
         // What is worked out once for a tree is not the query's.
         locator.locate(&Issue::new("once")?, &[], extent(Signals::ALL))?;
         let mut location = locator.locate(&issue, &[], extent(Signals::ALL))?;

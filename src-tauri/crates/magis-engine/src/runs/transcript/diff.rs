@@ -1,12 +1,12 @@
 //! Patches and edits as people read them.
 
-use super::{Page, Paint, Tone, clean};
+use super::{Paint, Section, Tone, clean};
 use magis_core::{Edit, FileChange};
 use magis_repo::{FilePatch, FilePatchKind, Patch, text_diff};
 
 /// A patch with its hunks numbered, for a person's eyes.
 pub fn shown_patch(patch: &Patch, paint: Paint, width: usize) -> String {
-    let mut page = Page::new(paint, width);
+    let mut page = Section::new(paint, width);
     for file in &patch.files {
         page.gap();
         let title = paint.tone(Tone::Strong, &clean(&format!("{} {}", kind(file), file.path)));
@@ -61,7 +61,7 @@ pub fn kind(file: &FilePatch) -> String {
 }
 
 /// A change as a diff where the base text is known, else as the new lines for each interval.
-pub fn change(page: &mut Page, indent: usize, change: &FileChange, base: Option<&str>) {
+pub fn change(page: &mut Section, indent: usize, change: &FileChange, base: Option<&str>) {
     let paint = page.paint;
     let margin = " ".repeat(indent);
     match change {
@@ -83,7 +83,7 @@ pub fn change(page: &mut Page, indent: usize, change: &FileChange, base: Option<
     }
 }
 
-fn edits_as_diff(page: &mut Page, margin: &str, edits: &[Edit], base: Option<&str>) {
+fn edits_as_diff(page: &mut Section, margin: &str, edits: &[Edit], base: Option<&str>) {
     let paint = page.paint;
     let diff = base.and_then(|base| Some(text_diff(base, &Edit::splice(base, edits).ok()?, 3)));
     if let Some(diff) = diff {

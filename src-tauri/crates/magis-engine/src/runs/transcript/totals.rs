@@ -1,11 +1,11 @@
 //! What a run's calls came to.
 
-use super::{Page, Table, Tone, span, thousands};
+use super::{Section, Table, Tone, span, thousands};
 use magis_store::{CallOrigin, CallTotals};
 use std::time::Duration;
 
 /// Calls, tokens and time by agent and step, with their sum.
-pub fn totals_table(page: &mut Page, totals: &[CallTotals]) {
+pub fn totals_table(page: &mut Section, totals: &[CallTotals]) {
     let mut table = Table::new(&[
         "AGENT", "STEP", ">CALLS", ">READ", ">REUSED", ">WRITTEN", ">TIME", "TOKENS/S",
     ]);

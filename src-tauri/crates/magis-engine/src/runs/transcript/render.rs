@@ -2,7 +2,7 @@
 //!
 //! It keeps only what later events refer to: roles, paths, evidence.
 
-use super::page::Page;
+use super::section::Section;
 use super::{Paint, Tone, count, diff, one_line, thousands, without_code_marks};
 use magis_core::{
     Candidate, Description, DescriptionSource, FileTask, Hint, Judgement, MergeResult, ModelReview, Notice, Plan,
@@ -112,7 +112,7 @@ impl Transcript {
     pub(super) fn tell_apart(&mut self, event: &RunEvent) -> Told {
         let before = self.stage;
         self.take_in(event);
-        let mut page = Page::new(self.paint, self.width);
+        let mut page = Section::new(self.paint, self.width);
         let begun = self.stage.filter(|stage| before != Some(*stage));
         let title = begun.filter(|_| !matches!(event, RunEvent::RunEnded { .. })).map(title);
         if title.is_some() {
@@ -139,7 +139,7 @@ impl Transcript {
         clippy::too_many_lines,
         reason = "one arm an event; splitting it would hide that all are there"
     )]
-    fn write(&mut self, page: &mut Page, event: &RunEvent) {
+    fn write(&mut self, page: &mut Section, event: &RunEvent) {
         match event {
             RunEvent::RunStarted { request, base } => {
                 let uncommitted = if base.uncommitted { " with uncommitted work" } else { "" };
@@ -254,7 +254,7 @@ impl Transcript {
         }
     }
 
-    fn ranked(&mut self, page: &mut Page, candidates: &[Candidate], skipped: &[SkippedFile]) {
+    fn ranked(&mut self, page: &mut Section, candidates: &[Candidate], skipped: &[SkippedFile]) {
         let unread = match skipped.len() {
             0 => String::new(),
             number => format!("; {} could not be read", count(number, "file")),
@@ -277,7 +277,7 @@ impl Transcript {
         }
     }
 
-    fn judged(&mut self, page: &mut Page, judgements: &[Judgement]) {
+    fn judged(&mut self, page: &mut Section, judgements: &[Judgement]) {
         let (kept, aside): (Vec<_>, Vec<_>) = judgements.iter().partition(|judgement| judgement.kept);
         page.line(&format!(
             "  {} relevant, {} set aside",
@@ -296,7 +296,7 @@ impl Transcript {
         }
     }
 
-    fn file(&mut self, page: &mut Page, lead: &str, path: &RepoPath) {
+    fn file(&mut self, page: &mut Section, lead: &str, path: &RepoPath) {
         let path_text = super::clean(path.as_str()).into_owned();
         page.line(&format!("  {lead} {}", self.paint.tone(Tone::Strong, &path_text)));
         if let Some(evidence) = self.evidence.remove(path).filter(|evidence| !evidence.is_empty()) {
@@ -304,7 +304,7 @@ impl Transcript {
         }
     }
 
-    fn spoken(&self, page: &mut Page, speech: &Speech) {
+    fn spoken(&self, page: &mut Section, speech: &Speech) {
         let who = match speech.speaker {
             Speaker::Manager => match speech.turn {
                 Turn::Open => "Manager, opening".to_owned(),
@@ -330,7 +330,7 @@ impl Transcript {
         page.prose(4, &speech.text);
     }
 
-    fn plan(&self, page: &mut Page, plan: &Plan) {
+    fn plan(&self, page: &mut Section, plan: &Plan) {
         for (index, group) in plan.groups().iter().enumerate() {
             let task = |task: &TaskId| match self.path_of(*task) {
                 Some(path) => format!("{task} {path}"),
@@ -347,7 +347,7 @@ impl Transcript {
         }
     }
 
-    fn reviewed(&self, page: &mut Page, task: TaskId, verdict: &Verdict) {
+    fn reviewed(&self, page: &mut Section, task: TaskId, verdict: &Verdict) {
         let who = match self.tasks.get(&task).and_then(|known| known.reviewer.as_deref()) {
             Some(name) => with_role(name, "QA Engineer"),
             None => "the QA Engineer".to_owned(),
@@ -423,7 +423,7 @@ fn how(request: &RunRequest) -> String {
     parts.join(", ")
 }
 
-fn request_in_full(page: &mut Page, request: &RunRequest) {
+fn request_in_full(page: &mut Section, request: &RunRequest) {
     page.gap();
     page.line(&format!("  {}", page.paint.tone(Tone::Strong, "Issue:")));
     page.prose(4, request.issue.text());
@@ -439,7 +439,7 @@ fn request_in_full(page: &mut Page, request: &RunRequest) {
     }
 }
 
-fn described(page: &mut Page, description: &Description) {
+fn described(page: &mut Section, description: &Description) {
     let from = match &description.source {
         DescriptionSource::Stored => "from memory",
         DescriptionSource::Updated { .. } => "from memory, with the change since",
@@ -452,12 +452,12 @@ fn described(page: &mut Page, description: &Description) {
     page.prose(4, &description.text());
 }
 
-fn defined(page: &mut Page, task: &FileTask) {
+fn defined(page: &mut Section, task: &FileTask) {
     let lead = format!("{} {} {}:", task.id, task.action, task.path);
     page.entry(2, Tone::Strong, &lead, &task.description);
 }
 
-fn person(page: &mut Page, indent: usize, what: &str, role: &Role) {
+fn person(page: &mut Section, indent: usize, what: &str, role: &Role) {
     page.entry(
         indent,
         Tone::Faint,
@@ -466,7 +466,7 @@ fn person(page: &mut Page, indent: usize, what: &str, role: &Role) {
     );
 }
 
-fn closed(page: &mut Page, task: TaskId, outcome: &TaskOutcome, qa: QaMode) {
+fn closed(page: &mut Section, task: TaskId, outcome: &TaskOutcome, qa: QaMode) {
     match outcome {
         TaskOutcome::Approved { round } => {
             page.entry(
@@ -500,7 +500,7 @@ fn opinion(outcome: &TaskOutcome, qa: QaMode) -> String {
     ModelReview::of_task(outcome, qa).map_or(String::new(), |review| format!(". {review}"))
 }
 
-fn merged(page: &mut Page, result: &MergeResult, detail: Detail) {
+fn merged(page: &mut Section, result: &MergeResult, detail: Detail) {
     files_of(page, &result.patch);
     if detail == Detail::Full {
         page.gap();
@@ -513,7 +513,7 @@ fn merged(page: &mut Page, result: &MergeResult, detail: Detail) {
 }
 
 /// The files of a patch, each with its lines and the numbers of its hunks.
-fn files_of(page: &mut Page, patch: &str) {
+fn files_of(page: &mut Section, patch: &str) {
     let size = DiffSize::of(patch);
     page.line(&format!(
         "  {} changed, +{} -{}",
@@ -540,7 +540,7 @@ fn files_of(page: &mut Page, patch: &str) {
     }
 }
 
-fn by_person(page: &mut Page, what: &str) {
+fn by_person(page: &mut Section, what: &str) {
     page.entry(2, Tone::Note, "you:", what);
 }
 

@@ -1,7 +1,7 @@
 //! A whole run, looked at later: as text for a terminal, and as Markdown for a file.
 
-use super::telling::{BaseText, Detail, Transcript, outcome_sentence};
-use super::{Page, Paint, Tone, count, day_and_minute, local_time, span, totals_table};
+use super::render::{BaseText, Detail, Transcript, outcome_sentence};
+use super::{Paint, Section, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
 use magis_core::{ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_store::{CallTotals, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
@@ -13,7 +13,7 @@ const COLUMNS: usize = 100;
 
 /// A run, its log and its costs.
 #[derive(Debug, Clone)]
-pub struct WholeRun {
+pub struct FullRun {
     /// What lists show, and the request.
     pub run: StoredRun,
     /// Its log.
@@ -24,8 +24,8 @@ pub struct WholeRun {
 
 impl Magis {
     /// All that is told of a run.
-    pub fn whole_run(&self, run: RunId) -> Result<WholeRun, EngineError> {
-        Ok(WholeRun {
+    pub fn full_run(&self, run: RunId) -> Result<FullRun, EngineError> {
+        Ok(FullRun {
             run: self.store.run(run)?,
             events: self.store.events(run)?,
             totals: self.store.call_totals(run)?,
@@ -41,13 +41,13 @@ impl Magis {
 
     /// A run as Markdown, with its patch.
     pub fn markdown(&self, run: RunId) -> Result<String, EngineError> {
-        Ok(markdown(&self.whole_run(run)?, self.base_text(run)?))
+        Ok(markdown(&self.full_run(run)?, self.base_text(run)?))
     }
 }
 
 /// The run as text; with `only`, one stage of it.
-pub fn shown_run(whole: &WholeRun, only: Option<Stage>, base_text: BaseText, paint: Paint, width: usize) -> String {
-    let mut page = Page::new(paint, width);
+pub fn shown_run(whole: &FullRun, only: Option<Stage>, base_text: BaseText, paint: Paint, width: usize) -> String {
+    let mut page = Section::new(paint, width);
     if only.is_none() {
         head(&mut page, whole);
     }
@@ -86,10 +86,10 @@ pub fn shown_run(whole: &WholeRun, only: Option<Stage>, base_text: BaseText, pai
 }
 
 /// The run as Markdown. All that came from outside stands in fences that its own text cannot close.
-fn markdown(whole: &WholeRun, base_text: BaseText) -> String {
+fn markdown(whole: &FullRun, base_text: BaseText) -> String {
     let entry = &whole.run.entry;
     let mut text = format!("# {}\n", in_a_line(&entry.title));
-    let page = || Page::new(Paint::Plain, COLUMNS);
+    let page = || Section::new(Paint::Plain, COLUMNS);
     let mut opening = page();
     head(&mut opening, whole);
     let (mut title, mut body) = (None, opening.into_text());
@@ -162,7 +162,7 @@ pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
     }
 }
 
-fn head(page: &mut Page, whole: &WholeRun) {
+fn head(page: &mut Section, whole: &FullRun) {
     let entry = &whole.run.entry;
     let (tone, state) = standing(entry);
     let title = page.paint.tone(
@@ -203,7 +203,7 @@ fn head(page: &mut Page, whole: &WholeRun) {
 }
 
 /// How the run ended, in a sentence.
-fn outcome(page: &mut Page, entry: &RunEntry, qa: QaMode) {
+fn outcome(page: &mut Section, entry: &RunEntry, qa: QaMode) {
     match &entry.outcome {
         Some(outcome) => {
             let (tone, sentence) = outcome_sentence(outcome, qa);

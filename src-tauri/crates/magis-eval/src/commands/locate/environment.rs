@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Where issues are located.
-pub struct Ground<'a> {
+pub struct Environment<'a> {
     args: &'a LocateSetArgs,
     repositories: Repositories,
     folder: PathBuf,
@@ -24,7 +24,7 @@ pub struct Ground<'a> {
     _scratch: Option<tempfile::TempDir>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> Environment<'a> {
     /// Opens the folder of the index.
     pub fn begin(args: &'a LocateSetArgs) -> Result<Self> {
         let repositories = Repositories::new(&args.which.repos)?;

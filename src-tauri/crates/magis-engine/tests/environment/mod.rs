@@ -1,4 +1,4 @@
-//! The ground the tests stand on: the sample repository, a data folder, and a script that solves the sample's issues.
+//! What the tests work with: the sample repository, a data folder, and a script that solves the sample's issues.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(
     clippy::unwrap_used,
@@ -21,12 +21,12 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-pub struct Ground {
+pub struct TestEnvironment {
     pub magis: Magis,
     pub folder: TempDir,
 }
 
-impl Ground {
+impl TestEnvironment {
     pub fn new() -> Self {
         let folder = TempDir::new().unwrap();
         sample::write_repository(&folder.path().join("tally")).unwrap();

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Text under way.
 #[derive(Debug)]
-pub struct Page {
+pub struct Section {
     /// The colours.
     pub paint: Paint,
     /// Columns to fill.
@@ -14,7 +14,7 @@ pub struct Page {
     text: String,
 }
 
-impl Page {
+impl Section {
     /// An empty page.
     pub fn new(paint: Paint, width: usize) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Page {
         self.toned_prose(indent, None, text);
     }
 
-    /// As [`Page::prose`], in one tone.
+    /// As [`Section::prose`], in one tone.
     pub fn toned_prose(&mut self, indent: usize, tone: Option<Tone>, text: &str) {
         let margin = " ".repeat(indent);
         for line in wrapped(text, self.width.saturating_sub(indent).max(20)) {
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn an_entry_hangs_below_its_lead() {
-        let mut page = Page::new(Paint::Plain, 30);
+        let mut page = Section::new(Paint::Plain, 30);
         page.entry(2, Tone::Strong, "T1", "one two three four five six seven");
         assert_eq!(page.into_text(), "  T1 one two three four five\n    six seven\n");
     }
