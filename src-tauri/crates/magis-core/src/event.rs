@@ -6,11 +6,13 @@ use crate::{
     TaskOutcome, TreeId, Verdict,
 };
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantNames};
 
 /// What happened. Named in the past; the order in the log is the order in which it happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RunEvent {
     /// The run began: always the first event.
     RunStarted {
@@ -269,6 +271,14 @@ pub enum Notice {
 }
 
 impl RunEvent {
+    /// The names of all events, as the log has them.
+    pub const NAMES: &'static [&'static str] = Self::VARIANTS;
+
+    /// Returns its name in the log.
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
+
     /// The stage whose work this is; none for steering and control, which can come at any time.
     pub fn stage(&self) -> Option<Stage> {
         match self {

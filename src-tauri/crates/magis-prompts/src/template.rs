@@ -1,11 +1,11 @@
 //! The template files by name, whose they are, and their hashes.
 
-use magis_core::Agent;
+use magis_core::{Agent, Stage};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
 macro_rules! templates {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $file:literal, $agent:ident, $after:expr;)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $file:literal, $agent:ident, $stage:ident, $after:expr;)*) => {
         /// A template file.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Template {
@@ -24,6 +24,11 @@ macro_rules! templates {
             /// Who asks it.
             pub fn agent(self) -> Agent {
                 match self { $(Self::$variant => Agent::$agent,)* }
+            }
+
+            /// The stage whose work its calls are.
+            pub fn stage(self) -> Stage {
+                match self { $(Self::$variant => Stage::$stage,)* }
             }
 
             pub(crate) fn source(self) -> &'static str {
@@ -47,49 +52,49 @@ pub(crate) const PARTIALS: [(&str, &str); 3] = [("head", HEAD), ("p10_change", P
 
 templates! {
     /// A git diff becomes a "commit message".
-    ChangeMessage = "P1", "p1_change_message", Custodian, &[];
+    ChangeMessage = "P1", "p1_change_message", Custodian, Locate, &[];
     /// A file becomes a summary.
-    FileSummary = "P2", "p2_summary", Custodian, &[];
+    FileSummary = "P2", "p2_summary", Custodian, Locate, &[];
     /// Relevance by the log-likelihood of the path.
-    RelevanceByName = "P3-naming", "p3_naming", Custodian, &[HEAD];
+    RelevanceByName = "P3-naming", "p3_naming", Custodian, Locate, &[HEAD];
     /// Relevance of functions and types by the log-likelihood of their names, with their files.
-    SymbolByName = "P3-symbol", "p3_symbol", Custodian, &[HEAD];
+    SymbolByName = "P3-symbol", "p3_symbol", Custodian, Locate, &[HEAD];
     /// Relevance by yes or no on real code.
-    RelevanceByCode = "P3-code", "p3_code", Custodian, &[HEAD];
+    RelevanceByCode = "P3-code", "p3_code", Custodian, Locate, &[HEAD];
     /// Relevance by yes or no on the description: the paper's own way, kept as an ablation.
-    RelevanceByDescription = "P3-description", "p3_description", Custodian, &[HEAD];
+    RelevanceByDescription = "P3-description", "p3_description", Custodian, Locate, &[HEAD];
     /// The file-level task.
-    Task = "P4", "p4_task", Manager, &[HEAD];
+    Task = "P4", "p4_task", Manager, Team, &[HEAD];
     /// The Developer's role.
-    DeveloperRole = "P5", "p5_role", Manager, &[HEAD];
+    DeveloperRole = "P5", "p5_role", Manager, Team, &[HEAD];
     /// The meeting: the Manager opens.
-    MeetingOpen = "open", "meeting_open", Manager, &[HEAD];
+    MeetingOpen = "open", "meeting_open", Manager, Meeting, &[HEAD];
     /// The meeting: a Developer speaks.
-    MeetingSpeak = "speak", "meeting_speak", Developer, &[HEAD];
+    MeetingSpeak = "speak", "meeting_speak", Developer, Meeting, &[HEAD];
     /// The meeting: the Manager sums up.
-    MeetingSumUp = "sum up", "meeting_sum_up", Manager, &[HEAD];
+    MeetingSumUp = "sum up", "meeting_sum_up", Manager, Meeting, &[HEAD];
     /// The role after the meeting.
-    RevisedRole = "P6", "p6_revised_role", Developer, &[HEAD];
+    RevisedRole = "P6", "p6_revised_role", Developer, Meeting, &[HEAD];
     /// The main work plan.
-    Plan = "P7", "p7_plan", Manager, &[HEAD];
+    Plan = "P7", "p7_plan", Manager, Plan, &[HEAD];
     /// The QA Engineer's role.
-    ReviewerRole = "P8", "p8_reviewer", Developer, &[HEAD];
+    ReviewerRole = "P8", "p8_reviewer", Developer, Code, &[HEAD];
     /// Which symbol is to be changed, by log-likelihood.
-    CodeByName = "P9-symbol", "p9_symbol", Developer, &[HEAD];
+    CodeByName = "P9-symbol", "p9_symbol", Developer, Code, &[HEAD];
     /// Which lines inside it.
-    Lines = "P9-lines", "p9_lines", Developer, &[HEAD];
+    Lines = "P9-lines", "p9_lines", Developer, Code, &[HEAD];
     /// The fault, in a sentence.
-    Fault = "P10-fault", "p10_fault", Developer, &[HEAD, P10_CHANGE];
+    Fault = "P10-fault", "p10_fault", Developer, Code, &[HEAD, P10_CHANGE];
     /// The new code.
-    Code = "P10-code", "p10_code", Developer, &[HEAD, P10_CHANGE];
+    Code = "P10-code", "p10_code", Developer, Code, &[HEAD, P10_CHANGE];
     /// A new file.
-    NewFile = "P10-create", "p10_create", Developer, &[HEAD];
+    NewFile = "P10-create", "p10_create", Developer, Code, &[HEAD];
     /// The review's comment.
-    ReviewComment = "P11-comment", "p11_comment", QaEngineer, &[HEAD, P11_CHANGE];
+    ReviewComment = "P11-comment", "p11_comment", QaEngineer, Code, &[HEAD, P11_CHANGE];
     /// The review's decision.
-    ReviewDecision = "P11-decision", "p11_decision", QaEngineer, &[HEAD, P11_CHANGE];
+    ReviewDecision = "P11-decision", "p11_decision", QaEngineer, Code, &[HEAD, P11_CHANGE];
     /// The commit message's first line.
-    CommitSubject = "commit message", "commit_message", Manager, &[HEAD];
+    CommitSubject = "commit message", "commit_message", Manager, Merge, &[HEAD];
 }
 
 impl Template {

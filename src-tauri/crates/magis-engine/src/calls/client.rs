@@ -1,6 +1,6 @@
 //! The model-call client: asks and scores, in a run and outside of any.
 
-use super::log::{CallLog, Recording, stage};
+use super::log::{CallLog, Recording};
 use super::prompt::{CallContext, PromptVariant, SamplingMode};
 use crate::progress::begun_in_sight;
 use crate::{EngineError, Progress};
@@ -392,7 +392,7 @@ impl ModelCalls {
 
     fn started(&self, about: &CallContext, template: Template) {
         self.log.follow(Progress::CallStarted {
-            stage: stage(template),
+            stage: template.stage(),
             agent: template.agent(),
             step: template.name(),
             task: about.task,

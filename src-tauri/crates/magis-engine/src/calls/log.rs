@@ -34,30 +34,5 @@ pub(super) struct Recording<'a> {
 /// The stage whose work the calls of a step are; none for a step of another version.
 pub fn stage_of_step(step: &str) -> Option<Stage> {
     let template = Template::ALL.iter().find(|template| template.name() == step);
-    template.copied().map(stage)
-}
-
-pub(super) fn stage(template: Template) -> Stage {
-    match template {
-        Template::ChangeMessage
-        | Template::FileSummary
-        | Template::RelevanceByName
-        | Template::SymbolByName
-        | Template::RelevanceByCode
-        | Template::RelevanceByDescription => Stage::Locate,
-        Template::Task | Template::DeveloperRole => Stage::Team,
-        Template::MeetingOpen | Template::MeetingSpeak | Template::MeetingSumUp | Template::RevisedRole => {
-            Stage::Meeting
-        }
-        Template::Plan => Stage::Plan,
-        Template::ReviewerRole
-        | Template::CodeByName
-        | Template::Lines
-        | Template::Fault
-        | Template::Code
-        | Template::NewFile
-        | Template::ReviewComment
-        | Template::ReviewDecision => Stage::Code,
-        Template::CommitSubject => Stage::Merge,
-    }
+    template.map(|template| template.stage())
 }
