@@ -30,9 +30,9 @@ pub fn watch(place: &Place, args: &WatchArgs) -> Result<ExitStatus, Failure> {
 
 async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitStatus, Failure> {
     let repo = magis.add_repository(&args.repo)?;
-    let (sender, mut news) = unbounded_channel();
+    let (sender, mut events) = unbounded_channel();
     let watch = magis.watch(repo, WatchOptions::default(), sender)?;
-    let _warming = if args.summarise_in_background {
+    let _summarising = if args.summarise {
         let usual = || magis.library().catalog().default_entry().id.to_string();
         let name = magis.model_name(&args.model.clone().unwrap_or_else(usual))?;
         // What is wrong with the model is said before the waiting begins.
@@ -52,21 +52,21 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
     };
     let stop = CancellationToken::new();
     tokio::spawn(listen(stop.clone()));
-    while let Some(Some(told)) = stop.run_until_cancelled(news.recv()).await {
+    while let Some(Some(told)) = stop.run_until_cancelled(events.recv()).await {
         let line = if args.json { json(&told) } else { line(&told) };
         place.screen.line(&line)?;
     }
     Ok(ExitStatus::Stopped)
 }
 
-fn json(news: &WatchEvent) -> String {
-    // News are made of strings and numbers, which can always be written.
-    serde_json::to_string(news).unwrap_or_default()
+fn json(event: &WatchEvent) -> String {
+    // Events are made of strings and numbers, which can always be written.
+    serde_json::to_string(event).unwrap_or_default()
 }
 
 /// What happened, as a person reads it.
-fn line(news: &WatchEvent) -> String {
-    match news {
+fn line(event: &WatchEvent) -> String {
+    match event {
         WatchEvent::Watching { folders } => format!("watching {}", count(*folders, "folder")),
         WatchEvent::Polling { why } => format!(
             "not told of changes: {}\n  what to do: {}",
@@ -198,10 +198,10 @@ mod tests {
 
     #[test]
     fn polling_says_what_to_do() {
-        let news = WatchEvent::Polling {
+        let event = WatchEvent::Polling {
             why: WhyPolling::TooManyFolders { limit: Some(8_192) },
         };
-        let said = line(&news);
+        let said = line(&event);
         assert!(
             said.starts_with("not told of changes: the repository has more folders"),
             "{said}"

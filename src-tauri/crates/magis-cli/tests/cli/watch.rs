@@ -94,7 +94,7 @@ fn as_json_each_line_is_an_object() {
     let (program, fixture) = (Program::new(), committed());
     let watching = Watching::begin(&program, &fixture, &["--json"]);
     let objects = std::iter::repeat_with(|| serde_json::from_str::<Value>(&watching.line()).unwrap());
-    let indexed = objects.take(20).find(|line| line["news"] == "indexed").unwrap();
+    let indexed = objects.take(20).find(|line| line["event"] == "indexed").unwrap();
     assert_eq!(
         (indexed["files"].as_u64(), indexed["added"].as_u64()),
         (Some(2), Some(2))
@@ -104,7 +104,7 @@ fn as_json_each_line_is_an_object() {
 #[test]
 fn a_model_that_is_not_here_is_said_before_the_waiting_begins() {
     let (program, fixture) = (Program::new(), committed());
-    let answer = program.run(["watch", "--repo", fixture.root().to_str().unwrap(), "--warm"]);
+    let answer = program.run(["watch", "--repo", fixture.root().to_str().unwrap(), "--summarise"]);
     assert_eq!((answer.code, answer.out.as_str()), (Some(1), ""));
     assert!(answer.err.contains("magis models fetch"), "{}", answer.err);
 }

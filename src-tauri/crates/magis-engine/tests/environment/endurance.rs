@@ -62,7 +62,7 @@ pub async fn watch_until_killed(folder: &Path) {
         Some(ScriptedReply::Text(said_of(shown)))
     });
     let model = SummarisationModel::Loaded(Arc::new(describes));
-    let _warming = watch.summarise_in_background(model, Duration::from_millis(200));
+    let _summarising = watch.summarise_in_background(model, Duration::from_millis(200));
     while let Some(news) = news.recv().await {
         println!("{}", serde_json::to_string(&news).unwrap());
     }
