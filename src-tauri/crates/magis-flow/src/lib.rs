@@ -8,6 +8,8 @@ mod claims;
 mod effect;
 mod next;
 mod run;
+mod task;
 
 pub use effect::{Asking, Effect};
-pub use run::{Attempt, AttemptState, FlowError, RoundState, Run, TaskState, events_before};
+pub use run::{FlowError, Run, events_before};
+pub use task::{Attempt, AttemptState, RoundState, TaskState};

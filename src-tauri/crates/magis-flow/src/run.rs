@@ -1,10 +1,10 @@
 //! The state of a run: nothing but the fold of its events.
 
 use crate::Effect;
+use crate::task::{Attempt, AttemptState, RoundState, TaskState};
 use magis_core::{
-    Base, Candidate, CandidateNumber, Decision, Description, Evidence, FileChange, FileTask, Finding, Hint, HintsMode,
-    Judgement, LineSpan, MergeResult, Plan, RepoPath, Role, Round, RunEvent, RunOutcome, RunRequest, SkippedFile,
-    Speaker, Speech, Stage, TaskId, TaskOutcome, Turn, Verdict,
+    Base, Candidate, Description, Evidence, Hint, HintsMode, Judgement, MergeResult, Plan, RepoPath, Round, RunEvent,
+    RunOutcome, RunRequest, SkippedFile, Speaker, Speech, Stage, TaskId, Turn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -29,64 +29,6 @@ pub struct Run {
     pub(crate) merged: Option<MergeResult>,
     pub(crate) outcome: Option<RunOutcome>,
     pub(crate) paused: bool,
-}
-
-/// One task: who has it, and how far it is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskState {
-    /// The task.
-    pub task: FileTask,
-    /// Its Developer.
-    pub role: Option<Role>,
-    /// Whether the role was revised after the meeting (P6).
-    pub revised: bool,
-    /// Its QA Engineer.
-    pub reviewer: Option<Role>,
-    /// The rounds so far, in order.
-    pub rounds: Vec<RoundState>,
-    /// How it ended.
-    pub outcome: Option<TaskOutcome>,
-}
-
-/// One round of algorithm 3's loop.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RoundState {
-    /// Which one.
-    pub round: Round,
-    /// The symbols the lines lie in.
-    pub symbols: Vec<String>,
-    /// The lines to change.
-    pub spans: Vec<LineSpan>,
-    /// The answers.
-    pub attempts: BTreeMap<CandidateNumber, Attempt>,
-}
-
-/// One answer of a round.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
-    /// What came.
-    pub state: AttemptState,
-    /// P11.
-    pub verdict: Option<Verdict>,
-}
-
-/// What came of a P10.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AttemptState {
-    /// Code that was spliced.
-    Written {
-        /// The fault, in a sentence or two.
-        fault: String,
-        /// The change against the base version.
-        change: FileChange,
-        /// What programs found.
-        findings: Vec<Finding>,
-    },
-    /// Nothing usable.
-    Failed {
-        /// Why.
-        reason: String,
-    },
 }
 
 /// An event that cannot follow the ones before it: the log is damaged, or two drivers wrote it.
@@ -118,81 +60,6 @@ pub enum FlowError {
         /// What there would have to be.
         missing: &'static str,
     },
-}
-
-impl Attempt {
-    /// The change, where there is a usable one.
-    pub fn usable_change(&self) -> Option<&FileChange> {
-        match &self.state {
-            AttemptState::Written { change, findings, .. } if !findings.iter().any(Finding::is_fatal) => Some(change),
-            AttemptState::Written { .. } | AttemptState::Failed { .. } => None,
-        }
-    }
-
-    /// What programs found in the code.
-    pub fn findings(&self) -> &[Finding] {
-        match &self.state {
-            AttemptState::Written { findings, .. } => findings,
-            AttemptState::Failed { .. } => &[],
-        }
-    }
-
-    /// Whether QA approved it.
-    pub fn approved(&self) -> bool {
-        self.verdict
-            .as_ref()
-            .is_some_and(|verdict| verdict.decision == Decision::Approved)
-    }
-
-    /// Why it has to be done again, in words for the Developer.
-    pub fn objection(&self) -> Option<String> {
-        match (&self.state, &self.verdict) {
-            (AttemptState::Failed { reason }, _) => Some(reason.clone()),
-            (AttemptState::Written { findings, .. }, _) if findings.iter().any(Finding::is_fatal) => {
-                Some(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-            }
-            (AttemptState::Written { .. }, Some(verdict)) if verdict.decision == Decision::Rejected => {
-                Some(verdict.comment.clone())
-            }
-            (AttemptState::Written { .. }, _) => None,
-        }
-    }
-}
-
-impl RoundState {
-    /// The answer that goes to review: usable, with the fewest findings, the earliest of those.
-    pub fn best(&self) -> Option<(CandidateNumber, &Attempt)> {
-        self.attempts
-            .iter()
-            .filter(|(_, attempt)| attempt.usable_change().is_some())
-            .min_by_key(|(number, attempt)| (attempt.findings().len(), **number))
-            .map(|(number, attempt)| (*number, attempt))
-    }
-}
-
-impl TaskState {
-    /// The change that goes into the merge, and its round.
-    pub fn accepted_change(&self) -> Option<(Round, &FileChange)> {
-        let round = match self.outcome.as_ref()? {
-            TaskOutcome::Approved { round } | TaskOutcome::NotApproved { round } => *round,
-            TaskOutcome::Failed { .. } => return None,
-        };
-        let state = self.rounds.iter().find(|state| state.round == round)?;
-        state
-            .best()
-            .and_then(|(_, attempt)| attempt.usable_change())
-            .map(|change| (round, change))
-    }
-
-    /// What was said against the last round, if anything.
-    pub fn last_objection(&self) -> Option<String> {
-        let last = self.rounds.last()?;
-        let attempt = last
-            .best()
-            .map(|(_, attempt)| attempt)
-            .or_else(|| last.attempts.values().next_back())?;
-        attempt.objection()
-    }
 }
 
 impl Run {

@@ -7,6 +7,7 @@
 
 mod applications;
 mod archive;
+mod call_totals;
 mod calls;
 mod change_messages;
 mod column;
@@ -39,7 +40,8 @@ mod summaries;
 mod unconditional_scores;
 
 pub use archive::{ArchivedRun, RunArchive};
-pub use calls::{Call, CallId, CallKind, CallOrigin, CallRecord, CallTotals, DayTotals, Speed};
+pub use call_totals::{CallTotals, DayTotals, Speed};
+pub use calls::{Call, CallId, CallKind, CallOrigin, CallRecord};
 pub use change_messages::StoredChangeMessage;
 pub use diff_size::DiffSize;
 pub use erasure::Erasure;

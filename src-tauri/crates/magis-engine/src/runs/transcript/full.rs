@@ -1,7 +1,7 @@
 //! A whole run, looked at later: as text for a terminal, and as Markdown for a file.
 
-use super::render::{BaseText, Detail, Transcript, outcome_sentence};
-use super::{Paint, Section, Tone, count, day_and_minute, local_time, span, totals_table};
+use super::render::{BaseText, Transcript, outcome_sentence};
+use super::{Detail, Paint, Section, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
 use magis_core::{ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_store::{CallTotals, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};

@@ -6,6 +6,7 @@
 mod diff;
 mod full;
 mod paint;
+mod parts;
 mod render;
 mod section;
 mod text;
@@ -16,8 +17,17 @@ pub use diff::shown_patch;
 pub use full::{FullRun, shown_run, standing};
 pub use magis_core::text::{bytes, count, thousands, without_code_marks};
 pub use paint::{Paint, Tone};
-pub use render::{BaseText, Detail, Transcript, outcome_sentence};
+pub use render::{BaseText, Transcript, outcome_sentence};
 pub use section::{Section, Table};
 pub use text::{clean, one_line, span};
 pub use time::{day_and_minute, local_time};
 pub use totals::{seconds, totals_table};
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What a person follows while it happens.
+    Live,
+    /// All of it.
+    Full,
+}

@@ -1,7 +1,10 @@
 //! Events made by hand, and how they are told.
 
 use super::*;
-use magis_core::{BlobId, CandidateNumber, Edit, Evidence, FileChange, Finding, LineSpan, Round, SkipReason};
+use magis_core::{
+    BlobId, CandidateNumber, Edit, Evidence, FileChange, FileTask, Finding, Hint, LineSpan, Notice, Round, SkipReason,
+    TaskOutcome,
+};
 
 fn path(text: &str) -> RepoPath {
     RepoPath::new(text).unwrap()
