@@ -3,7 +3,7 @@
 use magis_core::{CommitId, RepoPath};
 use serde::{Deserialize, Serialize};
 
-/// What was applied. Kept with the run; [`undo`] needs it.
+/// What was applied. Kept with the run; [`undo`](crate::undo()) needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Applied {

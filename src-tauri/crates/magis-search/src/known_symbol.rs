@@ -12,7 +12,7 @@ pub(crate) struct KnownSymbol {
     pub span: LineSpan,
     #[serde(rename = "k")]
     pub shape: SymbolShape,
-    /// What it refers to, as numbers of the file's [`FileMetadata::names`].
+    /// What it refers to, as numbers of the file's [`FileMetadata::names`](crate::metadata::FileMetadata::names).
     #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<u32>,
 }
