@@ -348,7 +348,7 @@ reason: string } |
 
 /**  A candidate with everything that is known of it. */
 export type CandidateView = {
-	/**  The candidate. */
+	/**  The candidate, its evidence in the order in which it is shown. */
 	candidate: Candidate,
 	/**  The Custodian's judgement. */
 	judgement: Judgement | null,

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// Nothing takes so long; what does has failed.
 const NEVER: Duration = Duration::from_mins(3);
-/// So long without news, and everything is done.
+/// So long without an event, and everything is done.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// What is done.
@@ -47,11 +47,11 @@ pub struct Report {
     pub took: Duration,
 }
 
-/// The process that watches and is killed. Tells its news as lines of JSON, and never ends by itself.
+/// The process that watches and is killed. Writes its events as lines of JSON, and never ends by itself.
 pub async fn watch_until_killed(folder: &Path) {
     let magis = open(folder);
     let repo = magis.add_repository(&folder.join("work")).unwrap();
-    let (sender, mut news) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     let options = WatchOptions {
         quiet: Duration::from_millis(30),
         ..WatchOptions::default()
@@ -63,8 +63,8 @@ pub async fn watch_until_killed(folder: &Path) {
     });
     let model = SummarisationModel::Loaded(Arc::new(describes));
     let _summarising = watch.summarise_in_background(model, Duration::from_millis(200));
-    while let Some(news) = news.recv().await {
-        println!("{}", serde_json::to_string(&news).unwrap());
+    while let Some(event) = events.recv().await {
+        println!("{}", serde_json::to_string(&event).unwrap());
     }
 }
 
@@ -130,7 +130,7 @@ type Memory = (u32, u32, u32, u32);
 
 struct Watching {
     process: Child,
-    news: Receiver<Value>,
+    events: Receiver<Value>,
     updates: usize,
     /// How much memory knows, as it was told last.
     memory: Option<Memory>,
@@ -145,7 +145,7 @@ impl Watching {
             .spawn()
             .unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let (sender, news) = channel();
+        let (sender, events) = channel();
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 // A test's program says other things, too.
@@ -158,7 +158,7 @@ impl Watching {
         });
         Self {
             process,
-            news,
+            events,
             updates: 0,
             memory: None,
         }
@@ -168,19 +168,19 @@ impl Watching {
     fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        while let Ok(news) = self.news.recv() {
-            self.hear(&news);
+        while let Ok(event) = self.events.recv() {
+            self.hear(&event);
         }
     }
 
-    fn hear(&mut self, news: &Value) {
-        match news["news"].as_str() {
+    fn hear(&mut self, event: &Value) {
+        match event["event"].as_str() {
             Some("indexed") => self.updates += 1,
             Some("memory") => {
-                let count = |name: &str| news[name].as_u64().unwrap() as u32;
+                let count = |name: &str| event[name].as_u64().unwrap() as u32;
                 self.memory = Some((count("fresh"), count("stale"), count("none"), count("needs_none")));
             }
-            Some("failed" | "warming_failed" | "polling") => unreachable!("{news}"),
+            Some("failed" | "summarising_failed" | "polling") => unreachable!("{event}"),
             _ => {}
         }
     }
@@ -193,11 +193,11 @@ impl Watching {
         let (mut named, mut indexed) = (false, false);
         loop {
             assert!(Instant::now() < end, "the watcher does not come to rest");
-            match self.news.recv_timeout(SILENCE) {
-                Ok(news) => {
-                    self.hear(&news);
-                    named |= mark.as_ref().is_some_and(|mark| news.to_string().contains(mark));
-                    if news["news"] == "indexed" && named {
+            match self.events.recv_timeout(SILENCE) {
+                Ok(event) => {
+                    self.hear(&event);
+                    named |= mark.as_ref().is_some_and(|mark| event.to_string().contains(mark));
+                    if event["event"] == "indexed" && named {
                         indexed = true;
                         self.memory = None;
                     }
