@@ -1,5 +1,5 @@
-// Owns how the window's front end is built: the product, and the mode `scripted` whose IPC is played from recorded data.
-// It does not decide what is tested; see vitest.config.ts and vitest.e2e.config.ts.
+// Owns how the window's front end is built: the product, and the mode `scripted` whose IPC is played from recorded
+// data. It does not decide what is tested; see vitest.config.ts and vitest.e2e.config.ts.
 import { fileURLToPath } from 'node:url'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'

@@ -2,5 +2,11 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  test: { environment: 'node', include: ['tests/desktop/**/*.test.ts'], fileParallelism: false, testTimeout: 1_200_000, hookTimeout: 600_000 },
+  test: {
+    environment: 'node',
+    include: ['tests/desktop/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 1_200_000,
+    hookTimeout: 600_000,
+  },
 })

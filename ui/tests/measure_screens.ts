@@ -1,5 +1,6 @@
 // Measures what is asked of the three large screens: a diff of 5,000 changed lines in 200 files, 10,000 runs, and four
-// Developers streaming. Prints numbers; it judges none. Usage: npx tsx tests/measure_screens.ts, after npm run build:scripted.
+// Developers streaming. Prints numbers; it judges none. Usage: npx tsx tests/measure_screens.ts, after npm run
+// build:scripted.
 import type { CDPSession, Page } from 'playwright-core'
 import { bigPatch } from './script/big_patch'
 import { go, ground, open as opened, settled, type Ground, type Look } from './window/open'
@@ -19,7 +20,8 @@ const on = await ground()
 
 function spread(name: string, values: number[]): void {
   const sorted = [...values].sort((a, b) => a - b)
-  const at = (share: number): number => Math.round(sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0)
+  const at = (share: number): number =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0)
   console.log(`${name}: median ${at(0.5)} ms, p95 ${at(0.95)} ms, n ${values.length}`)
 }
 
@@ -33,7 +35,8 @@ async function time(page: Page, key: string, ready: string): Promise<number> {
       () => {
         marks.began = performance.now()
         const look = (): void => {
-          if (document.querySelector(selector)) requestAnimationFrame(() => (marks.took = performance.now() - marks.began))
+          if (document.querySelector(selector))
+            requestAnimationFrame(() => (marks.took = performance.now() - marks.began))
           else requestAnimationFrame(look)
         }
         requestAnimationFrame(look)
@@ -66,9 +69,19 @@ spread('open 5,000 changed lines in 200 files', opening)
 
 /** The tasks of the page's main thread in a trace: how long each took, and how much of that it was really at work. */
 function tasksOf(trace: Buffer): { wall: number; work: number }[] {
-  type Entry = { name: string; ph: string; pid: number; tid: number; dur?: number; tdur?: number; args?: { name?: string } }
+  type Entry = {
+    name: string
+    ph: string
+    pid: number
+    tid: number
+    dur?: number
+    tdur?: number
+    args?: { name?: string }
+  }
   const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: Entry[] }
-  const threads = traceEvents.filter((one) => one.name === 'thread_name' && one.args?.name === 'CrRendererMain').map((one) => `${one.pid} ${one.tid}`)
+  const threads = traceEvents
+    .filter((one) => one.name === 'thread_name' && one.args?.name === 'CrRendererMain')
+    .map((one) => `${one.pid} ${one.tid}`)
   return traceEvents
     .filter((one) => one.ph === 'X' && /RunTask$/.test(one.name) && threads.includes(`${one.pid} ${one.tid}`))
     .map((one) => ({ wall: (one.dur ?? 0) / 1000, work: (one.tdur ?? one.dur ?? 0) / 1000 }))
@@ -96,7 +109,9 @@ for (const layout of ['unified', 'split'] as const) {
   const tasks = tasksOf(await on.browser.stopTracing())
   const longest = (of: 'wall' | 'work'): number => Math.round(Math.max(0, ...tasks.map((task) => task[of])))
   const over = (of: 'wall' | 'work'): number => tasks.filter((task) => task[of] > 50).length
-  console.log(`scroll ${layout}: longest task ${longest('wall')} ms by the clock, ${longest('work')} ms at work; over 50 ms: ${over('wall')} and ${over('work')} of ${tasks.length}`)
+  console.log(
+    `scroll ${layout}: longest task ${longest('wall')} ms by the clock, ${longest('work')} ms at work; over 50 ms: ${over('wall')} and ${over('work')} of ${tasks.length}`,
+  )
   await page.context().close()
 }
 
@@ -133,14 +148,26 @@ for (const layout of ['unified', 'split'] as const) {
   await page.evaluate(async (length) => {
     const words = window.magis.recordedCalls(6).flatMap((call) => call.reply.match(/\s*\S+/g) ?? [])
     const tasks = [1, 2, null, 3]
-    for (const task of tasks) window.magis.news(6, { kind: 'call_started', stage: 'code', agent: 'developer', step: 'P10-code', task, path: null })
+    for (const task of tasks)
+      window.magis.news(6, {
+        kind: 'call_started',
+        stage: 'code',
+        agent: 'developer',
+        step: 'P10-code',
+        task,
+        path: null,
+      })
     let at = 0
     // Twenty messages a second for each of four, fifty tokens a second in all of them.
     await new Promise<void>((done) => {
       const began = performance.now()
       const ticking = setInterval(() => {
         for (const task of tasks) {
-          const delta = [words[at % words.length], words[(at + 1) % words.length], at % 2 === 0 ? words[(at + 2) % words.length] : ''].join('')
+          const delta = [
+            words[at % words.length],
+            words[(at + 1) % words.length],
+            at % 2 === 0 ? words[(at + 2) % words.length] : '',
+          ].join('')
           window.magis.news(6, { kind: 'text', task, agent: 'developer', step: 'P10-code', delta })
           at += 3
         }
@@ -151,7 +178,9 @@ for (const layout of ['unified', 'split'] as const) {
       }, 50)
     })
   }, seconds)
-  console.log(`streaming four at 50 tokens/s: ${Math.round((100 * ((await cpu(session)) - before)) / seconds)} % of a core in the page's main thread`)
+  console.log(
+    `streaming four at 50 tokens/s: ${Math.round((100 * ((await cpu(session)) - before)) / seconds)} % of a core in the page's main thread`,
+  )
   await page.context().close()
 }
 await on.close()

@@ -1,6 +1,6 @@
-// Measures the real window: how long a start takes, from the new process to the first screen drawn, and how much memory it holds at rest with
-// one repository. Prints numbers; it judges none.
-// Usage: MAGIS_APP=<program> MAGIS_MODELS_DIR=<folder> npx tsx tests/measure_window.ts
+// Measures the real window: how long a start takes, from the new process to the first screen drawn, and how much memory
+// it holds at rest with one repository. Prints numbers; it judges none. Usage: MAGIS_APP=<program>
+// MAGIS_MODELS_DIR=<folder> npx tsx tests/measure_window.ts
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

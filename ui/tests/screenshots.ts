@@ -1,6 +1,6 @@
-// Owns the pictures: every screen in both themes, both languages and four sizes, as PNG files in a folder.
-// Usage: npm run screenshots -- <folder> [part of a screen's name]. The folder is not committed.
-// The README shows two of them in English, light and large: readme-run and readme-review, in `screenshots` as run.png and review.png.
+// Owns the pictures: every screen in both themes, both languages and four sizes, as PNG files in a folder. Usage: npm
+// run screenshots -- <folder> [part of a screen's name]. The folder is not committed. The README shows two of them in
+// English, light and large: readme-run and readme-review, in `screenshots` as run.png and review.png.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ground, open, screens, type Look } from './window/open'
@@ -10,8 +10,14 @@ if (!folder) throw new Error('name a folder: npm run screenshots -- <folder>')
 mkdirSync(folder, { recursive: true })
 
 const looks: Look[] = []
-for (const [width, height] of [[900, 600], [1000, 700], [1280, 800], [1920, 1080]] as const) {
-  for (const theme of ['light', 'dark'] as const) for (const language of ['en', 'zh_hans'] as const) looks.push({ theme, language, width, height })
+for (const [width, height] of [
+  [900, 600],
+  [1000, 700],
+  [1280, 800],
+  [1920, 1080],
+] as const) {
+  for (const theme of ['light', 'dark'] as const)
+    for (const language of ['en', 'zh_hans'] as const) looks.push({ theme, language, width, height })
 }
 const only = process.env['LOOKS']?.split(',')
 
@@ -37,7 +43,9 @@ for (const screen of screens.filter((one) => one.name.includes(part))) {
       await take(screen, look, join(folder, `${screen.name}-${label}.png`))
     } catch (thrown) {
       failed += 1
-      console.error(`${screen.name} ${label}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
+      console.error(
+        `${screen.name} ${label}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`,
+      )
     }
   }
 }

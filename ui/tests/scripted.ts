@@ -1,5 +1,6 @@
-// Owns the tests' transport: the same interface as the real one, answered from a scene and changed by what the window asks.
-// It asks no network and has no clock. `window.magis` lets a test see what was asked and say what Rust would say unasked.
+// Owns the tests' transport: the same interface as the real one, answered from a scene and changed by what the window
+// asks. It asks no network and has no clock. `window.magis` lets a test see what was asked and say what Rust would say
+// unasked.
 import { titleOf } from '../src/features/solve/effort'
 import { Fault, type DropNews, type Ipc } from '../src/ipc/ipc'
 import type * as T from '../src/ipc/types'
@@ -26,7 +27,8 @@ let watched: T.RepoId | null = null
 
 const emit = (event: T.AppEvent): void => events.forEach((handler) => handler(event))
 const clone = <V>(value: V): V => structuredClone(value)
-const refuse = (code: string, message: string, remedy: string | null = null): Fault => new Fault({ code, message, remedy })
+const refuse = (code: string, message: string, remedy: string | null = null): Fault =>
+  new Fault({ code, message, remedy })
 
 /** The recorded run behind an id: rows without one of their own show the first. */
 function run(id: T.RunId): Recorded {
@@ -41,7 +43,14 @@ function rowOf(id: T.RunId): T.RunRow {
 
 function viewOf(id: T.RunId): T.RunView {
   const row = rowOf(id)
-  const view = fold(run(id), row.status === 'waiting' ? 1 : row.driven || row.status === 'running' || row.status === 'paused' ? held.runningAt : Infinity)
+  const view = fold(
+    run(id),
+    row.status === 'waiting'
+      ? 1
+      : row.driven || row.status === 'running' || row.status === 'paused'
+        ? held.runningAt
+        : Infinity,
+  )
   const shown: T.RunView = { ...view, row: clone(row), applied: applied.get(id) ?? null }
   return held.name === 'hostile' ? dirtied(shown) : shown
 }
@@ -51,7 +60,11 @@ function dirtied(view: T.RunView): T.RunView {
   return {
     ...view,
     request: { ...view.request, issue: `# ${hostile}\n\n${hostile}\n\n\`\`\`html\n${hostile}\n\`\`\`` },
-    tasks: view.tasks.map((task) => ({ ...task, task: { ...task.task, path: `src/${hostile}.py`, description: hostile }, developer: { name: hostile, focus: hostile } })),
+    tasks: view.tasks.map((task) => ({
+      ...task,
+      task: { ...task.task, path: `src/${hostile}.py`, description: hostile },
+      developer: { name: hostile, focus: hostile },
+    })),
     meeting: view.meeting.map((speech) => ({ ...speech, text: hostile })),
   }
 }
@@ -71,7 +84,14 @@ function hits(filter: T.RunListFilter): T.RunHitView[] {
     return {
       run: row,
       place: text === '' ? '' : 'issue',
-      snippet: at < 0 ? [] : [{ text: row.title.slice(0, at), hit: false }, { text: row.title.slice(at, at + text.length), hit: true }, { text: row.title.slice(at + text.length), hit: false }].filter((part) => part.text !== ''),
+      snippet:
+        at < 0
+          ? []
+          : [
+              { text: row.title.slice(0, at), hit: false },
+              { text: row.title.slice(at, at + text.length), hit: true },
+              { text: row.title.slice(at + text.length), hit: false },
+            ].filter((part) => part.text !== ''),
     }
   })
 }
@@ -91,15 +111,33 @@ function catchUp(id: T.RunId, handler: (one: T.RunUpdate) => void): void {
   const call = run(id).calls.find((one) => one.after_seq >= held.runningAt && one.step === 'P10-code')
   if (!call) return
   handler({ kind: 'call_started', stage: 'code', agent: call.agent, step: call.step, task: call.task, path: call.path })
-  handler({ kind: 'text', task: call.task, agent: call.agent, step: call.step, delta: call.reply.slice(0, Math.round(call.reply.length * 0.6)) })
-  const left_ms = run(id).calls.filter((one) => one.id >= call.id).reduce((sum, one) => sum + one.ms, 0)
-  handler({ kind: 'speed', tokens_per_second: (1000 * call.generated_tokens) / call.ms, worked_ms: row.worked_ms, left_ms })
+  handler({
+    kind: 'text',
+    task: call.task,
+    agent: call.agent,
+    step: call.step,
+    delta: call.reply.slice(0, Math.round(call.reply.length * 0.6)),
+  })
+  const left_ms = run(id)
+    .calls.filter((one) => one.id >= call.id)
+    .reduce((sum, one) => sum + one.ms, 0)
+  handler({
+    kind: 'speed',
+    tokens_per_second: (1000 * call.generated_tokens) / call.ms,
+    worked_ms: row.worked_ms,
+    left_ms,
+  })
 }
 
 const acts: Ipc = {
   appInfo: async () => clone(held.info),
   settings: async () => {
-    if (held.name === 'broken') throw refuse('database_newer', 'The database was written by a newer version of Magis.', 'Install that version, or start with another data folder.')
+    if (held.name === 'broken')
+      throw refuse(
+        'database_newer',
+        'The database was written by a newer version of Magis.',
+        'Install that version, or start with another data folder.',
+      )
     return clone(held.settings)
   },
   putSettings: async (settings) => {
@@ -120,20 +158,60 @@ const acts: Ipc = {
   openInEditor: async () => undefined,
   doctor: async (): Promise<T.DoctorLine[]> => [
     { ok: true, said: { code: 'database_fine', message: 'The database is sound.', remedy: null } },
-    { ok: true, said: { code: 'memory_available', message: '22.9 GB of memory are available.', remedy: null, given: { available: '22.9 GB' } } },
+    {
+      ok: true,
+      said: {
+        code: 'memory_available',
+        message: '22.9 GB of memory are available.',
+        remedy: null,
+        given: { available: '22.9 GB' },
+      },
+    },
     held.name === 'problems'
-      ? { ok: false, said: { code: 'model', message: 'The model qwen2.5-coder-7b is damaged', remedy: 'Delete the file and download it again.' } }
-      : { ok: true, said: { code: 'model_fine', message: 'The model qwen2.5-coder-7b is whole and fits.', remedy: null, given: { model: 'qwen2.5-coder-7b' } } },
+      ? {
+          ok: false,
+          said: {
+            code: 'model',
+            message: 'The model qwen2.5-coder-7b is damaged',
+            remedy: 'Delete the file and download it again.',
+          },
+        }
+      : {
+          ok: true,
+          said: {
+            code: 'model_fine',
+            message: 'The model qwen2.5-coder-7b is whole and fits.',
+            remedy: null,
+            given: { model: 'qwen2.5-coder-7b' },
+          },
+        },
   ],
   answerClose: async () => undefined,
   readText: async () => '# Dropped issue\n\nIt fails when the list is empty.',
 
   repositories: async () => clone(held.repositories),
   addRepository: async (path) => {
-    if (!path.includes('/')) throw refuse('not_a_repository', `${path} is not a git repository.`, 'Choose the folder that holds the .git folder, or run git init in it.')
+    if (!path.includes('/'))
+      throw refuse(
+        'not_a_repository',
+        `${path} is not a git repository.`,
+        'Choose the folder that holds the .git folder, or run git init in it.',
+      )
     const known = held.repositories.find((row) => row.root === path)
     if (known) return clone(known)
-    const row: T.RepositoryRow = { id: 50 + held.repositories.length, name: path.split('/').pop() ?? path, root: path, used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 36, needs_none: 4 }, index: { kind: 'none' }, runs: 0 }
+    const row: T.RepositoryRow = {
+      id: 50 + held.repositories.length,
+      name: path.split('/').pop() ?? path,
+      root: path,
+      used_at_ms: now,
+      head: { kind: 'branch', name: 'main' },
+      changed_files: 0,
+      notes: [],
+      problem: null,
+      memory: { fresh: 0, stale: 0, none: 36, needs_none: 4 },
+      index: { kind: 'none' },
+      runs: 0,
+    }
     held.repositories.push(row)
     emit({ kind: 'repositories_changed' })
     return clone(row)
@@ -147,18 +225,40 @@ const acts: Ipc = {
     held.repositories.push(...removed.filter((row) => row.id === id))
     emit({ kind: 'repositories_changed' })
   },
-  branches: async () => [{ name: 'main', current: true }, { name: 'fix/berth-names', current: false }, { name: 'release/2.4', current: false }],
+  branches: async () => [
+    { name: 'main', current: true },
+    { name: 'fix/berth-names', current: false },
+    { name: 'release/2.4', current: false },
+  ],
   repositoryFiles: async () => held.memory.files.map((file) => file.path),
   watchRepository: async (id) => watching((watched = id)),
   addSample: async () => {
-    const row: T.RepositoryRow = { id: 3, name: 'tally', root: '~/.local/share/magis/sample/tally', used_at_ms: now, head: { kind: 'branch', name: 'main' }, changed_files: 0, notes: [], problem: null, memory: { fresh: 0, stale: 0, none: 11, needs_none: 3 }, index: { kind: 'none' }, runs: 0 }
+    const row: T.RepositoryRow = {
+      id: 3,
+      name: 'tally',
+      root: '~/.local/share/magis/sample/tally',
+      used_at_ms: now,
+      head: { kind: 'branch', name: 'main' },
+      changed_files: 0,
+      notes: [],
+      problem: null,
+      memory: { fresh: 0, stale: 0, none: 11, needs_none: 3 },
+      index: { kind: 'none' },
+      runs: 0,
+    }
     if (!held.repositories.some((one) => one.id === 3)) held.repositories.push(row)
     emit({ kind: 'repositories_changed' })
     return clone(row)
   },
   sampleIssues: async () => [
-    { name: 'until', text: '# `--until` leaves out the last day\n\n`tally report --until 2026-03-31` does not count the entries of 31 March.\n\nExpected: the day that is named belongs to the period, as `--since` does it.' },
-    { name: 'empty_report', text: '# A report without entries divides by zero\n\n`tally report` on an empty file ends with `ZeroDivisionError` in `average`.' },
+    {
+      name: 'until',
+      text: '# `--until` leaves out the last day\n\n`tally report --until 2026-03-31` does not count the entries of 31 March.\n\nExpected: the day that is named belongs to the period, as `--since` does it.',
+    },
+    {
+      name: 'empty_report',
+      text: '# A report without entries divides by zero\n\n`tally report` on an empty file ends with `ZeroDivisionError` in `average`.',
+    },
   ],
 
   draft: async (repo) => clone(drafts.get(repo) ?? null),
@@ -167,7 +267,21 @@ const acts: Ipc = {
   },
   estimate: async (form) => ({ seconds: 40 + form.top_k * 6 * form.max_rounds, from_runs: 9 }),
   startRun: async (form) => {
-    const row: T.RunRow = { ...(held.rows[0] ?? fold(run(5)).row), id: 6, repo: form.repo, title: titleOf(form.issue), status: 'running', review: null, created_at_ms: now, ended_at_ms: null, driven: true, tags: [], files: 0, added: 0, deleted: 0 }
+    const row: T.RunRow = {
+      ...(held.rows[0] ?? fold(run(5)).row),
+      id: 6,
+      repo: form.repo,
+      title: titleOf(form.issue),
+      status: 'running',
+      review: null,
+      created_at_ms: now,
+      ended_at_ms: null,
+      driven: true,
+      tags: [],
+      files: 0,
+      added: 0,
+      deleted: 0,
+    }
     held.rows = [row, ...held.rows.filter((one) => one.id !== 6)]
     held.running = [row]
     held.runningAt = 3
@@ -198,7 +312,10 @@ const acts: Ipc = {
     return clone({ rows: page, more: from + page.length < all.length, total: all.length })
   },
   runView: async (id) => viewOf(id),
-  calls: async (id) => run(id).calls.map(({ after_seq: _, model: __, seed: ___, template_hash: ____, prompt: _____, reply: ______, ...row }) => row),
+  calls: async (id) =>
+    run(id).calls.map(
+      ({ after_seq: _, model: __, seed: ___, template_hash: ____, prompt: _____, reply: ______, ...row }) => row,
+    ),
   callText: async (id, number) => {
     const call = run(id).calls.find((one) => one.id === number)
     if (!call) throw refuse('no_call', `Run ${id} has no call ${number}.`)
@@ -225,14 +342,37 @@ const acts: Ipc = {
   usage: async () =>
     Array.from({ length: 21 }, (_, at) => {
       const runs = [2, 0, 3, 1, 4, 2, 0, 5, 3, 1][at % 10] ?? 0
-      return { day: new Date(now - (20 - at) * 86_400_000).toISOString().slice(0, 10), runs, ms: runs * 240_000, tokens: runs * 26_000, by_stage: fold(run(5)).stages.map((stage) => ({ ...stage, ms: stage.ms * runs, computed_tokens: stage.computed_tokens * runs, generated_tokens: stage.generated_tokens * runs })) }
+      return {
+        day: new Date(now - (20 - at) * 86_400_000).toISOString().slice(0, 10),
+        runs,
+        ms: runs * 240_000,
+        tokens: runs * 26_000,
+        by_stage: fold(run(5)).stages.map((stage) => ({
+          ...stage,
+          ms: stage.ms * runs,
+          computed_tokens: stage.computed_tokens * runs,
+          generated_tokens: stage.generated_tokens * runs,
+        })),
+      }
     }),
   baseFile: async (id, path) => run(id).files[path] ?? '',
 
   patch: async (id) => {
     const view = patchView(run(id))
     if (held.name !== 'hostile') return view
-    return { ...view, commit_message: hostile, pull_request: hostile, files: view.files.map((file) => ({ ...file, hunks: file.hunks.map((hunk) => ({ ...hunk, header: hostile, lines: hunk.lines.map((line) => ({ ...line, text: hostile })) })) })) }
+    return {
+      ...view,
+      commit_message: hostile,
+      pull_request: hostile,
+      files: view.files.map((file) => ({
+        ...file,
+        hunks: file.hunks.map((hunk) => ({
+          ...hunk,
+          header: hostile,
+          lines: hunk.lines.map((line) => ({ ...line, text: hostile })),
+        })),
+      })),
+    }
   },
   fileTexts: async (id, path) => textsOf(run(id), path),
   review: async (id) => clone(reviews.get(id) ?? { files: [], commit_message: null, pull_request: null }),
@@ -241,7 +381,13 @@ const acts: Ipc = {
   },
   conflicts: async () => [],
   apply: async (id, _, wish) => {
-    const view: T.AppliedView = { kind: wish.kind, name: wish.kind === 'branch' ? wish.name : wish.kind === 'patch_file' ? wish.path : '~/src/tally', at_ms: now, notes: [], undoable: wish.kind !== 'patch_file' }
+    const view: T.AppliedView = {
+      kind: wish.kind,
+      name: wish.kind === 'branch' ? wish.name : wish.kind === 'patch_file' ? wish.path : '~/src/tally',
+      at_ms: now,
+      notes: [],
+      undoable: wish.kind !== 'patch_file',
+    }
     applied.set(id, view)
     emit({ kind: 'runs_changed', run: id })
     return view
@@ -255,10 +401,29 @@ const acts: Ipc = {
   summary: async (_, path) => {
     const file = held.memory.files.find((one) => one.path === path)
     if (!file || file.state === 'none' || file.state === 'needs_none') return null
-    return clone(held.summaries.get(path) ?? { ...([...held.summaries.values()][0] as T.SummaryView), path, corrected: file.corrected, stale: file.state === 'stale', change_message: file.state === 'stale' ? 'Accounts are told apart by their numbers' : null })
+    return clone(
+      held.summaries.get(path) ?? {
+        ...([...held.summaries.values()][0] as T.SummaryView),
+        path,
+        corrected: file.corrected,
+        stale: file.state === 'stale',
+        change_message: file.state === 'stale' ? 'Accounts are told apart by their numbers' : null,
+      },
+    )
   },
   correctSummary: async (_, path, text) => {
-    const view: T.SummaryView = { path, blob: '', text, from_skeleton: false, corrected: true, model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now, made_in: null, change_message: null, stale: false }
+    const view: T.SummaryView = {
+      path,
+      blob: '',
+      text,
+      from_skeleton: false,
+      corrected: true,
+      model: 'Qwen2.5-Coder 7B Instruct',
+      made_at_ms: now,
+      made_in: null,
+      change_message: null,
+      stale: false,
+    }
     held.summaries.set(path, view)
     mark(path, 'fresh')
     return clone(view)
@@ -270,7 +435,18 @@ const acts: Ipc = {
   exportMemory: async () => ({ summaries: 3, corrected: 1, messages: 2 }),
   importMemory: async () => ({ added: 2, replaced: 1, kept: 3, corrected: 1, unknown_versions: 0 }),
   renewSummary: async (_, path) => {
-    const view: T.SummaryView = { path, blob: '', text: `What ${path} does, said anew.`, from_skeleton: false, corrected: false, model: 'Qwen2.5-Coder 7B Instruct', made_at_ms: now, made_in: null, change_message: null, stale: false }
+    const view: T.SummaryView = {
+      path,
+      blob: '',
+      text: `What ${path} does, said anew.`,
+      from_skeleton: false,
+      corrected: false,
+      model: 'Qwen2.5-Coder 7B Instruct',
+      made_at_ms: now,
+      made_in: null,
+      change_message: null,
+      stale: false,
+    }
     held.summaries.set(path, view)
     mark(path, 'fresh')
     return clone(view)
@@ -281,7 +457,12 @@ const acts: Ipc = {
     new Promise((end) => {
       const model = held.models.find((one) => one.id === id)
       fetchers.set(id, { say: onNews, end: () => end(null) })
-      onNews({ kind: 'progress', received: (model?.bytes ?? 0) * 0.37, total: model?.bytes ?? 0, bytes_per_second: 11_400_000 })
+      onNews({
+        kind: 'progress',
+        received: (model?.bytes ?? 0) * 0.37,
+        total: model?.bytes ?? 0,
+        bytes_per_second: 11_400_000,
+      })
     }),
   pauseFetch: async (id) => {
     const model = held.models.find((one) => one.id === id)
@@ -291,17 +472,32 @@ const acts: Ipc = {
     emit({ kind: 'models_changed' })
   },
   removeModel: async (id) => {
-    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: false, partial_bytes: 0, default_for: [], measured: null } : one))
+    held.models = held.models.map((one) =>
+      one.id === id ? { ...one, installed: false, partial_bytes: 0, default_for: [], measured: null } : one,
+    )
     emit({ kind: 'models_changed' })
   },
   addModel: async (path) => {
-    const row: T.ModelRow = { ...(held.models[0] as T.ModelRow), id: 'own', name: path.split('/').pop() ?? path, own_file: true, installed: true, default_for: [], partial_bytes: 0, from: path, measured: null }
+    const row: T.ModelRow = {
+      ...(held.models[0] as T.ModelRow),
+      id: 'own',
+      name: path.split('/').pop() ?? path,
+      own_file: true,
+      installed: true,
+      default_for: [],
+      partial_bytes: 0,
+      from: path,
+      measured: null,
+    }
     held.models.push(row)
     return clone(row)
   },
   verifyModel: async () => null,
   setDefaultModel: async (id, purpose) => {
-    held.models = held.models.map((one) => ({ ...one, default_for: [...one.default_for.filter((its) => its !== purpose), ...(one.id === id ? [purpose] : [])] }))
+    held.models = held.models.map((one) => ({
+      ...one,
+      default_for: [...one.default_for.filter((its) => its !== purpose), ...(one.id === id ? [purpose] : [])],
+    }))
     held.settings[purpose === 'runs' ? 'default_model' : 'quick_model'] = id
     emit({ kind: 'models_changed' })
   },
@@ -329,7 +525,11 @@ function watching(repo: T.RepoId): T.WatchView {
     index: { kind: 'right', files: memory.files.length, took_ms: 44 },
     unreadable: null,
     memory: memory.counts,
-    summarising: !settings.summarise_when_idle ? { kind: 'off' } : path === undefined ? { kind: 'waiting', why: 'done' } : { kind: 'describing', path },
+    summarising: !settings.summarise_when_idle
+      ? { kind: 'off' }
+      : path === undefined
+        ? { kind: 'waiting', why: 'done' }
+        : { kind: 'describing', path },
     described: settings.summarise_when_idle ? 3 : 0,
     spent: settings.summarise_when_idle ? 4_212 : 0,
     problem: null,
@@ -347,7 +547,11 @@ function setStatus(id: T.RunId, status: T.RunStatus): void {
 
 function mark(path: string, state: T.MemoryState): void {
   const { memory } = held
-  memory.files = memory.files.map((file) => (file.path === path ? { ...file, state, needs_none: null, corrected: held.summaries.get(path)?.corrected ?? false } : file))
+  memory.files = memory.files.map((file) =>
+    file.path === path
+      ? { ...file, state, needs_none: null, corrected: held.summaries.get(path)?.corrected ?? false }
+      : file,
+  )
   const count = (one: T.MemoryState): number => memory.files.filter((file) => file.state === one).length
   memory.counts = { fresh: count('fresh'), stale: count('stale'), none: count('none'), needs_none: count('needs_none') }
   emit({ kind: 'memory_changed', repo: memory.repo })
@@ -384,7 +588,15 @@ const hooks = {
     held.runningAt = seq
     const view = fold(run(id), seq)
     const row = rowOf(id)
-    if (view.outcome) Object.assign(row, { status: view.outcome.kind, driven: false, ended_at_ms: now, files: view.row.files, added: view.row.added, deleted: view.row.deleted })
+    if (view.outcome)
+      Object.assign(row, {
+        status: view.outcome.kind,
+        driven: false,
+        ended_at_ms: now,
+        files: view.row.files,
+        added: view.row.added,
+        deleted: view.row.deleted,
+      })
     held.running = held.rows.filter((one) => one.driven)
     news(id, { kind: 'view', view: viewOf(id) })
     if (view.outcome) news(id, { kind: 'ended' })
@@ -395,7 +607,16 @@ const hooks = {
     for (const { event } of run(id).events) if (event.event === 'merged') event.result.patch = patch
   },
   fetched: (id: string): void => {
-    held.models = held.models.map((one) => (one.id === id ? { ...one, installed: true, partial_bytes: 0, default_for: held.models.some((other) => other.default_for.includes('runs')) ? [] : ['runs'] } : one))
+    held.models = held.models.map((one) =>
+      one.id === id
+        ? {
+            ...one,
+            installed: true,
+            partial_bytes: 0,
+            default_for: held.models.some((other) => other.default_for.includes('runs')) ? [] : ['runs'],
+          }
+        : one,
+    )
     fetchers.get(id)?.say({ kind: 'done' })
     fetchers.get(id)?.end()
     emit({ kind: 'models_changed' })

@@ -1,5 +1,5 @@
-// Owns the list of what can be done now: every command with its words and keys, from the frame and from the screen shown.
-// The palette, the key map and the help sheet all read this one list. It runs nothing by itself.
+// Owns the list of what can be done now: every command with its words and keys, from the frame and from the screen
+// shown. The palette, the key map and the help sheet all read this one list. It runs nothing by itself.
 import { onDestroy, untrack } from 'svelte'
 
 export type Command = {
@@ -20,8 +20,8 @@ export type Command = {
 type Source = () => Command[]
 
 class Commands {
-  // A plain array beside a count: state that is read while a component goes is the state before the change, and what the
-  // next screen has added meanwhile would be lost with it.
+  // A plain array beside a count: state that is read while a component goes is the state before the change, and what
+  // the next screen has added meanwhile would be lost with it.
   private readonly sources: Source[] = []
   private changes = $state(0)
 
@@ -57,7 +57,10 @@ class Commands {
 
 export const commands = new Commands()
 
-/** Offers commands as long as the component that calls this is shown. The function is asked each time, so it may read state. */
+/**
+ * Offers commands as long as the component that calls this is shown. The function is asked each time, so it may read
+ * state.
+ */
 export function offer(source: Source): void {
   const take = commands.add(source)
   onDestroy(take)

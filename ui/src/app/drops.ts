@@ -1,5 +1,5 @@
-// Owns who gets what is dropped on the window from outside: the screen shown if it wants it, the repositories otherwise.
-// It reads no file; paths go to Rust.
+// Owns who gets what is dropped on the window from outside: the screen shown if it wants it, the repositories
+// otherwise. It reads no file; paths go to Rust.
 import { onDestroy } from 'svelte'
 import { ipc, type Dropped, type Stop } from '../ipc'
 

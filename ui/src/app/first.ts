@@ -6,7 +6,9 @@ export function beginKeys(work: HTMLElement | null): void {
   first?.focus({ preventScroll: true })
 }
 
-/** An attachment for what is drawn later than its screen: it takes the focus from the screen, never from a thing in it. */
+/**
+ * An attachment for what is drawn later than its screen: it takes the focus from the screen, never from a thing in it.
+ */
 export function first(element: HTMLElement): void {
   element.dataset['first'] = ''
   const at = document.activeElement

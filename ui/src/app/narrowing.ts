@@ -1,7 +1,11 @@
-// Owns which of a list's entries fit the words typed, and in which order. It knows titles and notes, nothing else of an entry.
+// Owns which of a list's entries fit the words typed, and in which order. It knows titles and notes, nothing else of an
+// entry.
 type Entry = { title: string; note?: string | undefined; group?: string | undefined }
 
-/** Entries that have every word, those whose title begins with the first word before the others; the given order otherwise. */
+/**
+ * Entries that have every word, those whose title begins with the first word before the others; the given order
+ * otherwise.
+ */
 export function narrowed<E extends Entry>(entries: readonly E[], words: string): E[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
   if (wanted.length === 0) return [...entries]

@@ -1,13 +1,29 @@
-// Owns what the whole window shares: the screen, the repository at hand, settings, what runs now, toasts.
-// It is a view of what Rust holds: it asks, keeps the answer for drawing, and asks again when Rust says something changed.
-import { ipc, problemOf, type AppInfo, type ModelRow, type Opening, type Problem, type RepoId, type RepositoryRow, type RunId, type RunRow, type Settings, type WatchView } from '../ipc'
+// Owns what the whole window shares: the screen, the repository at hand, settings, what runs now, toasts. It is a view
+// of what Rust holds: it asks, keeps the answer for drawing, and asks again when Rust says something changed.
+import {
+  ipc,
+  problemOf,
+  type AppInfo,
+  type ModelRow,
+  type Opening,
+  type Problem,
+  type RepoId,
+  type RepositoryRow,
+  type RunId,
+  type RunRow,
+  type Settings,
+  type WatchView,
+} from '../ipc'
 import { setLanguage, t, tn } from '../i18n/index.svelte'
 
 export type SettingsPage = 'appearance' | 'engine' | 'privacy' | 'data' | 'about'
 export type Screen =
   | { name: 'start' }
   | { name: 'solve'; run: RunId | null }
-  | { name: 'runs'; view: { kind: 'list' } | { kind: 'run'; run: RunId } | { kind: 'compare'; left: RunId; right: RunId } }
+  | {
+      name: 'runs'
+      view: { kind: 'list' } | { kind: 'run'; run: RunId } | { kind: 'compare'; left: RunId; right: RunId }
+    }
   | { name: 'review'; run: RunId }
   | { name: 'memory'; path: string | null }
   | { name: 'models' }
@@ -15,7 +31,13 @@ export type Screen =
   | { name: 'repositories' }
 
 /** A message at the window's lower edge. `sticky` stays until the next action of the person. */
-export type Toast = { id: number; text: string; problem: Problem | null; action: { label: string; run: () => void } | null; sticky: boolean }
+export type Toast = {
+  id: number
+  text: string
+  problem: Problem | null
+  action: { label: string; run: () => void } | null
+  sticky: boolean
+}
 
 class App {
   screen = $state<Screen>({ name: 'solve', run: null })
@@ -36,7 +58,9 @@ class App {
   toasts = $state<Toast[]>([])
   /** Tokens a second while a run is followed; the run's screen sets it. */
   speed = $state<number | null>(null)
-  /** The repository that the screen is about, where that is a run's; the screen sets it. It need not be the current one. */
+  /**
+   * The repository that the screen is about, where that is a run's; the screen sets it. It need not be the current one.
+   */
   about = $state.raw<{ repository: string; repo: RepoId | null } | null>(null)
   railWide = $state(kept('rail') === 'wide')
   /** Whether the window is too narrow for the inspector to stand beside the work. */
@@ -56,7 +80,9 @@ class App {
     return this.repositories.find((row) => row.id === this.repo) ?? null
   }
 
-  /** The repository of what is shown: the run's on its screens, else the current one; none where it is not in the list. */
+  /**
+   * The repository of what is shown: the run's on its screens, else the current one; none where it is not in the list.
+   */
   get shownRepository(): RepositoryRow | null {
     const { about } = this
     return about === null ? this.repository : (this.repositories.find((row) => row.id === about.repo) ?? null)
@@ -133,7 +159,13 @@ class App {
   /** Says something; returns the toast's id, so that it can be taken back. */
   say(text: string, more: Partial<Pick<Toast, 'action' | 'sticky' | 'problem'>> = {}): number {
     const id = this.nextToast++
-    this.toasts.push({ id, text, problem: more.problem ?? null, action: more.action ?? null, sticky: more.sticky ?? false })
+    this.toasts.push({
+      id,
+      text,
+      problem: more.problem ?? null,
+      action: more.action ?? null,
+      sticky: more.sticky ?? false,
+    })
     return id
   }
 
@@ -198,7 +230,10 @@ class App {
       this.startProblem = null
       this.ready = true
       if (this.waiting.length > 0) {
-        this.say(tn('runs.waiting', this.waiting.length), { sticky: true, action: { label: t('runs.waiting.show'), run: () => this.go({ name: 'runs', view: { kind: 'list' } }) } })
+        this.say(tn('runs.waiting', this.waiting.length), {
+          sticky: true,
+          action: { label: t('runs.waiting.show'), run: () => this.go({ name: 'runs', view: { kind: 'list' } }) },
+        })
       }
     } catch (thrown) {
       this.startProblem = problemOf(thrown)
@@ -226,7 +261,8 @@ class App {
 
   async readRepositories(): Promise<void> {
     this.repositories = await ipc.repositories()
-    if (this.repo !== null && !this.repositories.some((row) => row.id === this.repo)) this.repo = remembered(this.repositories)
+    if (this.repo !== null && !this.repositories.some((row) => row.id === this.repo))
+      this.repo = remembered(this.repositories)
     void this.watch()
   }
 
@@ -235,7 +271,10 @@ class App {
     this.info = await ipc.appInfo()
   }
 
-  /** What may have changed behind the window's back: work trees, free memory. Failures wait for the next action that needs them. */
+  /**
+   * What may have changed behind the window's back: work trees, free memory. Failures wait for the next action that
+   * needs them.
+   */
   async refresh(): Promise<void> {
     await Promise.all([this.readRepositories(), this.readInfo()]).catch(() => undefined)
   }
@@ -245,7 +284,15 @@ class App {
   }
 
   async readRunning(): Promise<void> {
-    const left = { repo: null, status: 'waiting' as const, tag: null, text: '', after: null, limit: 500, order: 'oldest_first' as const }
+    const left = {
+      repo: null,
+      status: 'waiting' as const,
+      tag: null,
+      text: '',
+      after: null,
+      limit: 500,
+      order: 'oldest_first' as const,
+    }
     const [running, page] = await Promise.all([ipc.runningRuns(), ipc.runsPage(left).catch(() => null)])
     this.running = running
     // Where the list cannot be read, the screen that shows it says so.

@@ -1,5 +1,11 @@
-// Owns the reading of a unified diff into lines with their numbers. It decides nothing about hunks; the review has its own from Rust.
-export type DiffTextLine = { kind: 'context' | 'added' | 'deleted' | 'hunk'; old: number | null; new: number | null; text: string }
+// Owns the reading of a unified diff into lines with their numbers. It decides nothing about hunks; the review has its
+// own from Rust.
+export type DiffTextLine = {
+  kind: 'context' | 'added' | 'deleted' | 'hunk'
+  old: number | null
+  new: number | null
+  text: string
+}
 
 /** Lines of the hunks; what git writes before the first hunk is left out. */
 export function readDiff(diff: string): DiffTextLine[] {
@@ -14,7 +20,10 @@ export function readDiff(diff: string): DiffTextLine[] {
       after = Number(head[2])
       inside = true
       found.push({ kind: 'hunk', old: null, new: null, text: line })
-    } else if (/^(diff --git|--- |\+\+\+ |index |new file|deleted file|rename |similarity )/.test(line) && (!inside || line.startsWith('diff --git'))) {
+    } else if (
+      /^(diff --git|--- |\+\+\+ |index |new file|deleted file|rename |similarity )/.test(line) &&
+      (!inside || line.startsWith('diff --git'))
+    ) {
       inside = false
     } else if (inside && line.startsWith('+')) {
       found.push({ kind: 'added', old: null, new: after++, text: line.slice(1) })

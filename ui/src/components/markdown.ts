@@ -1,5 +1,5 @@
-// Owns the reading of Markdown into a tree of plain blocks and words: GitHub's flavour, raw HTML off.
-// It makes no HTML; Markdown.svelte draws the tree as elements. Addresses are kept as text: nothing is fetched or opened.
+// Owns the reading of Markdown into a tree of plain blocks and words: GitHub's flavour, raw HTML off. It makes no HTML;
+// Markdown.svelte draws the tree as elements. Addresses are kept as text: nothing is fetched or opened.
 import { GFM, parser as commonmark, type MarkdownParser } from '@lezer/markdown'
 import type { SyntaxNode } from '@lezer/common'
 
@@ -19,7 +19,10 @@ export type Block =
   | { kind: 'table'; head: Inline[][]; rows: Inline[][][] }
   | { kind: 'rule' }
 
-/** Longer texts are shown as they are: nobody reads a megabyte of rendered Markdown, and its tree would hold the window up. */
+/**
+ * Longer texts are shown as they are: nobody reads a megabyte of rendered Markdown, and its tree would hold the window
+ * up.
+ */
 export const LONGEST_RENDERED = 200_000
 
 const parser: MarkdownParser = commonmark.configure([GFM, { remove: ['HTMLBlock', 'HTMLTag'] }])
@@ -51,7 +54,13 @@ function block(node: SyntaxNode, text: string): Block[] {
     case 'CodeBlock': {
       const info = node.getChild('CodeInfo')
       const parts = node.getChildren('CodeText').map((part) => text.slice(part.from, part.to))
-      return [{ kind: 'code', language: info ? (text.slice(info.from, info.to).split(/\s/)[0] ?? '') : '', text: parts.join('') }]
+      return [
+        {
+          kind: 'code',
+          language: info ? (text.slice(info.from, info.to).split(/\s/)[0] ?? '') : '',
+          text: parts.join(''),
+        },
+      ]
     }
     case 'Blockquote':
       return [{ kind: 'quote', inside: blocks(node, text) }]
@@ -86,7 +95,17 @@ function block(node: SyntaxNode, text: string): Block[] {
   }
 }
 
-const silent = new Set(['HeaderMark', 'EmphasisMark', 'CodeMark', 'LinkMark', 'QuoteMark', 'ListMark', 'StrikethroughMark', 'TaskMarker', 'TableDelimiter'])
+const silent = new Set([
+  'HeaderMark',
+  'EmphasisMark',
+  'CodeMark',
+  'LinkMark',
+  'QuoteMark',
+  'ListMark',
+  'StrikethroughMark',
+  'TaskMarker',
+  'TableDelimiter',
+])
 
 function inlines(node: SyntaxNode, text: string): Inline[] {
   const found: Inline[] = []
@@ -124,11 +143,19 @@ function inline(node: SyntaxNode, text: string): Inline | null {
       const marks = node.getChildren('LinkMark')
       const from = marks[0]?.to ?? node.from
       const to = marks[1]?.from ?? node.to
-      return { kind: 'link', inside: [{ kind: 'text', text: text.slice(from, to) }], address: url ? text.slice(url.from, url.to) : '' }
+      return {
+        kind: 'link',
+        inside: [{ kind: 'text', text: text.slice(from, to) }],
+        address: url ? text.slice(url.from, url.to) : '',
+      }
     }
     case 'URL':
     case 'Autolink':
-      return { kind: 'link', inside: [{ kind: 'text', text: text.slice(node.from, node.to) }], address: text.slice(node.from, node.to) }
+      return {
+        kind: 'link',
+        inside: [{ kind: 'text', text: text.slice(node.from, node.to) }],
+        address: text.slice(node.from, node.to),
+      }
     case 'HardBreak':
       return { kind: 'break' }
     case 'Escape':

@@ -1,16 +1,23 @@
-// Owns how characters that are not seen, or that turn the direction of what stands around them, are shown: as `U+202E`. Code
-// that reads as something else than it is would pass a review otherwise. The terminal has the same list (`clean` in
-// magis-engine's transcript). What is typed, saved and sent is never touched; this is about what stands on the page.
+// Owns how characters that are not seen, or that turn the direction of what stands around them, are shown: as `U+202E`.
+// Code that reads as something else than it is would pass a review otherwise. The terminal has the same list (`clean`
+// in magis-engine's transcript). What is typed, saved and sent is never touched; this is about what stands on the page.
 
-/** Never seen, or obeyed instead of shown; the joiner within one picture of several (👨‍👩‍👧) is left. Line ends and tabs are layout. */
+/**
+ * Never seen, or obeyed instead of shown; the joiner within one picture of several (👨‍👩‍👧) is left. Line ends and tabs
+ * are layout.
+ */
 const UNSEEN =
   /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<![\u2190-\u2bff\ufe0f\u{1f000}-\u{1faff}])\u200d/u
 export const ALL_UNSEEN = new RegExp(UNSEEN.source, 'gu')
 
 /** The number of a character, as it is written in its place. */
-export const numberOf = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+export const numberOf = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** `text` with each such character as a mark in brackets that no keyboard has, so that it is not taken for the text's own. */
+/**
+ * `text` with each such character as a mark in brackets that no keyboard has, so that it is not taken for the text's
+ * own.
+ */
 export function visible(text: string): string {
   return UNSEEN.test(text) ? text.replace(ALL_UNSEEN, (character) => `⟨${numberOf(character)}⟩`) : text
 }
@@ -23,7 +30,10 @@ export function unseenIn(text: string): { from: number; to: number }[] {
 
 /** Attributes that are shown or read out. */
 const SAID = ['title', 'aria-label', 'aria-description', 'placeholder', 'alt']
-/** What is written in by a person, or is no text: an editor marks such characters itself, and a field keeps what was typed. */
+/**
+ * What is written in by a person, or is no text: an editor marks such characters itself, and a field keeps what was
+ * typed.
+ */
 const OWN = '[contenteditable="true"], textarea, style, script'
 
 /** Keeps everything below `root` visible, now and as it changes, before it is drawn. Returns the way to stop. */
@@ -36,7 +46,13 @@ export function keepVisible(root: Node): () => void {
     }
   })
   ofTree(root)
-  watching.observe(root, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: SAID })
+  watching.observe(root, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+    attributes: true,
+    attributeFilter: SAID,
+  })
   return () => watching.disconnect()
 }
 

@@ -25,7 +25,10 @@ export function percent(share: number): string {
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
-/** Decimal units, as disks are sold and file managers count: 208 B, 491 MB, 5.9 GB; from GB on with one decimal. Rust writes sizes by the same rule. */
+/**
+ * Decimal units, as disks are sold and file managers count: 208 B, 491 MB, 5.9 GB; from GB on with one decimal. Rust
+ * writes sizes by the same rule.
+ */
 export function bytes(n: number): string {
   let value = n
   let unit = 0
@@ -35,13 +38,17 @@ export function bytes(n: number): string {
     value /= 1000
     unit += 1
   }
-  const written = numberFormat(localeTag(), { minimumFractionDigits: digits(), maximumFractionDigits: digits() }).format(value)
+  const written = numberFormat(localeTag(), {
+    minimumFractionDigits: digits(),
+    maximumFractionDigits: digits(),
+  }).format(value)
   return `${written} ${units[unit] ?? 'B'}`
 }
 
 /** A length of time: 0.4 s, 12 s, 3 min 05 s, 2 h 10 min. */
 export function duration(ms: number): string {
-  const words = language() === 'en' ? { s: ' s', min: ' min', h: ' h', gap: ' ' } : { s: ' 秒', min: ' 分', h: ' 小时', gap: ' ' }
+  const words =
+    language() === 'en' ? { s: ' s', min: ' min', h: ' h', gap: ' ' } : { s: ' 秒', min: ' 分', h: ' 小时', gap: ' ' }
   const seconds = ms / 1000
   if (seconds < 10) return `${number(seconds, 1)}${words.s}`
   if (seconds < 60) return `${number(Math.round(seconds))}${words.s}`

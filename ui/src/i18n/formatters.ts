@@ -1,6 +1,9 @@
-// Owns the platform's formatters: each is made once for its language and options, since making one costs more than using it a hundred times.
+// Owns the platform's formatters: each is made once for its language and options, since making one costs more than
+// using it a hundred times.
 
-function kept<Options extends object, Formatter>(make: (tag: string, options: Options) => Formatter): (tag: string, options: Options) => Formatter {
+function kept<Options extends object, Formatter>(
+  make: (tag: string, options: Options) => Formatter,
+): (tag: string, options: Options) => Formatter {
   const made = new Map<string, Formatter>()
   return (tag, options) => {
     const key = `${tag} ${JSON.stringify(options)}`

@@ -32,9 +32,14 @@ export type Counted = { [K in Key]: K extends `${infer Stem}.one` ? Stem : never
 
 /** What a counted sentence names beside its number. */
 type Beside<S extends Counted> = Exclude<Names<(typeof en)[`${S}.other`]>, 'n'>
-type GivenBeside<S extends Counted> = [Beside<S>] extends [never] ? [values?: { n?: string }] : [values: Record<Beside<S>, string | number> & { n?: string }]
+type GivenBeside<S extends Counted> = [Beside<S>] extends [never]
+  ? [values?: { n?: string }]
+  : [values: Record<Beside<S>, string | number> & { n?: string }]
 
-/** A sentence with a number in it, `{n}`, by the language's own rule for numbers; `n` among the values writes the number in another way. */
+/**
+ * A sentence with a number in it, `{n}`, by the language's own rule for numbers; `n` among the values writes the number
+ * in another way.
+ */
 export function tn<S extends Counted>(stem: S, n: number, ...values: GivenBeside<S>): string {
   const rule = pluralRules(localeTag(), {}).select(n) === 'one' ? 'one' : 'other'
   return fill(tables[tongue][`${stem}.${rule}`], { n: numberFormat(localeTag(), {}).format(n), ...values[0] })

@@ -1,5 +1,5 @@
-// Owns that the system's language is one that Intl takes: with LANG=C the web view says 'C', and what formats numbers as it is loaded would end
-// the page. It is imported before everything else. It chooses no language.
+// Owns that the system's language is one that Intl takes: with LANG=C the web view says 'C', and what formats numbers
+// as it is loaded would end the page. It is imported before everything else. It chooses no language.
 const taken = (tag: string): boolean => {
   try {
     return Intl.getCanonicalLocales(tag).length > 0

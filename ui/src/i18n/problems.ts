@@ -1,5 +1,5 @@
-// Owns how a problem from Rust is said in the language in force: by its code and the things it names. Where a language has no sentence for
-// a code, or the problem does not name what the sentence needs, Rust's own English stands.
+// Owns how a problem from Rust is said in the language in force: by its code and the things it names. Where a language
+// has no sentence for a code, or the problem does not name what the sentence needs, Rust's own English stands.
 import type { Problem } from '../ipc'
 import { language } from './index.svelte'
 import { zh_hans } from './zh_hans/problems'

@@ -1,5 +1,5 @@
-// Owns the joining of both languages' sentences, feature by feature. The two of a feature are imported one after the other: their keys are
-// the same, and what is packed keeps that order, so that they cost their bytes once.
+// Owns the joining of both languages' sentences, feature by feature. The two of a feature are imported one after the
+// other: their keys are the same, and what is packed keeps that order, so that they cost their bytes once.
 import { frame as frame_en } from './en/frame'
 import { frame as frame_zh } from './zh_hans/frame'
 import { repositories as repositories_en } from './en/repositories'
@@ -17,5 +17,23 @@ import { models as models_zh } from './zh_hans/models'
 import { settings as settings_en } from './en/settings'
 import { settings as settings_zh } from './zh_hans/settings'
 
-export const en = { ...frame_en, ...repositories_en, ...solve_en, ...review_en, ...runs_en, ...memory_en, ...models_en, ...settings_en } as const
-export const zh_hans = { ...frame_zh, ...repositories_zh, ...solve_zh, ...review_zh, ...runs_zh, ...memory_zh, ...models_zh, ...settings_zh } as const
+export const en = {
+  ...frame_en,
+  ...repositories_en,
+  ...solve_en,
+  ...review_en,
+  ...runs_en,
+  ...memory_en,
+  ...models_en,
+  ...settings_en,
+} as const
+export const zh_hans = {
+  ...frame_zh,
+  ...repositories_zh,
+  ...solve_zh,
+  ...review_zh,
+  ...runs_zh,
+  ...memory_zh,
+  ...models_zh,
+  ...settings_zh,
+} as const

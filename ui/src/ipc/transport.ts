@@ -115,7 +115,9 @@ export const ipc: Ipc = {
     return all([
       listen<Dragged>(TauriEvent.DRAG_ENTER, over),
       listen<Dragged>(TauriEvent.DRAG_OVER, over),
-      listen<Dragged>(TauriEvent.DRAG_DROP, ({ payload }) => handler({ kind: 'dropped', paths: payload.paths ?? [], ...place(payload) })),
+      listen<Dragged>(TauriEvent.DRAG_DROP, ({ payload }) =>
+        handler({ kind: 'dropped', paths: payload.paths ?? [], ...place(payload) }),
+      ),
       listen(TauriEvent.DRAG_LEAVE, () => handler({ kind: 'left' })),
     ])
   },

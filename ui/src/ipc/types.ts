@@ -1,5 +1,5 @@
-// Owns the names of everything that crosses between window and Rust: those generated from Rust, and the few that the window adds.
-// Components import types from here and never from the generated file.
+// Owns the names of everything that crosses between window and Rust: those generated from Rust, and the few that the
+// window adds. Components import types from here and never from the generated file.
 import type { MemoryFileState, Opening, RepoId, RunId, SolveForm, WatchView } from './bindings'
 
 export type * from './bindings'

@@ -1,5 +1,5 @@
-// Owns the real window under test: a display of its own, a window manager, WebKit's driver, and the built program on a data folder of its own.
-// It asserts nothing. Everything listens on loopback and ends with the desk.
+// Owns the real window under test: a display of its own, a window manager, WebKit's driver, and the built program on a
+// data folder of its own. It asserts nothing. Everything listens on loopback and ends with the desk.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createServer } from 'node:net'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -22,14 +22,26 @@ export class Desk {
   private readonly windows: Window[] = []
 
   async open(): Promise<void> {
-    const screen = this.begun(spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1080x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] }))
+    const screen = this.begun(
+      spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1080x24', '-nolisten', 'tcp'], {
+        stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      }),
+    )
     this.display = `:${await firstLine(screen.stdio[3] as NodeJS.ReadableStream)}`
     // Without a window manager a native click ends WebKit's automation connection.
     this.begun(spawn('openbox', [], { env: { ...process.env, DISPLAY: this.display }, stdio: 'ignore' }))
     const port = await freePort()
     this.begun(
       spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], {
-        env: { ...process.env, DISPLAY: this.display, TAURI_WEBVIEW_AUTOMATION: 'true', TAURI_AUTOMATION: 'true', WEBKIT_DISABLE_DMABUF_RENDERER: '1', LANG: 'C.UTF-8', LANGUAGE: 'en' },
+        env: {
+          ...process.env,
+          DISPLAY: this.display,
+          TAURI_WEBVIEW_AUTOMATION: 'true',
+          TAURI_AUTOMATION: 'true',
+          WEBKIT_DISABLE_DMABUF_RENDERER: '1',
+          LANG: 'C.UTF-8',
+          LANGUAGE: 'en',
+        },
         stdio: 'ignore',
       }),
     )
@@ -42,7 +54,10 @@ export class Desk {
     const binary = given('MAGIS_APP')
     const driver = await new Builder()
       .usingServer(this.address)
-      .withCapabilities({ browserName: 'wry', 'webkitgtk:browserOptions': { binary, args: ['--data-dir', data, '--models-dir', given('MAGIS_MODELS_DIR')] } })
+      .withCapabilities({
+        browserName: 'wry',
+        'webkitgtk:browserOptions': { binary, args: ['--data-dir', data, '--models-dir', given('MAGIS_MODELS_DIR')] },
+      })
       .build()
     const window = new Window(driver, data)
     this.windows.push(window)
@@ -50,7 +65,10 @@ export class Desk {
     return window
   }
 
-  /** The program on this data folder as a person starts it, with nothing that drives it; ends it with the function it gives. */
+  /**
+   * The program on this data folder as a person starts it, with nothing that drives it; ends it with the function it
+   * gives.
+   */
   alone(data: string): () => void {
     const program = spawn(given('MAGIS_APP'), ['--data-dir', data, '--models-dir', given('MAGIS_MODELS_DIR')], {
       env: { ...process.env, DISPLAY: this.display, LANG: 'C.UTF-8', LANGUAGE: 'en' },
@@ -92,7 +110,8 @@ export class Window {
         const element = await this.driver.findElement(By.xpath(path))
         return (await element.isDisplayed()) && element
       } catch (thrown) {
-        if (thrown instanceof error.NoSuchElementError || thrown instanceof error.StaleElementReferenceError) return false
+        if (thrown instanceof error.NoSuchElementError || thrown instanceof error.StaleElementReferenceError)
+          return false
         throw thrown
       }
     }
@@ -121,7 +140,9 @@ export class Window {
 
   /** Types into the field of this label. */
   async fill(label: string, text: string): Promise<void> {
-    const field = await this.see(`//*[(self::input or self::textarea) and (@aria-label=${quoted(label)} or @id=//label[normalize-space(.)=${quoted(label)}]/@for)]`)
+    const field = await this.see(
+      `//*[(self::input or self::textarea) and (@aria-label=${quoted(label)} or @id=//label[normalize-space(.)=${quoted(label)}]/@for)]`,
+    )
     await field.clear()
     await field.sendKeys(text)
   }
@@ -155,7 +176,9 @@ export class Window {
   /** When the first screen was drawn, in milliseconds since 1970. */
   async usable(): Promise<number> {
     const drawn = (): Promise<number | null> =>
-      this.driver.executeScript("const [mark] = performance.getEntriesByName('usable'); return mark ? performance.timeOrigin + mark.startTime : null")
+      this.driver.executeScript(
+        "const [mark] = performance.getEntriesByName('usable'); return mark ? performance.timeOrigin + mark.startTime : null",
+      )
     return Number(await this.driver.wait(drawn, PATIENCE, 'the first screen is never drawn'))
   }
 
@@ -173,11 +196,14 @@ export class Window {
   }
 }
 
-/** Memory that each process of the window on this data folder has to itself, with its share of what several have: PSS in bytes, by program. */
+/**
+ * Memory that each process of the window on this data folder has to itself, with its share of what several have: PSS in
+ * bytes, by program.
+ */
 export function memory(data: string): Map<string, number> {
   const parents = new Map(processes().map((pid) => [pid, parent(pid)]))
   const its = new Set(programs(data))
-  for (let grown = -1; grown !== its.size; ) {
+  for (let grown = -1; grown !== its.size;) {
     grown = its.size
     for (const [pid, above] of parents) if (its.has(above)) its.add(pid)
   }
@@ -197,7 +223,9 @@ function programs(data: string): number[] {
 }
 
 function processes(): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
 }
 
 /** The parent of a process; 0 where it has just ended. */

@@ -10,10 +10,14 @@ import { Desk, type Window } from './desk'
 
 /** A run of the small model takes this long on a machine that does other things as well. */
 const A_RUN = 1_200_000
-/** As little work as a run can be. One thread: two would wait for each other wherever something else takes a core from one of them. */
+/**
+ * As little work as a run can be. One thread: two would wait for each other wherever something else takes a core from
+ * one of them.
+ */
 const SMALL = { default_model: 'smollm2-135m', top_k: 2, max_rounds: 1, threads: 1 }
 const RECORDED = fileURLToPath(new URL('empty_report.run.json', import.meta.url))
-const ISSUE = 'list --until leaves out that day\n\n`tally list --until 2024-05-31` shows nothing of May 31st, only what was before.'
+const ISSUE =
+  'list --until leaves out that day\n\n`tally list --until 2024-05-31` shows nothing of May 31st, only what was before.'
 
 type Row = { id: number; root: string; status: string; head: { kind: string; name?: string } }
 
@@ -27,8 +31,10 @@ const sample = async (): Promise<Row> => {
   if (row === undefined) throw new Error('there is no repository')
   return row
 }
-const git = (root: string, ...words: string[]): string => execFileSync('git', ['-C', root, ...words], { encoding: 'utf8' })
-const statusOf = async (run: number): Promise<string> => (await window.ask<{ row: Row }>('run_view', { run })).row.status
+const git = (root: string, ...words: string[]): string =>
+  execFileSync('git', ['-C', root, ...words], { encoding: 'utf8' })
+const statusOf = async (run: number): Promise<string> =>
+  (await window.ask<{ row: Row }>('run_view', { run })).row.status
 
 beforeAll(async () => {
   await desk.open()
@@ -46,25 +52,31 @@ test('the first start leads to a repository in one step', async () => {
   expect((await sample()).head.kind).toBe('branch')
 })
 
-test('an issue is pasted and solved; a run that is stopped goes on, also after the program was killed', async () => {
-  const settings = await window.ask<Record<string, unknown>>('settings', {})
-  await window.ask('put_settings', { settings: { ...settings, ...SMALL } })
-  await window.press('Control+1')
-  await window.fill('Issue', ISSUE)
-  await window.press('Control+Enter')
-  await window.click('Stop')
-  await window.click('Resume')
-  await expect.poll(() => statusOf(1), { timeout: A_RUN, interval: 500 }).toBe('running')
+test(
+  'an issue is pasted and solved; a run that is stopped goes on, also after the program was killed',
+  async () => {
+    const settings = await window.ask<Record<string, unknown>>('settings', {})
+    await window.ask('put_settings', { settings: { ...settings, ...SMALL } })
+    await window.press('Control+1')
+    await window.fill('Issue', ISSUE)
+    await window.press('Control+Enter')
+    await window.click('Stop')
+    await window.click('Resume')
+    await expect.poll(() => statusOf(1), { timeout: A_RUN, interval: 500 }).toBe('running')
 
-  window.kill()
-  await window.close().catch(() => undefined)
-  window = await desk.start(data())
-  expect(await statusOf(1)).toBe('interrupted')
-  await window.press('Control+2')
-  await window.reads('Interrupted')
-  await window.ask('resume_run', { run: 1 })
-  await expect.poll(() => statusOf(1), { timeout: A_RUN, interval: 500 }).toMatch(/^(approved|not_approved|no_change)$/)
-}, 2 * A_RUN)
+    window.kill()
+    await window.close().catch(() => undefined)
+    window = await desk.start(data())
+    expect(await statusOf(1)).toBe('interrupted')
+    await window.press('Control+2')
+    await window.reads('Interrupted')
+    await window.ask('resume_run', { run: 1 })
+    await expect
+      .poll(() => statusOf(1), { timeout: A_RUN, interval: 500 })
+      .toMatch(/^(approved|not_approved|no_change)$/)
+  },
+  2 * A_RUN,
+)
 
 test('a recorded run is taken in, reviewed hunk by hunk, applied to a branch and taken back', async () => {
   const { root } = await sample()

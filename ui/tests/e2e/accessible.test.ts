@@ -1,4 +1,5 @@
-// Every screen in both themes: nothing that axe-core finds, nothing logged as an error, nothing asked of a network, nothing too wide.
+// Every screen in both themes: nothing that axe-core finds, nothing logged as an error, nothing asked of a network,
+// nothing too wide.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -20,12 +21,21 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     await screen.to(page)
     await page.evaluate(axe)
     const violations = await page.evaluate(async () => {
-      const run = (window as unknown as { axe: { run: (context: Document, options: object) => Promise<{ violations: Violation[] }> } }).axe
+      const run = (
+        window as unknown as {
+          axe: { run: (context: Document, options: object) => Promise<{ violations: Violation[] }> }
+        }
+      ).axe
       return (await run.run(document, { resultTypes: ['violations'] })).violations
     })
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
     await page.context().close()
-    expect(violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`)).toEqual([])
+    expect(
+      violations.map(
+        (one) =>
+          `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`,
+      ),
+    ).toEqual([])
     expect(errors).toEqual([])
     expect(wide).toBe(false)
   })

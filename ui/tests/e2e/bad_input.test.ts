@@ -1,4 +1,5 @@
-// What comes from outside and is not as it should be: markup everywhere, a start that fails, a command that fails, many rows.
+// What comes from outside and is not as it should be: markup everywhere, a start that fails, a command that fails, many
+// rows.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import models from '../fixtures/models.json'
 import { go, ground, open, openRun, screens, settled, type Ground } from '../window/open'
@@ -10,7 +11,17 @@ beforeAll(async () => {
 afterAll(() => on.close())
 
 test('markup in names, issues, code, summaries and replies does nothing on any screen', async () => {
-  for (const name of ['repositories', 'solve', 'runs', 'run', 'review', 'memory-summary', 'models', 'switcher', 'palette']) {
+  for (const name of [
+    'repositories',
+    'solve',
+    'runs',
+    'run',
+    'review',
+    'memory-summary',
+    'models',
+    'switcher',
+    'palette',
+  ]) {
     const screen = screens.find((one) => one.name === name)
     const { page, errors } = await open(on, { scene: 'hostile' })
     await screen?.to(page)
@@ -31,13 +42,17 @@ test('characters that are not seen or turn the text stand as their numbers on ev
       const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT)
       const found: string[] = []
       for (let at: Node | null = walk.currentNode; at !== null; at = walk.nextNode()) {
-        if (at instanceof Text && unseen.test(at.data) && at.parentElement?.closest('textarea, script, style') === null) found.push(at.data)
-        if (at instanceof Element) for (const one of ['title', 'aria-label', 'placeholder']) if (unseen.test(at.getAttribute(one) ?? '')) found.push(`${one}: ${at.getAttribute(one)}`)
+        if (at instanceof Text && unseen.test(at.data) && at.parentElement?.closest('textarea, script, style') === null)
+          found.push(at.data)
+        if (at instanceof Element)
+          for (const one of ['title', 'aria-label', 'placeholder'])
+            if (unseen.test(at.getAttribute(one) ?? '')) found.push(`${one}: ${at.getAttribute(one)}`)
       }
       return found
     })
     expect(raw, name).toEqual([])
-    if (name === 'review') expect(await page.locator('.unseen-character[title^="U+202E"]').count(), name).toBeGreaterThan(0)
+    if (name === 'review')
+      expect(await page.locator('.unseen-character[title^="U+202E"]').count(), name).toBeGreaterThan(0)
     if (name === 'run' || name === 'runs') expect(await page.getByText('⟨U+202E⟩').count(), name).toBeGreaterThan(0)
     await page.context().close()
   }
@@ -54,7 +69,13 @@ test('a start that fails says why and what to do, and can be tried again', async
 test('a command that fails is told with its remedy and leaves the screen as it was', async () => {
   const { page } = await open(on)
   await go(page, 'models')
-  await page.evaluate(() => window.magis.answer('setDefaultModel', { code: 'damaged', message: 'The file of this model is damaged.', remedy: 'Delete it and download it again.' }))
+  await page.evaluate(() =>
+    window.magis.answer('setDefaultModel', {
+      code: 'damaged',
+      message: 'The file of this model is damaged.',
+      remedy: 'Delete it and download it again.',
+    }),
+  )
   await page.getByRole('button', { name: 'Use as default' }).first().click()
   await page.getByRole('alert').getByText('Delete it and download it again.').waitFor()
   expect(await page.getByText('Default', { exact: true }).count()).toBe(1)
@@ -98,7 +119,11 @@ test('an issue of a megabyte with markup in it opens', async () => {
 test('a model that went missing is named at the form and in the status bar, and nothing is started', async () => {
   const { page } = await open(on, {})
   page.setDefaultTimeout(10_000)
-  const left = models.map((one) => ({ ...one, installed: one.id === 'qwen2.5-coder-7b', default_for: one.id === 'qwen2.5-coder-1.5b' ? ['runs'] : [] }))
+  const left = models.map((one) => ({
+    ...one,
+    installed: one.id === 'qwen2.5-coder-7b',
+    default_for: one.id === 'qwen2.5-coder-1.5b' ? ['runs'] : [],
+  }))
   await page.evaluate((models) => {
     window.magis.answer('models', models)
     window.magis.emit({ kind: 'models_changed' })
@@ -106,14 +131,29 @@ test('a model that went missing is named at the form and in the status bar, and 
   await go(page, 'solve')
   await page.getByRole('textbox', { name: 'Issue' }).fill('# Totals are wrong\nThe last line is counted twice.')
   await page.getByText('Qwen2.5-Coder 1.5B Instruct is not on this machine yet (1.1 GB).').waitFor()
-  expect(await page.getByRole('main').getByRole('button', { name: /^Solve/ }).isDisabled()).toBe(true)
+  expect(
+    await page
+      .getByRole('main')
+      .getByRole('button', { name: /^Solve/ })
+      .isDisabled(),
+  ).toBe(true)
   expect(await page.getByRole('region', { name: 'Status' }).innerText()).toContain('not downloaded yet')
   // Another default makes the form ready, whoever chose it.
-  await page.evaluate((models) => {
-    window.magis.answer('models', models)
-    window.magis.emit({ kind: 'settings_changed' })
-  }, left.map((one) => ({ ...one, default_for: one.installed ? ['runs'] : [] })))
-  await expect.poll(() => page.getByRole('main').getByRole('button', { name: /^Solve/ }).isDisabled()).toBe(false)
+  await page.evaluate(
+    (models) => {
+      window.magis.answer('models', models)
+      window.magis.emit({ kind: 'settings_changed' })
+    },
+    left.map((one) => ({ ...one, default_for: one.installed ? ['runs'] : [] })),
+  )
+  await expect
+    .poll(() =>
+      page
+        .getByRole('main')
+        .getByRole('button', { name: /^Solve/ })
+        .isDisabled(),
+    )
+    .toBe(false)
   await page.evaluate((models) => {
     window.magis.answer('models', models)
     window.magis.emit({ kind: 'models_changed' })

@@ -1,4 +1,5 @@
-// A window too narrow for all its parts: the inspector as a drawer, the review's files folded; how they open, close and are remembered.
+// A window too narrow for all its parts: the inspector as a drawer, the review's files folded; how they open, close and
+// are remembered.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { layoutFaults } from '../window/faults'
@@ -13,7 +14,12 @@ afterAll(() => on.close())
 const SMALL = { width: 900, height: 600 }
 const inspector = (page: Page) => page.getByRole('complementary', { name: 'Inspector' })
 const opener = (page: Page) => page.getByRole('button', { name: 'Show the inspector' })
-const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.closest('#inspector') ? 'inspector' : document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id ?? '')
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() =>
+    document.activeElement?.closest('#inspector')
+      ? 'inspector'
+      : (document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id ?? ''),
+  )
 
 test('below 1200 px the inspector waits as a drawer, above it stands beside the work', async () => {
   const { page } = await open(on, { width: 1199, height: 700 })

@@ -1,4 +1,5 @@
-// Every screen in small windows and both languages: every control can be reached, no text over another, nothing wider than the window.
+// Every screen in small windows and both languages: every control can be reached, no text over another, nothing wider
+// than the window.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { layoutFaults } from '../window/faults'
@@ -47,7 +48,14 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.locator('main button[aria-expanded]').last().click()
     },
   },
-  { name: 'the editor', to: async (page) => { await review(page); await page.keyboard.press('e'); await page.locator('.cm-content').waitFor() } },
+  {
+    name: 'the editor',
+    to: async (page) => {
+      await review(page)
+      await page.keyboard.press('e')
+      await page.locator('.cm-content').waitFor()
+    },
+  },
   {
     name: 'all stages of a live run, with a hint being written',
     look: { scene: 'running' },
@@ -70,22 +78,33 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.locator('main h3').first().waitFor()
     },
   },
-  { name: 'runs with charts and a search', to: async (page) => { await firstRow(page, 'g'); await page.keyboard.press('/'); await page.keyboard.type('exception'); await page.locator('mark').first().waitFor() } },
+  {
+    name: 'runs with charts and a search',
+    to: async (page) => {
+      await firstRow(page, 'g')
+      await page.keyboard.press('/')
+      await page.keyboard.type('exception')
+      await page.locator('mark').first().waitFor()
+    },
+  },
   { name: 'runs left waiting', look: { scene: 'waiting' }, to: (page) => go(page, 'runs') },
 ]
 
 describe.each(['en', 'zh_hans'] as const)('in %s', (language) => {
-  test.each([...screens, ...states].map((screen) => [screen.name, screen] as const))('%s fits small windows', async (_, screen) => {
-    const { page } = await open(on, { ...screen.look, ...SIZES[0], language })
-    page.setDefaultTimeout(10_000)
-    await screen.to(page)
-    const faults: string[] = []
-    for (const size of SIZES) {
-      await page.setViewportSize(size)
-      await settled(page)
-      faults.push(...(await layoutFaults(page)).map((fault) => `${size.width}×${size.height}: ${fault}`))
-    }
-    await page.context().close()
-    expect(faults).toEqual([])
-  })
+  test.each([...screens, ...states].map((screen) => [screen.name, screen] as const))(
+    '%s fits small windows',
+    async (_, screen) => {
+      const { page } = await open(on, { ...screen.look, ...SIZES[0], language })
+      page.setDefaultTimeout(10_000)
+      await screen.to(page)
+      const faults: string[] = []
+      for (const size of SIZES) {
+        await page.setViewportSize(size)
+        await settled(page)
+        faults.push(...(await layoutFaults(page)).map((fault) => `${size.width}×${size.height}: ${fault}`))
+      }
+      await page.context().close()
+      expect(faults).toEqual([])
+    },
+  )
 })

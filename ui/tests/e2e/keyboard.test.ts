@@ -9,7 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => on.close())
 
-const asked = (page: Page, name: string): Promise<unknown[][]> => page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
+const asked = (page: Page, name: string): Promise<unknown[][]> =>
+  page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
 const title = (page: Page): Promise<string> => page.title()
 
 /** Presses Tab until the focus is on a thing with this name. */
@@ -27,7 +28,14 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
 
 test('each section has a key, and the focus is in it afterwards', async () => {
   const { page } = await open(on)
-  for (const [key, name] of [['Control+2', 'Runs'], ['Control+3', 'Memory'], ['Control+4', 'Models'], ['Control+5', 'Settings'], ['Control+6', 'Repositories'], ['Control+1', 'Solve']] as const) {
+  for (const [key, name] of [
+    ['Control+2', 'Runs'],
+    ['Control+3', 'Memory'],
+    ['Control+4', 'Models'],
+    ['Control+5', 'Settings'],
+    ['Control+6', 'Repositories'],
+    ['Control+1', 'Solve'],
+  ] as const) {
     await page.keyboard.press(key)
     await settled(page)
     expect(await title(page)).toBe(`${name} – Magis`)
@@ -200,7 +208,11 @@ test('a summary is corrected, and the correction is marked', async () => {
   await tabTo(page, /^Save correction$/)
   await page.keyboard.press('Enter')
   await page.getByText('Corrected by you').waitFor()
-  expect((await asked(page, 'correctSummary'))[0]).toEqual([1, 'tally/banks/statement.py', 'Reads the lines of an account.'])
+  expect((await asked(page, 'correctSummary'))[0]).toEqual([
+    1,
+    'tally/banks/statement.py',
+    'Reads the lines of an account.',
+  ])
   await page.context().close()
 })
 

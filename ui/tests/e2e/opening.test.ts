@@ -27,7 +27,9 @@ test('a second start brings its repository and issue into the open window, behin
     window.magis.emit({ kind: 'opening', opening: { repo: '~/src/tally', issue: '/tmp/other.md' } })
   })
   await page.getByText('in tally').waitFor()
-  await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('main textarea')?.value === '# Half an issue\n\n# A second one')
+  await page.waitForFunction(
+    () => document.querySelector<HTMLTextAreaElement>('main textarea')?.value === '# Half an issue\n\n# A second one',
+  )
   await page.context().close()
 })
 
@@ -36,7 +38,11 @@ test('a start on a folder that is no repository says so and keeps the screen', a
   page.setDefaultTimeout(10_000)
   await go(page, 'models')
   await page.evaluate(() => {
-    window.magis.answer('addRepository', { code: 'not_a_repository', message: '/tmp is not inside a git repository.', remedy: 'Choose a folder of one.' })
+    window.magis.answer('addRepository', {
+      code: 'not_a_repository',
+      message: '/tmp is not inside a git repository.',
+      remedy: 'Choose a folder of one.',
+    })
     window.magis.emit({ kind: 'opening', opening: { repo: '/tmp', issue: null } })
   })
   await page.getByText('/tmp is not inside a git repository.').waitFor()

@@ -18,9 +18,17 @@ const asked = (page: Page, name: string): Promise<unknown[][]> =>
 /** What was saved last; decisions are saved a moment after they are made. */
 async function saved(page: Page): Promise<ReviewState> {
   await page.getByRole('button', { name: 'Back to the run' }).click()
-  await page.getByRole('main').getByRole('button', { name: /^Review/ }).first().waitFor()
+  await page
+    .getByRole('main')
+    .getByRole('button', { name: /^Review/ })
+    .first()
+    .waitFor()
   const state = (await asked(page, 'saveReview')).at(-1)?.[1] as ReviewState
-  await page.getByRole('main').getByRole('button', { name: /^Review/ }).first().click()
+  await page
+    .getByRole('main')
+    .getByRole('button', { name: /^Review/ })
+    .first()
+    .click()
   await page.getByRole('region', { name: 'Diff of the patch' }).waitFor()
   return state
 }
@@ -40,7 +48,8 @@ async function openReview(look: Look = {}, patch?: PatchView | string): Promise<
   return { page, errors }
 }
 
-const bar = (page: Page, text: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: text }).waitFor()
+const bar = (page: Page, text: string | RegExp): Promise<void> =>
+  page.getByRole('status').filter({ hasText: text }).waitFor()
 
 test('parts of a split hunk are decided alone, and the review is as it was when one comes back', async () => {
   const { page, errors } = await openReview({}, twoPartPatch)
@@ -121,27 +130,39 @@ test('the words of the commit and the place are the person’s', async () => {
   await page.getByText('git does not take this name for a branch.').waitFor()
   await page.getByLabel('Name of the branch').fill('fix/mine')
   await page.getByRole('button', { name: /^Apply/ }).click()
-  await expect.poll(async () => (await asked(page, 'apply')).at(-1)).toMatchObject([5, { commit_message: 'Mine' }, { kind: 'branch', name: 'fix/mine', identity: null }])
+  await expect
+    .poll(async () => (await asked(page, 'apply')).at(-1))
+    .toMatchObject([5, { commit_message: 'Mine' }, { kind: 'branch', name: 'fix/mine', identity: null }])
   await page.context().close()
 })
 
 test('an apply that is refused says why beside the button, and asks for what it needs', async () => {
   const { page } = await openReview()
-  await page.evaluate(() => window.magis.answer('apply', { code: 'identity_missing', message: 'git does not know who commits.', remedy: 'Give a name and a mail address.' }))
+  await page.evaluate(() =>
+    window.magis.answer('apply', {
+      code: 'identity_missing',
+      message: 'git does not know who commits.',
+      remedy: 'Give a name and a mail address.',
+    }),
+  )
   await page.keyboard.press('A')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').getByText('git does not know who commits.').waitFor()
   await page.getByLabel('Your name, for the commit').fill('Ada')
   await page.getByLabel('Your e-mail address, for the commit').fill('ada@example.org')
   await page.getByRole('button', { name: /^Apply/ }).click()
-  await expect.poll(async () => (await asked(page, 'apply')).at(-1)?.[2]).toMatchObject({ identity: { name: 'Ada', email: 'ada@example.org' } })
+  await expect
+    .poll(async () => (await asked(page, 'apply')).at(-1)?.[2])
+    .toMatchObject({ identity: { name: 'Ada', email: 'ada@example.org' } })
   await page.context().close()
 })
 
 test('a conflict stands at its lines, in the tree and in the bar', async () => {
   const { page } = await open(on)
   page.setDefaultTimeout(10_000)
-  await page.evaluate(() => window.magis.answer('conflicts', [{ path: 'tally/filters.py', line: 17, reason: 'The line was changed since.' }]))
+  await page.evaluate(() =>
+    window.magis.answer('conflicts', [{ path: 'tally/filters.py', line: 17, reason: 'The line was changed since.' }]),
+  )
   await go(page, 'runs')
   await page.getByRole('grid').first().focus()
   await page.keyboard.press('Home')
@@ -209,8 +230,32 @@ test('the bar and the status bar name the repository of the run, whichever is cu
   const status = page.getByRole('region', { name: 'Status' })
   await page.evaluate(async () => {
     window.magis.answer('repositories', [
-      { id: 2, name: 'harbour', root: '/srv/harbour', used_at_ms: 9e12, head: { kind: 'branch', name: 'tides' }, changed_files: 0, notes: [], problem: null, memory: null, index: null, runs: 0 },
-      { id: 1, name: 'tally', root: '/srv/tally', used_at_ms: 1, head: { kind: 'branch', name: 'release/2' }, changed_files: 0, notes: [], problem: null, memory: null, index: null, runs: 0 },
+      {
+        id: 2,
+        name: 'harbour',
+        root: '/srv/harbour',
+        used_at_ms: 9e12,
+        head: { kind: 'branch', name: 'tides' },
+        changed_files: 0,
+        notes: [],
+        problem: null,
+        memory: null,
+        index: null,
+        runs: 0,
+      },
+      {
+        id: 1,
+        name: 'tally',
+        root: '/srv/tally',
+        used_at_ms: 1,
+        head: { kind: 'branch', name: 'release/2' },
+        changed_files: 0,
+        notes: [],
+        problem: null,
+        memory: null,
+        index: null,
+        runs: 0,
+      },
     ])
     localStorage.setItem('repo', '2')
     window.magis.emit({ kind: 'repositories_changed' })
@@ -239,7 +284,10 @@ test('the bar and the status bar name the repository of the run, whichever is cu
 })
 
 test('a model’s review is said as its opinion, beside what no test said, and is not green', async () => {
-  for (const [language, said] of [['en', 'Model review: passed · Tests: not run'], ['zh_hans', '模型评审：通过 · 测试：未运行']] as const) {
+  for (const [language, said] of [
+    ['en', 'Model review: passed · Tests: not run'],
+    ['zh_hans', '模型评审：通过 · 测试：未运行'],
+  ] as const) {
     const { page } = await openRunPage(language)
     const standing = page.locator('header.screen-head .status')
     await expect.poll(() => standing.innerText()).toBe(said)
@@ -251,7 +299,8 @@ test('a model’s review is said as its opinion, beside what no test said, and i
     })
     const verdicts = page.getByText(language === 'en' ? /Model review: passed/ : /模型评审：通过/)
     expect(await verdicts.count()).toBeGreaterThan(2)
-    for (const verdict of await verdicts.all()) expect(await verdict.evaluate((element) => getComputedStyle(element).color)).not.toBe(green)
+    for (const verdict of await verdicts.all())
+      expect(await verdict.evaluate((element) => getComputedStyle(element).color)).not.toBe(green)
     expect(await page.getByRole('main').innerText()).not.toMatch(/Approved|approved|已通过/)
     await page.context().close()
   }

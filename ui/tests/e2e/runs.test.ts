@@ -1,4 +1,5 @@
-// The list of runs as a place to work in: finding, ordering, comparing, tagging, deleting, carrying elsewhere, running again.
+// The list of runs as a place to work in: finding, ordering, comparing, tagging, deleting, carrying elsewhere, running
+// again.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { go, ground, open, settled, type Ground, type Look } from '../window/open'
@@ -10,7 +11,14 @@ beforeAll(async () => {
 afterAll(() => on.close())
 
 const last = (page: Page, name: string): Promise<unknown[] | undefined> =>
-  page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given).at(-1), name)
+  page.evaluate(
+    (wanted) =>
+      window.magis.asked
+        .filter((one) => one.name === wanted)
+        .map((one) => one.given)
+        .at(-1),
+    name,
+  )
 
 async function openRuns(look: Look = {}): Promise<Page> {
   const { page } = await open(on, { width: 1600, ...look })
@@ -23,7 +31,8 @@ async function openRuns(look: Look = {}): Promise<Page> {
   return page
 }
 
-const titles = (page: Page): Promise<string[]> => page.getByRole('grid').locator('.two .title .ellipsis').allInnerTexts()
+const titles = (page: Page): Promise<string[]> =>
+  page.getByRole('grid').locator('.two .title .ellipsis').allInnerTexts()
 
 test('what is typed narrows the list, and the match stands in its place', async () => {
   const page = await openRuns()
@@ -68,7 +77,8 @@ test('two chosen runs stand beside each other', async () => {
   await page.keyboard.press(' ')
   await page.keyboard.press('c')
   await page.getByRole('heading', { name: 'Compare runs' }).waitFor()
-  for (const part of ['Request', 'Costs', 'Candidates', 'Tasks', 'Patch']) await page.getByRole('heading', { name: part, exact: true }).waitFor()
+  for (const part of ['Request', 'Costs', 'Candidates', 'Tasks', 'Patch'])
+    await page.getByRole('heading', { name: part, exact: true }).waitFor()
   await page.context().close()
 })
 
@@ -91,7 +101,9 @@ test('a run is tagged, exported and imported', async () => {
   await expect.poll(() => last(page, 'setTags')).toEqual([5, ['money', 'later']])
   await page.getByRole('complementary').getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Export as Markdown' }).click()
-  await expect.poll(() => last(page, 'exportRun')).toMatchObject([5, 'markdown', expect.stringMatching(/run-5-.*\.md$/)])
+  await expect
+    .poll(() => last(page, 'exportRun'))
+    .toMatchObject([5, 'markdown', expect.stringMatching(/run-5-.*\.md$/)])
   await page.getByRole('button', { name: 'Import a run' }).click()
   await page.getByText('Imported as run 5.').waitFor()
   await page.context().close()

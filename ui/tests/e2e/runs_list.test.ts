@@ -12,7 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => on.close())
 
-const asked = (page: Page, name: string): Promise<unknown[][]> => page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
+const asked = (page: Page, name: string): Promise<unknown[][]> =>
+  page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
 const shown = (page: Page): Promise<number> => page.locator('[role=row] .two').count()
 
 test('the first run is in the inspector when the list opens, and no key deletes what nobody chose', async () => {
@@ -68,7 +69,10 @@ test('runs that an ended window left in its queue are named, and begin when the 
   expect(await page.getByRole('grid').getByText('Waiting').count()).toBe(2)
   await page.getByRole('button', { name: 'Start all 2' }).click()
   await expect.poll(() => asked(page, 'resumeRun')).toEqual([[31], [32]])
-  await page.getByRole('button', { name: /^Start/ }).first().waitFor({ state: 'detached' })
+  await page
+    .getByRole('button', { name: /^Start/ })
+    .first()
+    .waitFor({ state: 'detached' })
   await page.context().close()
 })
 
@@ -106,28 +110,42 @@ test('a run that was left waiting says so on its own screen, and can be started 
 
 type Violation = { id: string; nodes: { html: string; failureSummary: string }[] }
 
-test.each(['light', 'dark'] as const)('folded groups and the line about waiting runs have no violation in the %s theme', async (theme) => {
-  const { page, errors } = await open(on, { scene: 'waiting', theme })
-  await go(page, 'runs')
-  await page.getByRole('combobox', { name: /^Group/ }).click()
-  await page.getByRole('option', { name: 'By repository' }).click()
-  await page.locator('[role=row][aria-expanded]').first().click()
-  await settled(page)
-  await page.evaluate(axe)
-  const violations = await page.evaluate(async () => {
-    const run = (window as unknown as { axe: { run: (context: Document, options: object) => Promise<{ violations: Violation[] }> } }).axe
-    return (await run.run(document, { resultTypes: ['violations'] })).violations
-  })
-  await page.context().close()
-  expect(violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`)).toEqual([])
-  expect(errors).toEqual([])
-})
+test.each(['light', 'dark'] as const)(
+  'folded groups and the line about waiting runs have no violation in the %s theme',
+  async (theme) => {
+    const { page, errors } = await open(on, { scene: 'waiting', theme })
+    await go(page, 'runs')
+    await page.getByRole('combobox', { name: /^Group/ }).click()
+    await page.getByRole('option', { name: 'By repository' }).click()
+    await page.locator('[role=row][aria-expanded]').first().click()
+    await settled(page)
+    await page.evaluate(axe)
+    const violations = await page.evaluate(async () => {
+      const run = (
+        window as unknown as {
+          axe: { run: (context: Document, options: object) => Promise<{ violations: Violation[] }> }
+        }
+      ).axe
+      return (await run.run(document, { resultTypes: ['violations'] })).violations
+    })
+    await page.context().close()
+    expect(
+      violations.map(
+        (one) =>
+          `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`,
+      ),
+    ).toEqual([])
+    expect(errors).toEqual([])
+  },
+)
 
 test('the bars of the stages share one scale', async () => {
   const { page } = await open(on)
   await go(page, 'runs')
   await page.locator('aside .track').nth(2).waitFor()
-  const widths = await page.locator('aside .track').evaluateAll((tracks) => tracks.map((one) => Math.round(one.getBoundingClientRect().width)))
+  const widths = await page
+    .locator('aside .track')
+    .evaluateAll((tracks) => tracks.map((one) => Math.round(one.getBoundingClientRect().width)))
   expect(widths.length).toBeGreaterThan(2)
   expect(new Set(widths).size).toBe(1)
   await page.context().close()

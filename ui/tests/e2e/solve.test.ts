@@ -40,7 +40,9 @@ test('an issue goes from paste to a branch and back, and is found again, by keys
   await page.keyboard.press('Control+Enter')
 
   await page.getByRole('button', { name: /^Pause/ }).waitFor()
-  expect(await last(page, 'startRun')).toMatchObject([{ repo: 1, issue: '# A limit below zero is taken\n\nIt should be refused.', base: { kind: 'head' }, files: [] }])
+  expect(await last(page, 'startRun')).toMatchObject([
+    { repo: 1, issue: '# A limit below zero is taken\n\nIt should be refused.', base: { kind: 'head' }, files: [] },
+  ])
   await page.evaluate(() => window.magis.advance(6, 12))
   await page.locator('#stage-team').waitFor()
 
@@ -52,7 +54,11 @@ test('an issue goes from paste to a branch and back, and is found again, by keys
   expect(await last(page, 'resumeRun')).toEqual([6])
 
   await page.evaluate(() => window.magis.advance(6, window.magis.lastSeq(6)))
-  await page.getByRole('main').getByRole('button', { name: /^Review/ }).first().waitFor()
+  await page
+    .getByRole('main')
+    .getByRole('button', { name: /^Review/ })
+    .first()
+    .waitFor()
   await page.keyboard.press('r')
   await page.getByRole('region', { name: 'Diff of the patch' }).waitFor()
   await page.keyboard.press('a')
@@ -60,8 +66,21 @@ test('an issue goes from paste to a branch and back, and is found again, by keys
   await page.keyboard.press('x')
   await page.getByText(/^Apply 1 of 3 hunks in 1 file to new branch magis\//).waitFor()
   await page.keyboard.press('Enter')
-  await page.getByText(/^On branch magis\//).first().waitFor()
-  expect(await last(page, 'apply')).toMatchObject([6, { files: [{ decisions: [{ decision: 'accepted' }] }, { decisions: [{ decision: 'rejected' }] }, { decisions: [{ decision: 'rejected' }] }] }, { kind: 'branch' }])
+  await page
+    .getByText(/^On branch magis\//)
+    .first()
+    .waitFor()
+  expect(await last(page, 'apply')).toMatchObject([
+    6,
+    {
+      files: [
+        { decisions: [{ decision: 'accepted' }] },
+        { decisions: [{ decision: 'rejected' }] },
+        { decisions: [{ decision: 'rejected' }] },
+      ],
+    },
+    { kind: 'branch' },
+  ])
   await page.keyboard.press('u')
   await page.getByText('Taken back; the repository is as it was before.').waitFor()
   expect(await last(page, 'undoApply')).toEqual([6])
@@ -96,7 +115,9 @@ test('the log stays where it is read, and follows only who stands at its end', a
   await page.evaluate(() => window.magis.advance(6, 26))
   await page.getByRole('article', { name: /T1/ }).getByText('Model review: passed').first().waitFor()
   await settled(page)
-  expect(await log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThan(2)
+  expect(await log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThan(
+    2,
+  )
   await page.context().close()
 })
 
@@ -121,9 +142,14 @@ test('a run is steered where the thing stands', async () => {
 
   await page.getByLabel('Speak in the meeting').fill('Keep what is stored as it was typed.')
   await page.keyboard.press('Enter')
-  await expect.poll(() => last(page, 'steer')).toEqual([6, { kind: 'speak', text: 'Keep what is stored as it was typed.' }])
+  await expect
+    .poll(() => last(page, 'steer'))
+    .toEqual([6, { kind: 'speak', text: 'Keep what is stored as it was typed.' }])
 
-  await page.locator('.log').focus().catch(() => undefined)
+  await page
+    .locator('.log')
+    .focus()
+    .catch(() => undefined)
   await page.getByRole('button', { name: /^Add a hint/ }).click()
   await page.keyboard.type('Limits as well.')
   await page.keyboard.press('Enter')
@@ -136,10 +162,36 @@ test('code streams into the lane of its task and gives way to the diff', async (
   await openRunning(page, 24)
   const lane = page.getByRole('article', { name: /T1/ })
   await page.evaluate(() => {
-    window.magis.news(6, { kind: 'call_started', stage: 'code', agent: 'developer', step: 'P10-code', task: 1, path: 'tally/budget.py' })
-    window.magis.news(6, { kind: 'call_started', stage: 'code', agent: 'developer', step: 'P10-code', task: 2, path: 'tally/filters.py' })
-    window.magis.news(6, { kind: 'text', task: 1, agent: 'developer', step: 'P10-code', delta: 'def status(limits):\n' })
-    window.magis.news(6, { kind: 'text', task: 2, agent: 'developer', step: 'P10-code', delta: 'def matching(text):\n' })
+    window.magis.news(6, {
+      kind: 'call_started',
+      stage: 'code',
+      agent: 'developer',
+      step: 'P10-code',
+      task: 1,
+      path: 'tally/budget.py',
+    })
+    window.magis.news(6, {
+      kind: 'call_started',
+      stage: 'code',
+      agent: 'developer',
+      step: 'P10-code',
+      task: 2,
+      path: 'tally/filters.py',
+    })
+    window.magis.news(6, {
+      kind: 'text',
+      task: 1,
+      agent: 'developer',
+      step: 'P10-code',
+      delta: 'def status(limits):\n',
+    })
+    window.magis.news(6, {
+      kind: 'text',
+      task: 2,
+      agent: 'developer',
+      step: 'P10-code',
+      delta: 'def matching(text):\n',
+    })
     window.magis.news(6, { kind: 'text', task: 1, agent: 'developer', step: 'P10-code', delta: '    return []\n' })
   })
   await lane.getByText('def status(limits):\n    return []').waitFor()
@@ -157,7 +209,16 @@ test('a pause is waited for, and a problem halts the run with its remedy', async
   await page.evaluate(() => window.magis.answer('pauseRun', null))
   await page.keyboard.press('p')
   await page.getByRole('button', { name: 'Pausing after this call' }).waitFor()
-  await page.evaluate(() => window.magis.news(6, { kind: 'problem', problem: { code: 'memory', message: 'There is too little memory for the model.', remedy: 'Close other programs, or take a smaller model.' } }))
+  await page.evaluate(() =>
+    window.magis.news(6, {
+      kind: 'problem',
+      problem: {
+        code: 'memory',
+        message: 'There is too little memory for the model.',
+        remedy: 'Close other programs, or take a smaller model.',
+      },
+    }),
+  )
   await page.getByRole('alert').getByText('Close other programs, or take a smaller model.').waitFor()
   await page.getByRole('timer').getByText('left').waitFor({ state: 'detached' })
   await page.context().close()
@@ -168,8 +229,15 @@ test('the plan is walked by arrow keys, and Enter goes to the task', async () =>
   await openRunning(page, 25)
   await unfold(page, 'plan')
   await page.getByRole('group', { name: 'Plan of the tasks' }).getByRole('button').first().focus()
-  const task = (): Promise<string | null | undefined> => page.evaluate(() => document.activeElement?.getAttribute('data-task'))
-  for (const [key, to] of [['ArrowDown', '2'], ['ArrowUp', '1'], ['ArrowRight', '3'], ['ArrowRight', '3'], ['ArrowLeft', '1']] as const) {
+  const task = (): Promise<string | null | undefined> =>
+    page.evaluate(() => document.activeElement?.getAttribute('data-task'))
+  for (const [key, to] of [
+    ['ArrowDown', '2'],
+    ['ArrowUp', '1'],
+    ['ArrowRight', '3'],
+    ['ArrowRight', '3'],
+    ['ArrowLeft', '1'],
+  ] as const) {
     await page.keyboard.press(key)
     expect(await task()).toBe(to)
   }
@@ -197,13 +265,17 @@ test('a megabyte of markup in the issue is text, in the field and in the preview
   const { page, errors } = await open(on)
   page.setDefaultTimeout(30_000)
   await go(page, 'solve')
-  const piece = '# <img src=x onerror="window.acted=1">\n\n<script>window.acted=1</script> <b onclick="window.acted=1">[x](javascript:window.acted=1)</b>\n\n'
-  await page.evaluate((text) => {
-    const field = document.querySelector('textarea')
-    if (!field) throw new Error('no field')
-    field.value = text
-    field.dispatchEvent(new Event('input', { bubbles: true }))
-  }, piece.repeat(Math.ceil(1_000_000 / piece.length)))
+  const piece =
+    '# <img src=x onerror="window.acted=1">\n\n<script>window.acted=1</script> <b onclick="window.acted=1">[x](javascript:window.acted=1)</b>\n\n'
+  await page.evaluate(
+    (text) => {
+      const field = document.querySelector('textarea')
+      if (!field) throw new Error('no field')
+      field.value = text
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    },
+    piece.repeat(Math.ceil(1_000_000 / piece.length)),
+  )
   await page.getByText(/^1,000,\d+ characters/).waitFor()
   await page.getByRole('tab', { name: 'Preview' }).click()
   await page.getByRole('region', { name: 'Preview' }).getByText('onerror').first().waitFor()
@@ -259,7 +331,10 @@ test('the focus comes back to where a person was when a field closes', async () 
   const { page } = await open(on, { scene: 'running' })
   await openRunning(page, 16)
   for (const stage of ['locate', 'team']) await unfold(page, stage)
-  const focused = (): Promise<string> => page.evaluate(() => (document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim())
+  const focused = (): Promise<string> =>
+    page.evaluate(() =>
+      (document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim(),
+    )
   await page.keyboard.press('h')
   await page.getByLabel('Hint', { exact: true }).waitFor()
   await page.keyboard.press('Escape')

@@ -1,4 +1,5 @@
-// States of solve, review and runs in which no screen begins: nothing that axe-core finds, nothing logged, nothing too wide.
+// States of solve, review and runs in which no screen begins: nothing that axe-core finds, nothing logged, nothing too
+// wide.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -38,7 +39,10 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
     name: 'a written issue in preview',
     to: async (page) => {
       await go(page, 'solve')
-      await page.locator('main textarea').first().fill('# Title\n\n- [x] done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```')
+      await page
+        .locator('main textarea')
+        .first()
+        .fill('# Title\n\n- [x] done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```')
       await page.getByRole('tab').nth(1).click()
     },
   },
@@ -50,7 +54,13 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.getByRole('option').first().waitFor()
     },
   },
-  { name: 'all stages of a run', to: async (page) => { await firstRow(page, 'Enter'); await unfoldAll(page) } },
+  {
+    name: 'all stages of a run',
+    to: async (page) => {
+      await firstRow(page, 'Enter')
+      await unfoldAll(page)
+    },
+  },
   {
     name: 'all stages of a live run, a card being edited and a hint being written',
     look: { scene: 'running' },
@@ -78,7 +88,9 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.getByRole('complementary').locator('pre').first().waitFor()
     },
   },
-  { name: 'the diff side by side, decided and searched', to: async (page) => {
+  {
+    name: 'the diff side by side, decided and searched',
+    to: async (page) => {
       await review(page)
       await page.keyboard.press('a')
       await page.keyboard.press('x')
@@ -87,7 +99,14 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.keyboard.type('category')
     },
   },
-  { name: 'the editor', to: async (page) => { await review(page); await page.keyboard.press('e'); await page.locator('.cm-content').waitFor() } },
+  {
+    name: 'the editor',
+    to: async (page) => {
+      await review(page)
+      await page.keyboard.press('e')
+      await page.locator('.cm-content').waitFor()
+    },
+  },
   {
     name: 'the words of a commit, and what was applied',
     to: async (page) => {
@@ -96,7 +115,10 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.locator('main button[aria-expanded]').last().click()
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: /^(Apply|应用)/ }).click()
-      await page.getByRole('button', { name: /^(Undo|撤销)/ }).first().waitFor()
+      await page
+        .getByRole('button', { name: /^(Undo|撤销)/ })
+        .first()
+        .waitFor()
     },
   },
   {
@@ -109,7 +131,15 @@ const states: { name: string; look?: Look; to: (page: Page) => Promise<void> }[]
       await page.locator('main h3').first().waitFor()
     },
   },
-  { name: 'runs with charts and matches', to: async (page) => { await firstRow(page, 'g'); await page.keyboard.press('/'); await page.keyboard.type('exception'); await page.locator('mark').first().waitFor() } },
+  {
+    name: 'runs with charts and matches',
+    to: async (page) => {
+      await firstRow(page, 'g')
+      await page.keyboard.press('/')
+      await page.keyboard.type('exception')
+      await page.locator('mark').first().waitFor()
+    },
+  },
 ]
 
 type Violation = { id: string; nodes: { html: string; failureSummary: string }[] }
@@ -122,12 +152,21 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     await settled(page)
     await page.evaluate(axe)
     const violations = await page.evaluate(async () => {
-      const run = (window as unknown as { axe: { run: (context: Document, options: object) => Promise<{ violations: Violation[] }> } }).axe
+      const run = (
+        window as unknown as {
+          axe: { run: (context: Document, options: object) => Promise<{ violations: Violation[] }> }
+        }
+      ).axe
       return (await run.run(document, { resultTypes: ['violations'] })).violations
     })
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
     await page.context().close()
-    expect(violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`)).toEqual([])
+    expect(
+      violations.map(
+        (one) =>
+          `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join(' | ')}`,
+      ),
+    ).toEqual([])
     expect(errors).toEqual([])
     expect(wide).toBe(false)
   })

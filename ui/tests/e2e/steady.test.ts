@@ -1,4 +1,5 @@
-// What stays put and what goes on under a person's hands: the head of a table that is followed, a key that is the window's.
+// What stays put and what goes on under a person's hands: the head of a table that is followed, a key that is the
+// window's.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { go, ground, open, settled, type Ground } from '../window/open'

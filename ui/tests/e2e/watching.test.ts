@@ -1,4 +1,5 @@
-// The current repository is watched: what memory and the list of repositories show of it, and the summaries made in advance.
+// The current repository is watched: what memory and the list of repositories show of it, and the summaries made in
+// advance.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { WatchView } from '../../src/ipc/types'
@@ -10,7 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => on.close())
 
-const asked = (page: Page, name: string): Promise<unknown[][]> => page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
+const asked = (page: Page, name: string): Promise<unknown[][]> =>
+  page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).map((one) => one.given), name)
 const view: WatchView = {
   repo: 1,
   polling: null,
@@ -22,7 +24,8 @@ const view: WatchView = {
   spent: 0,
   problem: null,
 }
-const say = (page: Page, change: Partial<WatchView>): Promise<void> => page.evaluate((view) => window.magis.emit({ kind: 'watch_changed', view }), { ...view, ...change })
+const say = (page: Page, change: Partial<WatchView>): Promise<void> =>
+  page.evaluate((view) => window.magis.emit({ kind: 'watch_changed', view }), { ...view, ...change })
 
 test('files are summarised when idle once a person wants it, within a budget, and a pause ends it', async () => {
   const { page } = await open(on)
@@ -34,7 +37,9 @@ test('files are summarised when idle once a person wants it, within a budget, an
   await summarising.getByText('3 written, 4.2k tokens').waitFor()
   await summarising.getByRole('combobox', { name: /^Token limit/ }).click()
   await page.getByRole('option', { name: 'No limit' }).click()
-  await expect.poll(async () => (await asked(page, 'putSettings')).at(-1)).toMatchObject([{ summarise_when_idle: true, summarise_tokens: null, summarise_minutes: 30 }])
+  await expect
+    .poll(async () => (await asked(page, 'putSettings')).at(-1))
+    .toMatchObject([{ summarise_when_idle: true, summarise_tokens: null, summarise_minutes: 30 }])
   await summarising.getByRole('button', { name: 'Pause' }).click()
   await summarising.getByRole('button', { name: 'Summarise when idle' }).waitFor()
   expect((await asked(page, 'putSettings')).at(-1)).toMatchObject([{ summarise_when_idle: false }])
@@ -90,10 +95,18 @@ test('the list of repositories shows live how the index of the current one stand
   await detail.getByText('Indexing: 312 of 1,482 done.').waitFor()
   await say(page, {})
   await detail.getByText('Up to date, 1,482 files.').waitFor()
-  await say(page, { polling: { code: 'watch_folders', message: 'The repository has more folders than the system lets you watch.', remedy: "Run 'sudo sysctl fs.inotify.max_user_watches=524288'." } })
+  await say(page, {
+    polling: {
+      code: 'watch_folders',
+      message: 'The repository has more folders than the system lets you watch.',
+      remedy: "Run 'sudo sysctl fs.inotify.max_user_watches=524288'.",
+    },
+  })
   await detail.getByText('max_user_watches=524288').waitFor()
   await say(page, { unreadable: { count: 5, first: ['keys/a.pem', 'keys/b.pem', 'keys/c.pem'] } })
-  await detail.getByText('5 files that the system does not let Magis read: keys/a.pem, keys/b.pem, keys/c.pem and 2 more').waitFor()
+  await detail
+    .getByText('5 files that the system does not let Magis read: keys/a.pem, keys/b.pem, keys/c.pem and 2 more')
+    .waitFor()
   await say(page, {})
   await detail.getByText('keys/a.pem').waitFor({ state: 'detached' })
   await page.context().close()

@@ -96,7 +96,9 @@ describe('the text of a reviewed file', () => {
 test('line endings and a missing final newline stay as they are', () => {
   const before = 'one\r\ntwo\r\nthree'
   const after = 'one\r\n2\r\nthree\r\nfour'
-  const diff = file('--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n-three\n+three\n+four\n\\ No newline at end of file\n')
+  const diff = file(
+    '--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n-three\n+three\n+four\n\\ No newline at end of file\n',
+  )
   expect(roundTrip(diff, decideFile(NO_CHOICE, diff, 'accepted'), before, after)).toBe(after)
   const both = decideLines(decideFile(NO_CHOICE, diff, 'accepted'), hunk(diff, 0), [3, 4], 'rejected')
   expect(textOf(diff, both, before, after)).toBe('one\r\n2\r\nthree\r\nfour')

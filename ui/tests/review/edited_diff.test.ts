@@ -5,9 +5,21 @@ import type { FileDiff } from '../../src/ipc'
 
 function check(before: string, after: string, expected: string): void {
   const lines = lineDiff([...before], [...after])
-  expect(lines.filter((line) => line.kind !== 'added').map((line) => line.text).join('')).toBe(before)
-  expect(lines.filter((line) => line.kind !== 'deleted').map((line) => line.text).join('')).toBe(after)
-  expect(lines.map((line) => ({ context: line.text, added: `+${line.text}`, deleted: `-${line.text}` })[line.kind]).join('')).toBe(expected)
+  expect(
+    lines
+      .filter((line) => line.kind !== 'added')
+      .map((line) => line.text)
+      .join(''),
+  ).toBe(before)
+  expect(
+    lines
+      .filter((line) => line.kind !== 'deleted')
+      .map((line) => line.text)
+      .join(''),
+  ).toBe(after)
+  expect(
+    lines.map((line) => ({ context: line.text, added: `+${line.text}`, deleted: `-${line.text}` })[line.kind]).join(''),
+  ).toBe(expected)
 }
 
 test('the shortest way from one text to the other', () => {
@@ -35,7 +47,9 @@ test('hunks have three lines of context and join where these would touch', () =>
   const before = Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`)
   const after = before.map((line, index) => ([9, 14, 34].includes(index) ? `new ${line}` : line))
   const diff = editedDiff(file, before.join(''), after.join(''))
-  expect(diff.hunks.map(({ old_start, old_lines, new_start, new_lines }) => [old_start, old_lines, new_start, new_lines])).toEqual([
+  expect(
+    diff.hunks.map(({ old_start, old_lines, new_start, new_lines }) => [old_start, old_lines, new_start, new_lines]),
+  ).toEqual([
     [7, 12, 7, 12],
     [32, 7, 32, 7],
   ])

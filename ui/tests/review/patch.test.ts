@@ -76,7 +76,9 @@ test('rows of one layout are a place for each line, the other puts deleted besid
 
 test('a conflict stands under the hunk it hits', () => {
   const files = readPatch(PATCH)
-  const { rows } = rowsOf(files, 'unified', HEIGHTS, () => 'open', [{ path: 'src/net/url.py', line: 4, reason: 'changed' }])
+  const { rows } = rowsOf(files, 'unified', HEIGHTS, () => 'open', [
+    { path: 'src/net/url.py', line: 4, reason: 'changed' },
+  ])
   expect(rows.slice(0, 3).map((row) => row.kind)).toEqual(['file', 'hunk', 'conflict'])
 })
 
@@ -90,7 +92,10 @@ test('the row at a height is found from the top to below the end', () => {
 })
 
 test('what will be applied is counted by hunks, lines and files', () => {
-  const files = readPatch(PATCH).map((file) => ({ ...file, hunks: file.hunks.map((hunk) => ({ ...hunk, number: hunk.number + 1 })) }))
+  const files = readPatch(PATCH).map((file) => ({
+    ...file,
+    hunks: file.hunks.map((hunk) => ({ ...hunk, number: hunk.number + 1 })),
+  }))
   const first = files[0]?.hunks[0]
   if (first === undefined) throw new Error('no hunk')
   const choices = new Map<string, FileChoice>([
@@ -113,7 +118,8 @@ test('what will be applied is counted by hunks, lines and files', () => {
 
 test('a folder with one folder in it is joined to it', () => {
   const files = readPatch(PATCH)
-  const names = (folded: string[]): string[] => treeRows(files, new Set(folded)).map((row) => `${' '.repeat(row.depth)}${row.name}`)
+  const names = (folded: string[]): string[] =>
+    treeRows(files, new Set(folded)).map((row) => `${' '.repeat(row.depth)}${row.name}`)
   expect(names([])).toEqual(['src/net', ' url.py', ' new name.py', 'docs', ' new.md', 'logo.png'])
   expect(names(['src/net'])).toEqual(['src/net', 'docs', ' new.md', 'logo.png'])
 })

@@ -5,12 +5,34 @@ import { grouped, type ListRow } from '../../src/features/runs/listing'
 import type { RunHitView, RunRow } from '../../src/ipc'
 
 const hit = (id: number, repository: string): RunHitView => ({
-  run: { id, repo: 1, repository, title: `Run ${id}`, status: 'approved', review: 'passed', model: 'm', created_at_ms: id, ended_at_ms: null, worked_ms: 0, tokens: 0, files: 0, added: 0, deleted: 0, parent: null, imported: false, tags: [], driven: false } satisfies RunRow,
+  run: {
+    id,
+    repo: 1,
+    repository,
+    title: `Run ${id}`,
+    status: 'approved',
+    review: 'passed',
+    model: 'm',
+    created_at_ms: id,
+    ended_at_ms: null,
+    worked_ms: 0,
+    tokens: 0,
+    files: 0,
+    added: 0,
+    deleted: 0,
+    parent: null,
+    imported: false,
+    tags: [],
+    driven: false,
+  } satisfies RunRow,
   place: '',
   snippet: [],
 })
 const HITS = [hit(4, 'tally'), hit(3, 'harbour'), hit(2, 'tally'), hit(1, 'harbour')]
-const told = (rows: readonly ListRow[]): string[] => rows.map((row) => (row.kind === 'group' ? `${row.folded ? '+' : '-'}${row.name} ${row.count}` : String(row.hit.run.id)))
+const told = (rows: readonly ListRow[]): string[] =>
+  rows.map((row) =>
+    row.kind === 'group' ? `${row.folded ? '+' : '-'}${row.name} ${row.count}` : String(row.hit.run.id),
+  )
 
 test('of a folded group only the head is left, with its number of runs', () => {
   expect(told(grouped(HITS, 'repository', String, new Set(['tally'])))).toEqual(['+tally 2', '-harbour 2', '3', '1'])

@@ -49,7 +49,9 @@ test('numbers in titles sort as numbers', () => {
 })
 
 test('groups stand in the order of their first run', () => {
-  const rows = grouped(HITS, 'repository', String).map((row) => (row.kind === 'group' ? `${row.name} ${row.count}` : String(row.hit.run.id)))
+  const rows = grouped(HITS, 'repository', String).map((row) =>
+    row.kind === 'group' ? `${row.name} ${row.count}` : String(row.hit.run.id),
+  )
   expect(rows).toEqual(['harbour 2', '4', '2', 'tally 2', '3', '1'])
 })
 
@@ -67,7 +69,15 @@ test('what only one run has stands beside nothing', () => {
 })
 
 test('use by day becomes one series a stage, with zero where a stage was not reached', () => {
-  const stage = { stage: 'locate' as const, ms: 7, calls: 1, computed_tokens: 1, reused_tokens: 0, generated_tokens: 1, done: true }
+  const stage = {
+    stage: 'locate' as const,
+    ms: 7,
+    calls: 1,
+    computed_tokens: 1,
+    reused_tokens: 0,
+    generated_tokens: 1,
+    done: true,
+  }
   const series = bySeries([{ day: '2026-11-21', runs: 1, ms: 7, tokens: 2, by_stage: [stage] }], (one) => one.ms)
   expect(series.map((one) => [one.stage, one.values])).toEqual([
     ['locate', [7]],

@@ -25,7 +25,12 @@ export function bigPatch(files: number, lines: number): PatchView {
           tasks: [1],
           lines: [
             { kind: 'context', old: 1, new: 1, text: `def part_${file}(self):` },
-            ...Array.from({ length: lines }, (_, line) => ({ kind: 'added' as const, old: null, new: line + 2, text: line === 3 ? `    needle ${file}` : `    value = compute(${line}, "text")` })),
+            ...Array.from({ length: lines }, (_, line) => ({
+              kind: 'added' as const,
+              old: null,
+              new: line + 2,
+              text: line === 3 ? `    needle ${file}` : `    value = compute(${line}, "text")`,
+            })),
           ],
         },
       ],

@@ -2,9 +2,27 @@
 // It repeats in small what Rust does, for recorded runs alone; the window's own code has no such fold.
 import { titleOf } from '../../src/features/solve/effort'
 import type { ModelReview, RunStatus } from '../../src/ipc/types'
-import type { AttemptView, CallRow, FileDiff, HunkView, PatchView, RunEventLike, RunView, Stage, StageView, TaskView } from './shapes'
+import type {
+  AttemptView,
+  CallRow,
+  FileDiff,
+  HunkView,
+  PatchView,
+  RunEventLike,
+  RunView,
+  Stage,
+  StageView,
+  TaskView,
+} from './shapes'
 
-export type RecordedCall = CallRow & { after_seq: number; model: string; seed: number; template_hash: string; prompt: string; reply: string }
+export type RecordedCall = CallRow & {
+  after_seq: number
+  model: string
+  seed: number
+  template_hash: string
+  prompt: string
+  reply: string
+}
 export type Recorded = {
   number: number
   repository: string
@@ -75,7 +93,14 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
     seq: last.seq,
   }
   for (const { event, at_ms } of log) apply(view, event, at_ms, recorded)
-  if (view.outcome === null) view.stage = view.plan ? 'code' : view.meeting.length > 0 ? 'meeting' : view.candidates.some((one) => one.description) ? 'team' : 'locate'
+  if (view.outcome === null)
+    view.stage = view.plan
+      ? 'code'
+      : view.meeting.length > 0
+        ? 'meeting'
+        : view.candidates.some((one) => one.description)
+          ? 'team'
+          : 'locate'
   else view.stage = 'merge'
   view.stages = order.map((stage): StageView => {
     const own = calls.filter((call) => stageOfStep(call.step) === stage)
@@ -96,7 +121,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
   const task = (id: number): TaskView | undefined => view.tasks.find((one) => one.task.id === id)
   const round = (id: number, number: number): TaskView['rounds'][number] | undefined => {
     const found = task(id)
-    if (found && !found.rounds.some((one) => one.round === number)) found.rounds.push({ round: number, symbols: [], spans: [], attempts: [] })
+    if (found && !found.rounds.some((one) => one.round === number))
+      found.rounds.push({ round: number, symbols: [], spans: [], attempts: [] })
     return found?.rounds.find((one) => one.round === number)
   }
   switch (event.event) {
@@ -104,23 +130,47 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       view.condensed_issue = event.condensed
       break
     case 'candidates_ranked':
-      view.candidates = event.candidates.map((candidate) => ({ candidate, judgement: null, state: { kind: 'waiting' }, description: null }))
+      view.candidates = event.candidates.map((candidate) => ({
+        candidate,
+        judgement: null,
+        state: { kind: 'waiting' },
+        description: null,
+      }))
       view.skipped = event.skipped
       break
     case 'relevance_judged':
       view.candidates = event.judgements.flatMap((judgement) => {
         const found = view.candidates.find((one) => one.candidate.path === judgement.path)
-        return found ? [{ ...found, judgement, state: judgement.kept ? { kind: 'kept' as const } : { kind: 'judged_irrelevant' as const } }] : []
+        return found
+          ? [
+              {
+                ...found,
+                judgement,
+                state: judgement.kept ? { kind: 'kept' as const } : { kind: 'judged_irrelevant' as const },
+              },
+            ]
+          : []
       })
       break
     case 'file_described':
-      view.candidates = view.candidates.map((one) => (one.candidate.path === event.description.path ? { ...one, description: event.description } : one))
+      view.candidates = view.candidates.map((one) =>
+        one.candidate.path === event.description.path ? { ...one, description: event.description } : one,
+      )
       break
     case 'task_declined':
-      view.candidates = view.candidates.map((one) => (one.candidate.path === event.path ? { ...one, state: { kind: 'declined', reason: event.reason } } : one))
+      view.candidates = view.candidates.map((one) =>
+        one.candidate.path === event.path ? { ...one, state: { kind: 'declined', reason: event.reason } } : one,
+      )
       break
     case 'task_defined':
-      view.tasks.push({ task: event.task, developer: null, reviewer: null, rounds: [], outcome: null, base_lines: recorded.files[event.task.path]?.split('\n').length ?? null })
+      view.tasks.push({
+        task: event.task,
+        developer: null,
+        reviewer: null,
+        rounds: [],
+        outcome: null,
+        base_lines: recorded.files[event.task.path]?.split('\n').length ?? null,
+      })
       break
     case 'role_defined':
     case 'role_revised': {
@@ -149,8 +199,24 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     case 'code_failed': {
       const attempt: AttemptView =
         event.event === 'code_written'
-          ? { candidate: event.candidate, fault: event.fault, change: event.change, findings: event.findings, failed: null, verdict: null, diff: recorded.diffs[`${event.task}/${event.round}/${event.candidate}`] ?? '' }
-          : { candidate: event.candidate, fault: '', change: null, findings: [], failed: event.reason, verdict: null, diff: '' }
+          ? {
+              candidate: event.candidate,
+              fault: event.fault,
+              change: event.change,
+              findings: event.findings,
+              failed: null,
+              verdict: null,
+              diff: recorded.diffs[`${event.task}/${event.round}/${event.candidate}`] ?? '',
+            }
+          : {
+              candidate: event.candidate,
+              fault: '',
+              change: null,
+              findings: [],
+              failed: event.reason,
+              verdict: null,
+              diff: '',
+            }
       round(event.task, event.round)?.attempts.push(attempt)
       break
     }
@@ -194,9 +260,15 @@ export function patchView(recorded: Recorded): PatchView {
   const view = fold(recorded)
   const files = readPatch(view.merged?.patch ?? '')
   for (const file of files) {
-    for (const hunk of file.hunks) hunk.tasks = view.tasks.filter((one) => one.task.path === file.path).map((one) => one.task.id)
+    for (const hunk of file.hunks)
+      hunk.tasks = view.tasks.filter((one) => one.task.path === file.path).map((one) => one.task.id)
   }
-  return { files, commit_message: view.merged?.commit_message ?? '', pull_request: view.merged?.pull_request ?? '', branch: `magis/${recorded.number}-${titleOf(recorded.request.issue).toLowerCase().split(/\W+/).slice(0, 4).join('-')}` }
+  return {
+    files,
+    commit_message: view.merged?.commit_message ?? '',
+    pull_request: view.merged?.pull_request ?? '',
+    branch: `magis/${recorded.number}-${titleOf(recorded.request.issue).toLowerCase().split(/\W+/).slice(0, 4).join('-')}`,
+  }
 }
 
 /** A file before and after the recorded patch. */
@@ -230,7 +302,16 @@ function readPatch(patch: string): FileDiff[] {
     } else if (start && file) {
       before = Number(start[1])
       after = Number(start[3])
-      hunk = { number: file.hunks.length, header: start[5] ?? '', old_start: before, old_lines: Number(start[2] ?? 1), new_start: after, new_lines: Number(start[4] ?? 1), lines: [], tasks: [] }
+      hunk = {
+        number: file.hunks.length,
+        header: start[5] ?? '',
+        old_start: before,
+        old_lines: Number(start[2] ?? 1),
+        new_start: after,
+        new_lines: Number(start[4] ?? 1),
+        lines: [],
+        tasks: [],
+      }
       file.hunks.push(hunk)
     } else if (hunk && file && line.startsWith('+')) {
       file.added += 1

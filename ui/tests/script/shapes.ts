@@ -1,7 +1,17 @@
 // Owns the shape of a log's entries as serde writes them, for recorded runs alone; the window never sees a raw log.
 import type * as T from '../../src/ipc/types'
 
-export type { AttemptView, CallRow, FileDiff, HunkView, PatchView, RunView, Stage, StageView, TaskView } from '../../src/ipc/types'
+export type {
+  AttemptView,
+  CallRow,
+  FileDiff,
+  HunkView,
+  PatchView,
+  RunView,
+  Stage,
+  StageView,
+  TaskView,
+} from '../../src/ipc/types'
 
 export type RunEventLike =
   | { event: 'run_started'; request: T.RunRequest; base: T.Base }
@@ -15,7 +25,15 @@ export type RunEventLike =
   | { event: 'spoken'; speech: T.Speech }
   | { event: 'plan_made'; plan: T.Plan }
   | { event: 'lines_chosen'; task: number; round: number; symbols: string[]; spans: T.LineSpan[] }
-  | { event: 'code_written'; task: number; round: number; candidate: number; fault: string; change: T.FileChange; findings: T.Finding[] }
+  | {
+      event: 'code_written'
+      task: number
+      round: number
+      candidate: number
+      fault: string
+      change: T.FileChange
+      findings: T.Finding[]
+    }
   | { event: 'code_failed'; task: number; round: number; candidate: number; reason: string }
   | { event: 'reviewed'; task: number; round: number; candidate: number; verdict: T.Verdict }
   | { event: 'task_closed'; task: number; outcome: T.TaskOutcome }

@@ -1,5 +1,5 @@
-// Owns a patch to the sample repository, written by hand: its first hunk has two parts, its second replaces two lines by three.
-// It is no recorded run's; it fits the files of the recorded runs.
+// Owns a patch to the sample repository, written by hand: its first hunk has two parts, its second replaces two lines
+// by three. It is no recorded run's; it fits the files of the recorded runs.
 export const twoPartPatch = `diff --git a/tally/budget.py b/tally/budget.py
 index 9982bee..e37fc70 100644
 --- a/tally/budget.py

@@ -7,7 +7,9 @@ import { setLanguage } from '../../src/i18n/index.svelte'
 beforeEach(() => setLanguage('en'))
 
 const shown = (agent: 'developer' | 'qa_engineer' | 'manager', name?: string): string | undefined =>
-  render(AgentMark, { agent, ...(name === undefined ? {} : { name }) }).container.textContent?.replace(/\s+/g, ' ').trim()
+  render(AgentMark, { agent, ...(name === undefined ? {} : { name }) })
+    .container.textContent?.replace(/\s+/g, ' ')
+    .trim()
 
 test('the role stands beside a name, and once where the name is the role', () => {
   expect(shown('developer', 'John Doe')).toBe('John Doe Developer')

@@ -7,5 +7,10 @@ class Silent {
 Object.assign(globalThis, {
   ResizeObserver: Silent,
   IntersectionObserver: Silent,
-  matchMedia: (media: string) => ({ media, matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }),
+  matchMedia: (media: string) => ({
+    media,
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  }),
 })

@@ -23,11 +23,17 @@ test('headings, lists, code and tables are read', () => {
 })
 
 test('an indented block of code keeps its lines as they are', () => {
-  expect(readMarkdown('Trace:\n\n    File "a.py"\n\n      raise\n    end\n\nThat is all.')[1]).toEqual({ kind: 'code', language: '', text: 'File "a.py"\n\n  raise\nend' })
+  expect(readMarkdown('Trace:\n\n    File "a.py"\n\n      raise\n    end\n\nThat is all.')[1]).toEqual({
+    kind: 'code',
+    language: '',
+    text: 'File "a.py"\n\n  raise\nend',
+  })
 })
 
 test('HTML, handlers and script addresses stay text', () => {
-  const { container } = render(Markdown, { text: `${hostile}\n\n${hostile}\n\n> ${hostile}\n\n- ${hostile}\n\n\`\`\`html\n${hostile}\n\`\`\`` })
+  const { container } = render(Markdown, {
+    text: `${hostile}\n\n${hostile}\n\n> ${hostile}\n\n- ${hostile}\n\n\`\`\`html\n${hostile}\n\`\`\``,
+  })
   expect(container.querySelectorAll('img, script, b, a, [onclick], [onerror]')).toHaveLength(0)
   expect(container.textContent).toContain('<script>window.acted=1</script>')
 })

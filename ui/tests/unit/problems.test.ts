@@ -11,7 +11,12 @@ import type { Problem } from '../../src/ipc'
 
 afterEach(() => setLanguage('en'))
 
-const over: Problem = { code: 'run_over', message: 'Run 3 is over.', remedy: 'Run it again from a stage.', given: { run: '3' } }
+const over: Problem = {
+  code: 'run_over',
+  message: 'Run 3 is over.',
+  remedy: 'Run it again from a stage.',
+  given: { run: '3' },
+}
 const rust = fileURLToPath(new URL('../../../src-tauri', import.meta.url))
 
 function sources(folder: string): string[] {
@@ -44,7 +49,10 @@ test('what is named stands in the sentence as it is', () => {
 })
 
 test('every code with a sentence is one that Rust tells', () => {
-  const text = [...sources(join(rust, 'src')), ...['magis-repo', 'magis-store'].flatMap((crate) => sources(join(rust, 'crates', crate, 'src')))].join('\n')
+  const text = [
+    ...sources(join(rust, 'src')),
+    ...['magis-repo', 'magis-store'].flatMap((crate) => sources(join(rust, 'crates', crate, 'src'))),
+  ].join('\n')
   expect(Object.keys(zh_hans).filter((code) => !text.includes(`"${code}"`))).toEqual([])
 })
 

@@ -26,12 +26,16 @@ test('both languages have the same keys', () => {
 })
 
 test('no sentence is empty', () => {
-  const empty = [...Object.entries(english), ...Object.entries(chinese)].filter(([, sentence]) => sentence.trim() === '')
+  const empty = [...Object.entries(english), ...Object.entries(chinese)].filter(
+    ([, sentence]) => sentence.trim() === '',
+  )
   expect(empty).toEqual([])
 })
 
 test('a sentence has the same names in braces in both languages', () => {
-  const differing = Object.keys(english).filter((key) => names(english[key] ?? '').join() !== names(chinese[key] ?? '').join())
+  const differing = Object.keys(english).filter(
+    (key) => names(english[key] ?? '').join() !== names(chinese[key] ?? '').join(),
+  )
   expect(differing).toEqual([])
 })
 
@@ -40,13 +44,21 @@ test('every key is used', () => {
   // Keys made at run time: `stage.${stage}`, and the two forms of a counted sentence by their stem.
   const stems = [...text.matchAll(/`([\w.]+\.)\$\{/g)].map((match) => match[1] ?? '')
   const used = (key: string): boolean =>
-    text.includes(`'${key}'`) || text.includes(`\`${key}\``) || stems.some((stem) => key.startsWith(stem)) || (/\.(one|other)$/.test(key) && (text.includes(`'${key.replace(/\.(one|other)$/, '')}'`) || stems.some((stem) => key.startsWith(stem))))
+    text.includes(`'${key}'`) ||
+    text.includes(`\`${key}\``) ||
+    stems.some((stem) => key.startsWith(stem)) ||
+    (/\.(one|other)$/.test(key) &&
+      (text.includes(`'${key.replace(/\.(one|other)$/, '')}'`) || stems.some((stem) => key.startsWith(stem))))
   expect(Object.keys(english).filter((key) => !used(key))).toEqual([])
 })
 
 test('nothing is shouted, sparkled or called AI', () => {
-  const loud = Object.entries({ ...english }).filter(([, sentence]) => /!|\bAI\b|\p{Extended_Pictographic}/u.test(sentence))
-  const loudToo = Object.entries({ ...chinese }).filter(([, sentence]) => /[!！]|\bAI\b|人工智能|\p{Extended_Pictographic}/u.test(sentence))
+  const loud = Object.entries({ ...english }).filter(([, sentence]) =>
+    /!|\bAI\b|\p{Extended_Pictographic}/u.test(sentence),
+  )
+  const loudToo = Object.entries({ ...chinese }).filter(([, sentence]) =>
+    /[!！]|\bAI\b|人工智能|\p{Extended_Pictographic}/u.test(sentence),
+  )
   expect([...loud, ...loudToo]).toEqual([])
 })
 

@@ -2,12 +2,21 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { Fault, problemOf } from '../../src/ipc/ipc'
 
-const tauri = vi.hoisted(() => ({ asked: [] as [string, unknown][], listeners: new Map<string, (event: unknown) => void>(), answer: (): Promise<unknown> => Promise.resolve(null) }))
+const tauri = vi.hoisted(() => ({
+  asked: [] as [string, unknown][],
+  listeners: new Map<string, (event: unknown) => void>(),
+  answer: (): Promise<unknown> => Promise.resolve(null),
+}))
 const invoke = (name: string, given: unknown): Promise<unknown> => {
   tauri.asked.push([name, given])
   return tauri.answer()
 }
-vi.mock('@tauri-apps/api/core', () => ({ invoke: (name: string, given: unknown) => invoke(name, given), Channel: class { onmessage: ((news: unknown) => void) | null = null } }))
+vi.mock('@tauri-apps/api/core', () => ({
+  invoke: (name: string, given: unknown) => invoke(name, given),
+  Channel: class {
+    onmessage: ((news: unknown) => void) | null = null
+  },
+}))
 vi.mock('@tauri-apps/api/event', () => ({
   listen: async (name: string, handler: (event: unknown) => void) => {
     tauri.listeners.set(name, handler)
@@ -33,9 +42,17 @@ test('a problem from Rust is thrown with its sentence and remedy', async () => {
 
 test('what Tauri itself refuses is a problem, too', async () => {
   tauri.answer = () => Promise.reject('command not allowed')
-  expect(problemOf(await ipc.models().catch((error: unknown) => error))).toEqual({ code: 'ipc', message: 'command not allowed', remedy: null })
+  expect(problemOf(await ipc.models().catch((error: unknown) => error))).toEqual({
+    code: 'ipc',
+    message: 'command not allowed',
+    remedy: null,
+  })
   tauri.answer = () => Promise.reject(new Error('no window'))
-  expect(problemOf(await ipc.models().catch((error: unknown) => error))).toEqual({ code: 'ipc', message: 'no window', remedy: null })
+  expect(problemOf(await ipc.models().catch((error: unknown) => error))).toEqual({
+    code: 'ipc',
+    message: 'no window',
+    remedy: null,
+  })
 })
 
 test('a command gets its arguments by the names Rust knows', async () => {
@@ -59,14 +76,18 @@ test('a run that cannot be followed says so as news', async () => {
   expect(news).toEqual({ kind: 'problem', problem: { code: 'no_run', message: 'There is no run 9.', remedy: null } })
 })
 
-test('what is dragged is told in the page\'s own pixels, until nobody listens', async () => {
+test("what is dragged is told in the page's own pixels, until nobody listens", async () => {
   vi.stubGlobal('devicePixelRatio', 2)
   const told: unknown[] = []
   const stop = ipc.onDrop((news) => told.push(news))
   tauri.listeners.get('enter')?.({ payload: { paths: ['/a'], position: { x: 10, y: 20 } } })
   tauri.listeners.get('drop')?.({ payload: { paths: ['/a'], position: { x: 30, y: 40 } } })
   tauri.listeners.get('leave')?.({ payload: null })
-  expect(told).toEqual([{ kind: 'over', x: 5, y: 10 }, { kind: 'dropped', paths: ['/a'], x: 15, y: 20 }, { kind: 'left' }])
+  expect(told).toEqual([
+    { kind: 'over', x: 5, y: 10 },
+    { kind: 'dropped', paths: ['/a'], x: 15, y: 20 },
+    { kind: 'left' },
+  ])
   stop()
   await vi.waitFor(() => expect(tauri.listeners.size).toBe(0))
   vi.unstubAllGlobals()

@@ -7,8 +7,12 @@ let stop = (): void => undefined
 afterEach(() => stop())
 
 test('what turns or hides is written as its number', () => {
-  expect(visible('access != "user\u202e \u2066// admin\u2069 \u2066"')).toBe('access != "user⟨U+202E⟩ ⟨U+2066⟩// admin⟨U+2069⟩ ⟨U+2066⟩"')
-  expect(visible('is\u200bAdmin \u061c\u200e\u200f\ufeff \x1b[2J \x9b')).toBe('is⟨U+200B⟩Admin ⟨U+061C⟩⟨U+200E⟩⟨U+200F⟩⟨U+FEFF⟩ ⟨U+001B⟩[2J ⟨U+009B⟩')
+  expect(visible('access != "user\u202e \u2066// admin\u2069 \u2066"')).toBe(
+    'access != "user⟨U+202E⟩ ⟨U+2066⟩// admin⟨U+2069⟩ ⟨U+2066⟩"',
+  )
+  expect(visible('is\u200bAdmin \u061c\u200e\u200f\ufeff \x1b[2J \x9b')).toBe(
+    'is⟨U+200B⟩Admin ⟨U+061C⟩⟨U+200E⟩⟨U+200F⟩⟨U+FEFF⟩ ⟨U+001B⟩[2J ⟨U+009B⟩',
+  )
   expect(visible('tag \u{e0041}')).toBe('tag ⟨U+E0041⟩')
 })
 
@@ -22,7 +26,11 @@ test('in code it is a piece of its own with a title, and the colours around it s
   const text = 'if x: # \u202e go'
   const colours = await coloursOf('a.py', text, () => false)
   const pieces = piecesOf(text, colours?.get(1) ?? [], [], [])
-  expect(pieces.find((piece) => piece.unseen !== undefined)).toMatchObject({ text: 'U+202E', name: 'unseen-character', unseen: 'U+202E' })
+  expect(pieces.find((piece) => piece.unseen !== undefined)).toMatchObject({
+    text: 'U+202E',
+    name: 'unseen-character',
+    unseen: 'U+202E',
+  })
   expect(pieces.map((piece) => piece.text).join('')).toBe('if x: # U+202E go')
   expect(pieces[0]?.name).toBe('tok-keyword')
 })
@@ -37,5 +45,9 @@ test('the page is kept visible as it changes, and what is typed is not touched',
   document.body.append(late)
   if (p?.firstChild) (p.firstChild as Text).data = '\u200e'
   await Promise.resolve()
-  expect([late.textContent, late.querySelector('span')?.getAttribute('aria-label'), p?.textContent]).toEqual(['⟨U+2066⟩', 'l⟨U+2066⟩', '⟨U+200E⟩'])
+  expect([late.textContent, late.querySelector('span')?.getAttribute('aria-label'), p?.textContent]).toEqual([
+    '⟨U+2066⟩',
+    'l⟨U+2066⟩',
+    '⟨U+200E⟩',
+  ])
 })

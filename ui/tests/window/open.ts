@@ -1,5 +1,5 @@
-// Owns the tests' browser: the scripted build on a loopback address, Debian's Chromium, and the ways to a scene and a screen.
-// It asserts nothing.
+// Owns the tests' browser: the scripted build on a loopback address, Debian's Chromium, and the ways to a scene and a
+// screen. It asserts nothing.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { extname, join, relative } from 'node:path'
@@ -8,10 +8,22 @@ import { chromium, type Browser, type Locator, type Page } from 'playwright-core
 import type { SceneName } from '../script/scenes'
 
 const built = fileURLToPath(new URL('../../dist-scripted', import.meta.url))
-const kinds: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.woff2': 'font/woff2', '.svg': 'image/svg+xml' }
+const kinds: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.woff2': 'font/woff2',
+  '.svg': 'image/svg+xml',
+}
 
 export type Ground = { browser: Browser; address: string; close: () => Promise<void> }
-export type Look = { scene?: SceneName; theme?: 'light' | 'dark'; language?: 'en' | 'zh_hans'; width?: number; height?: number }
+export type Look = {
+  scene?: SceneName
+  theme?: 'light' | 'dark'
+  language?: 'en' | 'zh_hans'
+  width?: number
+  height?: number
+}
 
 export async function ground(): Promise<Ground> {
   if (!existsSync(join(built, 'index.html'))) throw new Error('the scripted build is missing: npm run build:scripted')
@@ -21,13 +33,23 @@ export async function ground(): Promise<Ground> {
     const { pathname } = new URL(request.url ?? '/', 'http://x')
     const path = pathname === '/' ? '/index.html' : decodeURIComponent(pathname)
     const content = files.get(path)
-    if (content) response.writeHead(200, { 'content-type': kinds[extname(path)] ?? 'application/octet-stream' }).end(content)
+    if (content)
+      response.writeHead(200, { 'content-type': kinds[extname(path)] ?? 'application/octet-stream' }).end(content)
     else response.writeHead(404).end()
   })
   const address = await listening(server)
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--font-render-hinting=none'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--font-render-hinting=none',
+    ],
   })
   return {
     browser,
@@ -70,10 +92,19 @@ export async function open(on: Ground, look: Look = {}): Promise<{ page: Page; e
     if (message.type() === 'error') errors.push(message.text())
   })
   page.on('request', (request) => {
-    if (!request.url().startsWith(on.address) && !request.url().startsWith('data:') && !request.url().startsWith('blob:')) errors.push(`asked for ${request.url()}`)
+    if (
+      !request.url().startsWith(on.address) &&
+      !request.url().startsWith('data:') &&
+      !request.url().startsWith('blob:')
+    )
+      errors.push(`asked for ${request.url()}`)
   })
   await page.clock.setFixedTime(new Date('2026-11-21T17:00:00Z'))
-  const query = new URLSearchParams({ scene: look.scene ?? 'usual', theme: look.theme ?? 'light', language: look.language ?? 'en' })
+  const query = new URLSearchParams({
+    scene: look.scene ?? 'usual',
+    theme: look.theme ?? 'light',
+    language: look.language ?? 'en',
+  })
   await page.goto(`${on.address}/?${query.toString()}`)
   await page.waitForSelector('main')
   await page.evaluate(() => document.fonts.ready)
@@ -81,7 +112,14 @@ export async function open(on: Ground, look: Look = {}): Promise<{ page: Page; e
 }
 
 export type Place = 'solve' | 'runs' | 'memory' | 'models' | 'settings' | 'repositories'
-const keys: Record<Place, string> = { solve: 'Control+1', runs: 'Control+2', memory: 'Control+3', models: 'Control+4', settings: 'Control+5', repositories: 'Control+6' }
+const keys: Record<Place, string> = {
+  solve: 'Control+1',
+  runs: 'Control+2',
+  memory: 'Control+3',
+  models: 'Control+4',
+  settings: 'Control+5',
+  repositories: 'Control+6',
+}
 
 export async function go(page: Page, place: Place): Promise<void> {
   await page.keyboard.press(keys[place])
@@ -131,7 +169,10 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'start-fetching',
     look: { scene: 'first' },
     to: async (page) => {
-      await page.locator('main button', { hasText: /Download|下载/ }).first().click()
+      await page
+        .locator('main button', { hasText: /Download|下载/ })
+        .first()
+        .click()
       await settled(page)
     },
   },
@@ -139,7 +180,10 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'start-sample',
     look: { scene: 'first' },
     to: async (page) => {
-      await page.locator('main button', { hasText: /Download|下载/ }).first().click()
+      await page
+        .locator('main button', { hasText: /Download|下载/ })
+        .first()
+        .click()
       await page.evaluate(() => window.magis.fetched('qwen2.5-coder-1.5b'))
       await page.locator('main button', { hasText: /Use the sample|使用示例/ }).click()
       await settled(page)
@@ -231,7 +275,10 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'remove-model',
     to: async (page) => {
       await go(page, 'models')
-      await page.getByRole('button', { name: /Qwen2\.5-Coder 1\.5B/ }).and(page.locator('[aria-haspopup=menu]')).press('Enter')
+      await page
+        .getByRole('button', { name: /Qwen2\.5-Coder 1\.5B/ })
+        .and(page.locator('[aria-haspopup=menu]'))
+        .press('Enter')
       await focusWithin(page.getByRole('menu'))
       await page.keyboard.press('End')
       await page.keyboard.press('Enter')
@@ -275,7 +322,10 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: `settings-${name}`,
     to: async (page: Page): Promise<void> => {
       await go(page, 'settings')
-      await page.locator('main nav button').nth(at + 1).click()
+      await page
+        .locator('main nav button')
+        .nth(at + 1)
+        .click()
       await settled(page)
     },
   })),

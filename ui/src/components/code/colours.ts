@@ -1,5 +1,5 @@
-// Syntax colours for lines of text outside an editor: parses a whole text in slices of a few milliseconds and keeps, for
-// each line, the stretches that have a class. It draws nothing and touches no document.
+// Syntax colours for lines of text outside an editor: parses a whole text in slices of a few milliseconds and keeps,
+// for each line, the stretches that have a class. It draws nothing and touches no document.
 import { classHighlighter, highlightTree } from '@lezer/highlight'
 import { numberOf, unseenIn } from '../visible'
 import { languageOf } from './languages'
@@ -17,7 +17,9 @@ export type LineColours = ReadonlyMap<number, readonly Coloured[]>
 const LONGEST = 600_000
 const SLICE_MS = 6
 
-/** The colours of `text`, or null where the language is unknown, the text too long, or `given up` says so in between. */
+/**
+ * The colours of `text`, or null where the language is unknown, the text too long, or `given up` says so in between.
+ */
 export async function coloursOf(path: string, text: string, givenUp: () => boolean): Promise<LineColours | null> {
   if (text.length > LONGEST) return null
   const language = await languageOf(path)
@@ -59,7 +61,10 @@ export async function coloursOf(path: string, text: string, givenUp: () => boole
   return lines
 }
 
-/** What a text that was cut out of a file has to be preceded by, for its beginning to lie inside a string or comment as it did there. */
+/**
+ * What a text that was cut out of a file has to be preceded by, for its beginning to lie inside a string or comment as
+ * it did there.
+ */
 function opening(path: string, text: string): string {
   if (/\.pyi?$/.test(path)) {
     const quote = /"""|'''/.exec(text)
@@ -69,7 +74,8 @@ function opening(path: string, text: string): string {
     return before === '' || before.endsWith(':') ? '' : `${quote[0]}\n`
   }
   const closing = text.indexOf('*/')
-  if (closing < 0 || !/\.([cm]?[jt]sx?|rs|go|java|kt|c|h|cc|cpp|cxx|hpp|hh|css|scss|cs|scala|dart|swift)$/.test(path)) return ''
+  if (closing < 0 || !/\.([cm]?[jt]sx?|rs|go|java|kt|c|h|cc|cpp|cxx|hpp|hh|css|scss|cs|scala|dart|swift)$/.test(path))
+    return ''
   const first = text.indexOf('/*')
   return first < 0 || first > closing ? '/*\n' : ''
 }
@@ -96,7 +102,8 @@ export function piecesOf(
   finds: readonly Span[],
 ): Piece[] {
   const hidden = unseenIn(text)
-  if (colours.length + marks.length + finds.length + hidden.length === 0) return [{ text, name: '', marked: false, found: false }]
+  if (colours.length + marks.length + finds.length + hidden.length === 0)
+    return [{ text, name: '', marked: false, found: false }]
   const cuts = new Set<number>([0, text.length])
   for (const list of [colours, marks, finds, hidden]) {
     for (const { from, to } of list) {
@@ -114,7 +121,8 @@ export function piecesOf(
     const from = places[i] ?? 0
     const piece = text.slice(from, places[i + 1])
     const own = { marked: mark(from) !== null, found: find(from) !== null }
-    if (unseen(from) !== null) pieces.push({ ...own, text: numberOf(piece), name: 'unseen-character', unseen: numberOf(piece) })
+    if (unseen(from) !== null)
+      pieces.push({ ...own, text: numberOf(piece), name: 'unseen-character', unseen: numberOf(piece) })
     else pieces.push({ ...own, text: piece, name: colour(from)?.name ?? '' })
   }
   return pieces

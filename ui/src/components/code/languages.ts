@@ -26,7 +26,10 @@ const json: Load = async () => (await import('@codemirror/lang-json')).jsonLangu
 const css: Load = async () => (await import('@codemirror/lang-css')).cssLanguage
 /** The parser that reads issues and summaries knows Markdown already. */
 const markdown: Load = async () => {
-  const [{ Language: Made, defineLanguageFacet }, { GFM, parser }] = await Promise.all([import('@codemirror/language'), import('@lezer/markdown')])
+  const [{ Language: Made, defineLanguageFacet }, { GFM, parser }] = await Promise.all([
+    import('@codemirror/language'),
+    import('@lezer/markdown'),
+  ])
   return new Made(defineLanguageFacet(), parser.configure(GFM), [], 'markdown')
 }
 

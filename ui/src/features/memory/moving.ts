@@ -22,7 +22,13 @@ export async function importMemory(repo: RepoId): Promise<void> {
     const path = await ipc.pickFile(t('memory.import'), [ENDING])
     if (path === null) return
     const taken = await ipc.importMemory(repo, path)
-    app.say(t('memory.import.done', { added: number(taken.added), replaced: number(taken.replaced), kept: number(taken.kept) }))
+    app.say(
+      t('memory.import.done', {
+        added: number(taken.added),
+        replaced: number(taken.replaced),
+        kept: number(taken.kept),
+      }),
+    )
   } catch (thrown) {
     app.fail(thrown)
   }

@@ -1,11 +1,21 @@
-// Owns the shapes of memory's picture: a tree of folders from paths, and rectangles for it, squarified (Bruls, Huizing, van Wijk 2000).
-// It knows bytes and states, no colours and no elements.
+// Owns the shapes of memory's picture: a tree of folders from paths, and rectangles for it, squarified (Bruls, Huizing,
+// van Wijk 2000). It knows bytes and states, no colours and no elements.
 import type { MemoryCounts, MemoryFile } from '../../ipc'
 
-export type Node = { name: string; path: string; bytes: number; file: MemoryFile | null; children: Node[]; counts: MemoryCounts }
+export type Node = {
+  name: string
+  path: string
+  bytes: number
+  file: MemoryFile | null
+  children: Node[]
+  counts: MemoryCounts
+}
 export type Tile = { node: Node; x: number; y: number; width: number; height: number }
 
-/** The folders and files under a root whose path is the empty text; a folder that holds one folder alone is joined with it. */
+/**
+ * The folders and files under a root whose path is the empty text; a folder that holds one folder alone is joined with
+ * it.
+ */
 export function treeOf(files: readonly MemoryFile[]): Node {
   const root: Node = empty('', '')
   const known = new Map<string, Node>()
@@ -87,7 +97,9 @@ function summed(node: Node): Node {
 
 function joined(node: Node): Node {
   const [only] = node.children
-  return node.children.length === 1 && only && only.file === null ? { ...only, name: `${node.name}/${only.name}` } : node
+  return node.children.length === 1 && only && only.file === null
+    ? { ...only, name: `${node.name}/${only.name}` }
+    : node
 }
 
 function worst(row: readonly Node[], side: number, scale: number): number {

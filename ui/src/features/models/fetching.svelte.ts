@@ -1,4 +1,5 @@
-// Owns the fetches under way: their progress stays while other screens are shown. Rust does the fetching; nothing begins without a person's click.
+// Owns the fetches under way: their progress stays while other screens are shown. Rust does the fetching; nothing
+// begins without a person's click.
 import { app } from '../../app/state.svelte'
 import { ipc, problemOf, type Problem } from '../../ipc'
 

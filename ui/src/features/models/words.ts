@@ -1,4 +1,5 @@
-// Owns the short sentences about a model that several places show: what it is good for, whether it fits, and how fast it is here.
+// Owns the short sentences about a model that several places show: what it is good for, whether it fits, and how fast
+// it is here.
 import { bytes, number } from '../../i18n/format'
 import { language, t } from '../../i18n/index.svelte'
 import { zh_hans } from '../../i18n/zh_hans/catalog'
@@ -18,13 +19,18 @@ export function fitText(fit: ModelFit): string {
 /** What a model is good for, in the language in force where it has a sentence. */
 export function goodFor(model: ModelRow): string {
   // A person's own file may have any name, such as that of a property that every object has.
-  return (language() === 'zh_hans' && Object.hasOwn(zh_hans, model.id) ? zh_hans[model.id] : undefined) ?? model.good_for
+  return (
+    (language() === 'zh_hans' && Object.hasOwn(zh_hans, model.id) ? zh_hans[model.id] : undefined) ?? model.good_for
+  )
 }
 
 export function speedText(model: ModelRow): string {
   const measured = model.measured
   if (measured === null) return t('models.speed.unknown')
-  return t('models.speed', { read: number(measured.read_tokens_per_second), write: number(measured.write_tokens_per_second, 1) })
+  return t('models.speed', {
+    read: number(measured.read_tokens_per_second),
+    write: number(measured.write_tokens_per_second, 1),
+  })
 }
 
 /** Host of an address, for saying where something is fetched from; the whole text where it is no address. */

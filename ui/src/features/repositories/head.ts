@@ -1,4 +1,5 @@
-// Owns how a repository's HEAD is written (a branch by its name, a commit by its first letters), how its index stands to it and what that leaves out. It reads no repository.
+// Owns how a repository's HEAD is written (a branch by its name, a commit by its first letters), how its index stands
+// to it and what that leaves out. It reads no repository.
 import type { HeadView, IndexView, UnreadableFiles, WatchedIndex } from '../../ipc'
 import { number } from '../../i18n/format'
 import { t, tn } from '../../i18n/index.svelte'

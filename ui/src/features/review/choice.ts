@@ -145,7 +145,10 @@ export function linesOf(text: string): string[] {
 /** The most lines of a file for which decisions about lines are read back from its text. */
 const READ_BACK_LIMIT = 20_000
 
-/** Which changes stand in `text`, if nothing else does: the places of `text` that each line of the diff may have reached. */
+/**
+ * Which changes stand in `text`, if nothing else does: the places of `text` that each line of the diff may have
+ * reached.
+ */
 function readTaken(file: FileDiff, text: string, before: string, after: string): Set<LineKey> | null {
   interface Item {
     readonly text: string

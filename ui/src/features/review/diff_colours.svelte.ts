@@ -30,8 +30,14 @@ export class DiffColours {
     const whole = await texts().catch(() => null)
     const sides: Sides =
       whole === null
-        ? { after: await coloursOfHunks(file, file.path, 'new', givenUp), before: await coloursOfHunks(file, oldPath, 'old', givenUp) }
-        : { after: await coloursOf(file.path, whole.after, givenUp), before: await coloursOf(oldPath, whole.before, givenUp) }
+        ? {
+            after: await coloursOfHunks(file, file.path, 'new', givenUp),
+            before: await coloursOfHunks(file, oldPath, 'old', givenUp),
+          }
+        : {
+            after: await coloursOf(file.path, whole.after, givenUp),
+            before: await coloursOf(oldPath, whole.before, givenUp),
+          }
     if (!this.#closed) this.#known = new Map(this.#known).set(file.path, sides)
   }
 
@@ -41,7 +47,12 @@ export class DiffColours {
 }
 
 /** Colours of one side of a file, each hunk read by itself: all there is of a run that was made on another machine. */
-async function coloursOfHunks(file: FileDiff, path: string, side: 'old' | 'new', givenUp: () => boolean): Promise<LineColours | null> {
+async function coloursOfHunks(
+  file: FileDiff,
+  path: string,
+  side: 'old' | 'new',
+  givenUp: () => boolean,
+): Promise<LineColours | null> {
   const lines = new Map<number, readonly Coloured[]>()
   for (const hunk of file.hunks) {
     const shown = hunk.lines.filter((line: DiffLine) => line[side] !== null)

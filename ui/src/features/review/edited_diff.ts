@@ -1,5 +1,6 @@
-// The diff between a file's base version and the text a person wrote, in the form of the patch's own files: the shortest edit
-// script by lines (E. W. Myers, "An O(ND) difference algorithm and its variations", 1986). It knows no decisions.
+// The diff between a file's base version and the text a person wrote, in the form of the patch's own files: the
+// shortest edit script by lines (E. W. Myers, "An O(ND) difference algorithm and its variations", 1986). It knows no
+// decisions.
 import type { DiffLine, FileDiff, HunkView } from '../../ipc'
 import { linesOf } from './choice'
 
@@ -32,7 +33,11 @@ export function lineDiff(before: readonly string[], after: readonly string[]): D
     tail += 1
   }
   const kinds = script(before.slice(head, before.length - tail), after.slice(head, after.length - tail))
-  const all = [...Array<DiffLine['kind']>(head).fill('context'), ...kinds, ...Array<DiffLine['kind']>(tail).fill('context')]
+  const all = [
+    ...Array<DiffLine['kind']>(head).fill('context'),
+    ...kinds,
+    ...Array<DiffLine['kind']>(tail).fill('context'),
+  ]
   let old = 0
   let fresh = 0
   return all.map((kind) => {

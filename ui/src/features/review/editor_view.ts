@@ -5,7 +5,14 @@ import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/
 import { goToNextChunk, goToPreviousChunk, MergeView, unifiedMergeView } from '@codemirror/merge'
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
 import { EditorState, type Extension } from '@codemirror/state'
-import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
 import { classHighlighter } from '@lezer/highlight'
 import { languageOf } from '../../components/code/languages'
 import { ALL_UNSEEN, numberOf } from '../../components/visible'
@@ -110,7 +117,9 @@ const LOOK = EditorView.theme({
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--added-soft) !important' },
   '.cm-deletedChunk, .cm-deletedLine': { backgroundColor: 'var(--removed-soft) !important' },
   // Underlined, not filled: colours of code are read well on the soft ground alone.
-  '.cm-changedText': { background: 'linear-gradient(var(--added), var(--added)) bottom / 100% 1.5px no-repeat !important' },
+  '.cm-changedText': {
+    background: 'linear-gradient(var(--added), var(--added)) bottom / 100% 1.5px no-repeat !important',
+  },
   '.cm-deletedText, .cm-deletedChunk .cm-deletedText': {
     background: 'linear-gradient(var(--removed), var(--removed)) bottom / 100% 1.5px no-repeat !important',
   },

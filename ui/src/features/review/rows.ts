@@ -1,5 +1,5 @@
-// The rows a diff is drawn from, unified or side by side, for any number of files: plain data with known heights, so that
-// only what is visible is drawn. It draws nothing.
+// The rows a diff is drawn from, unified or side by side, for any number of files: plain data with known heights, so
+// that only what is visible is drawn. It draws nothing.
 import type { ConflictView, DiffLine, FileDiff, HunkView } from '../../ipc'
 
 export type Layout = 'unified' | 'split'

@@ -1,8 +1,15 @@
-// The files of a patch as folders and files, a folder with one folder in it joined to it. Plain data; FileTree.svelte draws it.
+// The files of a patch as folders and files, a folder with one folder in it joined to it. Plain data; FileTree.svelte
+// draws it.
 import type { FileDiff } from '../../ipc'
 
 export type TreeRow =
-  | { readonly kind: 'folder'; readonly name: string; readonly path: string; readonly depth: number; readonly folded: boolean }
+  | {
+      readonly kind: 'folder'
+      readonly name: string
+      readonly path: string
+      readonly depth: number
+      readonly folded: boolean
+    }
   | { readonly kind: 'file'; readonly name: string; readonly file: number; readonly depth: number }
 
 interface Folder {

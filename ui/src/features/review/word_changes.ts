@@ -1,4 +1,5 @@
-// Which part of a changed line differs from its counterpart. Lines that share little are left unmarked. No colours here.
+// Which part of a changed line differs from its counterpart. Lines that share little are left unmarked. No colours
+// here.
 import type { HunkView } from '../../ipc'
 
 export interface Stretch {
@@ -47,8 +48,7 @@ export function compare(left: string, right: string): { left: Stretch[]; right: 
   for (let i = a.length - 1; i >= 0; i -= 1) {
     for (let j = b.length - 1; j >= 0; j -= 1) {
       const word = a[i] ?? ''
-      table[i * width + j] =
-        word === b[j] ? cell(i + 1, j + 1) + word.length : Math.max(cell(i + 1, j), cell(i, j + 1))
+      table[i * width + j] = word === b[j] ? cell(i + 1, j + 1) + word.length : Math.max(cell(i + 1, j), cell(i, j + 1))
     }
   }
   if (cell(0, 0) < ALIKE * Math.max(left.length, right.length)) return null

@@ -1,5 +1,5 @@
-// What two runs have in common and where they differ: candidates, tasks, files of the patch, costs. Plain data; Compare.svelte
-// draws it. It loads nothing.
+// What two runs have in common and where they differ: candidates, tasks, files of the patch, costs. Plain data;
+// Compare.svelte draws it. It loads nothing.
 import type { CandidateView, FileDiff, RunView, Stage, TaskView } from '../../ipc'
 import { readPatch } from '../review/unified'
 

@@ -1,7 +1,25 @@
 // The list of runs as the window holds it: what is asked for, the pages read so far, what is chosen. It draws nothing.
 // The list comes newest first; another order or groups need all rows, which are then read page by page.
-import { ipc, problemOf, type Problem, type RepoId, type RunHitView, type RunId, type RunListFilter, type RunStatus } from '../../ipc'
-import { grouped, NEWEST_FIRST, sameSort, sorted, type Grouping, type ListRow, type Sort, type SortKey } from './listing'
+import {
+  ipc,
+  problemOf,
+  type Problem,
+  type RepoId,
+  type RunHitView,
+  type RunId,
+  type RunListFilter,
+  type RunStatus,
+} from '../../ipc'
+import {
+  grouped,
+  NEWEST_FIRST,
+  sameSort,
+  sorted,
+  type Grouping,
+  type ListRow,
+  type Sort,
+  type SortKey,
+} from './listing'
 
 export interface Filters {
   readonly text: string
@@ -80,7 +98,16 @@ export class RunsList {
   remember(run: RunId | null): Remembered {
     // A list that needs all rows is not shown in part.
     const hits = this.needsAll ? [] : this.hits.slice(0, FIRST_PAGE)
-    return { filters: this.filters, sort: this.sort, grouping: this.grouping, folded: this.folded, run, hits, total: this.total, more: hits.length < this.total }
+    return {
+      filters: this.filters,
+      sort: this.sort,
+      grouping: this.grouping,
+      folded: this.folded,
+      run,
+      hits,
+      total: this.total,
+      more: hits.length < this.total,
+    }
   }
 
   setFilters(change: Partial<Filters>): void {
@@ -90,7 +117,10 @@ export class RunsList {
   }
 
   sortBy(key: SortKey): void {
-    this.sort = this.sort.key === key ? { key, down: !this.sort.down } : { key, down: key !== 'title' && key !== 'repository' && key !== 'model' }
+    this.sort =
+      this.sort.key === key
+        ? { key, down: !this.sort.down }
+        : { key, down: key !== 'title' && key !== 'repository' && key !== 'model' }
     if (this.needsAll) void this.readAll()
   }
 

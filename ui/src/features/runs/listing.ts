@@ -1,12 +1,19 @@
 // The order and the groups of the table of runs, as plain data. It loads nothing and draws nothing.
 import type { RunHitView, RunRow } from '../../ipc'
 
-export type SortKey = 'created' | 'title' | 'repository' | 'status' | 'files' | 'changes' | 'model' | 'duration' | 'tokens'
+export type SortKey =
+  'created' | 'title' | 'repository' | 'status' | 'files' | 'changes' | 'model' | 'duration' | 'tokens'
 export type Sort = { readonly key: SortKey; readonly down: boolean }
 export type Grouping = 'none' | 'repository' | 'day'
 
 export type ListRow =
-  | { readonly kind: 'group'; readonly name: string; readonly at_ms: number; readonly count: number; readonly folded: boolean }
+  | {
+      readonly kind: 'group'
+      readonly name: string
+      readonly at_ms: number
+      readonly count: number
+      readonly folded: boolean
+    }
   | { readonly kind: 'run'; readonly hit: RunHitView }
 
 /** The order the list comes in; sorting by it needs no more rows than are shown. */
@@ -24,7 +31,10 @@ export function sorted(hits: readonly RunHitView[], sort: Sort, locale: string):
   return [...hits].sort((a, b) => sign * compare(a.run, b.run, words) || b.run.created_at_ms - a.run.created_at_ms)
 }
 
-/** Rows with a head above each group, and of a folded group the head alone. Groups stand in the order in which their first run stands. */
+/**
+ * Rows with a head above each group, and of a folded group the head alone. Groups stand in the order in which their
+ * first run stands.
+ */
 export function grouped(
   hits: readonly RunHitView[],
   grouping: Grouping,

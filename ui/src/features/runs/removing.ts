@@ -1,4 +1,5 @@
-// Deleting a run from its own screen: back to the list, with a way to have it back. The list deletes several at once by itself.
+// Deleting a run from its own screen: back to the list, with a way to have it back. The list deletes several at once by
+// itself.
 import { tick } from 'svelte'
 import { app } from '../../app/state.svelte'
 import { t } from '../../i18n/index.svelte'
@@ -10,7 +11,10 @@ export async function removeRun(run: RunId, title: string): Promise<void> {
     app.go({ name: 'runs', view: { kind: 'list' } })
     // The screen that goes takes the messages of its own with it.
     await tick()
-    app.say([t('runs.deleted', { title }), note].join(' '), { sticky: true, action: { label: t('common.undo'), run: () => void bringBack(ticket) } })
+    app.say([t('runs.deleted', { title }), note].join(' '), {
+      sticky: true,
+      action: { label: t('common.undo'), run: () => void bringBack(ticket) },
+    })
   } catch (thrown) {
     app.fail(thrown)
   }

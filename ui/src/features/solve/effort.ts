@@ -39,9 +39,14 @@ export function titleOf(issue: string): string {
   return ''
 }
 
-/** The line as it reads where inline code is not drawn: without the backticks around code. One that closes nothing stays. */
+/**
+ * The line as it reads where inline code is not drawn: without the backticks around code. One that closes nothing
+ * stays.
+ */
 export function withoutCodeMarks(line: string): string {
-  return line.replace(/(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)/g, (_, _marks: string, code: string) => (/^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code))
+  return line.replace(/(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)/g, (_, _marks: string, code: string) =>
+    /^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code,
+  )
 }
 
 /** Why an issue would be refused, before it is sent. */

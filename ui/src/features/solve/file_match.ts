@@ -1,7 +1,11 @@
-// Which paths fit what was typed: all its words must occur, a hit in the file's name counts more than one in its folders.
+// Which paths fit what was typed: all its words must occur, a hit in the file's name counts more than one in its
+// folders.
 
 export function matches(files: readonly string[], typed: string, most: number): string[] {
-  const words = typed.toLowerCase().split(/\s+/).filter((word) => word !== '')
+  const words = typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
   if (words.length === 0) return []
   const found: { path: string; score: number }[] = []
   for (const path of files) {

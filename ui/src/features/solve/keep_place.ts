@@ -1,5 +1,5 @@
-// Keeps what a reader is looking at where it is while the log around it grows, and follows the newest only for a reader who
-// stands at the end. It knows nothing of what the log holds, but that some parts are read from their beginning.
+// Keeps what a reader is looking at where it is while the log around it grows, and follows the newest only for a reader
+// who stands at the end. It knows nothing of what the log holds, but that some parts are read from their beginning.
 
 export interface Place {
   /** Whether the reader stands at the end. */
@@ -11,9 +11,9 @@ export interface Place {
 const NEAR = 48
 
 /**
- * An attachment for a scrolling element whose parts carry `data-anchor`; a section whose anchor is `top` is read from its
- * beginning, so following it stops at its head. `tell` hears whenever the reader reaches or leaves
- * the end; `follows` says whether the end is to be followed at all.
+ * An attachment for a scrolling element whose parts carry `data-anchor`; a section whose anchor is `top` is read from
+ * its beginning, so following it stops at its head. `tell` hears whenever the reader reaches or leaves the end;
+ * `follows` says whether the end is to be followed at all.
  */
 export function keepPlace(follows: () => boolean, tell: (place: Place) => void) {
   return (element: HTMLElement): (() => void) => {

@@ -1,6 +1,16 @@
 // One run as the window follows it: its view, what is being called right now, the text as it streams, speed and time.
 // It decides nothing about the run and shows nothing.
-import { ipc, problemOf, type Agent, type Problem, type RunId, type RunUpdate, type RunView, type Stage, type TaskId } from '../../ipc'
+import {
+  ipc,
+  problemOf,
+  type Agent,
+  type Problem,
+  type RunId,
+  type RunUpdate,
+  type RunView,
+  type Stage,
+  type TaskId,
+} from '../../ipc'
 import { StreamedText } from './streamed_text'
 
 export interface Activity {
@@ -21,7 +31,9 @@ export interface Speed {
   readonly at: number
 }
 
-export type Preparing = { readonly kind: 'loading'; readonly model: string } | { readonly kind: 'indexing'; readonly done: number; readonly total: number }
+export type Preparing =
+  | { readonly kind: 'loading'; readonly model: string }
+  | { readonly kind: 'indexing'; readonly done: number; readonly total: number }
 
 export class LiveRun {
   readonly run: RunId

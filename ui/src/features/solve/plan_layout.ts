@@ -1,5 +1,5 @@
-// Where the tasks of a plan stand in its picture: parallel groups are columns from left to right, tasks of one group are
-// stacked, arrows go from a task to those that wait for it. Pure numbers; Plan.svelte draws them.
+// Where the tasks of a plan stand in its picture: parallel groups are columns from left to right, tasks of one group
+// are stacked, arrows go from a task to those that wait for it. Pure numbers; Plan.svelte draws them.
 import type { PlanStep, TaskId } from '../../ipc'
 
 export interface Measures {
@@ -108,10 +108,7 @@ function reaches(
 }
 
 /** Each column in the order of the middle of what its tasks wait for, so that fewer arrows cross. */
-function untangled(
-  groups: readonly (readonly TaskId[])[],
-  after: ReadonlyMap<TaskId, readonly TaskId[]>,
-): TaskId[][] {
+function untangled(groups: readonly (readonly TaskId[])[], after: ReadonlyMap<TaskId, readonly TaskId[]>): TaskId[][] {
   const rows = new Map<TaskId, number>()
   return groups.map((group) => {
     const middle = (task: TaskId): number => {

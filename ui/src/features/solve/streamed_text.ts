@@ -1,5 +1,5 @@
-// Text that arrives in pieces, written into a text node at most a few times a second, so that streaming costs the window
-// little. It knows no run and no layout.
+// Text that arrives in pieces, written into a text node at most a few times a second, so that streaming costs the
+// window little. It knows no run and no layout.
 
 /** Between two writes into the page. Twelve a second read as flowing. */
 const EVERY_MS = 80
@@ -17,7 +17,9 @@ export class StreamedText {
     for (const tell of this.#readers) tell()
   }
 
-  /** An attachment that keeps an element's text the same as this one's, its last `most` characters where it is longer. */
+  /**
+   * An attachment that keeps an element's text the same as this one's, its last `most` characters where it is longer.
+   */
   readonly into =
     (most = 6000) =>
     (element: HTMLElement): (() => void) => {

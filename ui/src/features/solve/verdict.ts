@@ -1,9 +1,11 @@
-// Owns how what the models think of a change is said: as an opinion, with what stands behind it. Green is for tests and for what
-// a person did.
+// Owns how what the models think of a change is said: as an opinion, with what stands behind it. Green is for tests and
+// for what a person did.
 import { t, word } from '../../i18n/index.svelte'
 import type { Decision, ModelReview, QaMode, TaskOutcome } from '../../ipc'
 
-/** What the model's review of a task's change came to; none where there is no change. As `ModelReview::of_task` in Rust. */
+/**
+ * What the model's review of a task's change came to; none where there is no change. As `ModelReview::of_task` in Rust.
+ */
 export function reviewOf(outcome: TaskOutcome, qa: QaMode): ModelReview | null {
   if (outcome.kind === 'failed') return null
   if (qa === 'skip') return 'not_run'

@@ -119,13 +119,15 @@ export const frame = {
   'command.back': 'Back',
   'command.part': 'Move to the next part of the window',
   'start.title': 'Your first issue',
-  'start.lead': 'Magis reads a repository and an issue, and hands back a reviewed patch. All of it happens on this machine, in three steps.',
+  'start.lead':
+    'Magis reads a repository and an issue, and hands back a reviewed patch. All of it happens on this machine, in three steps.',
   'start.model': 'A model',
   'start.model.text': 'It runs here. The network is used only to download it.',
   'start.model.own': 'Use a file I have',
   'start.model.done': '{name} is ready.',
   'start.repository': 'A repository',
-  'start.repository.text': 'The sample is a small program with known bugs, made on this machine. Your own repository works as well; nothing is written into it.',
+  'start.repository.text':
+    'The sample is a small program with known bugs, made on this machine. Your own repository works as well; nothing is written into it.',
   'start.repository.sample': 'Use the sample',
   'start.repository.done': '{name} is the current repository.',
   'start.issue': 'An issue',

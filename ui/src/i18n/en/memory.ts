@@ -40,15 +40,18 @@ export const memory = {
   'memory.run': 'Open the run that wrote it',
   'memory.stale.note': 'The file has changed since this was written.',
   'memory.changed_since': 'Changed: {message}',
-  'memory.none.note': 'This file has no summary yet. Runs summarise the files that they consider; you can have it summarised now.',
+  'memory.none.note':
+    'This file has no summary yet. Runs summarise the files that they consider; you can have it summarised now.',
   'memory.needs_none.short_enough': 'This file needs no summary: it is short enough to be read whole.',
-  'memory.needs_none.no_text': 'This file needs no summary: it is not text that a run reads (binary, minified or not UTF-8, for example).',
+  'memory.needs_none.no_text':
+    'This file needs no summary: it is not text that a run reads (binary, minified or not UTF-8, for example).',
   'memory.made': 'Written',
   'memory.by': 'By',
   'memory.from': 'From',
   'memory.skeleton': 'its outline, because the whole file is too long for the model',
   'memory.no_repository.title': 'No repository selected',
-  'memory.no_repository.text': 'Memory belongs to a repository: one short summary of each file that a run has looked at, kept until the file changes.',
+  'memory.no_repository.text':
+    'Memory belongs to a repository: one short summary of each file that a run has looked at, kept until the file changes.',
   'memory.export': 'Export memory',
   'memory.export.done.one': '{n} summary was written to {path}, without code.',
   'memory.export.done.other': '{n} summaries were written to {path}, without code.',
@@ -71,7 +74,9 @@ export const memory = {
   'memory.summarising.no_limit': 'No limit',
   'memory.summarising.minute': '{n} min',
   'memory.about': 'About memory',
-  'memory.about.text': 'One short summary of each file, written when a run first looks at the file and used by every later run until the file changes. It saves reading the whole file again.',
-  'memory.about.counts': 'Summaries: {fresh} fresh, {stale} of an older version of their file, {none} not written yet. Not needed: {needless}, because the file is short enough to be read whole or is not text.',
+  'memory.about.text':
+    'One short summary of each file, written when a run first looks at the file and used by every later run until the file changes. It saves reading the whole file again.',
+  'memory.about.counts':
+    'Summaries: {fresh} fresh, {stale} of an older version of their file, {none} not written yet. Not needed: {needless}, because the file is short enough to be read whole or is not text.',
   'memory.about.choose': 'Choose a file in the picture or the table to read, correct or rewrite its summary.',
 } as const

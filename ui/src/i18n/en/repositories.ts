@@ -44,7 +44,9 @@ export const repositories = {
   'repositories.memory': 'Open its memory',
   'repositories.remove': 'Remove from list',
   'repositories.remove.this': 'Remove the selected repository from the list',
-  'repositories.removed': '{name} was removed from the list. What Magis remembers of it is erased when Magis is closed; its folder and its runs stay.',
+  'repositories.removed':
+    '{name} was removed from the list. What Magis remembers of it is erased when Magis is closed; its folder and its runs stay.',
   'repositories.empty.title': 'No repository yet',
-  'repositories.empty.text': 'Add the folder of a git repository. Magis reads it and writes nothing into it until you apply a patch.',
+  'repositories.empty.text':
+    'Add the folder of a git repository. Magis reads it and writes nothing into it until you apply a patch.',
 } as const

@@ -34,7 +34,8 @@ export const runs = {
   'runs.child': 'rerun',
   'runs.place': 'in {place}',
   'runs.empty.title': 'No run yet',
-  'runs.empty.text': 'Every run stays here as it was: what was asked, found, said, planned, written and reviewed. Start one, or import one from another machine.',
+  'runs.empty.text':
+    'Every run stays here as it was: what was asked, found, said, planned, written and reviewed. Start one, or import one from another machine.',
   'runs.empty.solve': 'Solve an issue',
   'runs.none.title': 'No run matches',
   'runs.none.text': 'No run matches this search and these filters.',

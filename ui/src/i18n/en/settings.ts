@@ -48,7 +48,8 @@ export const settings = {
   'settings.editor.note': 'The command that opens a file at a line. Empty: what the system uses.',
   'settings.privacy.lead': 'No byte of your code leaves this machine.',
   'settings.privacy.code': 'Models run here, in a process of Magis without network code.',
-  'settings.privacy.network': 'The network is used for one thing: downloading a model that you choose. It starts only when you press its button, and the list below keeps every download.',
+  'settings.privacy.network':
+    'The network is used for one thing: downloading a model that you choose. It starts only when you press its button, and the list below keeps every download.',
   'settings.privacy.files': 'A run reads your repository and writes nothing into it. Only a patch that you apply does.',
   'settings.privacy.links': 'Addresses in issues and in what agents say are shown as text. None is opened or loaded.',
   'settings.privacy.rest': 'There is no account, no usage report, no crash report and no search for updates.',
@@ -68,7 +69,8 @@ export const settings = {
   'settings.erase.note': 'All runs, memory, drafts, settings and downloaded models. Your repositories are not touched.',
   'settings.erase.ask': 'Remove all data',
   'settings.erase.title': 'Remove all data of Magis',
-  'settings.erase.text': 'Every run with its prompts and replies, all summaries, drafts, settings and downloaded models are deleted. This cannot be undone.',
+  'settings.erase.text':
+    'Every run with its prompts and replies, all summaries, drafts, settings and downloaded models are deleted. This cannot be undone.',
   'settings.erase.type': 'Type the word "{word}" to continue',
   'settings.erase.word': 'erase',
   'settings.erase.do': 'Erase everything',

@@ -14,9 +14,11 @@ export const solve = {
 
   'solve.issue': 'Issue',
   'solve.issue.shown': 'How the issue is shown',
-  'solve.issue.placeholder': 'Paste the issue here: what happens, what should happen, a traceback if there is one. Or drop a Markdown or text file.',
+  'solve.issue.placeholder':
+    'Paste the issue here: what happens, what should happen, a traceback if there is one. Or drop a Markdown or text file.',
   'solve.issue.note': 'The first line is the title. Everything stays on this machine.',
-  'solve.issue.long': '{length}. The preview shows the beginning; the whole goes with the run, and the agents read a condensed form if the model’s context asks for it.',
+  'solve.issue.long':
+    '{length}. The preview shows the beginning; the whole goes with the run, and the agents read a condensed form if the model’s context asks for it.',
   'solve.write': 'Write',
   'solve.preview': 'Preview',
   'solve.preview.empty': 'Nothing is written yet.',
@@ -24,7 +26,8 @@ export const solve = {
   'solve.open_file': 'Open a file',
   'solve.refused.address': 'This is only an address. Nothing is fetched from the network, so paste the issue’s text.',
   'solve.no_repository.title': 'Choose a repository first',
-  'solve.no_repository.text': 'Solving works on one git repository. Your files stay as they are until you accept a change.',
+  'solve.no_repository.text':
+    'Solving works on one git repository. Your files stay as they are until you accept a change.',
   'solve.no_repository.pick': 'Choose a folder',
   'solve.no_repository.all': 'All repositories',
   'solve.base': 'Start from',

@@ -1,5 +1,5 @@
-// Owns the Chinese sentences on what each model of the catalogue is good for, by its name there. English is the catalogue's own, and stands
-// where a model is not here.
+// Owns the Chinese sentences on what each model of the catalogue is good for, by its name there. English is the
+// catalogue's own, and stands where a model is not here.
 export const zh_hans: Partial<Record<string, string>> = {
   'qwen2.5-coder-1.5b': '任何笔记本都能运行，适合改动集中的小修复。可从它开始，不宜长期使用。',
   'qwen2.5-coder-7b': '日常可用的最小模型，需要 8 GB 空闲内存。',

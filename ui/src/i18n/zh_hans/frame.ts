@@ -1,4 +1,5 @@
-// Owns the Chinese sentences of the frame and the words that several features share. Its keys are those of the English file.
+// Owns the Chinese sentences of the frame and the words that several features share. Its keys are those of the English
+// file.
 import type { frame as english } from '../en/frame'
 
 export const frame: Record<keyof typeof english, string> = {

@@ -73,7 +73,9 @@ export const memory: Record<keyof typeof english, string> = {
   'memory.summarising.no_limit': '不限',
   'memory.summarising.minute': '{n} 分钟',
   'memory.about': '关于记忆',
-  'memory.about.text': '每个文件有一段简短摘要，在运行首次读到该文件时写成，此后各次运行都会沿用，直到文件改动，从而不必重读全文。',
-  'memory.about.counts': '{fresh} 个最新，{stale} 个属于文件的旧版本，{none} 个文件尚无摘要，{needless} 个无需摘要：内容很短，可直接读全文，或不是文本。',
+  'memory.about.text':
+    '每个文件有一段简短摘要，在运行首次读到该文件时写成，此后各次运行都会沿用，直到文件改动，从而不必重读全文。',
+  'memory.about.counts':
+    '{fresh} 个最新，{stale} 个属于文件的旧版本，{none} 个文件尚无摘要，{needless} 个无需摘要：内容很短，可直接读全文，或不是文本。',
   'memory.about.choose': '在图中或表中选择文件，即可阅读、更正或重写其摘要。',
 }

@@ -1,58 +1,134 @@
-// Owns the Chinese sentences for problems that Rust tells, by their codes. English is Rust's own, and stands where a code is not here.
+// Owns the Chinese sentences for problems that Rust tells, by their codes. English is Rust's own, and stands where a
+// code is not here.
 import type { Said } from '../problems'
 
 export const zh_hans: Partial<Record<string, Said>> = {
   issue_empty: { message: '问题内容为空。', remedy: '请粘贴问题的文字。' },
-  issue_address: { message: '问题只有一个网址：{address}。Magis 不会从网络读取任何内容。', remedy: '请粘贴问题的文字。' },
+  issue_address: {
+    message: '问题只有一个网址：{address}。Magis 不会从网络读取任何内容。',
+    remedy: '请粘贴问题的文字。',
+  },
   no_such_file: { message: '找不到文件 {path}。', remedy: '文件可能已被移动，或不在此提交中。' },
   no_such_folder: { message: '文件夹“{path}”不存在。', remedy: '请放回该文件夹，或将仓库移出列表。' },
-  not_a_repository: { message: '“{path}”不在任何 git 仓库中。', remedy: '请选择 git 仓库的文件夹，或先运行 git init 并提交一次。' },
-  bare: { message: '“{path}”是裸仓库，没有工作区。', remedy: '请克隆它，或用 git worktree add 添加工作区后选择该文件夹。' },
+  not_a_repository: {
+    message: '“{path}”不在任何 git 仓库中。',
+    remedy: '请选择 git 仓库的文件夹，或先运行 git init 并提交一次。',
+  },
+  bare: {
+    message: '“{path}”是裸仓库，没有工作区。',
+    remedy: '请克隆它，或用 git worktree add 添加工作区后选择该文件夹。',
+  },
   no_commit: { message: '“{path}”还没有任何提交。', remedy: '请先提交一次，再重新打开。' },
-  watch_folders: { message: '仓库的文件夹多于系统允许监视的数量，改为定时查看。', remedy: '可用 sudo sysctl fs.inotify.max_user_watches={to} 提高上限。' },
-  watch_programs: { message: '监视文件的程序已达系统上限，改为定时查看。', remedy: '可用 sudo sysctl fs.inotify.max_user_instances={to} 提高上限。' },
+  watch_folders: {
+    message: '仓库的文件夹多于系统允许监视的数量，改为定时查看。',
+    remedy: '可用 sudo sysctl fs.inotify.max_user_watches={to} 提高上限。',
+  },
+  watch_programs: {
+    message: '监视文件的程序已达系统上限，改为定时查看。',
+    remedy: '可用 sudo sysctl fs.inotify.max_user_instances={to} 提高上限。',
+  },
   watch_gone: { message: '仓库文件夹不见了，将定时查看。', remedy: '请放回该文件夹，或将仓库移出列表。' },
   watch_unread: { message: '无法读取仓库，将定时查看。', remedy: '请在其中运行 git status。' },
-  permission_denied: { message: '没有权限访问“{path}”。', remedy: '请为当前用户授予读取此文件夹及其 .git 文件夹的权限。' },
-  foreign_owner: { message: '“{path}”属于其他用户，git 拒绝打开。', remedy: '若信任它，请对此文件夹运行 git config --global --add safe.directory，或更改其所有者。' },
-  sha256: { message: '“{path}”的对象以 SHA-256 命名，暂不支持。', remedy: '请使用以 SHA-1（git 的默认方式）命名对象的克隆。' },
-  reftable: { message: '“{path}”以 reftable 保存引用，暂不支持。', remedy: '请在其中运行 git refs migrate --ref-format=files。' },
-  partial_clone: { message: '“{path}”是部分克隆，对象需随时从远程获取，而 Magis 从不这样做。', remedy: '请完整克隆，或运行 git fetch --refetch --no-filter 后从其配置中移除 extensions.partialClone。' },
-  unsupported_extension: { message: '“{path}”使用了无法识别的仓库扩展“{extension}”。', remedy: '请使用不带此扩展的克隆。' },
-  unsupported_index: { message: '“{path}”的暂存区为拆分或稀疏格式，无法读取。', remedy: '请在其中运行 git update-index --no-split-index，或 git sparse-checkout reapply --no-sparse-index。' },
-  not_ordinary: { message: '“{path}”不是普通文件（可能是管道或设备），因此未读取。', remedy: '请删除它，或换成普通文件。' },
+  permission_denied: {
+    message: '没有权限访问“{path}”。',
+    remedy: '请为当前用户授予读取此文件夹及其 .git 文件夹的权限。',
+  },
+  foreign_owner: {
+    message: '“{path}”属于其他用户，git 拒绝打开。',
+    remedy: '若信任它，请对此文件夹运行 git config --global --add safe.directory，或更改其所有者。',
+  },
+  sha256: {
+    message: '“{path}”的对象以 SHA-256 命名，暂不支持。',
+    remedy: '请使用以 SHA-1（git 的默认方式）命名对象的克隆。',
+  },
+  reftable: {
+    message: '“{path}”以 reftable 保存引用，暂不支持。',
+    remedy: '请在其中运行 git refs migrate --ref-format=files。',
+  },
+  partial_clone: {
+    message: '“{path}”是部分克隆，对象需随时从远程获取，而 Magis 从不这样做。',
+    remedy: '请完整克隆，或运行 git fetch --refetch --no-filter 后从其配置中移除 extensions.partialClone。',
+  },
+  unsupported_extension: {
+    message: '“{path}”使用了无法识别的仓库扩展“{extension}”。',
+    remedy: '请使用不带此扩展的克隆。',
+  },
+  unsupported_index: {
+    message: '“{path}”的暂存区为拆分或稀疏格式，无法读取。',
+    remedy: '请在其中运行 git update-index --no-split-index，或 git sparse-checkout reapply --no-sparse-index。',
+  },
+  not_ordinary: {
+    message: '“{path}”不是普通文件（可能是管道或设备），因此未读取。',
+    remedy: '请删除它，或换成普通文件。',
+  },
   file_too_large: { message: '“{path}”有 {bytes} 字节，超过上限 {limit}。', remedy: '请缩小此文件，或将其移出仓库。' },
-  tree_too_large: { message: '此版本的文件树过大：{count}，上限为 {limit}。', remedy: '请另选版本；这样的文件树可能是为耗尽内存而制作的。' },
-  tree_too_deep: { message: '此版本的文件夹嵌套超过 {limit} 层。', remedy: '请另选版本；git 自身的上限由 core.maxTreeDepth 设定，默认 2048。' },
-  folders_too_deep: { message: '工作区的文件夹嵌套超过 {limit} 层。', remedy: '请将最深的文件夹上移，或让 git 忽略其所在文件夹。' },
-  revision_not_found: { message: '没有名为“{revision}”的版本。', remedy: '请检查拼写；浅克隆可用 git fetch --unshallow 取得更早的提交。' },
+  tree_too_large: {
+    message: '此版本的文件树过大：{count}，上限为 {limit}。',
+    remedy: '请另选版本；这样的文件树可能是为耗尽内存而制作的。',
+  },
+  tree_too_deep: {
+    message: '此版本的文件夹嵌套超过 {limit} 层。',
+    remedy: '请另选版本；git 自身的上限由 core.maxTreeDepth 设定，默认 2048。',
+  },
+  folders_too_deep: {
+    message: '工作区的文件夹嵌套超过 {limit} 层。',
+    remedy: '请将最深的文件夹上移，或让 git 忽略其所在文件夹。',
+  },
+  revision_not_found: {
+    message: '没有名为“{revision}”的版本。',
+    remedy: '请检查拼写；浅克隆可用 git fetch --unshallow 取得更早的提交。',
+  },
   revision_ambiguous: { message: '“{revision}”对应多个对象。', remedy: '请给出提交编号的更多位数。' },
   revision_not_a_commit: { message: '“{revision}”不是提交。', remedy: '请给出分支、指向提交的标签或提交编号。' },
   nothing_selected: { message: '没有选中补丁的任何部分。', remedy: '请至少接受一个改动块。' },
-  conflicts: { message: '补丁无法应用，有 {conflicts} 处冲突。', remedy: '请改为应用到新分支，不选这些改动块，或将文件恢复到运行的基准。' },
-  needs_uncommitted: { message: '改动依赖未提交的内容，无法应用到其提交，有 {conflicts} 处冲突。', remedy: '请改为应用到工作区，或不选这些改动块。' },
+  conflicts: {
+    message: '补丁无法应用，有 {conflicts} 处冲突。',
+    remedy: '请改为应用到新分支，不选这些改动块，或将文件恢复到运行的基准。',
+  },
+  needs_uncommitted: {
+    message: '改动依赖未提交的内容，无法应用到其提交，有 {conflicts} 处冲突。',
+    remedy: '请改为应用到工作区，或不选这些改动块。',
+  },
   base_gone: { message: '基准提交 {revision} 已不在仓库中。', remedy: '请应用到工作区，或保存为补丁文件。' },
   branch_name: { message: '“{branch}”不是有效的分支名。', remedy: '请使用字母、数字、“-”、“_”和“/”，不含空格。' },
   branch_exists: { message: '分支“{branch}”已存在。', remedy: '请换一个名称。' },
-  identity_missing: { message: '仓库未设置提交所需的 user.name 与 user.email。', remedy: '请填写姓名与邮箱，或用 git config 设置。' },
+  identity_missing: {
+    message: '仓库未设置提交所需的 user.name 与 user.email。',
+    remedy: '请填写姓名与邮箱，或用 git config 设置。',
+  },
   changed_since: { message: '无法撤销，以下内容已有改动：{files}。', remedy: '请手工恢复，或保留现状。' },
   locked: { message: '数据库 {path} 被其他程序锁定。', remedy: '请关闭正在使用它的程序后重试。' },
   full: { message: '{path} 所在磁盘已满，未写入任何内容。', remedy: '请腾出空间；运行会从最后一步继续。' },
-  newer_schema: { message: '数据库 {path} 的格式为 {found}，此版本最高支持 {known}。', remedy: '请更新 Magis，或选择其他数据文件夹。' },
+  newer_schema: {
+    message: '数据库 {path} 的格式为 {found}，此版本最高支持 {known}。',
+    remedy: '请更新 Magis，或选择其他数据文件夹。',
+  },
   not_ours: { message: '{path} 是其他程序的数据库。', remedy: '请选择其他数据文件夹。' },
   no_write_ahead_log: { message: '数据库 {path} 所在磁盘不支持预写日志。', remedy: '请将数据文件夹放在本地磁盘上。' },
   no_run: { message: '没有编号为 {run} 的运行。', remedy: '它可能已被删除；请重新载入列表。' },
   no_repository: { message: '运行 {run} 的仓库不在列表中。', remedy: '请添加它所属的仓库，或将补丁保存为文件。' },
-  which_repository: { message: '运行 {run} 可能属于这里的多个仓库：{repositories}。', remedy: '请将不相关的仓库移出列表，或将补丁保存为文件。' },
-  other_repository: { message: '运行 {run} 不能归属于 {path} 的仓库。', remedy: '请选择它所属的仓库，或将补丁保存为文件。' },
-  repository_gone: { message: '运行 {run} 的仓库已不在 {path}。', remedy: '请放回该文件夹，从新位置添加仓库，或将补丁保存为文件。' },
+  which_repository: {
+    message: '运行 {run} 可能属于这里的多个仓库：{repositories}。',
+    remedy: '请将不相关的仓库移出列表，或将补丁保存为文件。',
+  },
+  other_repository: {
+    message: '运行 {run} 不能归属于 {path} 的仓库。',
+    remedy: '请选择它所属的仓库，或将补丁保存为文件。',
+  },
+  repository_gone: {
+    message: '运行 {run} 的仓库已不在 {path}。',
+    remedy: '请放回该文件夹，从新位置添加仓库，或将补丁保存为文件。',
+  },
   run_active: { message: '运行 {run} 正由另一个进程（{process}）处理。', remedy: '请先在那里停止它，或等它结束。' },
   run_over: { message: '运行 {run} 已结束。', remedy: '请从某个阶段重新运行。' },
   no_patch: { message: '运行 {run} 没有补丁。', remedy: '请在运行页面查看它如何结束。' },
   not_applied: { message: '运行 {run} 的补丁没有应用，或已经撤销。', remedy: '无需撤销。' },
   log_damaged: { message: '运行 {run} 的记录无法读取。', remedy: '请导出此运行并反馈；其他运行不受影响。' },
   model_missing: { message: '本机没有模型 {model}。', remedy: '请在“模型”中下载，或另选模型。' },
-  too_little_memory: { message: '模型 {model} 需要 {need} 内存，可占用 {available}。', remedy: '请关闭其他程序、在设置中放宽内存上限，或改用较小的模型。' },
+  too_little_memory: {
+    message: '模型 {model} 需要 {need} 内存，可占用 {available}。',
+    remedy: '请关闭其他程序、在设置中放宽内存上限，或改用较小的模型。',
+  },
   nothing_remembered: { message: '还没有 {path} 的摘要。', remedy: '运行读到此文件时会为它写摘要。' },
   summary_empty: { message: '摘要不能为空。', remedy: '请写明此文件的用途，或移除摘要。' },
   not_confirmed: { message: '未清除任何内容。', remedy: '请输入确认用的词。' },

@@ -36,7 +36,8 @@ export const runs: Record<keyof typeof english, string> = {
   'runs.child': '重跑',
   'runs.place': '见于{place}',
   'runs.empty.title': '还没有运行',
-  'runs.empty.text': '每次运行都原样保存在这里：问了什么、找到什么、说了什么、如何计划、写了什么、如何审查。可以开始一次运行，或从其他机器导入。',
+  'runs.empty.text':
+    '每次运行都原样保存在这里：问了什么、找到什么、说了什么、如何计划、写了什么、如何审查。可以开始一次运行，或从其他机器导入。',
   'runs.empty.solve': '解决一个问题',
   'runs.none.title': '没有符合的运行',
   'runs.none.text': '以此搜索和筛选没有找到任何运行。',
