@@ -12,7 +12,7 @@ const held = scene((address.get('scene') ?? 'usual') as SceneName)
 held.settings.theme = (address.get('theme') ?? held.settings.theme) as T.Theme
 held.settings.language = (address.get('language') ?? held.settings.language) as T.Language
 
-const events = new Set<(event: T.AppEvent) => void>()
+const listeners = new Set<T.AppEventHandlers>()
 const drops = new Set<(news: DropNews) => void>()
 const followers = new Map<T.RunId, Set<(news: T.RunUpdate) => void>>()
 const fetchers = new Map<string, { say: (news: T.FetchNews) => void; end: () => void }>()
@@ -25,7 +25,8 @@ const asked: { name: string; given: unknown[] }[] = []
 const answers = new Map<string, unknown>()
 let watched: T.RepoId | null = null
 
-const emit = (event: T.AppEvent): void => events.forEach((handler) => handler(event))
+const emit = ({ name, payload }: T.AppEvent): void =>
+  listeners.forEach((handlers) => (handlers[name] as (payload: unknown) => void)(payload))
 const clone = <V>(value: V): V => structuredClone(value)
 const refuse = (code: string, message: string, remedy: string | null = null): Fault =>
   new Fault({ code, message, remedy })
@@ -142,11 +143,11 @@ const acts: Ipc = {
   },
   putSettings: async (settings) => {
     held.settings = clone(settings)
-    emit({ kind: 'settings_changed' })
-    if (watched !== null) emit({ kind: 'watch_changed', view: watching(watched) })
+    emit({ name: 'settingsChanged', payload: {} })
+    if (watched !== null) emit({ name: 'watchChanged', payload: { view: watching(watched) } })
   },
   renewSummarisationBudget: async () => {
-    if (watched !== null) emit({ kind: 'watch_changed', view: { ...watching(watched), spent: 0 } })
+    if (watched !== null) emit({ name: 'watchChanged', payload: { view: { ...watching(watched), spent: 0 } } })
   },
   fetched: async () => clone(held.fetched),
   diagnostics: async () => undefined,
@@ -213,17 +214,17 @@ const acts: Ipc = {
       runs: 0,
     }
     held.repositories.push(row)
-    emit({ kind: 'repositories_changed' })
+    emit({ name: 'repositoriesChanged', payload: {} })
     return clone(row)
   },
   removeRepository: async (id) => {
     removed.push(...held.repositories.filter((row) => row.id === id))
     held.repositories = held.repositories.filter((row) => row.id !== id)
-    emit({ kind: 'repositories_changed' })
+    emit({ name: 'repositoriesChanged', payload: {} })
   },
   undoRemoveRepository: async (id) => {
     held.repositories.push(...removed.filter((row) => row.id === id))
-    emit({ kind: 'repositories_changed' })
+    emit({ name: 'repositoriesChanged', payload: {} })
   },
   branches: async () => [
     { name: 'main', current: true },
@@ -247,7 +248,7 @@ const acts: Ipc = {
       runs: 0,
     }
     if (!held.repositories.some((one) => one.id === 3)) held.repositories.push(row)
-    emit({ kind: 'repositories_changed' })
+    emit({ name: 'repositoriesChanged', payload: {} })
     return clone(row)
   },
   sampleIssues: async () => [
@@ -285,7 +286,7 @@ const acts: Ipc = {
     held.rows = [row, ...held.rows.filter((one) => one.id !== 6)]
     held.running = [row]
     held.runningAt = 3
-    emit({ kind: 'runs_changed', run: 6 })
+    emit({ name: 'runsChanged', payload: { run: 6 } })
     return 6
   },
   resumeRun: async (id) => setStatus(id, 'running'),
@@ -324,18 +325,18 @@ const acts: Ipc = {
   },
   setTags: async (id, tags) => {
     rowOf(id).tags = [...tags]
-    emit({ kind: 'runs_changed', run: id })
+    emit({ name: 'runsChanged', payload: { run: id } })
   },
   deleteRun: async (id) => {
     deleted.set(id, rowOf(id))
     held.rows = held.rows.filter((row) => row.id !== id)
-    emit({ kind: 'runs_changed', run: id })
+    emit({ name: 'runsChanged', payload: { run: id } })
     return { ticket: id, note: 'Its texts are erased when the window closes.' }
   },
   undoDelete: async (ticket) => {
     const row = deleted.get(ticket)
     if (row) held.rows = [row, ...held.rows].sort((a, b) => b.created_at_ms - a.created_at_ms)
-    emit({ kind: 'runs_changed', run: ticket })
+    emit({ name: 'runsChanged', payload: { run: ticket } })
   },
   exportRun: async () => undefined,
   importRun: async () => 5,
@@ -389,12 +390,12 @@ const acts: Ipc = {
       undoable: wish.kind !== 'patch_file',
     }
     applied.set(id, view)
-    emit({ kind: 'runs_changed', run: id })
+    emit({ name: 'runsChanged', payload: { run: id } })
     return view
   },
   undoApply: async (id) => {
     applied.delete(id)
-    emit({ kind: 'runs_changed', run: id })
+    emit({ name: 'runsChanged', payload: { run: id } })
   },
 
   memoryReport: async (repo) => clone({ ...held.memory, repo }),
@@ -469,13 +470,13 @@ const acts: Ipc = {
     if (model) model.partial_bytes = Math.round(model.bytes * 0.37)
     fetchers.get(id)?.say({ kind: 'stopped', received: model?.partial_bytes ?? 0 })
     fetchers.get(id)?.end()
-    emit({ kind: 'models_changed' })
+    emit({ name: 'modelsChanged', payload: {} })
   },
   removeModel: async (id) => {
     held.models = held.models.map((one) =>
       one.id === id ? { ...one, installed: false, partial_bytes: 0, default_for: [], measured: null } : one,
     )
-    emit({ kind: 'models_changed' })
+    emit({ name: 'modelsChanged', payload: {} })
   },
   addModel: async (path) => {
     const row: T.ModelRow = {
@@ -499,12 +500,12 @@ const acts: Ipc = {
       default_for: [...one.default_for.filter((its) => its !== purpose), ...(one.id === id ? [purpose] : [])],
     }))
     held.settings[purpose === 'runs' ? 'default_model' : 'quick_model'] = id
-    emit({ kind: 'models_changed' })
+    emit({ name: 'modelsChanged', payload: {} })
   },
 
-  onEvent: (handler) => {
-    events.add(handler)
-    return () => events.delete(handler)
+  onEvent: (handlers) => {
+    listeners.add(handlers)
+    return () => listeners.delete(handlers)
   },
   onDrop: (handler) => {
     drops.add(handler)
@@ -541,20 +542,20 @@ function setStatus(id: T.RunId, status: T.RunStatus): void {
   row.status = status
   row.driven = status === 'running'
   held.running = held.rows.filter((one) => one.driven)
-  emit({ kind: 'runs_changed', run: id })
+  emit({ name: 'runsChanged', payload: { run: id } })
   news(id, { kind: 'view', view: viewOf(id) })
 }
 
-function mark(path: string, state: T.MemoryState): void {
+function mark(path: string, state: T.MemoryFileState): void {
   const { memory } = held
   memory.files = memory.files.map((file) =>
     file.path === path
       ? { ...file, state, needs_none: null, corrected: held.summaries.get(path)?.corrected ?? false }
       : file,
   )
-  const count = (one: T.MemoryState): number => memory.files.filter((file) => file.state === one).length
+  const count = (one: T.MemoryFileState): number => memory.files.filter((file) => file.state === one).length
   memory.counts = { fresh: count('fresh'), stale: count('stale'), none: count('none'), needs_none: count('needs_none') }
-  emit({ kind: 'memory_changed', repo: memory.repo })
+  emit({ name: 'memoryChanged', payload: { repo: memory.repo } })
 }
 
 /** The window's transport: as above, with what was asked written down, and with answers a test put in place. */
@@ -600,7 +601,7 @@ const hooks = {
     held.running = held.rows.filter((one) => one.driven)
     news(id, { kind: 'view', view: viewOf(id) })
     if (view.outcome) news(id, { kind: 'ended' })
-    emit({ kind: 'runs_changed', run: id })
+    emit({ name: 'runsChanged', payload: { run: id } })
   },
   /** From now on the recorded run behind an id ends in this patch, which has to fit its files. */
   endIn: (id: T.RunId, patch: string): void => {
@@ -619,7 +620,7 @@ const hooks = {
     )
     fetchers.get(id)?.say({ kind: 'done' })
     fetchers.get(id)?.end()
-    emit({ kind: 'models_changed' })
+    emit({ name: 'modelsChanged', payload: {} })
   },
   lastSeq: (id: T.RunId): number => run(id).events.at(-1)?.seq ?? 0,
   recordedCalls: (id: T.RunId) => run(id).calls.map(({ step, task, agent, reply }) => ({ step, task, agent, reply })),

@@ -7,109 +7,42 @@ import { commands, events } from './bindings'
 import { Fault, type Ipc, type Stop } from './ipc'
 import type * as T from './types'
 
+/** Every command, with its data unwrapped and its problem thrown. */
+const unwrapped = Object.fromEntries(
+  Object.entries(commands).map(([name, command]) => [
+    name,
+    (...given: unknown[]) => call((command as (...given: unknown[]) => Promise<Result<unknown>>)(...given)),
+  ]),
+) as unknown as T.Commands
+
 export const ipc: Ipc = {
-  appInfo: () => call(commands.appInfo()),
-  settings: () => call(commands.settings()),
-  putSettings: (settings) => call(commands.putSettings(settings)),
-  fetched: () => call(commands.fetched()),
-  diagnostics: (path) => call(commands.diagnostics(path)),
-  eraseAllData: (confirmation) => call(commands.eraseAllData(confirmation)),
-  openInEditor: (repo, path, line) => call(commands.openInEditor(repo, path, line)),
-  doctor: () => call(commands.doctor()),
-  answerClose: (answer) => call(commands.answerClose(answer)),
-  readText: (path) => call(commands.readText(path)),
+  ...unwrapped,
 
-  repositories: () => call(commands.repositories()),
-  addRepository: (path) => call(commands.addRepository(path)),
-  removeRepository: (id) => call(commands.removeRepository(id)),
-  undoRemoveRepository: (id) => call(commands.undoRemoveRepository(id)),
-  branches: (id) => call(commands.branches(id)),
-  repositoryFiles: (id, base) => call(commands.repositoryFiles(id, base)),
-  watchRepository: (id) => call(commands.watchRepository(id)),
-  addSample: () => call(commands.addSample()),
-  sampleIssues: () => call(commands.sampleIssues()),
-
-  draft: (repo) => call(commands.draft(repo)),
-  saveDraft: (draft) => call(commands.saveDraft(draft)),
-  estimate: (form) => call(commands.estimate(form)),
-  startRun: (form) => call(commands.startRun(form)),
-  resumeRun: (run) => call(commands.resumeRun(run)),
-  pauseRun: (run) => call(commands.pauseRun(run)),
-  stopRun: (run) => call(commands.stopRun(run)),
-  steer: (run, wish) => call(commands.steer(run, wish)),
-  rerun: (run, from, model, seed) => call(commands.rerun(run, from, model, seed)),
-  runningRuns: () => call(commands.runningRuns()),
-  followRun: (run, onNews) => {
+  followRun: (run, onUpdate) => {
     let following = true
     const turn = (turns.get(run) ?? 0) + 1
     turns.set(run, turn)
     const channel = new Channel<T.RunUpdate>()
-    channel.onmessage = (news) => {
-      if (following) onNews(news)
+    channel.onmessage = (update) => {
+      if (following) onUpdate(update)
     }
-    call(commands.followRun(run, channel)).catch((thrown: unknown) => {
-      if (following && thrown instanceof Fault) onNews({ kind: 'problem', problem: thrown.problem })
+    unwrapped.followRun(run, channel).catch((thrown: unknown) => {
+      if (following && thrown instanceof Fault) onUpdate({ kind: 'problem', problem: thrown.problem })
     })
     return () => {
       if (!following) return
       following = false
       // Rust has one follower a run: whoever followed later goes on.
-      if (turns.get(run) === turn) call(commands.unfollowRun(run)).catch(() => undefined)
+      if (turns.get(run) === turn) unwrapped.unfollowRun(run).catch(() => undefined)
     }
   },
-
-  runsPage: (filter) => call(commands.runsPage(filter)),
-  runView: (run) => call(commands.runView(run)),
-  calls: (run) => call(commands.calls(run)),
-  callText: (run, id) => call(commands.callText(run, id)),
-  setTags: (run, tags) => call(commands.setTags(run, tags)),
-  deleteRun: (run) => call(commands.deleteRun(run)),
-  undoDelete: (ticket) => call(commands.undoDelete(ticket)),
-  exportRun: (run, format, path) => call(commands.exportRun(run, format, path)),
-  importRun: (path) => call(commands.importRun(path)),
-  usage: () => call(commands.usage()),
-  baseFile: (run, path) => call(commands.baseFile(run, path)),
-
-  patch: (run) => call(commands.patch(run)),
-  fileTexts: (run, path) => call(commands.fileTexts(run, path)),
-  review: (run) => call(commands.review(run)),
-  saveReview: (run, state) => call(commands.saveReview(run, state)),
-  conflicts: (run, state) => call(commands.conflicts(run, state)),
-  apply: (run, state, wish) => call(commands.apply(run, state, wish)),
-  undoApply: (run) => call(commands.undoApply(run)),
-
-  memoryReport: (repo) => call(commands.memoryReport(repo)),
-  summary: (repo, path) => call(commands.summary(repo, path)),
-  correctSummary: (repo, path, text) => call(commands.correctSummary(repo, path, text)),
-  dropSummary: (repo, path) => call(commands.dropSummary(repo, path)),
-  exportMemory: (repo, file) => call(commands.exportMemory(repo, file)),
-  importMemory: (repo, file) => call(commands.importMemory(repo, file)),
-  renewSummary: (repo, path) => call(commands.renewSummary(repo, path)),
-  renewSummarisationBudget: () => call(commands.renewSummarisationBudget()),
-
-  models: () => call(commands.models()),
   fetchModel: (id, onNews) => {
     const channel = new Channel<T.FetchNews>()
     channel.onmessage = onNews
-    return call(commands.fetchModel(id, channel))
+    return unwrapped.fetchModel(id, channel)
   },
-  pauseFetch: (id) => call(commands.pauseFetch(id)),
-  removeModel: (id) => call(commands.removeModel(id)),
-  addModel: (path) => call(commands.addModel(path)),
-  verifyModel: (id) => call(commands.verifyModel(id)),
-  setDefaultModel: (id, purpose) => call(commands.setDefaultModel(id, purpose)),
 
-  onEvent: (handler) =>
-    all([
-      events.repositoriesChanged.listen(() => handler({ kind: 'repositories_changed' })),
-      events.runsChanged.listen((event) => handler({ kind: 'runs_changed', run: event.payload.run })),
-      events.modelsChanged.listen(() => handler({ kind: 'models_changed' })),
-      events.memoryChanged.listen((event) => handler({ kind: 'memory_changed', repo: event.payload.repo })),
-      events.settingsChanged.listen(() => handler({ kind: 'settings_changed' })),
-      events.watchChanged.listen((event) => handler({ kind: 'watch_changed', view: event.payload.view })),
-      events.opening.listen((event) => handler({ kind: 'opening', opening: event.payload })),
-      events.closeAsked.listen((event) => handler({ kind: 'close_asked', running: event.payload.running })),
-    ]),
+  onEvent: (handlers) => all(Object.keys(events).map((name) => listenTo(name as T.AppEvent['name'], handlers))),
   onDrop: (handler) => {
     const over = ({ payload }: { payload: Dragged }): void => handler({ kind: 'over', ...place(payload) })
     return all([
@@ -126,6 +59,12 @@ export const ipc: Ipc = {
   pickFile: (title, extensions) =>
     open({ title, filters: extensions.length > 0 ? [{ name: extensions.join(', '), extensions }] : [] }),
   pickSavePath: (title, name) => save({ title, defaultPath: name }),
+}
+
+/** Hears one kind of event; what is heard has the type that its own handler takes. */
+function listenTo<Name extends T.AppEvent['name']>(name: Name, handlers: T.AppEventHandlers): Promise<() => void> {
+  const handle = handlers[name] as (payload: unknown) => void
+  return events[name].listen(({ payload }: { payload: unknown }) => handle(payload))
 }
 
 /** How often each run was followed, so that an old screen's leaving does not end a new one's following. */

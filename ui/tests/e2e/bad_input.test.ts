@@ -126,7 +126,7 @@ test('a model that went missing is named at the form and in the status bar, and 
   }))
   await page.evaluate((models) => {
     window.magis.answer('models', models)
-    window.magis.emit({ kind: 'models_changed' })
+    window.magis.emit({ name: 'modelsChanged', payload: {} })
   }, left)
   await go(page, 'solve')
   await page.getByRole('textbox', { name: 'Issue' }).fill('# Totals are wrong\nThe last line is counted twice.')
@@ -142,7 +142,7 @@ test('a model that went missing is named at the form and in the status bar, and 
   await page.evaluate(
     (models) => {
       window.magis.answer('models', models)
-      window.magis.emit({ kind: 'settings_changed' })
+      window.magis.emit({ name: 'settingsChanged', payload: {} })
     },
     left.map((one) => ({ ...one, default_for: one.installed ? ['runs'] : [] })),
   )
@@ -156,7 +156,7 @@ test('a model that went missing is named at the form and in the status bar, and 
     .toBe(false)
   await page.evaluate((models) => {
     window.magis.answer('models', models)
-    window.magis.emit({ kind: 'models_changed' })
+    window.magis.emit({ name: 'modelsChanged', payload: {} })
   }, left)
   await page.getByRole('button', { name: 'Download a model' }).click()
   await page.getByRole('heading', { name: 'Models' }).waitFor()

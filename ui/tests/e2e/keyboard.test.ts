@@ -271,7 +271,7 @@ test('all data is erased only after the word was typed', async () => {
 
 test('closing during a run asks, and the answer reaches Rust', async () => {
   const { page } = await open(on, { scene: 'running' })
-  await page.evaluate(() => window.magis.emit({ kind: 'close_asked', running: 1 }))
+  await page.evaluate(() => window.magis.emit({ name: 'closeAsked', payload: { running: 1 } }))
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')

@@ -17,14 +17,14 @@ test('a second start brings its repository and issue into the open window, behin
   await go(page, 'settings')
   await page.evaluate(() => {
     window.magis.answer('readText', '# Berths are counted twice\nOne is both free and taken.')
-    window.magis.emit({ kind: 'opening', opening: { repo: '~/src/harbour', issue: '/tmp/issue.md' } })
+    window.magis.emit({ name: 'opening', payload: { repo: '~/src/harbour', issue: '/tmp/issue.md' } })
   })
   await page.getByText('in harbour').waitFor()
   expect(await issue.inputValue()).toBe('# Berths are counted twice\nOne is both free and taken.')
 
   await page.evaluate(() => {
     window.magis.answer('readText', '# A second one')
-    window.magis.emit({ kind: 'opening', opening: { repo: '~/src/tally', issue: '/tmp/other.md' } })
+    window.magis.emit({ name: 'opening', payload: { repo: '~/src/tally', issue: '/tmp/other.md' } })
   })
   await page.getByText('in tally').waitFor()
   await page.waitForFunction(
@@ -43,7 +43,7 @@ test('a start on a folder that is no repository says so and keeps the screen', a
       message: '/tmp is not inside a git repository.',
       remedy: 'Choose a folder of one.',
     })
-    window.magis.emit({ kind: 'opening', opening: { repo: '/tmp', issue: null } })
+    window.magis.emit({ name: 'opening', payload: { repo: '/tmp', issue: null } })
   })
   await page.getByText('/tmp is not inside a git repository.').waitFor()
   expect(await page.getByRole('heading', { name: 'Models' }).isVisible()).toBe(true)

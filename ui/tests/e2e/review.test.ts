@@ -258,7 +258,7 @@ test('the bar and the status bar name the repository of the run, whichever is cu
       },
     ])
     localStorage.setItem('repo', '2')
-    window.magis.emit({ kind: 'repositories_changed' })
+    window.magis.emit({ name: 'repositoriesChanged', payload: {} })
   })
   await page.keyboard.press('Control+p')
   await page.keyboard.type('harbour')

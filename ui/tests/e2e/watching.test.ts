@@ -25,7 +25,7 @@ const view: WatchView = {
   problem: null,
 }
 const say = (page: Page, change: Partial<WatchView>): Promise<void> =>
-  page.evaluate((view) => window.magis.emit({ kind: 'watch_changed', view }), { ...view, ...change })
+  page.evaluate((view) => window.magis.emit({ name: 'watchChanged', payload: { view } }), { ...view, ...change })
 
 test('files are summarised when idle once a person wants it, within a budget, and a pause ends it', async () => {
   const { page } = await open(on)

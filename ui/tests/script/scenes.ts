@@ -302,7 +302,7 @@ function report(): T.MemoryReport {
   const list = (files as [string, number][]).map(([path, bytes], at): T.MemoryFile => {
     const code = /\.(py|rst|md|txt|cfg|toml)$/.test(path)
     const needs_none: T.NeedsNone | null = path.endsWith('.png') ? 'no_text' : bytes < 400 ? 'short_enough' : null
-    const state: T.MemoryState = needs_none
+    const state: T.MemoryFileState = needs_none
       ? 'needs_none'
       : !code || at % 7 === 3
         ? 'none'
@@ -320,7 +320,7 @@ function report(): T.MemoryReport {
       corrected: path === 'tally/filters.py',
     }
   })
-  const count = (state: T.MemoryState): number => list.filter((file) => file.state === state).length
+  const count = (state: T.MemoryFileState): number => list.filter((file) => file.state === state).length
   const by_day = Array.from({ length: 21 }, (_, at): T.MemoryDay => ({
     day: new Date(now - (20 - at) * day).toISOString().slice(0, 10),
     spent: Math.round(58_000 / (1 + at * 0.55)) * (at % 6 === 4 ? 0 : 1),

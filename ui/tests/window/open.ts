@@ -355,7 +355,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'close',
     look: { scene: 'running' },
     to: async (page) => {
-      await page.evaluate(() => window.magis.emit({ kind: 'close_asked', running: 1 }))
+      await page.evaluate(() => window.magis.emit({ name: 'closeAsked', payload: { running: 1 } }))
       await settled(page)
     },
   },

@@ -1,5 +1,5 @@
 // Moving a repository's memory to and from a file that the person names. What is in the file is Rust's matter.
-import { app } from '../../app/state.svelte'
+import { app } from '../../app/app.svelte'
 import { number } from '../../i18n/format'
 import { t, tn } from '../../i18n/index.svelte'
 import { ipc, type RepoId } from '../../ipc'
@@ -11,9 +11,9 @@ export async function exportMemory(repo: RepoId, name: string): Promise<void> {
     const path = await ipc.pickSavePath(t('memory.export'), `${name === '' ? 'memory' : name}.${ENDING}`)
     if (path === null) return
     const written = await ipc.exportMemory(repo, path)
-    app.say(tn('memory.export.done', written.summaries, { path }))
+    app.notices.say(tn('memory.export.done', written.summaries, { path }))
   } catch (thrown) {
-    app.fail(thrown)
+    app.notices.fail(thrown)
   }
 }
 
@@ -22,7 +22,7 @@ export async function importMemory(repo: RepoId): Promise<void> {
     const path = await ipc.pickFile(t('memory.import'), [ENDING])
     if (path === null) return
     const taken = await ipc.importMemory(repo, path)
-    app.say(
+    app.notices.say(
       t('memory.import.done', {
         added: number(taken.added),
         replaced: number(taken.replaced),
@@ -30,6 +30,6 @@ export async function importMemory(repo: RepoId): Promise<void> {
       }),
     )
   } catch (thrown) {
-    app.fail(thrown)
+    app.notices.fail(thrown)
   }
 }

@@ -1,6 +1,6 @@
 // Owns the fetches under way: their progress stays while other screens are shown. Rust does the fetching; nothing
 // begins without a person's click.
-import { app } from '../../app/state.svelte'
+import { app } from '../../app/app.svelte'
 import { ipc, problemOf, type Problem } from '../../ipc'
 
 export type Fetching =
@@ -41,14 +41,14 @@ class Fetches {
     } catch (thrown) {
       this.under[id] = { kind: 'problem', problem: problemOf(thrown) }
     }
-    await app.readModels().catch((thrown: unknown) => app.fail(thrown))
+    await app.data.readModels().catch((thrown: unknown) => app.notices.fail(thrown))
   }
 
   async pause(id: string): Promise<void> {
     try {
       await ipc.pauseFetch(id)
     } catch (thrown) {
-      app.fail(thrown)
+      app.notices.fail(thrown)
     }
   }
 

@@ -1,5 +1,5 @@
 // Writing a run to a file that the person names. What is in the file is Rust's matter.
-import { app } from '../../app/state.svelte'
+import { app } from '../../app/app.svelte'
 import { t } from '../../i18n/index.svelte'
 import { ipc, type ExportFormat, type RunId } from '../../ipc'
 
@@ -10,9 +10,9 @@ export async function exportRun(run: RunId, format: ExportFormat, title: string)
     const path = await ipc.pickSavePath(t('runs.export.title'), `${fileName(run, title)}.${ENDINGS[format]}`)
     if (path === null) return
     await ipc.exportRun(run, format, path)
-    app.say(t('runs.export.done', { path }))
+    app.notices.say(t('runs.export.done', { path }))
   } catch (thrown) {
-    app.fail(thrown)
+    app.notices.fail(thrown)
   }
 }
 
