@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The word that makes this program the engine's process. It is no word of a person.
 pub const WORKER: &str = "worker";
 
-/// What was said.
+/// The arguments that the window's program was started with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arguments {
     /// The data folder; none: the usual one.
@@ -55,7 +55,7 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// What the window is to show first; paths are taken from `folder`, where the program was started.
+    /// Returns what the window is to show first; paths are taken from `folder`, where the program was started.
     pub fn opening(&self, folder: &Path) -> Option<Opening> {
         let absolute = |path: &PathBuf| folder.join(path).display().to_string();
         Some(Opening {

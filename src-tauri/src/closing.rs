@@ -25,7 +25,7 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Nobody asked yet.
+    /// Begins in the state in which nobody has asked to close.
     pub fn new(handle: AppHandle) -> Self {
         Self {
             handle,

@@ -83,7 +83,7 @@ impl Driving {
         app.notify(AppEvent::Runs(Some(run)));
     }
 
-    /// The model of this name, loaded as the settings say; the one that is loaded already where it is that one.
+    /// Returns the model of this name, loaded as the settings say; the one that is loaded already where it is that one.
     pub async fn model(&self, app: &App, magis: &Magis, name: &str) -> Result<Arc<dyn LanguageModel>, Problem> {
         self.state().uses += 1;
         if let ModelSource::Given(model) = &self.models {
@@ -115,7 +115,7 @@ impl Driving {
         Ok(model)
     }
 
-    /// Frees the model.
+    /// Frees the model that is loaded, with its memory.
     pub async fn free(&self, app: &App) {
         let mut slot = self.loading.lock().await;
         release(slot.take()).await;

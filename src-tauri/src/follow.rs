@@ -253,7 +253,7 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A follower that comes when a run is not worked on gets its view, and how it stands.
+/// Returns a follower that comes when a run is not worked on gets its view, and how it stands.
 pub fn standing(app: &App, run: RunId) -> Vec<RunUpdate> {
     match app.run_view(run) {
         Ok(view) => {

@@ -25,8 +25,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// What GTK and `WebKitGTK` have to be told before they are loaded. A program cannot safely set its own variables, so it
-/// starts itself again with them, in the same process; the user's own words are left alone.
+/// Returns what GTK and `WebKitGTK` have to be told before they are loaded. A program cannot safely set its own
+/// variables, so it starts itself again with them, in the same process; the user's own words are left alone.
 #[cfg(target_os = "linux")]
 fn with_a_drawable_window() -> Result<(), String> {
     use std::os::unix::process::CommandExt as _;

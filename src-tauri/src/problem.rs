@@ -31,7 +31,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem of the window's own.
+    /// Creates a problem of the window's own.
     pub fn new(code: &str, message: impl AsRef<str>, remedy: impl AsRef<str>) -> Self {
         let remedy = sentence(remedy.as_ref());
         Self {
@@ -42,7 +42,7 @@ impl Problem {
         }
     }
 
-    /// The same, with what it names.
+    /// Returns the same, with what it names.
     #[must_use]
     pub fn naming(self, given: Given) -> Self {
         Self {
@@ -150,7 +150,7 @@ fn code(error: &EngineError) -> &'static str {
     }
 }
 
-/// What can be done in the window; where that is the same everywhere, the engine's own remedy.
+/// Returns what can be done in the window; where that is the same everywhere, the engine's own remedy.
 fn remedy(error: &EngineError) -> String {
     match error {
         EngineError::Model(LibraryError::NotInstalled { .. }) => {
@@ -204,8 +204,8 @@ fn remedy(error: &EngineError) -> String {
     }
 }
 
-/// The text as a sentence: it begins with a capital letter and ends with a full stop. One that begins with a path or a
-/// name in quotes is left as it begins.
+/// Returns the text as a sentence: it begins with a capital letter and ends with a full stop. One that begins with a
+/// path or a name in quotes is left as it begins.
 fn sentence(text: &str) -> String {
     let text = text.trim();
     let first_word = text.split_whitespace().next().unwrap_or_default();

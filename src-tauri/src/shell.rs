@@ -76,7 +76,7 @@ pub fn run(arguments: Arguments) -> Result<(), String> {
         .map_err(|error| format!("the window cannot be opened: {error}"))
 }
 
-/// Where the data lies; and this very program, which serves the model as well.
+/// Returns where the data lies; and this very program, which serves the model as well.
 fn launch(arguments: Arguments) -> Result<LaunchOptions, String> {
     let here = std::env::current_dir().unwrap_or_default();
     let opening = arguments.opening(&here);
@@ -105,14 +105,14 @@ fn started_again(handle: &AppHandle, words: &[String], folder: &str) {
     }
 }
 
-/// One window a data folder: another one is another program.
+/// Returns one window a data folder: another one is another program.
 fn instance(launch: &LaunchOptions) -> String {
     let mut hasher = DefaultHasher::new();
     launch.data.root().hash(&mut hasher);
     format!("org.magis.Magis.d{:016x}", hasher.finish())
 }
 
-/// The window shows its own pages and nothing else.
+/// Returns the window shows its own pages and nothing else.
 fn is_ours(url: &Url) -> bool {
     matches!(
         (url.scheme(), url.host_str()),

@@ -28,13 +28,11 @@ pub enum AppEvent {
     Repositories,
     /// A run, or the list of runs.
     Runs(Option<RunId>),
-    /// The models.
     Models,
     /// What is remembered of a repository.
     Memory(RepoId),
     /// How the watched repository stands.
     Watch(Box<WatchView>),
-    /// The settings.
     Settings,
     /// A run is over, or waits for the person because something went wrong.
     RunEnded(RunId),
@@ -42,13 +40,12 @@ pub enum AppEvent {
     Idle,
 }
 
-/// Where news goes.
+/// Receives what the window is to be told of.
 pub type Notifier = Arc<dyn Fn(AppEvent) + Send + Sync>;
 
 /// Where the data lies, and how the engine's process is started.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
-    /// The data folder.
     pub data: DataFolder,
     /// The command of the worker: this very program, started again.
     pub worker: WorkerCommand,
@@ -75,14 +72,13 @@ struct Inner {
 /// The files of a repository's last commit, as they were listed once.
 #[derive(Clone)]
 pub struct HeadFiles {
-    /// The commit.
     pub commit: CommitId,
-    /// Its files.
     pub files: Arc<Vec<FileEntry>>,
 }
 
 impl App {
-    /// The state of a window on the data folder of `launch`. Where that cannot be opened, every command says why.
+    /// Returns the state of a window on the data folder of `launch`. Where that cannot be opened, every command says
+    /// why.
     pub fn open(launch: LaunchOptions, models: ModelSource, notifier: Notifier) -> Self {
         let magis = open(&launch);
         Self {
@@ -98,7 +94,7 @@ impl App {
         }
     }
 
-    /// The engine on the data folder, or why that cannot be opened.
+    /// Returns the engine on the data folder, or why that cannot be opened.
     pub fn magis(&self) -> Result<Magis, Problem> {
         self.inner.magis.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -118,17 +114,17 @@ impl App {
         *self.inner.magis.write().unwrap_or_else(PoisonError::into_inner) = Err(problem);
     }
 
-    /// Where the data lies.
+    /// Returns where the data lies.
     pub fn launch(&self) -> &LaunchOptions {
         &self.inner.launch
     }
 
-    /// The runs that are worked on and those that wait.
+    /// Returns the runs that are worked on and those that wait.
     pub fn driving(&self) -> &Driving {
         &self.inner.driving
     }
 
-    /// The repository that is watched.
+    /// Returns the repository that is watched.
     pub fn watching(&self) -> &Watching {
         &self.inner.watching
     }
@@ -144,12 +140,12 @@ impl App {
         (self.inner.notifier)(change);
     }
 
-    /// The downloads under way, each with the flag that stops it.
+    /// Returns the downloads under way, each with the flag that stops it.
     pub fn fetches(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicBool>>> {
         self.inner.fetches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lists of files that were made, by repository.
+    /// Returns the lists of files that were made, by repository.
     pub fn head_files(&self) -> MutexGuard<'_, BTreeMap<RepoId, HeadFiles>> {
         self.inner.head_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -166,7 +162,7 @@ impl App {
     }
 }
 
-/// A task of the runtime that ended without a result.
+/// Returns a task of the runtime that ended without a result.
 pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
     Problem::new(
         "broken_off",

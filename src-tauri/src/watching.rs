@@ -1,4 +1,4 @@
-//! The repository at hand, watched: its index and what memory knows of it follow every change, and files are described in
+//! The current repository, watched: its index and what memory knows of it follow every change, and files are described in
 //! advance while nobody needs the machine, where a person wants that.
 //!
 //! One repository at a time, the one that the window shows. How it is watched is the engine's business.
@@ -112,7 +112,7 @@ impl Watching {
         }
     }
 
-    /// Whether describing in advance has a model in memory, or loads one.
+    /// Returns whether describing in advance has a model in memory, or loads one.
     pub fn holds_a_model(&self) -> bool {
         let watched = self.watched();
         watched.as_ref().map(|known| known.watch.state().machine) == Some(MachineUse::Model)
@@ -198,7 +198,7 @@ struct Pending {
     memory: bool,
 }
 
-/// Takes in what happens to the repository, as long as it is the one at hand, and tells the window of it.
+/// Takes in what happens to the repository, as long as it is the current one, and tells the window of it.
 async fn hear(app: App, repo: RepoId, mut news: UnboundedReceiver<WatchEvent>) {
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -298,7 +298,7 @@ fn take(known: &mut Watched, news: WatchEvent, pending: &mut Pending) {
     }
 }
 
-/// The first of them in words; none where every file can be read.
+/// Returns the first of them in words; none where every file can be read.
 fn unreadable(files: &[RepoPath]) -> Option<UnreadableFiles> {
     (!files.is_empty()).then(|| UnreadableFiles {
         count: count(files.len()),

@@ -5,16 +5,14 @@
 use crate::view::{Language, RunRow, RunStatus};
 use magis_core::ModelReview;
 
-/// A notification.
+/// The words of a notification, in the language of the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words {
-    /// Its first line.
     pub title: String,
-    /// What stands below.
     pub body: String,
 }
 
-/// What is said when a run halts by itself.
+/// Returns what is said when a run halts by itself.
 pub fn run_ended(language: Language, run: &RunRow) -> Words {
     let chinese = match language {
         Language::En => false,
@@ -41,7 +39,7 @@ fn in_chinese(review: ModelReview) -> &'static str {
     }
 }
 
-/// What is said of a run without a patch.
+/// Returns what is said of a run without a patch.
 fn halted(status: RunStatus, chinese: bool) -> &'static str {
     if chinese {
         match status {

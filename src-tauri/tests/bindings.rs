@@ -1,12 +1,7 @@
 //! The words between window and Rust: the committed TypeScript is what Rust says, and every command has its permission.
 //!
 //! `MAGIS_WRITE_BINDINGS=1 cargo test -p magis-app --test bindings` writes the file anew.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use specta_typescript::Typescript;
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 // asks. It asks no network and has no clock. `window.magis` lets a test see what was asked and say what Rust would say
 // unasked.
 import { titleOf } from '../src/features/solve/effort'
-import { Fault, type DropNews, type Ipc } from '../src/ipc/ipc'
+import { IpcError, type DropNews, type Ipc } from '../src/ipc/ipc'
 import type * as T from '../src/ipc/types'
 import { fold, patchView, textsOf, type Recorded } from './script/recorded'
 import { hostile, now, recorded, scene, type SceneName } from './script/scenes'
@@ -28,8 +28,8 @@ let watched: T.RepoId | null = null
 const emit = ({ name, payload }: T.AppEvent): void =>
   listeners.forEach((handlers) => (handlers[name] as (payload: unknown) => void)(payload))
 const clone = <V>(value: V): V => structuredClone(value)
-const refuse = (code: string, message: string, remedy: string | null = null): Fault =>
-  new Fault({ code, message, remedy })
+const refuse = (code: string, message: string, remedy: string | null = null): IpcError =>
+  new IpcError({ code, message, remedy })
 
 /** The recorded run behind an id: rows without one of their own show the first. */
 function run(id: T.RunId): Recorded {
@@ -566,7 +566,7 @@ export const ipc: Ipc = new Proxy(acts, {
       asked.push({ name, given: given.filter((one) => typeof one !== 'function') })
       if (answers.has(name)) {
         const answer = answers.get(name)
-        return isProblem(answer) ? Promise.reject(new Fault(answer)) : Promise.resolve(clone(answer))
+        return isProblem(answer) ? Promise.reject(new IpcError(answer)) : Promise.resolve(clone(answer))
       }
       return act(...given)
     }

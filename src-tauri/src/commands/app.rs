@@ -11,14 +11,14 @@ use magis_core::RepoId;
 use std::path::PathBuf;
 use tauri::State;
 
-/// The program and the machine.
+/// Returns the program and the machine.
 #[tauri::command]
 #[specta::specta]
 pub async fn app_info(app: State<'_, App>) -> Result<AppInfo, Problem> {
     app.work(App::info).await
 }
 
-/// What a person set.
+/// Returns what a person set.
 #[tauri::command]
 #[specta::specta]
 pub async fn settings(app: State<'_, App>) -> Result<Settings, Problem> {
@@ -32,7 +32,7 @@ pub async fn put_settings(app: State<'_, App>, settings: Settings) -> Result<(),
     app.work(move |app| app.put_settings(settings)).await
 }
 
-/// Everything that was ever fetched from a network, the last first.
+/// Returns everything that was ever fetched from a network, the last first.
 #[tauri::command]
 #[specta::specta]
 pub async fn fetched(app: State<'_, App>) -> Result<Vec<FetchRecord>, Problem> {
@@ -61,7 +61,7 @@ pub async fn open_in_editor(app: State<'_, App>, repo: RepoId, path: String, lin
         .await
 }
 
-/// The text of a file that the person dropped or picked: an issue, a failing log.
+/// Returns the text of a file that the person dropped or picked: an issue, a failing log.
 #[tauri::command]
 #[specta::specta]
 pub async fn read_text(app: State<'_, App>, path: PathBuf) -> Result<String, Problem> {

@@ -9,14 +9,14 @@ use magis_core::RepoId;
 use std::path::PathBuf;
 use tauri::State;
 
-/// What is remembered of a repository.
+/// Returns what is remembered of a repository.
 #[tauri::command]
 #[specta::specta]
 pub async fn memory_report(app: State<'_, App>, repo: RepoId) -> Result<MemoryReport, Problem> {
     app.work(move |app| app.memory_report(repo)).await
 }
 
-/// The summary of a file.
+/// Returns the summary of a file.
 #[tauri::command]
 #[specta::specta]
 pub async fn summary(app: State<'_, App>, repo: RepoId, path: String) -> Result<Option<SummaryView>, Problem> {

@@ -15,7 +15,7 @@ use crate::view::{
 };
 use tauri_specta::{Builder, collect_commands, collect_events};
 
-/// All commands and events. Numbers cross as JavaScript's: ids, bytes and milliseconds stay below 2^53.
+/// Returns all commands and events. Numbers cross as JavaScript's: ids, bytes and milliseconds stay below 2^53.
 pub fn all() -> Builder<tauri::Wry> {
     Builder::new()
         .commands(collect_commands![

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use tauri::State;
 use tauri::ipc::Channel;
 
-/// All models.
+/// Lists all models, those here and those that can be fetched.
 #[tauri::command]
 #[specta::specta]
 pub async fn models(app: State<'_, App>) -> Result<Vec<ModelRow>, Problem> {
@@ -24,7 +24,7 @@ pub async fn fetch_model(app: State<'_, App>, id: String, channel: Channel<Fetch
     app.work(move |app| app.fetch_model(&id, sink)).await
 }
 
-/// Pauses a download.
+/// Pauses the download of a model.
 #[tauri::command]
 #[specta::specta]
 pub async fn pause_fetch(app: State<'_, App>, id: String) -> Result<(), Problem> {

@@ -9,7 +9,7 @@ use magis_core::RepoId;
 use std::path::PathBuf;
 use tauri::State;
 
-/// All repositories, the last used first.
+/// Returns all repositories, the last used first.
 #[tauri::command]
 #[specta::specta]
 pub async fn repositories(app: State<'_, App>) -> Result<Vec<RepositoryRow>, Problem> {
@@ -37,14 +37,14 @@ pub async fn undo_remove_repository(app: State<'_, App>, id: RepoId) -> Result<(
     app.work(move |app| app.undo_remove_repository(id)).await
 }
 
-/// The local branches.
+/// Lists the local branches of a repository.
 #[tauri::command]
 #[specta::specta]
 pub async fn branches(app: State<'_, App>, id: RepoId) -> Result<Vec<BranchName>, Problem> {
     app.work(move |app| app.branches(id)).await
 }
 
-/// The files a run with this base could read.
+/// Returns the files a run with this base could read.
 #[tauri::command]
 #[specta::specta]
 pub async fn repository_files(app: State<'_, App>, id: RepoId, base: BaseRequest) -> Result<Vec<String>, Problem> {
@@ -58,7 +58,7 @@ pub async fn add_sample(app: State<'_, App>) -> Result<RepositoryRow, Problem> {
     app.work(App::add_sample).await
 }
 
-/// The issues of the built-in sample.
+/// Returns the issues of the built-in sample.
 #[tauri::command]
 #[specta::specta]
 pub async fn sample_issues(app: State<'_, App>) -> Result<Vec<SampleIssue>, Problem> {

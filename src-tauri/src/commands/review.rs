@@ -8,21 +8,21 @@ use crate::view::{AppliedView, ApplyRequest, ConflictView, FileTexts, PatchView,
 use magis_core::RunId;
 use tauri::State;
 
-/// The patch of a run.
+/// Returns the patch of a run.
 #[tauri::command]
 #[specta::specta]
 pub async fn patch(app: State<'_, App>, run: RunId) -> Result<PatchView, Problem> {
     app.work(move |app| app.patch(run)).await
 }
 
-/// A file of the patch before and after.
+/// Returns a file of the patch before and after.
 #[tauri::command]
 #[specta::specta]
 pub async fn file_texts(app: State<'_, App>, run: RunId, path: String) -> Result<FileTexts, Problem> {
     app.work(move |app| app.file_texts(run, &path)).await
 }
 
-/// How far the review of a run is.
+/// Returns how far the review of a run is.
 #[tauri::command]
 #[specta::specta]
 pub async fn review(app: State<'_, App>, run: RunId) -> Result<ReviewState, Problem> {
@@ -36,7 +36,7 @@ pub async fn save_review(app: State<'_, App>, run: RunId, state: ReviewState) ->
     app.work(move |app| app.save_review(run, &state)).await
 }
 
-/// Where what was accepted does not fit the working tree.
+/// Returns where what was accepted does not fit the working tree.
 #[tauri::command]
 #[specta::specta]
 pub async fn conflicts(app: State<'_, App>, run: RunId, state: ReviewState) -> Result<Vec<ConflictView>, Problem> {

@@ -9,28 +9,28 @@ use magis_core::RunId;
 use std::path::PathBuf;
 use tauri::State;
 
-/// A page of the list of runs.
+/// Returns a page of the list of runs.
 #[tauri::command]
 #[specta::specta]
 pub async fn runs_page(app: State<'_, App>, filter: RunListFilter) -> Result<RunPage, Problem> {
     app.work(move |app| app.runs_page(filter)).await
 }
 
-/// A run, all of it.
+/// Returns a run, all of it.
 #[tauri::command]
 #[specta::specta]
 pub async fn run_view(app: State<'_, App>, run: RunId) -> Result<RunView, Problem> {
     app.work(move |app| app.run_view(run)).await
 }
 
-/// The model calls of a run.
+/// Returns the model calls of a run.
 #[tauri::command]
 #[specta::specta]
 pub async fn calls(app: State<'_, App>, run: RunId) -> Result<Vec<CallRow>, Problem> {
     app.work(move |app| app.calls(run)).await
 }
 
-/// One model call with its words.
+/// Returns one model call with its words.
 #[tauri::command]
 #[specta::specta]
 pub async fn call_text(app: State<'_, App>, run: RunId, call: i64) -> Result<CallText, Problem> {
@@ -72,14 +72,14 @@ pub async fn import_run(app: State<'_, App>, path: PathBuf) -> Result<RunId, Pro
     app.work(move |app| app.import_run(&path)).await
 }
 
-/// What all runs cost by day.
+/// Returns what all runs cost by day.
 #[tauri::command]
 #[specta::specta]
 pub async fn usage(app: State<'_, App>) -> Result<Vec<UsageDay>, Problem> {
     app.work(App::usage).await
 }
 
-/// A file of a run's base, as text.
+/// Returns a file of a run's base, as text.
 #[tauri::command]
 #[specta::specta]
 pub async fn base_file(app: State<'_, App>, run: RunId, path: String) -> Result<String, Problem> {

@@ -9,7 +9,7 @@ use magis_core::{RepoId, RunId, Stage};
 use tauri::State;
 use tauri::ipc::Channel;
 
-/// What was typed for the next run of a repository.
+/// Returns what was typed for the next run of a repository.
 #[tauri::command]
 #[specta::specta]
 pub async fn draft(app: State<'_, App>, repo: RepoId) -> Result<Option<SolveForm>, Problem> {
@@ -23,14 +23,14 @@ pub async fn save_draft(app: State<'_, App>, draft: SolveForm) -> Result<(), Pro
     app.work(move |app| app.save_draft(&draft)).await
 }
 
-/// How long such a run takes on this machine.
+/// Returns how long such a run takes on this machine.
 #[tauri::command]
 #[specta::specta]
 pub async fn estimate(app: State<'_, App>, form: SolveForm) -> Result<Estimate, Problem> {
     app.work(move |app| app.estimate(&form)).await
 }
 
-/// Begins a run.
+/// Begins a run with what the form says.
 #[tauri::command]
 #[specta::specta]
 pub async fn start_run(app: State<'_, App>, form: SolveForm) -> Result<RunId, Problem> {
@@ -98,7 +98,7 @@ pub async fn unfollow_run(app: State<'_, App>, run: RunId) -> Result<(), Problem
     Ok(())
 }
 
-/// The runs that are worked on here or wait.
+/// Returns the runs that are worked on here or wait.
 #[tauri::command]
 #[specta::specta]
 pub async fn running_runs(app: State<'_, App>) -> Result<Vec<RunRow>, Problem> {

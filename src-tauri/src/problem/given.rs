@@ -13,7 +13,7 @@ use std::fmt::Display;
 /// The things by their names in the sentence.
 pub type Given = BTreeMap<String, String>;
 
-/// The things an error names.
+/// Returns the things an error names.
 pub fn given(error: &EngineError) -> Given {
     match error {
         EngineError::Issue(magis_core::IssueError::OnlyAddress(address)) => named([("address", address)]),

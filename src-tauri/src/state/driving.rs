@@ -73,7 +73,7 @@ pub(crate) struct LoadedAs {
 }
 
 impl Driving {
-    /// No run yet.
+    /// Begins without any run.
     pub fn new(models: ModelSource) -> Self {
         Self {
             models,
@@ -82,17 +82,17 @@ impl Driving {
         }
     }
 
-    /// Where models come from.
+    /// Returns where models come from.
     pub fn models(&self) -> &ModelSource {
         &self.models
     }
 
-    /// Whether this window works on the run, or has it in its queue.
+    /// Returns whether this window works on the run, or has it in its queue.
     pub fn drives(&self, run: RunId) -> bool {
         self.driven().contains(&run)
     }
 
-    /// The run that is worked on, then those that wait.
+    /// Returns the run that is worked on, then those that wait.
     pub fn driven(&self) -> Vec<RunId> {
         let state = self.state();
         state
@@ -110,12 +110,12 @@ impl Driving {
         state.newcomers.insert(run);
     }
 
-    /// Whether somebody began to follow a run since this was asked last.
+    /// Returns whether somebody began to follow a run since this was asked last.
     pub fn take_newcomers(&self, run: RunId) -> bool {
         self.state().newcomers.remove(&run)
     }
 
-    /// The model that is being loaded for a run.
+    /// Returns the model that is being loaded for a run.
     pub fn loading_for(&self, run: RunId) -> Option<String> {
         let state = self.state();
         let active = state.active.as_ref().filter(|active| active.run == run)?;
@@ -146,7 +146,7 @@ impl Driving {
         state.newcomers.remove(&run);
     }
 
-    /// Whether anybody follows a run.
+    /// Returns whether anybody follows a run.
     pub fn is_followed(&self, run: RunId) -> bool {
         self.state().followers.contains_key(&run)
     }
@@ -166,7 +166,7 @@ impl Driving {
         }
     }
 
-    /// The model that is loaded, if any.
+    /// Returns the model that is loaded, if any.
     pub async fn loaded(&self) -> Option<Arc<dyn LanguageModel>> {
         let slot = self.loading.lock().await;
         slot.as_ref().map(|loaded| Arc::clone(&loaded.model))

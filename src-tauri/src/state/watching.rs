@@ -8,7 +8,7 @@ use magis_engine::{EngineLimits, SummarisationBudget, SummarisationSwitch, Watch
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is watched.
+/// The repository that is watched, if any.
 #[derive(Default)]
 pub struct Watching {
     pub(crate) watched: Mutex<Option<Watched>>,

@@ -11,11 +11,8 @@ use tauri_specta::Event;
 /// The program and the machine it runs on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct AppInfo {
-    /// Its version.
     pub version: String,
-    /// System and processor.
     pub platform: String,
-    /// Where everything lies.
     pub data_folder: String,
     /// How many bytes that is, models included where they lie inside.
     pub data_bytes: u64,
@@ -42,16 +39,14 @@ pub struct Opening {
     pub issue: Option<String>,
 }
 
-/// Light or dark.
+/// The theme of the window, light, dark or the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum Theme {
     /// As the system has it.
     #[default]
     System,
-    /// Light.
     Light,
-    /// Dark.
     Dark,
 }
 
@@ -59,10 +54,8 @@ pub enum Theme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum Density {
-    /// Close.
     #[default]
     Compact,
-    /// With more room.
     Comfortable,
 }
 
@@ -73,22 +66,18 @@ pub enum Language {
     /// As the system has it.
     #[default]
     System,
-    /// English.
     En,
-    /// Simplified Chinese.
     ZhHans,
 }
 
 /// What a person set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct Settings {
-    /// Light or dark.
     pub theme: Theme,
     /// How close rows stand.
     pub density: Density,
     /// Of text, in pixels.
     pub font_size: u32,
-    /// Of the window.
     pub language: Language,
     /// The model that is taken where none is chosen; none: the catalogue's.
     pub default_model: Option<String>,
@@ -108,7 +97,7 @@ pub struct Settings {
     pub editor: Option<String>,
     /// Whether the end of a run is told while another window is in front.
     pub notify: bool,
-    /// Whether files of the repository at hand are described in advance, while nobody needs the machine.
+    /// Whether files of the current repository are described in advance, while nobody needs the machine.
     pub summarise_when_idle: bool,
     /// Tokens that may cost, from when it was switched on; none: as many as it takes.
     pub summarise_tokens: Option<u64>,
@@ -117,7 +106,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What a model may take, in the engine's words.
+    /// Returns what a model may take, in the engine's words.
     pub fn limits(&self) -> EngineLimits {
         EngineLimits {
             context: self.context,
@@ -155,9 +144,7 @@ impl Default for Settings {
 pub struct FetchRecord {
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What.
     pub what: String,
-    /// From where.
     pub from: String,
     /// How many bytes.
     pub bytes: u64,
@@ -193,7 +180,6 @@ pub enum CloseAnswer {
     Pause,
     /// They are stopped, and the program ends.
     Stop,
-    /// The window stays.
     Cancel,
 }
 
@@ -204,7 +190,6 @@ pub struct RepositoriesChanged {}
 /// A run, or the list of runs, is another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
 pub struct RunsChanged {
-    /// Which; none: several.
     pub run: Option<RunId>,
 }
 
@@ -215,7 +200,6 @@ pub struct ModelsChanged {}
 /// What is remembered of a repository is another thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
 pub struct MemoryChanged {
-    /// Which repository.
     pub repo: RepoId,
 }
 
@@ -226,6 +210,5 @@ pub struct SettingsChanged {}
 /// The window was asked to close while runs are worked on or wait; it waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
 pub struct CloseAsked {
-    /// How many runs.
     pub running: u32,
 }

@@ -13,11 +13,8 @@ use specta::Type;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryFileState {
-    /// As it is.
     Fresh,
-    /// In another version.
     Stale,
-    /// Not at all.
     None,
     /// Not as it is, and it need not be.
     NeedsNone,
@@ -47,7 +44,6 @@ impl From<MemoryState> for MemoryFileState {
 /// A file of HEAD, and what is remembered of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct MemoryFile {
-    /// The file.
     pub path: String,
     /// Its size in bytes.
     pub bytes: u64,
@@ -96,7 +92,6 @@ pub struct MemoryDay {
 /// The memory of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct MemoryReport {
-    /// The repository.
     pub repo: RepoId,
     /// How many files are known.
     pub counts: MemoryCounts,
@@ -111,7 +106,7 @@ pub struct MemoryReport {
 }
 
 impl MemoryReport {
-    /// The report of a repository.
+    /// Returns the report of a repository.
     pub fn new(repo: RepoId, files: Vec<FileMemory>, days: Vec<MemoryDayTotals>) -> Self {
         let mut counts = MemoryCounts::default();
         for file in &files {
@@ -137,14 +132,12 @@ impl MemoryReport {
     }
 }
 
-/// One summary.
+/// A summary of a file, as the window shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct SummaryView {
-    /// The file.
     pub path: String,
     /// The blob it describes.
     pub blob: String,
-    /// The words.
     pub text: String,
     /// Whether they were made from a skeleton because the file is long.
     pub from_skeleton: bool,
@@ -154,7 +147,6 @@ pub struct SummaryView {
     pub model: String,
     /// When, in milliseconds since 1970.
     pub made_at_ms: i64,
-    /// In which run.
     pub made_in: Option<RunId>,
     /// What changed in the file since.
     pub change_message: Option<String>,
@@ -184,11 +176,9 @@ impl From<Remembered> for SummaryView {
 /// What a memory file that was written holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
 pub struct MemoryExportView {
-    /// Summaries.
     pub summaries: u32,
     /// Those of them that a person wrote.
     pub corrected: u32,
-    /// Messages about changes.
     pub messages: u32,
 }
 

@@ -9,9 +9,7 @@ use specta::Type;
 /// A model of the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Type)]
 pub struct ModelRow {
-    /// Its id.
     pub id: String,
-    /// The name shown.
     pub name: String,
     /// The licence of the weights; empty where it is not known.
     pub licence: String,
@@ -31,7 +29,6 @@ pub struct ModelRow {
     pub context_length: u32,
     /// Memory it needs with the context of a run, in bytes.
     pub need_bytes: u64,
-    /// Whether it fits.
     pub fits: ModelFit,
     /// Bytes that are here of an unfinished download.
     pub partial_bytes: u64,
@@ -53,7 +50,7 @@ pub enum Purpose {
     QuickRuns,
 }
 
-/// Whether a model fits into the memory at hand.
+/// Whether a model fits into the available memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ModelFit {
@@ -67,7 +64,6 @@ pub enum ModelFit {
         /// In tokens.
         context: u32,
     },
-    /// Not at all.
     No {
         /// Bytes needed at the least.
         need: u64,
@@ -133,8 +129,5 @@ pub enum FetchNews {
         received: u64,
     },
     /// Something went wrong; what arrived is kept.
-    Problem {
-        /// What.
-        problem: Problem,
-    },
+    Problem { problem: Problem },
 }

@@ -11,11 +11,8 @@ use specta::Type;
 /// A repository of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct RepositoryRow {
-    /// Its id.
     pub id: RepoId,
-    /// Its name.
     pub name: String,
-    /// Its root folder.
     pub root: String,
     /// When it was last used, in milliseconds since 1970.
     pub used_at_ms: i64,
@@ -49,10 +46,7 @@ pub enum IndexView {
         commits: u32,
     },
     /// It was made for a commit that HEAD does not go on from.
-    Elsewhere {
-        /// Which.
-        commit: String,
-    },
+    Elsewhere { commit: String },
 }
 
 impl From<IndexState> for IndexView {
@@ -66,23 +60,18 @@ impl From<IndexState> for IndexView {
     }
 }
 
-/// Where HEAD is.
+/// Where HEAD is: on a branch, on a commit, or nowhere yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum HeadView {
-    /// At a branch.
     Branch {
-        /// Its name.
         name: String,
     },
-    /// At a commit.
     Detached {
-        /// Which.
         commit: String,
     },
     /// At a branch without a commit.
     Unborn {
-        /// Its name.
         name: String,
     },
 }
@@ -99,11 +88,8 @@ impl From<HeadState> for HeadView {
 /// How many files of HEAD memory knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 pub struct MemoryCounts {
-    /// As they are.
     pub fresh: u32,
-    /// In another version.
     pub stale: u32,
-    /// Not at all.
     pub none: u32,
     /// Not as they are, and they need not be: they are short, or no text.
     pub needs_none: u32,
@@ -126,10 +112,9 @@ impl From<Coverage> for MemoryCounts {
     }
 }
 
-/// A branch.
+/// A local branch by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct BranchName {
-    /// Its name.
     pub name: String,
     /// Whether HEAD is there.
     pub current: bool,
@@ -139,7 +124,6 @@ pub struct BranchName {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BaseRequest {
-    /// The last commit.
     Head,
     /// The last commit with all uncommitted work.
     HeadWithUncommitted,
@@ -163,8 +147,6 @@ impl From<BaseRequest> for BaseChoice {
 /// An issue of the built-in sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct SampleIssue {
-    /// A short name.
     pub name: String,
-    /// Its text.
     pub text: String,
 }

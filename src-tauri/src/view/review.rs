@@ -12,18 +12,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffLineKind {
-    /// It stays.
     Context,
-    /// It comes.
     Added,
-    /// It goes.
     Deleted,
 }
 
 /// A line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct DiffLine {
-    /// What it is.
     pub kind: DiffLineKind,
     /// Its number in the old file.
     pub old: Option<u32>,
@@ -58,13 +54,9 @@ pub struct HunkView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum FileDiffKind {
-    /// Its content changes.
     Modified,
-    /// It is new.
     Added,
-    /// It goes.
     Deleted,
-    /// It moves.
     Renamed,
 }
 
@@ -90,7 +82,6 @@ pub struct FileDiff {
 /// The patch of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct PatchView {
-    /// Its files.
     pub files: Vec<FileDiff>,
     /// The drafted commit message.
     pub commit_message: String,
@@ -101,7 +92,7 @@ pub struct PatchView {
 }
 
 impl PatchView {
-    /// The patch of the run with this state.
+    /// Returns the patch of the run with this state.
     pub fn new(run: RunId, state: &Run, merged: &MergeResult, patch: &Patch) -> Self {
         Self {
             files: patch.files.iter().map(|file| file_diff(file, state)).collect(),
@@ -191,7 +182,7 @@ fn hunk_view(hunk: &Hunk, file: &FilePatch, state: &Run) -> HunkView {
     }
 }
 
-/// The tasks whose change of this file touches the lines of the hunk.
+/// Returns the tasks whose change of this file touches the lines of the hunk.
 fn tasks_of(hunk: &Hunk, file: &FilePatch, state: &Run) -> Vec<TaskId> {
     let behind = hunk.old_start + hunk.old_lines;
     let touches = |change: &FileChange| match change {
@@ -225,7 +216,6 @@ pub struct FileTexts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum HunkDecision {
-    /// It is applied.
     Accepted,
     /// It is left out.
     Rejected,
@@ -234,9 +224,7 @@ pub enum HunkDecision {
 /// A decision and its hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct HunkChoice {
-    /// The hunk's number.
     pub hunk: u32,
-    /// What was decided.
     pub decision: HunkDecision,
 }
 
@@ -295,24 +283,18 @@ pub enum ApplyRequest {
     Worktree,
     /// Onto a new branch, as one commit.
     Branch {
-        /// Its name.
         name: String,
         /// Who commits; none: whom git's configuration names.
         identity: Option<Identity>,
     },
     /// Into a patch file.
-    PatchFile {
-        /// Which.
-        path: String,
-    },
+    PatchFile { path: String },
 }
 
-/// Who commits.
+/// The person under whose name a commit is made.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, Type)]
 pub struct Identity {
-    /// A name.
     pub name: String,
-    /// A mail address.
     pub email: String,
 }
 
@@ -332,11 +314,9 @@ impl From<ApplyRequest> for ApplyTarget {
 /// Where the accepted part does not fit the work tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct ConflictView {
-    /// The file.
     pub path: String,
     /// The line of the file as it is now.
     pub line: Option<u32>,
-    /// Why.
     pub reason: String,
 }
 
@@ -356,16 +336,14 @@ impl From<Conflict> for ConflictView {
 pub enum AppliedKind {
     /// Into the work tree.
     Worktree,
-    /// Onto a branch.
     Branch,
     /// Into a patch file.
     PatchFile,
 }
 
-/// What was applied.
+/// What was applied, where to, and whether it can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct AppliedView {
-    /// Where it went.
     pub kind: AppliedKind,
     /// The branch, the file, or how many files of the work tree.
     pub name: String,
@@ -378,7 +356,7 @@ pub struct AppliedView {
 }
 
 impl AppliedView {
-    /// An application, and whether it can be taken back.
+    /// Creates an application, and whether it can be taken back.
     pub fn new(application: &Application, undoable: bool) -> Self {
         let (kind, name, notes) = match &application.applied {
             Applied::Worktree { files } => (AppliedKind::Worktree, files.len().to_string(), Vec::new()),

@@ -23,7 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CandidateState {
-    /// It stays.
     Kept,
     /// The Custodian judged it irrelevant.
     JudgedIrrelevant,
@@ -31,7 +30,6 @@ pub enum CandidateState {
     DroppedByYou,
     /// The Manager found nothing to do in it.
     Declined {
-        /// Why.
         reason: String,
     },
     /// It is not judged yet.
@@ -43,9 +41,7 @@ pub enum CandidateState {
 pub struct CandidateView {
     /// The candidate, its evidence in the order in which it is shown.
     pub candidate: Candidate,
-    /// The Custodian's judgement.
     pub judgement: Option<Judgement>,
-    /// Whether it stays.
     pub state: CandidateState,
     /// How it is described to the team.
     pub description: Option<Description>,
@@ -55,16 +51,15 @@ pub struct CandidateView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct AttemptView {
     /// Which answer, from 0.
-    pub candidate: u32,
-    /// The fault, in a sentence or two; empty where nothing usable came.
-    pub fault: String,
+    pub attempt: u32,
+    /// What is wrong, in a sentence or two; empty where nothing usable came.
+    pub diagnosis: String,
     /// The change against the base.
     pub change: Option<FileChange>,
     /// What programs found in it.
     pub findings: Vec<Finding>,
     /// Why nothing usable came.
     pub failed: Option<String>,
-    /// What QA says.
     pub verdict: Option<Verdict>,
     /// The change as unified hunks against the base; empty where the base is not here.
     pub diff: String,
@@ -79,22 +74,17 @@ pub struct RoundView {
     pub symbols: Vec<String>,
     /// The lines to change.
     pub spans: Vec<LineSpan>,
-    /// The answers.
     pub attempts: Vec<AttemptView>,
 }
 
 /// One task with its people and its rounds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct TaskView {
-    /// The task.
     pub task: FileTask,
-    /// Its Developer.
     pub developer: Option<Role>,
-    /// Its QA Engineer.
     pub reviewer: Option<Role>,
     /// The rounds so far.
     pub rounds: Vec<RoundView>,
-    /// How it ended.
     pub outcome: Option<TaskOutcome>,
     /// Lines of the file in the base; none where it is not there or not here.
     pub base_lines: Option<u32>,
@@ -119,21 +109,17 @@ pub struct RunView {
     pub stages: Vec<StageView>,
     /// Why it is paused.
     pub paused_reason: Option<String>,
-    /// How it ended.
     pub outcome: Option<RunOutcome>,
     /// The candidates, the most relevant first.
     pub candidates: Vec<CandidateView>,
     /// Files that could not be read.
     pub skipped: Vec<SkippedFile>,
-    /// The tasks.
     pub tasks: Vec<TaskView>,
     /// The record of the meeting.
     pub meeting: Vec<Speech>,
-    /// The plan.
     pub plan: Option<Plan>,
     /// The plan's parallel groups, in order.
     pub plan_groups: Vec<Vec<TaskId>>,
-    /// The merged change.
     pub merged: Option<MergeResult>,
     /// What was left out, replaced or repeated.
     pub notices: Vec<Notice>,
@@ -149,7 +135,6 @@ pub struct RunFacts<'a> {
     pub row: RunRow,
     /// The fold of the log.
     pub state: &'a Run,
-    /// The log.
     pub events: &'a [StoredEvent],
     /// What its calls cost.
     pub totals: &'a [CallTotals],
@@ -160,7 +145,7 @@ pub struct RunFacts<'a> {
 }
 
 impl RunView {
-    /// The view of a run.
+    /// Returns the view of a run.
     pub fn new(facts: RunFacts<'_>) -> Self {
         let RunFacts {
             row,
@@ -307,13 +292,13 @@ fn candidates(state: &Run, events: &[StoredEvent]) -> Vec<CandidateView> {
 fn task_view(task: &TaskState, base_text: &dyn Fn(&RepoPath) -> Option<String>) -> TaskView {
     let base = base_text(&task.task.path);
     let attempt = |number: u32, attempt: &Attempt| {
-        let (fault, change, failed) = match &attempt.state {
-            AttemptState::Written { fault, change, .. } => (fault.clone(), Some(change.clone()), None),
+        let (diagnosis, change, failed) = match &attempt.state {
+            AttemptState::Written { diagnosis, change, .. } => (diagnosis.clone(), Some(change.clone()), None),
             AttemptState::Failed { reason } => (String::new(), None, Some(reason.clone())),
         };
         AttemptView {
-            candidate: number,
-            fault,
+            attempt: number,
+            diagnosis,
             diff: change
                 .as_ref()
                 .map_or_else(String::new, |change| diff(base.as_deref(), change)),
@@ -346,7 +331,7 @@ fn task_view(task: &TaskState, base_text: &dyn Fn(&RepoPath) -> Option<String>) 
     }
 }
 
-/// A change as unified hunks; nothing where the base is needed and not here, or does not take the edits.
+/// Returns a change as unified hunks; nothing where the base is needed and not here, or does not take the edits.
 fn diff(base: Option<&str>, change: &FileChange) -> String {
     match (change, base) {
         (FileChange::Create { content }, _) => text_diff("", content, 3),
@@ -361,17 +346,11 @@ fn diff(base: Option<&str>, change: &FileChange) -> String {
 /// A model call in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct CallRow {
-    /// Its id.
     pub id: i64,
-    /// On whose behalf.
     pub agent: Agent,
-    /// The step.
     pub step: String,
-    /// For which task.
     pub task: Option<TaskId>,
-    /// About which file.
     pub path: Option<String>,
-    /// In which round.
     pub round: Option<u32>,
     /// Tokens read, without those reused.
     pub prompt_tokens: u32,
@@ -413,15 +392,11 @@ impl From<&Call> for CallRow {
 /// A model call with its words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct CallText {
-    /// The call.
     pub call: CallRow,
-    /// What was asked.
     pub prompt: String,
     /// What came back; of a scored call, each text with its log-probability in nats.
     pub reply: String,
-    /// The model.
     pub model: String,
-    /// The seed.
     pub seed: u64,
     /// The hash of the template.
     pub template_hash: String,
@@ -441,7 +416,7 @@ impl From<&Call> for CallText {
     }
 }
 
-/// The messages one below the other, then the answer begun for the model.
+/// Returns the messages one below the other, then the answer begun for the model.
 fn prompt(request: &Value) -> String {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -34,7 +34,8 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// How the store's row says it. The store keeps no queue: a run that waits is queued only where somebody drives it.
+    /// Returns how the store's row says it. The store keeps no queue: a run that waits is queued only where somebody
+    /// drives it.
     pub fn of(entry: &RunEntry, is_driven: bool) -> Self {
         match (&entry.status, &entry.outcome) {
             (StoredStatus::Queued, _) if is_driven => Self::Queued,
@@ -68,23 +69,17 @@ impl From<RunStatus> for Standing {
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct RunRow {
-    /// Its id.
     pub id: RunId,
     /// Its repository; none where that was removed, or the run was made elsewhere.
     pub repo: Option<RepoId>,
-    /// The repository's name.
     pub repository: String,
-    /// The issue's title.
     pub title: String,
-    /// How it stands.
     pub status: RunStatus,
     /// What the models' reviews of its patch came to; none where it has none. No test stands behind it.
     pub review: Option<ModelReview>,
-    /// The model.
     pub model: String,
     /// When it was created, in milliseconds since 1970.
     pub created_at_ms: i64,
-    /// When it ended.
     pub ended_at_ms: Option<i64>,
     /// Milliseconds the model worked on it.
     pub worked_ms: u64,
@@ -100,14 +95,13 @@ pub struct RunRow {
     pub parent: Option<RunId>,
     /// Whether it was made elsewhere.
     pub imported: bool,
-    /// The person's tags.
     pub tags: Vec<String>,
     /// Whether this window works on it, or has it in its queue.
     pub driven: bool,
 }
 
 impl RunRow {
-    /// The row of a run.
+    /// Returns the row of a run.
     pub fn new(entry: &RunEntry, tags: Vec<String>, is_driven: impl Fn(RunId) -> bool) -> Self {
         let driven = is_driven(entry.id);
         Self {
@@ -148,7 +142,6 @@ pub struct RunListFilter {
     pub after: Option<RunId>,
     /// At most this many.
     pub limit: u32,
-    /// In which order.
     pub order: RunOrder,
 }
 
@@ -156,9 +149,7 @@ pub struct RunListFilter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOrder {
-    /// The newest first.
     NewestFirst,
-    /// The oldest first.
     OldestFirst,
 }
 
@@ -182,9 +173,7 @@ impl From<RunListFilter> for RunQuery {
 /// A page of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct RunPage {
-    /// The runs.
     pub rows: Vec<RunHitView>,
-    /// Whether more follow.
     pub more: bool,
     /// How many there are on all pages; of a search at most 500 are counted.
     pub total: u32,
@@ -193,7 +182,6 @@ pub struct RunPage {
 /// A run of a page, with where it says what was searched for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct RunHitView {
-    /// The run.
     pub run: RunRow,
     /// In which text: `issue`, `hint`, `words`, `path`, `patch`; empty without a search.
     pub place: String,
@@ -204,14 +192,13 @@ pub struct RunHitView {
 /// A piece of a snippet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct SnippetPart {
-    /// The text.
     pub text: String,
     /// Whether it is what was searched for.
     pub hit: bool,
 }
 
 impl RunPage {
-    /// The page as the store gives it.
+    /// Returns the page as the store gives it.
     pub fn new(page: RunListPage, is_driven: impl Fn(RunId) -> bool) -> Self {
         let row = |listed: ListedRun| {
             let place = listed.places.into_iter().next();
@@ -264,7 +251,6 @@ pub enum ExportFormat {
     Json,
     /// To be read by people.
     Markdown,
-    /// Its patch alone.
     Patch,
 }
 

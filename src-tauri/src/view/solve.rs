@@ -12,11 +12,8 @@ use std::path::PathBuf;
 /// What a person filled in to begin a run; also kept as the draft of the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct SolveForm {
-    /// The repository.
     pub repo: RepoId,
-    /// The issue.
     pub issue: String,
-    /// Comments on it.
     pub comments: String,
     /// The output of a failing run.
     pub failing_log: String,
@@ -26,7 +23,6 @@ pub struct SolveForm {
     pub model: Option<String>,
     /// The files, where they are given.
     pub files: Vec<String>,
-    /// The seed.
     pub seed: u64,
     /// How many files of the ranking are judged.
     pub top_k: u32,
@@ -37,12 +33,12 @@ pub struct SolveForm {
 }
 
 impl SolveForm {
-    /// Whether its tasks get one round only.
+    /// Returns whether its tasks get one round only.
     pub fn is_quick(&self) -> bool {
         self.max_rounds == 1
     }
 
-    /// The same for the engine, in the repository at `root` and with `model` where none is chosen.
+    /// Returns the same for the engine, in the repository at `root` and with `model` where none is chosen.
     pub fn request(self, root: PathBuf, model: Option<String>) -> SolveRequest {
         let said = |text: String, hint: fn(String) -> Hint| (!text.trim().is_empty()).then(|| hint(text));
         let hints = [
@@ -80,38 +76,27 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SteeringRequest {
-    /// Drop a candidate.
     Drop {
-        /// The file.
         path: String,
     },
-    /// Add a candidate.
     Add {
-        /// The file.
         path: String,
     },
-    /// Rewrite a task.
     EditTask {
-        /// The task.
         task: TaskId,
         /// What has to be done.
         description: String,
     },
     /// Rewrite a Developer's role.
     EditRole {
-        /// The task.
         task: TaskId,
-        /// The role.
         role: Role,
     },
-    /// Give a hint.
     Hint {
-        /// The hint.
         text: String,
     },
     /// Speak in the meeting.
     Speak {
-        /// What is said.
         text: String,
     },
 }
@@ -139,41 +124,29 @@ impl From<SteeringRequest> for Steering {
 pub enum RunUpdate {
     /// The run as it stands now.
     View {
-        /// All of it.
         view: Box<RunView>,
     },
     /// The model is being loaded.
     Loading {
-        /// Which.
         model: String,
     },
     /// The search index is brought up to date.
     Indexing {
-        /// Files done.
         done: u32,
-        /// Files to do.
         total: u32,
     },
     /// A model call began.
     CallStarted {
-        /// At which stage.
         stage: Stage,
-        /// Whose.
         agent: Agent,
-        /// The step.
         step: String,
-        /// For which task.
         task: Option<TaskId>,
-        /// About which file.
         path: Option<String>,
     },
     /// Text came from the model.
     Text {
-        /// For which task.
         task: Option<TaskId>,
-        /// Whose.
         agent: Agent,
-        /// The step.
         step: String,
         /// What came since the last message.
         delta: String,
@@ -205,11 +178,9 @@ pub enum RunUpdate {
     },
     /// It was stopped or paused, and can be resumed.
     Stopped,
-    /// It is over.
     Ended,
     /// Something went wrong; it is paused.
     Problem {
-        /// What.
         problem: Problem,
     },
 }

@@ -7,11 +7,9 @@ use specta::Type;
 /// What a stage cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct StageView {
-    /// The stage.
     pub stage: Stage,
     /// Milliseconds the model worked.
     pub ms: u64,
-    /// Model calls.
     pub calls: u32,
     /// Tokens read, without those reused.
     pub computed_tokens: u64,

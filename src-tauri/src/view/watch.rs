@@ -1,4 +1,4 @@
-//! How the repository at hand is watched, and what is done with it in advance.
+//! How the current repository is watched, and what is done with it in advance.
 
 use super::repository::MemoryCounts;
 use crate::problem::Problem;
@@ -11,11 +11,9 @@ use tauri_specta::Event;
 /// How a watched repository stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct WatchView {
-    /// The repository.
     pub repo: RepoId,
     /// Why changes are looked for from time to time; none where the system tells of them.
     pub polling: Option<Problem>,
-    /// The search index.
     pub index: WatchedIndex,
     /// Files that are left out of index and memory because the system does not let us read them.
     pub unreadable: Option<UnreadableFiles>,
@@ -34,7 +32,6 @@ pub struct WatchView {
 /// Files that the system does not let us read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct UnreadableFiles {
-    /// How many.
     pub count: u32,
     /// The first of them.
     pub first: Vec<String>,
@@ -47,15 +44,8 @@ pub enum WatchedIndex {
     /// The working tree is being looked at.
     Looking,
     /// Files are being read.
-    Reading {
-        /// How many were.
-        done: u32,
-        /// Of how many.
-        total: u32,
-    },
-    /// It is right.
+    Reading { done: u32, total: u32 },
     Right {
-        /// Files it has.
         files: u32,
         /// Milliseconds from the last change to this.
         took_ms: u64,
@@ -69,10 +59,7 @@ pub enum Summarising {
     /// Nobody asked for it.
     Off,
     /// A file is being described.
-    Describing {
-        /// Which.
-        path: String,
-    },
+    Describing { path: String },
     /// Nothing is done now.
     Waiting {
         /// Why; none before it was found out.
@@ -118,6 +105,5 @@ impl From<IdleReason> for WaitReason {
 /// The watched repository stands otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type, Event)]
 pub struct WatchChanged {
-    /// How.
     pub view: WatchView,
 }

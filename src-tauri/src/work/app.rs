@@ -25,7 +25,7 @@ const RENAMED_SETTINGS: [(&str, &str); 3] = [
 const SMALLEST_MEMORY_LIMIT: u64 = 256 << 20;
 
 impl App {
-    /// The program and the machine.
+    /// Returns the program and the machine.
     pub fn info(&self) -> Result<AppInfo, Problem> {
         let magis = self.magis()?;
         let data = &self.launch().data;
@@ -47,7 +47,7 @@ impl App {
         })
     }
 
-    /// What a person set, and the usual values for what nobody set: an older version knew fewer settings.
+    /// Returns what a person set, and the usual values for what nobody set: an older version knew fewer settings.
     pub fn settings(&self) -> Result<Settings, Problem> {
         let kept: Option<serde_json::Map<String, Value>> = self.magis()?.setting(SETTINGS)?;
         let mut all = serde_json::to_value(Settings::default()).unwrap_or_default();
@@ -83,7 +83,7 @@ impl App {
         Watching::obey(self)
     }
 
-    /// The model that is taken where none is chosen.
+    /// Returns the model that is taken where none is chosen.
     pub fn default_model(&self) -> Result<String, Problem> {
         let magis = self.magis()?;
         let catalog = magis.library().catalog();
@@ -93,7 +93,7 @@ impl App {
             .unwrap_or_else(|| catalog.default_entry().id.to_string()))
     }
 
-    /// The model of a run: the chosen one, else the one for such runs.
+    /// Returns the model of a run: the chosen one, else the one for such runs.
     pub fn model_of(&self, form: &SolveForm) -> Result<String, Problem> {
         let settings = self.settings()?;
         let usual = form.model.clone();
@@ -103,7 +103,7 @@ impl App {
         }
     }
 
-    /// Everything that was ever fetched from a network, the last first.
+    /// Returns everything that was ever fetched from a network, the last first.
     pub fn fetched(&self) -> Result<Vec<FetchRecord>, Problem> {
         let fetched = self.magis()?.library().fetched()?;
         Ok(fetched.into_iter().rev().map(Into::into).collect())
@@ -191,7 +191,7 @@ fn wrong(said: Problem) -> DoctorLine {
     DoctorLine { ok: false, said }
 }
 
-/// The bytes of all files below a folder; what cannot be read counts nothing.
+/// Returns the bytes of all files below a folder; what cannot be read counts nothing.
 fn bytes_below(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return 0;

@@ -8,7 +8,7 @@ use magis_engine::WithCode;
 use std::path::Path;
 
 impl App {
-    /// What is remembered of a repository's last commit, and what that cost and saved.
+    /// Returns what is remembered of a repository's last commit, and what that cost and saved.
     pub fn memory_report(&self, repo: RepoId) -> Result<MemoryReport, Problem> {
         let magis = self.magis()?;
         let commit = magis.open_repository(repo)?.state()?.commit;
@@ -17,7 +17,7 @@ impl App {
         Ok(MemoryReport::new(repo, files, magis.memory_days(repo)?))
     }
 
-    /// The summary of a file.
+    /// Returns the summary of a file.
     pub fn summary(&self, repo: RepoId, path: &str) -> Result<Option<SummaryView>, Problem> {
         let remembered = self.magis()?.remembered(repo, &RepoPath::new(path)?)?;
         Ok(remembered.map(Into::into))
@@ -37,7 +37,7 @@ impl App {
         Ok(())
     }
 
-    /// Gives the budget of describing files in advance again, for the repository at hand.
+    /// Gives the budget of describing files in advance again, for the current repository.
     pub fn renew_summarisation_budget(&self) {
         Watching::renew_budget(self);
     }

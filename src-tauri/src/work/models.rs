@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime};
 const BEAT: Duration = Duration::from_millis(200);
 
 impl App {
-    /// All models: those that are here, then those of the catalogue that can be fetched.
+    /// Returns all models: those that are here, then those of the catalogue that can be fetched.
     pub fn models(&self) -> Result<Vec<ModelRow>, Problem> {
         let magis = self.magis()?;
         let library = magis.library();
@@ -81,7 +81,7 @@ impl App {
         }
     }
 
-    /// Pauses every download.
+    /// Pauses every download that is running.
     pub fn pause_fetches(&self) {
         for stop in self.fetches().values() {
             stop.store(true, Ordering::Relaxed);

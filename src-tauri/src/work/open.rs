@@ -43,7 +43,7 @@ impl App {
 /// The greatest file that is read as text.
 const GREATEST: u64 = 1_000_000;
 
-/// The text of a file that a person dropped or picked.
+/// Returns the text of a file that a person dropped or picked.
 pub fn read_given(path: &Path) -> Result<String, Problem> {
     let shown = path.display();
     let failed = |error: std::io::Error| {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl App {
-    /// All repositories, the last used first, each as it stands now.
+    /// Returns all repositories, the last used first, each as it stands now.
     pub fn repositories(&self) -> Result<Vec<RepositoryRow>, Problem> {
         let magis = self.magis()?;
         let known = magis.repositories()?;
@@ -61,7 +61,7 @@ impl App {
         Watching::begin(self, repo)
     }
 
-    /// The local branches.
+    /// Lists the local branches of a repository.
     pub fn branches(&self, repo: RepoId) -> Result<Vec<BranchName>, Problem> {
         let repository = self.magis()?.open_repository(repo)?;
         let head = match repository.state()?.head {
@@ -75,7 +75,7 @@ impl App {
         Ok(repository.branches()?.into_iter().map(branch).collect())
     }
 
-    /// The files a run with this base could read.
+    /// Returns the files a run with this base could read.
     pub fn repository_files(&self, repo: RepoId, base: BaseRequest) -> Result<Vec<String>, Problem> {
         let files = self.magis()?.files_of(repo, &base.into())?;
         Ok(files.into_iter().map(|file| file.path.to_string()).collect())
@@ -96,7 +96,7 @@ impl App {
         self.add_repository(&folder)
     }
 
-    /// The issues of the built-in sample.
+    /// Returns the issues of the built-in sample.
     pub fn sample_issues(&self) -> Vec<SampleIssue> {
         let issue = |issue: &magis_sample::BuiltInIssue| SampleIssue {
             name: issue.name.to_owned(),
@@ -105,7 +105,7 @@ impl App {
         magis_sample::ISSUES.iter().map(issue).collect()
     }
 
-    /// The files of a repository's last commit; listed once for each commit.
+    /// Returns the files of a repository's last commit; listed once for each commit.
     pub(super) fn files_of_head(&self, magis: &Magis, repo: RepoId, commit: &CommitId) -> Result<HeadFiles, Problem> {
         if let Some(known) = self.head_files().get(&repo).filter(|known| known.commit == *commit) {
             return Ok(known.clone());

@@ -10,13 +10,13 @@ use magis_engine::repository::{FilePatchKind, Patch};
 use magis_platform::now_ms;
 
 impl App {
-    /// The patch of a run.
+    /// Returns the patch of a run.
     pub fn patch(&self, run: RunId) -> Result<PatchView, Problem> {
         let (merged, patch) = self.parsed(run)?;
         Ok(PatchView::new(run, &self.magis()?.state(run)?, &merged, &patch))
     }
 
-    /// A file of the patch before and after.
+    /// Returns a file of the patch before and after.
     pub fn file_texts(&self, run: RunId, path: &str) -> Result<FileTexts, Problem> {
         let path = RepoPath::new(path)?;
         let texts = self.magis()?.texts(run)?;
@@ -31,7 +31,7 @@ impl App {
         })
     }
 
-    /// How far the review of a run is.
+    /// Returns how far the review of a run is.
     pub fn review(&self, run: RunId) -> Result<ReviewState, Problem> {
         let kept: Option<serde_json::Value> = self.magis()?.review(run)?;
         let read = kept.and_then(|value| serde_json::from_value(value).ok());
@@ -43,7 +43,7 @@ impl App {
         Ok(self.magis()?.put_review(run, review, now_ms())?)
     }
 
-    /// Where what a person accepted does not fit the working tree as it is.
+    /// Returns where what a person accepted does not fit the working tree as it is.
     pub fn conflicts(&self, run: RunId, review: ReviewState) -> Result<Vec<ConflictView>, Problem> {
         let found = self.magis()?.review_conflicts(run, &review.try_into()?)?;
         Ok(found.into_iter().map(Into::into).collect())

@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 impl App {
-    /// A page of the list of runs.
+    /// Returns a page of the list of runs.
     pub fn runs_page(&self, filter: RunListFilter) -> Result<RunPage, Problem> {
         let page = self.magis()?.run_page(&filter.into())?;
         let driven = self.driving().driven();
         Ok(RunPage::new(page, |run| driven.contains(&run)))
     }
 
-    /// A run, all of it, as its log says.
+    /// Returns a run, all of it, as its log says.
     pub fn run_view(&self, run: RunId) -> Result<RunView, Problem> {
         let magis = self.magis()?;
         let events = magis.events(run)?;
@@ -38,7 +38,7 @@ impl App {
         }))
     }
 
-    /// A run as lists show it.
+    /// Returns a run as lists show it.
     pub fn run_row(&self, run: RunId) -> Result<RunRow, Problem> {
         let magis = self.magis()?;
         Ok(RunRow::new(&magis.run(run)?.entry, magis.tags(run)?, |run| {
@@ -46,13 +46,13 @@ impl App {
         }))
     }
 
-    /// The model calls of a run, in the order in which they finished.
+    /// Returns the model calls of a run, in the order in which they finished.
     pub fn calls(&self, run: RunId) -> Result<Vec<CallRow>, Problem> {
         let calls = self.magis()?.calls(run)?;
         Ok(calls.iter().map(Into::into).collect())
     }
 
-    /// One model call with its words.
+    /// Returns one model call with its words.
     pub fn call_text(&self, run: RunId, call: i64) -> Result<CallText, Problem> {
         let found = self.magis()?.call(CallId(call))?;
         let gone = || {
@@ -124,7 +124,7 @@ impl App {
         Ok(run)
     }
 
-    /// What all runs cost by day, the first day first.
+    /// Returns what all runs cost by day, the first day first.
     pub fn usage(&self) -> Result<Vec<UsageDay>, Problem> {
         let magis = self.magis()?;
         let runs: BTreeMap<String, u32> = magis.runs_by_day()?.into_iter().collect();
@@ -145,7 +145,7 @@ impl App {
         Ok(days.into_iter().map(day).collect())
     }
 
-    /// A file of a run's base, as text.
+    /// Returns a file of a run's base, as text.
     pub fn base_file(&self, run: RunId, path: &str) -> Result<String, Problem> {
         let path = RepoPath::new(path)?;
         let text = self.magis()?.texts(run)?.before(&path);
@@ -159,7 +159,7 @@ impl App {
     }
 }
 
-/// The last application of a run's patch.
+/// Returns the last application of a run's patch.
 pub(super) fn applied(magis: &Magis, run: RunId) -> Result<Option<AppliedView>, Problem> {
     let application = magis.applied(run)?;
     Ok(application.map(|application| AppliedView::new(&application, magis.can_undo(run).is_ok())))

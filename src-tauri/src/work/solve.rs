@@ -11,7 +11,7 @@ use magis_platform::now_ms;
 use std::path::PathBuf;
 
 impl App {
-    /// What was typed for the next run of a repository.
+    /// Returns what was typed for the next run of a repository.
     pub fn draft(&self, repo: RepoId) -> Result<Option<SolveForm>, Problem> {
         let kept: Option<serde_json::Value> = self.magis()?.draft(repo)?;
         Ok(kept.and_then(|value| serde_json::from_value(value).ok()))
@@ -22,7 +22,7 @@ impl App {
         Ok(self.magis()?.put_draft(draft.repo, draft, now_ms())?)
     }
 
-    /// How long such a run takes, from runs that ended here with the same model and effort.
+    /// Returns how long such a run takes, from runs that ended here with the same model and effort.
     pub fn estimate(&self, form: &SolveForm) -> Result<Estimate, Problem> {
         let magis = self.magis()?;
         let model = self.model_of(form)?;
@@ -67,7 +67,7 @@ impl App {
         Ok(prepared.run)
     }
 
-    /// Begins a run.
+    /// Begins a run with what the form says.
     pub async fn start_run(&self, form: SolveForm) -> Result<RunId, Problem> {
         let run = self.work(|app| app.prepare_run(form)).await?;
         Driving::enqueue(self, run);
@@ -157,7 +157,7 @@ impl App {
         }
     }
 
-    /// The runs that are worked on here or wait, in their order.
+    /// Returns the runs that are worked on here or wait, in their order.
     pub fn running_runs(&self) -> Result<Vec<RunRow>, Problem> {
         self.driving()
             .driven()

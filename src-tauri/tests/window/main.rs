@@ -3,7 +3,6 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::expect_used,
-    missing_docs,
     reason = "a test fails by panicking"
 )]
 

@@ -5,13 +5,13 @@ import * as __TAURI_EVENT from "@tauri-apps/api/event";
 
 /** Commands */
 export const commands = {
-	/**  The program and the machine. */
+	/**  Returns the program and the machine. */
 	appInfo: () => typedError<AppInfo, Problem>(__TAURI_INVOKE("app_info")),
-	/**  What a person set. */
+	/**  Returns what a person set. */
 	settings: () => typedError<Settings, Problem>(__TAURI_INVOKE("settings")),
 	/**  Keeps what a person set. */
 	putSettings: (settings: Settings) => typedError<null, Problem>(__TAURI_INVOKE("put_settings", { settings })),
-	/**  Everything that was ever fetched from a network, the last first. */
+	/**  Returns everything that was ever fetched from a network, the last first. */
 	fetched: () => typedError<FetchRecord[], Problem>(__TAURI_INVOKE("fetched")),
 	/**  Writes a report without code, issues, paths and names. */
 	diagnostics: (path: string) => typedError<null, Problem>(__TAURI_INVOKE("diagnostics", { path })),
@@ -19,13 +19,13 @@ export const commands = {
 	eraseAllData: (confirmation: string) => typedError<string[], Problem>(__TAURI_INVOKE("erase_all_data", { confirmation })),
 	/**  Opens a file at a line in the person's editor. */
 	openInEditor: (repo: RepoId, path: string, line: number | null) => typedError<null, Problem>(__TAURI_INVOKE("open_in_editor", { repo, path, line })),
-	/**  The text of a file that the person dropped or picked: an issue, a failing log. */
+	/**  Returns the text of a file that the person dropped or picked: an issue, a failing log. */
 	readText: (path: string) => typedError<string, Problem>(__TAURI_INVOKE("read_text", { path })),
 	/**  Looks at what a run needs. */
 	doctor: () => typedError<DoctorLine[], Problem>(__TAURI_INVOKE("doctor")),
 	/**  Says what becomes of the runs when the window was asked to close. */
 	answerClose: (answer: CloseAnswer) => typedError<null, Problem>(__TAURI_INVOKE("answer_close", { answer })),
-	/**  All repositories, the last used first. */
+	/**  Returns all repositories, the last used first. */
 	repositories: () => typedError<RepositoryRow[], Problem>(__TAURI_INVOKE("repositories")),
 	/**  Takes a repository into the list. */
 	addRepository: (path: string) => typedError<RepositoryRow, Problem>(__TAURI_INVOKE("add_repository", { path })),
@@ -33,23 +33,23 @@ export const commands = {
 	removeRepository: (id: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("remove_repository", { id })),
 	/**  Puts a repository back into the list. */
 	undoRemoveRepository: (id: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("undo_remove_repository", { id })),
-	/**  The local branches. */
+	/**  Lists the local branches of a repository. */
 	branches: (id: RepoId) => typedError<BranchName[], Problem>(__TAURI_INVOKE("branches", { id })),
-	/**  The files a run with this base could read. */
+	/**  Returns the files a run with this base could read. */
 	repositoryFiles: (id: RepoId, base: BaseRequest) => typedError<string[], Problem>(__TAURI_INVOKE("repository_files", { id, base })),
 	/**  Watches a repository, and none beside it. */
 	watchRepository: (id: RepoId) => typedError<WatchView, Problem>(__TAURI_INVOKE("watch_repository", { id })),
 	/**  Writes the built-in sample and takes it into the list. */
 	addSample: () => typedError<RepositoryRow, Problem>(__TAURI_INVOKE("add_sample")),
-	/**  The issues of the built-in sample. */
+	/**  Returns the issues of the built-in sample. */
 	sampleIssues: () => typedError<SampleIssue[], Problem>(__TAURI_INVOKE("sample_issues")),
-	/**  What was typed for the next run of a repository. */
+	/**  Returns what was typed for the next run of a repository. */
 	draft: (repo: RepoId) => typedError<SolveForm | null, Problem>(__TAURI_INVOKE("draft", { repo })),
 	/**  Keeps what was typed. */
 	saveDraft: (draft: SolveForm) => typedError<null, Problem>(__TAURI_INVOKE("save_draft", { draft })),
-	/**  How long such a run takes on this machine. */
+	/**  Returns how long such a run takes on this machine. */
 	estimate: (form: SolveForm) => typedError<Estimate, Problem>(__TAURI_INVOKE("estimate", { form })),
-	/**  Begins a run. */
+	/**  Begins a run with what the form says. */
 	startRun: (form: SolveForm) => typedError<RunId, Problem>(__TAURI_INVOKE("start_run", { form })),
 	/**  Goes on with a run. */
 	resumeRun: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("resume_run", { run })),
@@ -65,15 +65,15 @@ export const commands = {
 	followRun: (run: RunId, channel: Channel<RunUpdate>) => typedError<null, Problem>(__TAURI_INVOKE("follow_run", { run, channel })),
 	/**  Sends nothing more of a run. */
 	unfollowRun: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("unfollow_run", { run })),
-	/**  The runs that are worked on here or wait. */
+	/**  Returns the runs that are worked on here or wait. */
 	runningRuns: () => typedError<RunRow[], Problem>(__TAURI_INVOKE("running_runs")),
-	/**  A page of the list of runs. */
+	/**  Returns a page of the list of runs. */
 	runsPage: (filter: RunListFilter) => typedError<RunPage, Problem>(__TAURI_INVOKE("runs_page", { filter })),
-	/**  A run, all of it. */
+	/**  Returns a run, all of it. */
 	runView: (run: RunId) => typedError<RunView, Problem>(__TAURI_INVOKE("run_view", { run })),
-	/**  The model calls of a run. */
+	/**  Returns the model calls of a run. */
 	calls: (run: RunId) => typedError<CallRow[], Problem>(__TAURI_INVOKE("calls", { run })),
-	/**  One model call with its words. */
+	/**  Returns one model call with its words. */
 	callText: (run: RunId, call: number) => typedError<CallText, Problem>(__TAURI_INVOKE("call_text", { run, call })),
 	/**  Gives a run exactly these tags. */
 	setTags: (run: RunId, tags: string[]) => typedError<null, Problem>(__TAURI_INVOKE("set_tags", { run, tags })),
@@ -85,27 +85,27 @@ export const commands = {
 	exportRun: (run: RunId, format: ExportFormat, path: string) => typedError<null, Problem>(__TAURI_INVOKE("export_run", { run, format, path })),
 	/**  Takes in a run that was exported. */
 	importRun: (path: string) => typedError<RunId, Problem>(__TAURI_INVOKE("import_run", { path })),
-	/**  What all runs cost by day. */
+	/**  Returns what all runs cost by day. */
 	usage: () => typedError<UsageDay[], Problem>(__TAURI_INVOKE("usage")),
-	/**  A file of a run's base, as text. */
+	/**  Returns a file of a run's base, as text. */
 	baseFile: (run: RunId, path: string) => typedError<string, Problem>(__TAURI_INVOKE("base_file", { run, path })),
-	/**  The patch of a run. */
+	/**  Returns the patch of a run. */
 	patch: (run: RunId) => typedError<PatchView, Problem>(__TAURI_INVOKE("patch", { run })),
-	/**  A file of the patch before and after. */
+	/**  Returns a file of the patch before and after. */
 	fileTexts: (run: RunId, path: string) => typedError<FileTexts, Problem>(__TAURI_INVOKE("file_texts", { run, path })),
-	/**  How far the review of a run is. */
+	/**  Returns how far the review of a run is. */
 	review: (run: RunId) => typedError<ReviewState, Problem>(__TAURI_INVOKE("review", { run })),
 	/**  Keeps how far a review is. */
 	saveReview: (run: RunId, state: ReviewState) => typedError<null, Problem>(__TAURI_INVOKE("save_review", { run, state })),
-	/**  Where what was accepted does not fit the working tree. */
+	/**  Returns where what was accepted does not fit the working tree. */
 	conflicts: (run: RunId, state: ReviewState) => typedError<ConflictView[], Problem>(__TAURI_INVOKE("conflicts", { run, state })),
 	/**  Applies what was accepted. */
 	apply: (run: RunId, state: ReviewState, request: ApplyRequest) => typedError<AppliedView, Problem>(__TAURI_INVOKE("apply", { run, state, request })),
 	/**  Takes the last application back. */
 	undoApply: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("undo_apply", { run })),
-	/**  What is remembered of a repository. */
+	/**  Returns what is remembered of a repository. */
 	memoryReport: (repo: RepoId) => typedError<MemoryReport, Problem>(__TAURI_INVOKE("memory_report", { repo })),
-	/**  The summary of a file. */
+	/**  Returns the summary of a file. */
 	summary: (repo: RepoId, path: string) => typedError<SummaryView | null, Problem>(__TAURI_INVOKE("summary", { repo, path })),
 	/**  Puts a person's words in place of a model's. */
 	correctSummary: (repo: RepoId, path: string, text: string) => typedError<SummaryView, Problem>(__TAURI_INVOKE("correct_summary", { repo, path, text })),
@@ -119,11 +119,11 @@ export const commands = {
 	renewSummary: (repo: RepoId, path: string) => typedError<SummaryView, Problem>(__TAURI_INVOKE("renew_summary", { repo, path })),
 	/**  Gives the budget of describing files in advance again. */
 	renewSummarisationBudget: () => typedError<null, Problem>(__TAURI_INVOKE("renew_summarisation_budget")),
-	/**  All models. */
+	/**  Lists all models, those here and those that can be fetched. */
 	models: () => typedError<ModelRow[], Problem>(__TAURI_INVOKE("models")),
 	/**  Fetches a model and tells how far it is; returns at once. */
 	fetchModel: (id: string, channel: Channel<FetchNews>) => typedError<null, Problem>(__TAURI_INVOKE("fetch_model", { id, channel })),
-	/**  Pauses a download. */
+	/**  Pauses the download of a model. */
 	pauseFetch: (id: string) => typedError<null, Problem>(__TAURI_INVOKE("pause_fetch", { id })),
 	/**  Deletes a model, or what was fetched of it. */
 	removeModel: (id: string) => typedError<null, Problem>(__TAURI_INVOKE("remove_model", { id })),
@@ -161,11 +161,8 @@ export type Agent =
 
 /**  The program and the machine it runs on. */
 export type AppInfo = {
-	/**  Its version. */
 	version: string,
-	/**  System and processor. */
 	platform: string,
-	/**  Where everything lies. */
 	data_folder: string,
 	/**  How many bytes that is, models included where they lie inside. */
 	data_bytes: number,
@@ -186,15 +183,12 @@ export type AppInfo = {
 /**  Where a patch went. */
 export type AppliedKind = 
 /**  Into the work tree. */
-"worktree" | 
-/**  Onto a branch. */
-"branch" | 
+"worktree" | "branch" | 
 /**  Into a patch file. */
 "patch_file";
 
-/**  What was applied. */
+/**  What was applied, where to, and whether it can be undone. */
 export type AppliedView = {
-	/**  Where it went. */
 	kind: AppliedKind,
 	/**  The branch, the file, or how many files of the work tree. */
 	name: string,
@@ -211,29 +205,24 @@ export type ApplyRequest =
 /**  Into the files of the work tree. */
 { kind: "worktree" } | 
 /**  Onto a new branch, as one commit. */
-{ kind: "branch"; 
-/**  Its name. */
-name: string; 
+{ kind: "branch"; name: string; 
 /**  Who commits; none: whom git's configuration names. */
 identity: Identity | null } | 
 /**  Into a patch file. */
-{ kind: "patch_file"; 
-/**  Which. */
-path: string };
+{ kind: "patch_file"; path: string };
 
 /**  One answer of a round. */
 export type AttemptView = {
 	/**  Which answer, from 0. */
-	candidate: number,
-	/**  The fault, in a sentence or two; empty where nothing usable came. */
-	fault: string,
+	attempt: number,
+	/**  What is wrong, in a sentence or two; empty where nothing usable came. */
+	diagnosis: string,
 	/**  The change against the base. */
 	change: FileChange | null,
 	/**  What programs found in it. */
 	findings: Finding[],
 	/**  Why nothing usable came. */
 	failed: string | null,
-	/**  What QA says. */
 	verdict: Verdict | null,
 	/**  The change as unified hunks against the base; empty where the base is not here. */
 	diff: string,
@@ -252,9 +241,7 @@ export type Base = {
 };
 
 /**  What a run is to be based on. */
-export type BaseRequest = 
-/**  The last commit. */
-{ kind: "head" } | 
+export type BaseRequest = { kind: "head" } | 
 /**  The last commit with all uncommitted work. */
 { kind: "head_with_uncommitted" } | 
 /**  A branch, a tag, a commit. */
@@ -265,9 +252,8 @@ name: string };
 /**  The object id of a git blob, in hexadecimal. */
 export type BlobId = string;
 
-/**  A branch. */
+/**  A local branch by its name. */
 export type BranchName = {
-	/**  Its name. */
 	name: string,
 	/**  Whether HEAD is there. */
 	current: boolean,
@@ -275,17 +261,11 @@ export type BranchName = {
 
 /**  A model call in a list. */
 export type CallRow = {
-	/**  Its id. */
 	id: number,
-	/**  On whose behalf. */
 	agent: Agent,
-	/**  The step. */
 	step: string,
-	/**  For which task. */
 	task: TaskId | null,
-	/**  About which file. */
 	path: string | null,
-	/**  In which round. */
 	round: number | null,
 	/**  Tokens read, without those reused. */
 	prompt_tokens: number,
@@ -305,15 +285,11 @@ export type CallRow = {
 
 /**  A model call with its words. */
 export type CallText = {
-	/**  The call. */
 	call: CallRow,
-	/**  What was asked. */
 	prompt: string,
 	/**  What came back; of a scored call, each text with its log-probability in nats. */
 	reply: string,
-	/**  The model. */
 	model: string,
-	/**  The seed. */
 	seed: number,
 	/**  The hash of the template. */
 	template_hash: string,
@@ -321,7 +297,6 @@ export type CallText = {
 
 /**  A file the issue may touch. */
 export type Candidate = {
-	/**  The file. */
 	path: RepoPath,
 	/**  Its blob in the base tree. */
 	blob: BlobId,
@@ -332,17 +307,13 @@ export type Candidate = {
 };
 
 /**  Why a candidate is in the run, or is not. */
-export type CandidateState = 
-/**  It stays. */
-{ kind: "kept" } | 
+export type CandidateState = { kind: "kept" } | 
 /**  The Custodian judged it irrelevant. */
 { kind: "judged_irrelevant" } | 
 /**  A person dropped it. */
 { kind: "dropped_by_you" } | 
 /**  The Manager found nothing to do in it. */
-{ kind: "declined"; 
-/**  Why. */
-reason: string } | 
+{ kind: "declined"; reason: string } | 
 /**  It is not judged yet. */
 { kind: "waiting" };
 
@@ -350,9 +321,7 @@ reason: string } |
 export type CandidateView = {
 	/**  The candidate, its evidence in the order in which it is shown. */
 	candidate: Candidate,
-	/**  The Custodian's judgement. */
 	judgement: Judgement | null,
-	/**  Whether it stays. */
 	state: CandidateState,
 	/**  How it is described to the team. */
 	description: Description | null,
@@ -365,13 +334,10 @@ export type CloseAnswer =
 /**  They are paused, and the program ends. */
 "pause" | 
 /**  They are stopped, and the program ends. */
-"stop" | 
-/**  The window stays. */
-"cancel";
+"stop" | "cancel";
 
 /**  The window was asked to close while runs are worked on or wait; it waits for an answer. */
 export type CloseAsked = {
-	/**  How many runs. */
 	running: number,
 };
 
@@ -380,11 +346,9 @@ export type CommitId = string;
 
 /**  Where the accepted part does not fit the work tree. */
 export type ConflictView = {
-	/**  The file. */
 	path: string,
 	/**  The line of the file as it is now. */
 	line: number | null,
-	/**  Why. */
 	reason: string,
 };
 
@@ -404,21 +368,14 @@ export type DeleteTicket = {
 };
 
 /**  How close rows stand. */
-export type Density = 
-/**  Close. */
-"compact" | 
-/**  With more room. */
-"comfortable";
+export type Density = "compact" | "comfortable";
 
 /**  What the team is told about a file. */
 export type Description = {
-	/**  The file. */
 	path: RepoPath,
-	/**  The blob described. */
 	blob: BlobId,
 	/**  Where the words come from. */
 	source: DescriptionSource,
-	/**  The summary. */
 	summary: string,
 	/**  Whether the summary was made from a skeleton because the file is long. */
 	from_skeleton: boolean,
@@ -441,7 +398,6 @@ message: string } |
 
 /**  A line of a hunk. */
 export type DiffLine = {
-	/**  What it is. */
 	kind: DiffLineKind,
 	/**  Its number in the old file. */
 	old: number | null,
@@ -452,13 +408,7 @@ export type DiffLine = {
 };
 
 /**  What a line of a hunk is. */
-export type DiffLineKind = 
-/**  It stays. */
-"context" | 
-/**  It comes. */
-"added" | 
-/**  It goes. */
-"deleted";
+export type DiffLineKind = "context" | "added" | "deleted";
 
 /**  One thing that was looked at. */
 export type DoctorLine = {
@@ -491,25 +441,17 @@ export type Evidence =
 /**  As the issue has it. */
 quoted: string } | 
 /**  The file defines a name the issue mentions. */
-{ kind: "defines_name"; 
-/**  The symbol. */
-name: string } | 
+{ kind: "defines_name"; name: string } | 
 /**  A stack trace in the issue passes through the file. */
 { kind: "trace_frame"; 
 /**  How far from the innermost frame, 0 = innermost. */
 depth: number } | 
 /**  Words of the path stand in the issue. */
-{ kind: "path_words"; 
-/**  Those words. */
-words: string[] } | 
+{ kind: "path_words"; words: string[] } | 
 /**  The text matches; the terms that weighed most. */
-{ kind: "text"; 
-/**  Those terms. */
-terms: string[] } | 
+{ kind: "text"; terms: string[] } | 
 /**  The words of the title match; those that weighed most. */
-{ kind: "title"; 
-/**  Those words. */
-terms: string[] } | 
+{ kind: "title"; terms: string[] } | 
 /**  These lines, a function or a piece of one, match better than the rest of the file. */
 { kind: "lines"; 
 /**  Those lines. */
@@ -523,13 +465,9 @@ name: string } |
 /**  The symbol, with its owners. */
 name: string } | 
 /**  A string in the file says what the issue says. */
-{ kind: "literal"; 
-/**  Those words. */
-text: string } | 
+{ kind: "literal"; text: string } | 
 /**  A past commit whose message resembles the issue changed the file. */
-{ kind: "past_commit"; 
-/**  The commit. */
-commit: CommitId; 
+{ kind: "past_commit"; commit: CommitId; 
 /**  The first line of its message. */
 subject: string } | 
 /**  It was changed lately. */
@@ -537,25 +475,17 @@ subject: string } |
 /**  By so many commits before the tree, 0 = by the last. */
 ago: number } | 
 /**  It was often changed together with a file that ranks at the top. */
-{ kind: "changed_together"; 
-/**  That file. */
-with: RepoPath } | 
+{ kind: "changed_together"; with: RepoPath } | 
 /**  A test that resembles the issue is about the file. */
-{ kind: "tested_by"; 
-/**  The test. */
-test: RepoPath } | 
+{ kind: "tested_by"; test: RepoPath } | 
 /**  A function that matches the issue calls what the file defines. */
 { kind: "called_by"; 
 /**  The file of that function. */
 by: RepoPath } | 
 /**  Imported by, or importing, a file that ranks at the top. */
-{ kind: "neighbour"; 
-/**  That file. */
-of: RepoPath } | 
+{ kind: "neighbour"; of: RepoPath } | 
 /**  Ranked lower because it is a test, an example, documentation, vendored or generated. */
-{ kind: "demoted"; 
-/**  Which of these. */
-why: string } | 
+{ kind: "demoted"; why: string } | 
 /**  A person named it. */
 { kind: "given" };
 
@@ -564,9 +494,7 @@ export type ExportFormat =
 /**  All of it, to be imported elsewhere. */
 "json" | 
 /**  To be read by people. */
-"markdown" | 
-/**  Its patch alone. */
-"patch";
+"markdown" | "patch";
 
 /**  What happens while a model is fetched. */
 export type FetchNews = 
@@ -587,53 +515,31 @@ bytes_per_second: number } |
 /**  Bytes that are here. */
 received: number } | 
 /**  Something went wrong; what arrived is kept. */
-{ kind: "problem"; 
-/**  What. */
-problem: Problem };
+{ kind: "problem"; problem: Problem };
 
 /**  Something that was fetched from a network. */
 export type FetchRecord = {
 	/**  When, in milliseconds since 1970. */
 	at_ms: number,
-	/**  What. */
 	what: string,
-	/**  From where. */
 	from: string,
 	/**  How many bytes. */
 	bytes: number,
 };
 
 /**  What happens to a file as such. */
-export type FileAction = 
-/**  Its content changes. */
-{ kind: "modify" } | 
+export type FileAction = { kind: "modify" } | 
 /**  It does not exist yet. */
-{ kind: "create" } | 
-/**  It goes. */
-{ kind: "delete" } | 
+{ kind: "create" } | { kind: "delete" } | 
 /**  It moves, and may change on the way. */
-{ kind: "rename"; 
-/**  Where to. */
-to: RepoPath };
+{ kind: "rename"; to: RepoPath };
 
 /**  What happens to one file. Edits always refer to the base version, in every round (algorithm 3). */
 export type FileChange = 
 /**  Lines are replaced. */
-{ kind: "modify"; 
-/**  Disjoint, in order. */
-edits: Edit[] } | 
-/**  A new file. */
-{ kind: "create"; 
-/**  Its content. */
-content: string } | 
-/**  The file goes. */
-{ kind: "delete" } | 
+{ kind: "modify"; edits: Edit[] } | { kind: "create"; content: string } | { kind: "delete" } | 
 /**  The file moves, and may change on the way. */
-{ kind: "rename"; 
-/**  Where to. */
-to: RepoPath; 
-/**  Disjoint, in order. */
-edits: Edit[] };
+{ kind: "rename"; to: RepoPath; edits: Edit[] };
 
 /**  What the patch does to one file. */
 export type FileDiff = {
@@ -654,15 +560,7 @@ export type FileDiff = {
 };
 
 /**  What happens to a file as such. */
-export type FileDiffKind = 
-/**  Its content changes. */
-"modified" | 
-/**  It is new. */
-"added" | 
-/**  It goes. */
-"deleted" | 
-/**  It moves. */
-"renamed";
+export type FileDiffKind = "modified" | "added" | "deleted" | "renamed";
 
 /**  How far the review of a file is. */
 export type FileReview = {
@@ -701,11 +599,7 @@ export type FileTexts = {
 /**  What program code found out about a change, before any QA Engineer sees it. */
 export type Finding = 
 /**  It parses worse than the base version. */
-{ kind: "parses_worse"; 
-/**  Syntax errors before. */
-before: number; 
-/**  Syntax errors after. */
-after: number } | 
+{ kind: "parses_worse"; before: number; after: number } | 
 /**  It changes nothing, or layout alone. */
 { kind: "no_change" } | 
 /**  It deletes far more than it adds: applied but unresolved changes did so in the paper (327 lines against 15). */
@@ -715,20 +609,10 @@ deleted: number;
 /**  Lines added. */
 added: number };
 
-/**  Where HEAD is. */
-export type HeadView = 
-/**  At a branch. */
-{ kind: "branch"; 
-/**  Its name. */
-name: string } | 
-/**  At a commit. */
-{ kind: "detached"; 
-/**  Which. */
-commit: string } | 
+/**  Where HEAD is: on a branch, on a commit, or nowhere yet. */
+export type HeadView = { kind: "branch"; name: string } | { kind: "detached"; commit: string } | 
 /**  At a branch without a commit. */
-{ kind: "unborn"; 
-/**  Its name. */
-name: string };
+{ kind: "unborn"; name: string };
 
 /**  What a person knows beyond the issue: comments, a failing log, a word during the run. */
 export type Hint = 
@@ -740,24 +624,16 @@ export type Hint =
 { kind: "word"; text: string };
 
 /**  Whether hints reach the agents; the paper's "without hints" is [`HintsMode::Ignore`]. */
-export type HintsMode = 
-/**  They do. */
-"use" | 
-/**  They do not. */
-"ignore";
+export type HintsMode = "use" | "ignore";
 
 /**  A decision and its hunk. */
 export type HunkChoice = {
-	/**  The hunk's number. */
 	hunk: number,
-	/**  What was decided. */
 	decision: HunkDecision,
 };
 
 /**  What a person decided on a hunk. */
-export type HunkDecision = 
-/**  It is applied. */
-"accepted" | 
+export type HunkDecision = "accepted" | 
 /**  It is left out. */
 "rejected";
 
@@ -781,11 +657,9 @@ export type HunkView = {
 	tasks: TaskId[],
 };
 
-/**  Who commits. */
+/**  The person under whose name a commit is made. */
 export type Identity = {
-	/**  A name. */
 	name: string,
-	/**  A mail address. */
 	email: string,
 };
 
@@ -800,16 +674,13 @@ export type IndexView =
 /**  By how many commits. */
 commits: number } | 
 /**  It was made for a commit that HEAD does not go on from. */
-{ kind: "elsewhere"; 
-/**  Which. */
-commit: string };
+{ kind: "elsewhere"; commit: string };
 
 /**  An issue: its text, and the title taken from its first line. */
 export type Issue = string;
 
 /**  The Custodian's judgement of one candidate (P3, in the form of `naming` and yes/no). */
 export type Judgement = {
-	/**  The file. */
 	path: RepoPath,
 	/**  log P(path | issue) − log P(path), in nats; none where the file was given. */
 	naming: number | null,
@@ -824,11 +695,7 @@ export type Judgement = {
 /**  The language of the window. */
 export type Language = 
 /**  As the system has it. */
-"system" | 
-/**  English. */
-"en" | 
-/**  Simplified Chinese. */
-"zh_hans";
+"system" | "en" | "zh_hans";
 
 /**  Lines `first` to `last` of a file, counted from 1, both included. */
 export type LineSpan = [number, number];
@@ -845,17 +712,13 @@ export type MeasuredSpeed = {
 
 /**  What is remembered of a repository is another thing. */
 export type MemoryChanged = {
-	/**  Which repository. */
 	repo: RepoId,
 };
 
 /**  How many files of HEAD memory knows. */
 export type MemoryCounts = {
-	/**  As they are. */
 	fresh: number,
-	/**  In another version. */
 	stale: number,
-	/**  Not at all. */
 	none: number,
 	/**  Not as they are, and they need not be: they are short, or no text. */
 	needs_none: number,
@@ -873,17 +736,14 @@ export type MemoryDay = {
 
 /**  What a memory file that was written holds. */
 export type MemoryExportView = {
-	/**  Summaries. */
 	summaries: number,
 	/**  Those of them that a person wrote. */
 	corrected: number,
-	/**  Messages about changes. */
 	messages: number,
 };
 
 /**  A file of HEAD, and what is remembered of it. */
 export type MemoryFile = {
-	/**  The file. */
 	path: string,
 	/**  Its size in bytes. */
 	bytes: number,
@@ -900,13 +760,7 @@ export type MemoryFile = {
 };
 
 /**  How well a file is remembered. */
-export type MemoryFileState = 
-/**  As it is. */
-"fresh" | 
-/**  In another version. */
-"stale" | 
-/**  Not at all. */
-"none" | 
+export type MemoryFileState = "fresh" | "stale" | "none" | 
 /**  Not as it is, and it need not be. */
 "needs_none";
 
@@ -926,7 +780,6 @@ export type MemoryImportView = {
 
 /**  The memory of a repository. */
 export type MemoryReport = {
-	/**  The repository. */
 	repo: RepoId,
 	/**  How many files are known. */
 	counts: MemoryCounts,
@@ -952,7 +805,7 @@ export type MergeResult = {
 	pull_request: string,
 };
 
-/**  Whether a model fits into the memory at hand. */
+/**  Whether a model fits into the available memory. */
 export type ModelFit = 
 /**  With the context of a run. */
 { kind: "fits"; 
@@ -961,9 +814,7 @@ context: number } |
 /**  With a smaller context only. */
 { kind: "smaller"; 
 /**  In tokens. */
-context: number } | 
-/**  Not at all. */
-{ kind: "no"; 
+context: number } | { kind: "no"; 
 /**  Bytes needed at the least. */
 need: number; 
 /**  Bytes available. */
@@ -980,9 +831,7 @@ export type ModelReview =
 
 /**  A model of the list. */
 export type ModelRow = {
-	/**  Its id. */
 	id: string,
-	/**  The name shown. */
 	name: string,
 	/**  The licence of the weights; empty where it is not known. */
 	licence: string,
@@ -1002,7 +851,6 @@ export type ModelRow = {
 	context_length: number,
 	/**  Memory it needs with the context of a run, in bytes. */
 	need_bytes: number,
-	/**  Whether it fits. */
 	fits: ModelFit,
 	/**  Bytes that are here of an unfinished download. */
 	partial_bytes: number,
@@ -1027,27 +875,17 @@ export type NeedsNone =
 /**  What was left out, replaced or repeated; nothing of that kind happens silently. */
 export type Notice = 
 /**  A text did not fit and was shortened or skeletonised. */
-{ notice: "shortened"; 
-/**  For which step. */
-step: string; 
-/**  What. */
-what: string; 
+{ notice: "shortened"; step: string; what: string; 
 /**  Tokens before. */
 tokens_before: number; 
 /**  Tokens after. */
 tokens_after: number } | 
 /**  A reply was unusable and was asked for again. */
-{ notice: "retried"; 
-/**  Which step. */
-step: string; 
+{ notice: "retried"; step: string; 
 /**  What was wrong with the reply. */
 why: string } | 
 /**  A step gave nothing usable, also when asked again; what stands in its place. */
-{ notice: "replaced"; 
-/**  Which step. */
-step: string; 
-/**  What was wrong. */
-why: string; 
+{ notice: "replaced"; step: string; why: string; 
 /**  What is used instead. */
 instead: string } | 
 /**  The engine's worker process ended unexpectedly and was started again. */
@@ -1065,7 +903,6 @@ export type Opening = {
 
 /**  The patch of a run. */
 export type PatchView = {
-	/**  Its files. */
 	files: FileDiff[],
 	/**  The drafted commit message. */
 	commit_message: string,
@@ -1080,7 +917,6 @@ export type Plan = PlanStep[];
 
 /**  One task of the plan. */
 export type PlanStep = {
-	/**  The task. */
 	task: TaskId,
 	/**  The tasks that have to be closed before it starts. */
 	after: TaskId[],
@@ -1130,11 +966,8 @@ export type RepositoriesChanged = Record<string, never>;
 
 /**  A repository of the list. */
 export type RepositoryRow = {
-	/**  Its id. */
 	id: RepoId,
-	/**  Its name. */
 	name: string,
-	/**  Its root folder. */
 	root: string,
 	/**  When it was last used, in milliseconds since 1970. */
 	used_at_ms: number,
@@ -1183,13 +1016,11 @@ export type RoundView = {
 	symbols: string[],
 	/**  The lines to change. */
 	spans: LineSpan[],
-	/**  The answers. */
 	attempts: AttemptView[],
 };
 
 /**  A run of a page, with where it says what was searched for. */
 export type RunHitView = {
-	/**  The run. */
 	run: RunRow,
 	/**  In which text: `issue`, `hint`, `words`, `path`, `patch`; empty without a search. */
 	place: string,
@@ -1214,16 +1045,11 @@ export type RunListFilter = {
 	after: RunId | null,
 	/**  At most this many. */
 	limit: number,
-	/**  In which order. */
 	order: RunOrder,
 };
 
 /**  The order of a list of runs. */
-export type RunOrder = 
-/**  The newest first. */
-"newest_first" | 
-/**  The oldest first. */
-"oldest_first";
+export type RunOrder = "newest_first" | "oldest_first";
 
 /**  How a run ended. */
 export type RunOutcome = 
@@ -1242,9 +1068,7 @@ reason: string };
 
 /**  A page of the list. */
 export type RunPage = {
-	/**  The runs. */
 	rows: RunHitView[],
-	/**  Whether more follow. */
 	more: boolean,
 	/**  How many there are on all pages; of a search at most 500 are counted. */
 	total: number,
@@ -1252,7 +1076,6 @@ export type RunPage = {
 
 /**  Everything a run is asked to do, fixed at its start and recorded in its first event. */
 export type RunRequest = {
-	/**  The issue. */
 	issue: Issue,
 	/**  What is known beyond it. */
 	hints: Hint[],
@@ -1281,23 +1104,17 @@ export type RunRequest = {
 
 /**  A run in a list. */
 export type RunRow = {
-	/**  Its id. */
 	id: RunId,
 	/**  Its repository; none where that was removed, or the run was made elsewhere. */
 	repo: RepoId | null,
-	/**  The repository's name. */
 	repository: string,
-	/**  The issue's title. */
 	title: string,
-	/**  How it stands. */
 	status: RunStatus,
 	/**  What the models' reviews of its patch came to; none where it has none. No test stands behind it. */
 	review: ModelReview | null,
-	/**  The model. */
 	model: string,
 	/**  When it was created, in milliseconds since 1970. */
 	created_at_ms: number,
-	/**  When it ended. */
 	ended_at_ms: number | null,
 	/**  Milliseconds the model worked on it. */
 	worked_ms: number,
@@ -1313,7 +1130,6 @@ export type RunRow = {
 	parent: RunId | null,
 	/**  Whether it was made elsewhere. */
 	imported: boolean,
-	/**  The person's tags. */
 	tags: string[],
 	/**  Whether this window works on it, or has it in its queue. */
 	driven: boolean,
@@ -1343,39 +1159,15 @@ export type RunStatus =
 /**  What happens in a run while it happens. */
 export type RunUpdate = 
 /**  The run as it stands now. */
-{ kind: "view"; 
-/**  All of it. */
-view: RunView } | 
+{ kind: "view"; view: RunView } | 
 /**  The model is being loaded. */
-{ kind: "loading"; 
-/**  Which. */
-model: string } | 
+{ kind: "loading"; model: string } | 
 /**  The search index is brought up to date. */
-{ kind: "indexing"; 
-/**  Files done. */
-done: number; 
-/**  Files to do. */
-total: number } | 
+{ kind: "indexing"; done: number; total: number } | 
 /**  A model call began. */
-{ kind: "call_started"; 
-/**  At which stage. */
-stage: Stage; 
-/**  Whose. */
-agent: Agent; 
-/**  The step. */
-step: string; 
-/**  For which task. */
-task: TaskId | null; 
-/**  About which file. */
-path: string | null } | 
+{ kind: "call_started"; stage: Stage; agent: Agent; step: string; task: TaskId | null; path: string | null } | 
 /**  Text came from the model. */
-{ kind: "text"; 
-/**  For which task. */
-task: TaskId | null; 
-/**  Whose. */
-agent: Agent; 
-/**  The step. */
-step: string; 
+{ kind: "text"; task: TaskId | null; agent: Agent; step: string; 
 /**  What came since the last message. */
 delta: string } | 
 /**  A model call ended. */
@@ -1401,13 +1193,9 @@ worked_ms: number;
 /**  Until its end, about; none while nothing can be said. */
 left_ms: number | null } | 
 /**  It was stopped or paused, and can be resumed. */
-{ kind: "stopped" } | 
-/**  It is over. */
-{ kind: "ended" } | 
+{ kind: "stopped" } | { kind: "ended" } | 
 /**  Something went wrong; it is paused. */
-{ kind: "problem"; 
-/**  What. */
-problem: Problem };
+{ kind: "problem"; problem: Problem };
 
 /**  A run, all of it. */
 export type RunView = {
@@ -1427,21 +1215,17 @@ export type RunView = {
 	stages: StageView[],
 	/**  Why it is paused. */
 	paused_reason: string | null,
-	/**  How it ended. */
 	outcome: RunOutcome | null,
 	/**  The candidates, the most relevant first. */
 	candidates: CandidateView[],
 	/**  Files that could not be read. */
 	skipped: SkippedFile[],
-	/**  The tasks. */
 	tasks: TaskView[],
 	/**  The record of the meeting. */
 	meeting: Speech[],
-	/**  The plan. */
 	plan: Plan | null,
 	/**  The plan's parallel groups, in order. */
 	plan_groups: TaskId[][],
-	/**  The merged change. */
 	merged: MergeResult | null,
 	/**  What was left out, replaced or repeated. */
 	notices: Notice[],
@@ -1453,27 +1237,22 @@ export type RunView = {
 
 /**  A run, or the list of runs, is another one. */
 export type RunsChanged = {
-	/**  Which; none: several. */
 	run: RunId | null,
 };
 
 /**  An issue of the built-in sample. */
 export type SampleIssue = {
-	/**  A short name. */
 	name: string,
-	/**  Its text. */
 	text: string,
 };
 
 /**  What a person set. */
 export type Settings = {
-	/**  Light or dark. */
 	theme: Theme,
 	/**  How close rows stand. */
 	density: Density,
 	/**  Of text, in pixels. */
 	font_size: number,
-	/**  Of the window. */
 	language: Language,
 	/**  The model that is taken where none is chosen; none: the catalogue's. */
 	default_model: string | null,
@@ -1493,7 +1272,7 @@ export type Settings = {
 	editor: string | null,
 	/**  Whether the end of a run is told while another window is in front. */
 	notify: boolean,
-	/**  Whether files of the repository at hand are described in advance, while nobody needs the machine. */
+	/**  Whether files of the current repository are described in advance, while nobody needs the machine. */
 	summarise_when_idle: boolean,
 	/**  Tokens that may cost, from when it was switched on; none: as many as it takes. */
 	summarise_tokens: number | null,
@@ -1517,31 +1296,23 @@ limit: number } |
 /**  Lines so long that nobody wrote them. */
 { kind: "minified" } | 
 /**  Not UTF-8. */
-{ kind: "not_utf8" } | 
-/**  A symbolic link. */
-{ kind: "symlink" } | 
-/**  A submodule. */
-{ kind: "submodule" } | 
+{ kind: "not_utf8" } | { kind: "symlink" } | { kind: "submodule" } | 
 /**  A pointer of git LFS instead of content. */
 { kind: "lfs_pointer" } | 
 /**  The object is missing (a partial clone, say). */
 { kind: "missing" } | 
 /**  A path this program cannot name. */
-{ kind: "unsupported_path" } | 
-/**  Reading it failed. */
-{ kind: "unreadable" };
+{ kind: "unsupported_path" } | { kind: "unreadable" };
 
 /**  A file the run leaves out, and why. */
 export type SkippedFile = {
 	/**  Its path as git has it, with unreadable bytes replaced. */
 	path: string,
-	/**  Why. */
 	reason: SkipReason,
 };
 
 /**  A piece of a snippet. */
 export type SnippetPart = {
-	/**  The text. */
 	text: string,
 	/**  Whether it is what was searched for. */
 	hit: boolean,
@@ -1549,11 +1320,8 @@ export type SnippetPart = {
 
 /**  What a person filled in to begin a run; also kept as the draft of the next one. */
 export type SolveForm = {
-	/**  The repository. */
 	repo: RepoId,
-	/**  The issue. */
 	issue: string,
-	/**  Comments on it. */
 	comments: string,
 	/**  The output of a failing run. */
 	failing_log: string,
@@ -1563,7 +1331,6 @@ export type SolveForm = {
 	model: string | null,
 	/**  The files, where they are given. */
 	files: string[],
-	/**  The seed. */
 	seed: number,
 	/**  How many files of the ranking are judged. */
 	top_k: number,
@@ -1573,10 +1340,8 @@ export type SolveForm = {
 	qa: boolean,
 };
 
-/**  Who speaks. */
-export type Speaker = 
-/**  The Manager. */
-{ kind: "manager" } | 
+/**  Somebody who speaks in the kick-off meeting. */
+export type Speaker = { kind: "manager" } | 
 /**  The Developer of a task. */
 { kind: "developer"; task: TaskId } | 
 /**  The person in front of the program. */
@@ -1584,11 +1349,9 @@ export type Speaker =
 
 /**  One speech of the meeting. */
 export type Speech = {
-	/**  Who spoke. */
 	speaker: Speaker,
 	/**  At which point of the round table. */
 	turn: Turn,
-	/**  What was said. */
 	text: string,
 };
 
@@ -1609,11 +1372,9 @@ export type Stage =
 
 /**  What a stage cost. */
 export type StageView = {
-	/**  The stage. */
 	stage: Stage,
 	/**  Milliseconds the model worked. */
 	ms: number,
-	/**  Model calls. */
 	calls: number,
 	/**  Tokens read, without those reused. */
 	computed_tokens: number,
@@ -1626,44 +1387,20 @@ export type StageView = {
 };
 
 /**  An intervention in a run. */
-export type SteeringRequest = 
-/**  Drop a candidate. */
-{ kind: "drop"; 
-/**  The file. */
-path: string } | 
-/**  Add a candidate. */
-{ kind: "add"; 
-/**  The file. */
-path: string } | 
-/**  Rewrite a task. */
-{ kind: "edit_task"; 
-/**  The task. */
-task: TaskId; 
+export type SteeringRequest = { kind: "drop"; path: string } | { kind: "add"; path: string } | { kind: "edit_task"; task: TaskId; 
 /**  What has to be done. */
 description: string } | 
 /**  Rewrite a Developer's role. */
-{ kind: "edit_role"; 
-/**  The task. */
-task: TaskId; 
-/**  The role. */
-role: Role } | 
-/**  Give a hint. */
-{ kind: "hint"; 
-/**  The hint. */
-text: string } | 
+{ kind: "edit_role"; task: TaskId; role: Role } | { kind: "hint"; text: string } | 
 /**  Speak in the meeting. */
-{ kind: "speak"; 
-/**  What is said. */
-text: string };
+{ kind: "speak"; text: string };
 
 /**  The describing of files in advance. */
 export type Summarising = 
 /**  Nobody asked for it. */
 { kind: "off" } | 
 /**  A file is being described. */
-{ kind: "describing"; 
-/**  Which. */
-path: string } | 
+{ kind: "describing"; path: string } | 
 /**  Nothing is done now. */
 { kind: "waiting"; 
 /**  Why; none before it was found out. */
@@ -1671,13 +1408,11 @@ why: WaitReason | null;
 /**  What went wrong, where that is why. */
 problem?: Problem | null };
 
-/**  One summary. */
+/**  A summary of a file, as the window shows it. */
 export type SummaryView = {
-	/**  The file. */
 	path: string,
 	/**  The blob it describes. */
 	blob: string,
-	/**  The words. */
 	text: string,
 	/**  Whether they were made from a skeleton because the file is long. */
 	from_skeleton: boolean,
@@ -1687,7 +1422,6 @@ export type SummaryView = {
 	model: string,
 	/**  When, in milliseconds since 1970. */
 	made_at_ms: number,
-	/**  In which run. */
 	made_in: RunId | null,
 	/**  What changed in the file since. */
 	change_message: string | null,
@@ -1701,13 +1435,9 @@ export type TaskId = number;
 /**  How a task ended. */
 export type TaskOutcome = 
 /**  QA approved the change of this round, or no QA was asked for. */
-{ kind: "approved"; 
-/**  The round. */
-round: Round } | 
+{ kind: "approved"; round: Round } | 
 /**  No round was approved; this round's change is the best and is kept, marked. */
-{ kind: "not_approved"; 
-/**  The round. */
-round: Round } | 
+{ kind: "not_approved"; round: Round } | 
 /**  No usable change came about. */
 { kind: "failed"; 
 /**  Why, in a sentence. */
@@ -1715,28 +1445,20 @@ reason: string };
 
 /**  One task with its people and its rounds. */
 export type TaskView = {
-	/**  The task. */
 	task: FileTask,
-	/**  Its Developer. */
 	developer: Role | null,
-	/**  Its QA Engineer. */
 	reviewer: Role | null,
 	/**  The rounds so far. */
 	rounds: RoundView[],
-	/**  How it ended. */
 	outcome: TaskOutcome | null,
 	/**  Lines of the file in the base; none where it is not there or not here. */
 	base_lines: number | null,
 };
 
-/**  Light or dark. */
+/**  The theme of the window, light, dark or the system's. */
 export type Theme = 
 /**  As the system has it. */
-"system" | 
-/**  Light. */
-"light" | 
-/**  Dark. */
-"dark";
+"system" | "light" | "dark";
 
 /**  The object id of a git tree, in hexadecimal. */
 export type TreeId = string;
@@ -1752,7 +1474,6 @@ export type Turn =
 
 /**  Files that the system does not let us read. */
 export type UnreadableFiles = {
-	/**  How many. */
 	count: number,
 	/**  The first of them. */
 	first: string[],
@@ -1774,7 +1495,6 @@ export type UsageDay = {
 
 /**  P11: the QA Engineer's `review_comment` and `review_decision`. */
 export type Verdict = {
-	/**  Approved or not. */
 	decision: Decision,
 	/**  The comment, which goes back to the Developer on rejection. */
 	comment: string,
@@ -1797,17 +1517,14 @@ export type WaitReason =
 
 /**  The watched repository stands otherwise. */
 export type WatchChanged = {
-	/**  How. */
 	view: WatchView,
 };
 
 /**  How a watched repository stands. */
 export type WatchView = {
-	/**  The repository. */
 	repo: RepoId,
 	/**  Why changes are looked for from time to time; none where the system tells of them. */
 	polling: Problem | null,
-	/**  The search index. */
 	index: WatchedIndex,
 	/**  Files that are left out of index and memory because the system does not let us read them. */
 	unreadable: UnreadableFiles | null,
@@ -1828,15 +1545,7 @@ export type WatchedIndex =
 /**  The working tree is being looked at. */
 { kind: "looking" } | 
 /**  Files are being read. */
-{ kind: "reading"; 
-/**  How many were. */
-done: number; 
-/**  Of how many. */
-total: number } | 
-/**  It is right. */
-{ kind: "right"; 
-/**  Files it has. */
-files: number; 
+{ kind: "reading"; done: number; total: number } | { kind: "right"; files: number; 
 /**  Milliseconds from the last change to this. */
 took_ms: number };
 

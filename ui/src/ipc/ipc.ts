@@ -1,6 +1,6 @@
 // Owns what the window can ask of Rust, as one interface: the real transport and the tests' scripted one both keep it.
 // The commands and their types follow from the generated bindings; here stands what is more than one question and answer.
-// Every method rejects with a Fault, whose problem has one sentence and one remedy. No implementation here.
+// Every method rejects with an IpcError, whose problem has one sentence and one remedy. No implementation here.
 import type * as T from './types'
 
 /** Ends a subscription; calling it twice does nothing. */
@@ -30,17 +30,17 @@ export interface Ipc extends Omit<T.Commands, Told> {
 }
 
 /** What a call failed with: a thrown Problem. */
-export class Fault extends Error {
+export class IpcError extends Error {
   readonly problem: T.Problem
   constructor(problem: T.Problem) {
     super(problem.message)
-    this.name = 'Fault'
+    this.name = 'IpcError'
     this.problem = problem
   }
 }
 
-/** The problem in whatever was thrown; what is no Fault is a bug in the window, and says so. */
+/** The problem in whatever was thrown; what is no IpcError is a bug in the window, and says so. */
 export function problemOf(thrown: unknown): T.Problem {
-  if (thrown instanceof Fault) return thrown.problem
+  if (thrown instanceof IpcError) return thrown.problem
   return { code: 'window', message: thrown instanceof Error ? thrown.message : String(thrown), remedy: null }
 }

@@ -1,10 +1,10 @@
-// Owns the calls to Tauri: each unwraps Rust's result and throws its problem as a Fault.
+// Owns the calls to Tauri: each unwraps Rust's result and throws its problem as an IpcError.
 // It keeps no state and knows no screen. Names and arguments are the contract's.
 import { Channel } from '@tauri-apps/api/core'
 import { listen, TauriEvent } from '@tauri-apps/api/event'
 import { open, save } from '@tauri-apps/plugin-dialog'
 import { commands, events } from './bindings'
-import { Fault, type Ipc, type Stop } from './ipc'
+import { IpcError, type Ipc, type Stop } from './ipc'
 import type * as T from './types'
 
 /** Every command, with its data unwrapped and its problem thrown. */
@@ -27,7 +27,7 @@ export const ipc: Ipc = {
       if (following) onUpdate(update)
     }
     unwrapped.followRun(run, channel).catch((thrown: unknown) => {
-      if (following && thrown instanceof Fault) onUpdate({ kind: 'problem', problem: thrown.problem })
+      if (following && thrown instanceof IpcError) onUpdate({ kind: 'problem', problem: thrown.problem })
     })
     return () => {
       if (!following) return
@@ -77,11 +77,17 @@ async function call<Data>(result: Promise<Result<Data>>): Promise<Data> {
   try {
     answer = await result
   } catch (thrown) {
-    throw new Fault({ code: 'ipc', message: thrown instanceof Error ? thrown.message : String(thrown), remedy: null })
+    throw new IpcError({
+      code: 'ipc',
+      message: thrown instanceof Error ? thrown.message : String(thrown),
+      remedy: null,
+    })
   }
   if (answer.status === 'ok') return answer.data
   // What Tauri itself refuses comes as plain text, not as one of Rust's problems.
-  throw new Fault(isProblem(answer.error) ? answer.error : { code: 'ipc', message: String(answer.error), remedy: null })
+  throw new IpcError(
+    isProblem(answer.error) ? answer.error : { code: 'ipc', message: String(answer.error), remedy: null },
+  )
 }
 
 function isProblem(thrown: unknown): thrown is T.Problem {

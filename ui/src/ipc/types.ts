@@ -7,7 +7,7 @@ export type * from './bindings'
 /** A form as it was left, kept for each repository. */
 export type Draft = SolveForm
 
-/** Rust's commands as the window calls them: each answers with its data, or rejects with a Fault. */
+/** Rust's commands as the window calls them: each answers with its data, or rejects with an IpcError. */
 export type Commands = {
   [Name in keyof typeof commands]: (
     ...given: Parameters<(typeof commands)[Name]>

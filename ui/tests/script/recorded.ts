@@ -200,8 +200,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       const attempt: AttemptView =
         event.event === 'code_written'
           ? {
-              candidate: event.candidate,
-              fault: event.fault,
+              attempt: event.candidate,
+              diagnosis: event.fault,
               change: event.change,
               findings: event.findings,
               failed: null,
@@ -209,8 +209,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
               diff: recorded.diffs[`${event.task}/${event.round}/${event.candidate}`] ?? '',
             }
           : {
-              candidate: event.candidate,
-              fault: '',
+              attempt: event.candidate,
+              diagnosis: '',
               change: null,
               findings: [],
               failed: event.reason,
@@ -221,7 +221,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       break
     }
     case 'reviewed': {
-      const found = round(event.task, event.round)?.attempts.find((one) => one.candidate === event.candidate)
+      const found = round(event.task, event.round)?.attempts.find((one) => one.attempt === event.candidate)
       if (found) found.verdict = event.verdict
       break
     }

@@ -1,6 +1,6 @@
 // The real transport over a Tauri that is played: problems are thrown, and following ends when it should.
 import { beforeEach, expect, test, vi } from 'vitest'
-import { Fault, problemOf } from '../../src/ipc/ipc'
+import { IpcError, problemOf } from '../../src/ipc/ipc'
 
 const tauri = vi.hoisted(() => ({
   asked: [] as [string, unknown][],
@@ -36,7 +36,7 @@ beforeEach(() => {
 test('a problem from Rust is thrown with its sentence and remedy', async () => {
   tauri.answer = () => Promise.reject({ code: 'gone', message: 'The folder is gone.', remedy: 'Bring it back.' })
   const thrown: unknown = await ipc.repositories().catch((error: unknown) => error)
-  expect(thrown).toBeInstanceOf(Fault)
+  expect(thrown).toBeInstanceOf(IpcError)
   expect(problemOf(thrown)).toEqual({ code: 'gone', message: 'The folder is gone.', remedy: 'Bring it back.' })
 })
 

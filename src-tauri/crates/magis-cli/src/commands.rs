@@ -49,7 +49,6 @@ pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
 
 /// Where a command is carried out: which data folder, which screen.
 pub struct Place {
-    /// Standard output.
     pub screen: Screen,
     global: Global,
     /// Writes the last lines of the log when the command is over.
@@ -57,7 +56,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where the data lies.
+    /// Returns where the data lies.
     pub fn data(&self) -> Result<DataFolder, Failure> {
         let data = DataFolder::locate(self.global.data_dir.clone())?;
         Ok(match &self.global.models_dir {
@@ -82,7 +81,7 @@ impl Place {
         Ok(magis)
     }
 
-    /// The command that goes on with a run, with the folder of its model where that is not the usual one.
+    /// Returns the command that goes on with a run, with the folder of its model where that is not the usual one.
     pub fn resume_command(&self, run: RunId) -> String {
         let command = self.next_command(&format!("runs resume {run}"));
         match &self.global.models_dir {
@@ -91,7 +90,7 @@ impl Place {
         }
     }
 
-    /// A further command for the person to type, with the data folder where it is not the usual one.
+    /// Returns a further command for the person to type, with the data folder where it is not the usual one.
     pub fn next_command(&self, words: &str) -> String {
         match &self.global.data_dir {
             Some(folder) => format!("magis {words} --data-dir {}", quoted(&folder.display().to_string())),
@@ -103,7 +102,7 @@ impl Place {
 /// The word that makes this program the engine's process. It is no command of a person, so neither help nor completions offer it.
 pub const WORKER: &str = "worker";
 
-/// How the engine's process is started.
+/// Returns how the engine's process is started.
 fn worker_command() -> Result<WorkerCommand, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::error(
@@ -125,7 +124,8 @@ fn completions(place: &Place, shell: clap_complete::Shell) -> Result<ExitStatus,
     Ok(ExitStatus::Success)
 }
 
-/// The engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; whether it ends is its parent's decision.
+/// Returns the engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; whether it ends is its
+/// parent's decision.
 pub fn serve_as_worker() -> Result<ExitCode, Failure> {
     let runtime = runtime()?;
     let guard = runtime.enter();
@@ -163,7 +163,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         })
 }
 
-/// A word for a shell.
+/// Returns a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -172,7 +172,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Whether a person says yes; where nobody can be asked, an error that begins with `undone`.
+/// Returns whether a person says yes; where nobody can be asked, an error that begins with `undone`.
 fn agreed(question: &str, undone: impl Fn() -> String) -> Result<bool, Failure> {
     let answer = ask(question)
         .ok_or_else(|| Failure::usage(format!("{}: nobody is there to be asked", undone()), "give --yes"))?;

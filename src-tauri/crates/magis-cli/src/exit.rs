@@ -45,7 +45,7 @@ impl ExitStatus {
         }
     }
 
-    /// All codes with their meaning, for the end of a help text.
+    /// Returns all codes with their meaning, for the end of a help text.
     pub fn table() -> String {
         let row = |status: Self| format!("  {:>3}  {}\n", status as u8, status.meaning());
         format!("Exit codes:\n{}", Self::ALL.map(row).concat())

@@ -12,13 +12,11 @@ use std::path::Path;
 /// Why a command ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Something to tell.
     Told {
         /// What happened, in a sentence without a full stop.
         sentence: String,
         /// What a person can do; empty where the sentence says it all.
         remedy: String,
-        /// The exit code.
         exit: ExitStatus,
     },
     /// Whoever read standard output has gone, as `head` does. Nobody is left to be told.
@@ -26,7 +24,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Something that went wrong.
+    /// Returns something that went wrong.
     pub fn error(sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Told {
             sentence: sentence.into(),
@@ -35,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// Something that was asked for in a way that cannot be understood.
+    /// Returns something that was asked for in a way that cannot be understood.
     pub fn usage(sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Told {
             sentence: sentence.into(),
@@ -44,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// The message as it goes to standard error.
+    /// Returns the message as it goes to standard error.
     pub fn message(&self) -> String {
         match self {
             Self::OutputClosed => String::new(),
@@ -60,7 +58,7 @@ impl Failure {
         }
     }
 
-    /// The exit code. A closed output is the reader's wish, not an error.
+    /// Returns the exit code. A closed output is the reader's wish, not an error.
     pub fn exit(&self) -> ExitStatus {
         match self {
             Self::OutputClosed => ExitStatus::Success,

@@ -17,12 +17,11 @@ const NARROWEST: usize = 40;
 /// The width where nobody says one.
 const USUAL: usize = 100;
 
-/// Standard output.
+/// Writes to standard output, in colour and width as the terminal has them.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     /// Whether and how colour is used.
     pub paint: Paint,
-    /// Columns to fill.
     pub width: usize,
     reader: Reader,
 }
@@ -55,12 +54,12 @@ impl Screen {
         }
     }
 
-    /// Whether a person reads standard output.
+    /// Returns whether a person reads standard output.
     pub fn has_person(self) -> bool {
         self.reader == Reader::Person
     }
 
-    /// Whether a line can be kept at the bottom and be written anew.
+    /// Returns whether a line can be kept at the bottom and be written anew.
     pub fn has_status_line(self) -> bool {
         self.has_person() && io::stderr().is_terminal() && !is_dumb(&variable)
     }
@@ -83,13 +82,13 @@ impl Screen {
             })
     }
 
-    /// Writes a line.
+    /// Writes a line and its line break.
     pub fn line(self, text: &str) -> Result<(), Failure> {
         self.write(&format!("{text}\n"))
     }
 }
 
-/// Whether colour is used: what was asked for decides, else a person at a terminal who did not set `NO_COLOR`.
+/// Returns whether colour is used: what was asked for decides, else a person at a terminal who did not set `NO_COLOR`.
 fn paint(choice: ColorChoice, reader: Reader, variable: impl Fn(&str) -> Option<String>) -> Paint {
     let wanted = match choice {
         ColorChoice::Always => true,
@@ -103,7 +102,7 @@ fn is_dumb(variable: &impl Fn(&str) -> Option<String>) -> bool {
     variable("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// A variable of the environment that says something.
+/// Returns a variable of the environment that says something.
 fn variable(name: &str) -> Option<String> {
     let value = std::env::var_os(name)?.to_string_lossy().into_owned();
     (!value.is_empty()).then_some(value)

@@ -16,7 +16,7 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// A status line for a run.
+    /// Creates a status line for a run.
     pub fn new(screen: Screen) -> Self {
         let bar = screen.has_status_line().then(|| {
             let bar = ProgressBar::new_spinner();
@@ -34,7 +34,7 @@ impl StatusLine {
         Self { screen, bar: None }
     }
 
-    /// A bar of bytes, drawn on a terminal only.
+    /// Returns a bar of bytes, drawn on a terminal only.
     pub fn of_bytes(screen: Screen, total: u64) -> Self {
         let bar = screen.has_status_line().then(|| {
             let bar = ProgressBar::new(total);
@@ -47,7 +47,7 @@ impl StatusLine {
         Self { screen, bar }
     }
 
-    /// Whether anybody sees it.
+    /// Returns whether anybody sees it.
     pub fn is_shown(&self) -> bool {
         self.bar.is_some()
     }
@@ -59,7 +59,7 @@ impl StatusLine {
         }
     }
 
-    /// Moves the bar.
+    /// Moves the bar to the bytes that have arrived.
     pub fn reached(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(bytes);
@@ -82,7 +82,7 @@ impl StatusLine {
         }
     }
 
-    /// Takes it away.
+    /// Takes the status line away until there is something new to say.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

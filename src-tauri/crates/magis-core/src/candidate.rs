@@ -8,7 +8,6 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Candidate {
-    /// The file.
     pub path: RepoPath,
     /// Its blob in the base tree.
     pub blob: BlobId,
@@ -30,30 +29,18 @@ pub enum Evidence {
         quoted: String,
     },
     /// The file defines a name the issue mentions.
-    DefinesName {
-        /// The symbol.
-        name: String,
-    },
+    DefinesName { name: String },
     /// A stack trace in the issue passes through the file.
     TraceFrame {
         /// How far from the innermost frame, 0 = innermost.
         depth: u32,
     },
     /// Words of the path stand in the issue.
-    PathWords {
-        /// Those words.
-        words: Vec<String>,
-    },
+    PathWords { words: Vec<String> },
     /// The text matches; the terms that weighed most.
-    Text {
-        /// Those terms.
-        terms: Vec<String>,
-    },
+    Text { terms: Vec<String> },
     /// The words of the title match; those that weighed most.
-    Title {
-        /// Those words.
-        terms: Vec<String>,
-    },
+    Title { terms: Vec<String> },
     /// These lines, a function or a piece of one, match better than the rest of the file.
     Lines {
         /// Those lines.
@@ -70,13 +57,9 @@ pub enum Evidence {
         name: String,
     },
     /// A string in the file says what the issue says.
-    Literal {
-        /// Those words.
-        text: String,
-    },
+    Literal { text: String },
     /// A past commit whose message resembles the issue changed the file.
     PastCommit {
-        /// The commit.
         commit: CommitId,
         /// The first line of its message.
         subject: String,
@@ -87,30 +70,18 @@ pub enum Evidence {
         ago: u32,
     },
     /// It was often changed together with a file that ranks at the top.
-    ChangedTogether {
-        /// That file.
-        with: RepoPath,
-    },
+    ChangedTogether { with: RepoPath },
     /// A test that resembles the issue is about the file.
-    TestedBy {
-        /// The test.
-        test: RepoPath,
-    },
+    TestedBy { test: RepoPath },
     /// A function that matches the issue calls what the file defines.
     CalledBy {
         /// The file of that function.
         by: RepoPath,
     },
     /// Imported by, or importing, a file that ranks at the top.
-    Neighbour {
-        /// That file.
-        of: RepoPath,
-    },
+    Neighbour { of: RepoPath },
     /// Ranked lower because it is a test, an example, documentation, vendored or generated.
-    Demoted {
-        /// Which of these.
-        why: String,
-    },
+    Demoted { why: String },
     /// A person named it.
     Given,
 }
@@ -177,7 +148,6 @@ impl fmt::Display for Evidence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Judgement {
-    /// The file.
     pub path: RepoPath,
     /// log P(path | issue) − log P(path), in nats; none where the file was given.
     #[cfg_attr(feature = "specta", specta(type = Option<u32>))]
@@ -196,13 +166,10 @@ pub struct Judgement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Description {
-    /// The file.
     pub path: RepoPath,
-    /// The blob described.
     pub blob: BlobId,
     /// Where the words come from.
     pub source: DescriptionSource,
-    /// The summary.
     pub summary: String,
     /// Whether the summary was made from a skeleton because the file is long.
     pub from_skeleton: bool,
@@ -221,7 +188,7 @@ impl DescriptionSource {
 }
 
 impl Description {
-    /// The summary, followed by the message of later changes where there is one (algorithm 1).
+    /// Returns the summary, followed by the message of later changes where there is one (algorithm 1).
     pub fn text(&self) -> String {
         match &self.source {
             DescriptionSource::Updated { message, .. } => format!("{}\nChanged since: {message}", self.summary),
@@ -257,7 +224,6 @@ pub enum DescriptionSource {
 pub struct SkippedFile {
     /// Its path as git has it, with unreadable bytes replaced.
     pub path: String,
-    /// Why.
     pub reason: SkipReason,
 }
 
@@ -279,9 +245,7 @@ pub enum SkipReason {
     Minified,
     /// Not UTF-8.
     NotUtf8,
-    /// A symbolic link.
     Symlink,
-    /// A submodule.
     Submodule,
     /// A pointer of git LFS instead of content.
     LfsPointer,
@@ -289,12 +253,11 @@ pub enum SkipReason {
     Missing,
     /// A path this program cannot name.
     UnsupportedPath,
-    /// Reading it failed.
     Unreadable,
 }
 
 impl SkipReason {
-    /// Whether it lies in the content itself, so that reading that again gives the same.
+    /// Returns whether it lies in the content itself, so that reading that again gives the same.
     pub fn is_of_content(&self) -> bool {
         match self {
             Self::Binary | Self::TooLarge { .. } | Self::Minified | Self::NotUtf8 | Self::LfsPointer => true,

@@ -21,21 +21,15 @@ pub struct Edit {
 pub enum FileChange {
     /// Lines are replaced.
     Modify {
-        /// Disjoint, in order.
         edits: Vec<Edit>,
     },
-    /// A new file.
     Create {
-        /// Its content.
         content: String,
     },
-    /// The file goes.
     Delete,
     /// The file moves, and may change on the way.
     Rename {
-        /// Where to.
         to: RepoPath,
-        /// Disjoint, in order.
         edits: Vec<Edit>,
     },
 }

@@ -1,7 +1,7 @@
 //! The facts a run consists of. They are appended to the store before they are acted upon; nothing else is state.
 
 use crate::{
-    BlobId, Candidate, CandidateNumber, CommitId, Description, Edit, FileAction, FileChange, FileTask, Finding, Hint,
+    AttemptNumber, BlobId, Candidate, CommitId, Description, Edit, FileAction, FileChange, FileTask, Finding, Hint,
     Judgement, LineSpan, Plan, RepoPath, Role, Round, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
     TaskOutcome, TreeId, Verdict,
 };
@@ -32,38 +32,31 @@ pub enum RunEvent {
     },
     /// The Custodian ranked the files (algorithm 1, the top k), or took the given ones.
     CandidatesRanked {
-        /// Best first.
         candidates: Vec<Candidate>,
         /// Files that could not be read.
         skipped: Vec<SkippedFile>,
     },
     /// The Custodian judged them (P3): fused, best first.
     RelevanceJudged {
-        /// One each.
         judgements: Vec<Judgement>,
     },
     /// A kept candidate was described from memory or anew (P1, P2).
     FileDescribed {
-        /// The description.
         description: Description,
     },
     /// P4 gave a task.
     TaskDefined {
-        /// The task.
         task: FileTask,
     },
     /// P4 found nothing to do in this file; it is dropped.
     TaskDeclined {
-        /// The file.
         path: RepoPath,
         /// Why, in a sentence.
         reason: String,
     },
     /// P5 gave the Developer of a task.
     RoleDefined {
-        /// The task.
         task: TaskId,
-        /// Its Developer.
         role: Role,
     },
     /// Somebody spoke in the kick-off meeting.
@@ -73,28 +66,22 @@ pub enum RunEvent {
     },
     /// P6: a Developer revised its role after the meeting.
     RoleRevised {
-        /// The task.
         task: TaskId,
         /// The role from now on.
         role: Role,
     },
     /// P7: the plan.
     PlanMade {
-        /// The graph.
         plan: Plan,
     },
     /// P8: the Developer wrote the role of its QA Engineer.
     ReviewerDefined {
-        /// The task.
         task: TaskId,
-        /// Its QA Engineer.
         role: Role,
     },
     /// P9: the lines to change.
     LinesChosen {
-        /// The task.
         task: TaskId,
-        /// The round.
         round: Round,
         /// The symbols they lie in, as scored.
         symbols: Vec<String>,
@@ -103,46 +90,40 @@ pub enum RunEvent {
     },
     /// P10: code was written and spliced; what programs found in it stands beside.
     CodeWritten {
-        /// The task.
         task: TaskId,
-        /// The round.
         round: Round,
         /// Which answer of the round.
-        candidate: CandidateNumber,
-        /// The fault, in a sentence or two.
-        fault: String,
+        #[serde(rename = "candidate")]
+        attempt: AttemptNumber,
+        /// What is wrong, in a sentence or two.
+        #[serde(rename = "fault")]
+        diagnosis: String,
         /// The change against the base version.
         change: FileChange,
-        /// What programs found.
         findings: Vec<Finding>,
     },
     /// P10 gave nothing that could be spliced.
     CodeFailed {
-        /// The task.
         task: TaskId,
-        /// The round.
         round: Round,
         /// Which answer of the round.
-        candidate: CandidateNumber,
+        #[serde(rename = "candidate")]
+        attempt: AttemptNumber,
         /// Why, in a sentence.
         reason: String,
     },
     /// P11: the QA Engineer reviewed.
     Reviewed {
-        /// The task.
         task: TaskId,
-        /// The round.
         round: Round,
         /// Which answer of the round.
-        candidate: CandidateNumber,
-        /// Comment and decision.
+        #[serde(rename = "candidate")]
+        attempt: AttemptNumber,
         verdict: Verdict,
     },
     /// A task is over.
     TaskClosed {
-        /// The task.
         task: TaskId,
-        /// How it ended.
         outcome: TaskOutcome,
     },
     /// All changes were merged into one tree.
@@ -152,25 +133,21 @@ pub enum RunEvent {
     },
     /// The run is over.
     RunEnded {
-        /// How.
         outcome: RunOutcome,
     },
 
     /// A person dropped a candidate.
     CandidateDropped {
-        /// The file.
         path: RepoPath,
     },
     /// A person added a candidate.
     CandidateAdded {
-        /// The file.
         path: RepoPath,
         /// Its blob in the base tree.
         blob: BlobId,
     },
     /// A person rewrote a task.
     TaskEdited {
-        /// The task.
         task: TaskId,
         /// What happens to the file.
         action: FileAction,
@@ -179,14 +156,12 @@ pub enum RunEvent {
     },
     /// A person rewrote a Developer's role.
     RoleEdited {
-        /// The task.
         task: TaskId,
         /// The role from now on.
         role: Role,
     },
     /// A person gave a hint; it reaches what is still to be done.
     HintAdded {
-        /// The hint.
         hint: Hint,
     },
     /// The run was paused or stopped at this point; both can be resumed.
@@ -194,11 +169,9 @@ pub enum RunEvent {
         /// Why: a person asked, or what went wrong and can be mended.
         reason: String,
     },
-    /// It goes on.
     Resumed,
     /// Something a person should know, that changes nothing in the state.
     Noticed {
-        /// What.
         notice: Notice,
     },
 }
@@ -238,9 +211,7 @@ pub struct MergeResult {
 pub enum Notice {
     /// A text did not fit and was shortened or skeletonised.
     Shortened {
-        /// For which step.
         step: String,
-        /// What.
         what: String,
         /// Tokens before.
         tokens_before: u32,
@@ -249,16 +220,13 @@ pub enum Notice {
     },
     /// A reply was unusable and was asked for again.
     Retried {
-        /// Which step.
         step: String,
         /// What was wrong with the reply.
         why: String,
     },
     /// A step gave nothing usable, also when asked again; what stands in its place.
     Replaced {
-        /// Which step.
         step: String,
-        /// What was wrong.
         why: String,
         /// What is used instead.
         instead: String,
@@ -279,7 +247,7 @@ impl RunEvent {
         self.into()
     }
 
-    /// The stage whose work this is; none for steering and control, which can come at any time.
+    /// Returns the stage whose work this is; none for steering and control, which can come at any time.
     pub fn stage(&self) -> Option<Stage> {
         match self {
             Self::RunStarted { .. }
@@ -310,7 +278,7 @@ impl RunEvent {
 }
 
 impl FileChange {
-    /// The edits of the existing lines; none for a file that is created or deleted.
+    /// Returns the edits of the existing lines; none for a file that is created or deleted.
     pub fn edits(&self) -> &[Edit] {
         match self {
             Self::Modify { edits } | Self::Rename { edits, .. } => edits,

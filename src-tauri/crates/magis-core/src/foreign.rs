@@ -1,8 +1,8 @@
 //! Names that strangers gave, made fit to be shown.
 
-/// A name out of a file of others, on one line, without what a terminal or a page would obey: control characters and the
-/// characters that turn the direction of writing or cannot be seen. A sign stands where one was; what is too long is cut,
-/// with a sign for that.
+/// Returns a name out of a file of others, on one line, without what a terminal or a page would obey: control
+/// characters and the characters that turn the direction of writing or cannot be seen. A sign stands where one was;
+/// what is too long is cut, with a sign for that.
 pub fn harmless_name(name: &str) -> String {
     let shown = |c: char| if c.is_control() || is_hidden(c) { '\u{fffd}' } else { c };
     let mut name = name.trim().chars().map(shown);

@@ -51,7 +51,7 @@ number_id!(
 );
 number_id!(
     /// One of the answers asked for in a round, from 0.
-    CandidateNumber(u32), ""
+    AttemptNumber(u32), ""
 );
 text_id!(
     /// The object id of a git blob, in hexadecimal.
@@ -82,7 +82,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// The name shown to people and stored with each call.
+    /// Returns the name shown to people and stored with each call.
     pub fn name(self) -> &'static str {
         match self {
             Self::Custodian => "Repository Custodian",
@@ -129,7 +129,7 @@ impl Stage {
         Self::Merge,
     ];
 
-    /// The lower-case word used on the command line and in the log.
+    /// Returns the lower-case word used on the command line and in the log.
     pub fn name(self) -> &'static str {
         match self {
             Self::Locate => "locate",

@@ -43,12 +43,12 @@ impl Issue {
         })
     }
 
-    /// The whole text.
+    /// Returns the whole text, title included.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The first line, without Markdown's heading marks; shown in lists.
+    /// Returns the first line, without Markdown's heading marks; shown in lists.
     pub fn title(&self) -> &str {
         let line = self
             .text
@@ -86,7 +86,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// The text, whatever its kind.
+    /// Returns the text, whatever its kind.
     pub fn text(&self) -> &str {
         match self {
             Self::Comments(text) | Self::FailingLog(text) | Self::Word(text) => text,

@@ -25,7 +25,7 @@ pub use candidate::{Candidate, Description, DescriptionSource, Evidence, Judgeme
 pub use change::{ChangeError, Edit, FileChange};
 pub use event::{Base, MergeResult, Notice, RunEvent};
 pub use foreign::harmless_name;
-pub use id::{Agent, BlobId, CandidateNumber, CommitId, RepoId, Round, RunId, Stage, TaskId, TreeId};
+pub use id::{Agent, AttemptNumber, BlobId, CommitId, RepoId, Round, RunId, Stage, TaskId, TreeId};
 pub use issue::{Hint, Issue, IssueError};
 pub use log_format::{LOG_VERSION, LogFormatError, read_event, read_request, upcast_event, upcast_request};
 pub use meeting::{Speaker, Speech, Turn};

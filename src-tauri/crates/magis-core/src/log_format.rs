@@ -12,7 +12,6 @@ use thiserror::Error;
 struct Upcaster {
     /// Raises what was asked for, also where it stands inside the first event.
     request: fn(&mut Value),
-    /// Raises an event.
     event: fn(&mut Value),
 }
 

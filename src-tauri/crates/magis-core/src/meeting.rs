@@ -7,20 +7,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Speech {
-    /// Who spoke.
     pub speaker: Speaker,
     /// At which point of the round table.
     pub turn: Turn,
-    /// What was said.
     pub text: String,
 }
 
-/// Who speaks.
+/// Somebody who speaks in the kick-off meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", content = "task", rename_all = "snake_case")]
 pub enum Speaker {
-    /// The Manager.
     Manager,
     /// The Developer of a task.
     Developer(TaskId),

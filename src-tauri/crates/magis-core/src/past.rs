@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// A commit that lies before the tree which is searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastCommit {
-    /// Which.
     #[serde(rename = "i")]
     pub id: CommitId,
     /// When it was made, in seconds since 1970.

@@ -13,7 +13,6 @@ pub struct RepoPath(String);
 /// Why a text is no path inside a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PathError {
-    /// Nothing was given.
     #[error("a path inside the repository cannot be empty")]
     Empty,
     /// It starts at a root.
@@ -28,7 +27,7 @@ pub enum PathError {
 }
 
 impl RepoPath {
-    /// Checks `text`.
+    /// Makes a path of `text` where it is relative, has no empty part and no `..`.
     pub fn new(text: impl Into<String>) -> Result<Self, PathError> {
         let text = text.into();
         if text.is_empty() {
@@ -47,22 +46,22 @@ impl RepoPath {
         }
     }
 
-    /// The path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last part.
+    /// Returns the last part of the path.
     pub fn file_name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The folder, without a trailing slash; empty at the root.
+    /// Returns the folder, without a trailing slash; empty at the root.
     pub fn parent(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// The extension in lower case, without its dot; empty if there is none.
+    /// Returns the extension in lower case, without its dot; empty if there is none.
     pub fn extension(&self) -> String {
         match self.file_name().rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() => extension.to_lowercase(),

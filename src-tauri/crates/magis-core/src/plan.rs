@@ -18,7 +18,6 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type), specta(skip_attr = "serde"))]
 pub struct PlanStep {
-    /// The task.
     pub task: TaskId,
     /// The tasks that have to be closed before it starts.
     #[serde(default)]
@@ -43,7 +42,7 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// Checks `steps`.
+    /// Makes a plan of steps whose dependencies have no cycle.
     pub fn new(steps: Vec<PlanStep>) -> Result<Self, PlanError> {
         let mut known = BTreeSet::new();
         for step in &steps {
@@ -75,7 +74,7 @@ impl Plan {
         }
     }
 
-    /// All tasks one after the other, in the order given: what holds when no usable plan could be had.
+    /// Returns all tasks one after the other, in the order given: what holds when no usable plan could be had.
     pub fn in_sequence(tasks: impl IntoIterator<Item = TaskId>) -> Self {
         let mut before = None;
         let steps = tasks
@@ -88,12 +87,12 @@ impl Plan {
         Self { steps }
     }
 
-    /// The steps as written.
+    /// Returns the steps as written.
     pub fn steps(&self) -> &[PlanStep] {
         &self.steps
     }
 
-    /// The parallel groups, in order: a task stands in the first group in which all it waits for is done.
+    /// Returns the parallel groups, in order: a task stands in the first group in which all it waits for is done.
     pub fn groups(&self) -> Vec<Vec<TaskId>> {
         let mut waiting: BTreeMap<TaskId, &BTreeSet<TaskId>> =
             self.steps.iter().map(|step| (step.task, &step.after)).collect();

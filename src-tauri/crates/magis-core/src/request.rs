@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type), specta(skip_attr = "serde"))]
 pub struct RunRequest {
-    /// The issue.
     pub issue: Issue,
     /// What is known beyond it.
     pub hints: Vec<Hint>,
@@ -25,7 +24,9 @@ pub struct RunRequest {
     /// How many rounds of writing and review a task gets (the paper's `n_max`).
     pub max_rounds: u32,
     /// How many answers are asked for in a round.
-    pub candidates_per_round: u32,
+    #[serde(rename = "candidates_per_round")]
+    #[cfg_attr(feature = "specta", specta(rename = "candidates_per_round"))]
+    pub attempts_per_round: u32,
     /// Whether QA Engineers review.
     pub qa: QaMode,
     /// What the relevance of a file is judged from.
@@ -33,7 +34,7 @@ pub struct RunRequest {
     pub relevance: RelevanceMode,
 }
 
-/// A model's name as people read it: without the hash of its file.
+/// Returns a model's name as people read it: without the hash of its file.
 pub fn model_label(name: &str) -> &str {
     name.split("@sha256:").next().unwrap_or(name)
 }
@@ -55,10 +56,8 @@ pub enum RelevanceMode {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum HintsMode {
-    /// They do.
     #[default]
     Use,
-    /// They do not.
     Ignore,
 }
 

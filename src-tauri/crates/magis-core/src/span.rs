@@ -25,7 +25,7 @@ impl LineSpan {
     /// The first line alone.
     pub const FIRST_LINE: Self = Self { first: 1, last: 1 };
 
-    /// Lines `first` to `last`.
+    /// Returns lines `first` to `last`.
     pub fn new(first: u32, last: u32) -> Result<Self, SpanError> {
         if first >= 1 && first <= last {
             Ok(Self { first, last })
@@ -34,27 +34,27 @@ impl LineSpan {
         }
     }
 
-    /// The first line, from 1.
+    /// Returns the first line, from 1.
     pub fn first(self) -> u32 {
         self.first
     }
 
-    /// The last line, included.
+    /// Returns the last line, included.
     pub fn last(self) -> u32 {
         self.last
     }
 
-    /// How many lines; at least 1.
+    /// Returns how many lines; at least 1.
     pub fn lines(self) -> u32 {
         self.last - self.first + 1
     }
 
-    /// Whether `line` lies inside.
+    /// Returns whether `line` lies inside.
     pub fn contains(self, line: u32) -> bool {
         (self.first..=self.last).contains(&line)
     }
 
-    /// The lines both have.
+    /// Returns the lines that both have.
     pub fn intersection(self, other: Self) -> Option<Self> {
         Self::new(self.first.max(other.first), self.last.min(other.last)).ok()
     }

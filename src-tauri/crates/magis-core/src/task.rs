@@ -25,15 +25,12 @@ pub struct FileTask {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FileAction {
-    /// Its content changes.
     Modify,
     /// It does not exist yet.
     Create,
-    /// It goes.
     Delete,
     /// It moves, and may change on the way.
     Rename {
-        /// Where to.
         to: RepoPath,
     },
 }
@@ -65,15 +62,9 @@ pub struct Role {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskOutcome {
     /// QA approved the change of this round, or no QA was asked for.
-    Approved {
-        /// The round.
-        round: Round,
-    },
+    Approved { round: Round },
     /// No round was approved; this round's change is the best and is kept, marked.
-    NotApproved {
-        /// The round.
-        round: Round,
-    },
+    NotApproved { round: Round },
     /// No usable change came about.
     Failed {
         /// Why, in a sentence.

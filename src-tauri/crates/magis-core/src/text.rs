@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A number of bytes in decimal units, as disks are sold: `208 B`, `491 MB`, `5.9 GB`. From GB on with one decimal.
+/// Returns a number of bytes in decimal units, as disks are sold: `208 B`, `491 MB`, `5.9 GB`. From GB on with one
+/// decimal.
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     // The unit is chosen after rounding: what would be written as 1000 MB is 1.0 GB. Tenths of a unit are counted, so that nothing is lost.
@@ -24,7 +25,8 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// The bytes of a size as a person writes it: `6GB`, `1.5 GB`, `800 MB`, `4GiB`; a number alone is MB. None where it is no size, or nothing.
+/// Returns the bytes of a size as a person writes it: `6GB`, `1.5 GB`, `800 MB`, `4GiB`; a number alone is MB. None
+/// where it is no size, or nothing.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let end = text
@@ -47,7 +49,7 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     (1.0..1e15).contains(&bytes).then_some(bytes as u64)
 }
 
-/// A number with its thousands apart.
+/// Returns a number with its thousands apart.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut apart = String::with_capacity(digits.len() + digits.len() / 3);
@@ -69,7 +71,7 @@ pub fn variant_name(value: &impl std::fmt::Debug) -> String {
     text[..end].to_owned()
 }
 
-/// A number with its noun, given in the singular: `1 file`, `3 files`, `2 summaries`.
+/// Returns a number with its noun, given in the singular: `1 file`, `3 files`, `2 summaries`.
 pub fn count(number: usize, one: &str) -> String {
     if number == 1 {
         return format!("1 {one}");
@@ -83,8 +85,8 @@ pub fn count(number: usize, one: &str) -> String {
     }
 }
 
-/// A line of Markdown as it reads where inline code is not drawn: without the backticks around code. A run of backticks that closes nothing
-/// stays, as in Markdown itself.
+/// Returns a line of Markdown as it reads where inline code is not drawn: without the backticks around code. A run of
+/// backticks that closes nothing stays, as in Markdown itself.
 pub fn without_code_marks(line: &str) -> Cow<'_, str> {
     if !line.contains('`') {
         return Cow::Borrowed(line);
@@ -110,7 +112,7 @@ pub fn without_code_marks(line: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Where a run of exactly `length` backticks begins.
+/// Returns where a run of exactly `length` backticks begins.
 fn closing(text: &str, length: usize) -> Option<usize> {
     let mut from = 0;
     while let Some(found) = text[from..].find('`') {
@@ -124,7 +126,7 @@ fn closing(text: &str, length: usize) -> Option<usize> {
     None
 }
 
-/// Code without the one space on both sides that sets it apart from its marks.
+/// Returns code without the one space on both sides that sets it apart from its marks.
 fn unpadded(code: &str) -> &str {
     match code.strip_prefix(' ').and_then(|rest| rest.strip_suffix(' ')) {
         Some(inner) if !inner.trim().is_empty() => inner,

@@ -9,7 +9,6 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Verdict {
-    /// Approved or not.
     pub decision: Decision,
     /// The comment, which goes back to the Developer on rejection.
     pub comment: String,
@@ -45,12 +44,7 @@ pub enum ModelReview {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
     /// It parses worse than the base version.
-    ParsesWorse {
-        /// Syntax errors before.
-        before: u32,
-        /// Syntax errors after.
-        after: u32,
-    },
+    ParsesWorse { before: u32, after: u32 },
     /// It changes nothing, or layout alone.
     NoChange,
     /// It deletes far more than it adds: applied but unresolved changes did so in the paper (327 lines against 15).
@@ -63,7 +57,7 @@ pub enum Finding {
 }
 
 impl ModelReview {
-    /// What stands behind the patch of a run that ended like this; none where it has no patch.
+    /// Returns what stands behind the patch of a run that ended like this; none where it has no patch.
     pub fn of_run(outcome: &RunOutcome, qa: QaMode) -> Option<Self> {
         match (outcome, qa) {
             (RunOutcome::Approved | RunOutcome::NotApproved, QaMode::Skip) => Some(Self::NotRun),
@@ -73,7 +67,7 @@ impl ModelReview {
         }
     }
 
-    /// What stands behind the change of a task that ended like this; none where it has no change.
+    /// Returns what stands behind the change of a task that ended like this; none where it has no change.
     pub fn of_task(outcome: &TaskOutcome, qa: QaMode) -> Option<Self> {
         match (outcome, qa) {
             (TaskOutcome::Approved { .. } | TaskOutcome::NotApproved { .. }, QaMode::Skip) => Some(Self::NotRun),
@@ -110,7 +104,7 @@ impl From<Decision> for ModelReview {
 }
 
 impl Finding {
-    /// Whether the change is unusable as it is, so that no review is worth its time.
+    /// Returns whether the change is unusable as it is, so that no review is worth its time.
     pub fn is_fatal(&self) -> bool {
         match self {
             Self::ParsesWorse { .. } | Self::NoChange => true,

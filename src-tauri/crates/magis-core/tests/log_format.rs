@@ -16,7 +16,7 @@ fn folder(version: u32) -> PathBuf {
         .join(version.to_string())
 }
 
-/// The events of a version, each with the name of its file.
+/// Returns the events of a version, each with the name of its file.
 fn recorded(version: u32) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     for file in fs::read_dir(folder(version)).unwrap() {

@@ -6,7 +6,6 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::expect_used,
-    missing_docs,
     reason = "what goes wrong ends it"
 )]
 

@@ -30,7 +30,7 @@ pub struct DataFolder {
 }
 
 impl DataFolder {
-    /// The folder `given`, else `$XDG_DATA_HOME/magis`, else `~/.local/share/magis`.
+    /// Returns the folder `given`, else `$XDG_DATA_HOME/magis`, else `~/.local/share/magis`.
     pub fn locate(given: Option<PathBuf>) -> Result<Self, EngineError> {
         let variable = |name: &str| {
             std::env::var_os(name)
@@ -52,23 +52,23 @@ impl DataFolder {
         })
     }
 
-    /// The same folder with the models of another one, so that one download serves several.
+    /// Returns the same folder with the models of another one, so that one download serves several.
     #[must_use]
     pub fn with_models(self, models: PathBuf) -> Self {
         Self { models, ..self }
     }
 
-    /// The folder itself.
+    /// Returns the data folder's own path.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The model files.
+    /// Returns the folder of the model files.
     pub fn models(&self) -> &Path {
         &self.models
     }
 
-    /// The object store of a repository: what its runs read and made.
+    /// Returns the object store of a repository: what its runs read and made.
     pub fn objects(&self, repo: RepoId) -> PathBuf {
         self.all_objects().join(repo.to_string())
     }
@@ -111,17 +111,17 @@ impl DataFolder {
         Ok(left)
     }
 
-    /// The log files.
+    /// Returns the folder of the log files.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }
 
-    /// The file with the contents of one run's calls.
+    /// Returns the file with the contents of one run's calls.
     pub(crate) fn contents_of(&self, run: RunId) -> PathBuf {
         self.logs().join(format!("run-{run}.jsonl"))
     }
 
-    /// The runs whose contents are logged, or were.
+    /// Returns the runs whose contents are logged, or were.
     pub(crate) fn runs_with_contents(&self) -> Vec<RunId> {
         let files = std::fs::read_dir(self.logs()).into_iter().flatten().flatten();
         let run = |name: &str| {

@@ -24,50 +24,37 @@ pub enum EngineError {
     /// A file that was given is not in the base tree.
     #[error("{path} is not in {base}")]
     NoSuchFile {
-        /// The path.
         path: RepoPath,
         /// How the base was named.
         base: String,
     },
-    /// The repository.
     #[error(transparent)]
     Repo(#[from] RepoError),
     /// A file of the repository.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The search index.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The lease of a run.
     #[error(transparent)]
     Lease(#[from] LeaseError),
-    /// An exported run.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The model library.
     #[error(transparent)]
     Model(#[from] LibraryError),
-    /// The engine.
     #[error(transparent)]
     Llm(#[from] LlmError),
     /// The log of a run contradicts itself.
     #[error("run {run} cannot be read: {source}")]
-    Log {
-        /// The run.
-        run: RunId,
-        /// Why.
-        source: FlowError,
-    },
+    Log { run: RunId, source: FlowError },
     /// A template cannot be filled.
     #[error(transparent)]
     Prompt(#[from] PromptError),
     /// Too little memory for the model.
     #[error("the model {model} needs {} of memory with a context of {context} tokens, and {} may be taken", bytes(*need), bytes(*available))]
     TooLittleMemory {
-        /// The model.
         model: String,
         /// The context in tokens.
         context: u32,
@@ -81,7 +68,6 @@ pub enum EngineError {
         "{step} needs {prompt} tokens of prompt and {answer} of answer, and the context of the model holds {context}"
     )]
     OverBudget {
-        /// The step.
         step: String,
         /// Tokens of the shortest prompt.
         prompt: u32,
@@ -98,92 +84,46 @@ pub enum EngineError {
     NoPatch(RunId),
     /// Steering that does not fit the run.
     #[error("run {run} cannot be steered like this: {why}")]
-    Steering {
-        /// The run.
-        run: RunId,
-        /// Why.
-        why: String,
-    },
+    Steering { run: RunId, why: String },
     /// The repository of a run is gone.
     #[error("the repository of run {run} is not at {root} any more")]
-    RepositoryGone {
-        /// The run.
-        run: RunId,
-        /// Where it was.
-        root: String,
-    },
+    RepositoryGone { run: RunId, root: String },
     /// The run was made elsewhere, or its repository was removed from the list.
     #[error("run {0} has no repository here")]
     NoRepository(RunId),
     /// Several repositories here have the commit that an imported run stands on, and only a person knows which is meant.
     #[error("run {run} could belong to several repositories here: {}", .roots.join(", "))]
-    WhichRepository {
-        /// The run.
-        run: RunId,
-        /// Where they are.
-        roots: Vec<String>,
-    },
+    WhichRepository { run: RunId, roots: Vec<String> },
     /// A run is to belong to a repository that it cannot belong to.
     #[error("run {run} cannot belong to the repository at {root}: {why}")]
-    OtherRepository {
-        /// The run.
-        run: RunId,
-        /// Where that is.
-        root: String,
-        /// Why not.
-        why: String,
-    },
+    OtherRepository { run: RunId, root: String, why: String },
     /// A step gave nothing, and nothing can stand in its place.
     #[error("a step of run {run} gave nothing usable: {why}")]
-    Step {
-        /// The run.
-        run: RunId,
-        /// Why.
-        why: String,
-    },
+    Step { run: RunId, why: String },
     /// Hunks that were named do not exist, or a patch is unreadable.
     #[error("the patch of run {run}: {why}")]
-    Patch {
-        /// The run.
-        run: RunId,
-        /// Why.
-        why: String,
-    },
+    Patch { run: RunId, why: String },
     /// Nothing was applied, so nothing can be undone.
     #[error("run {0} was not applied, or the application was undone already")]
     NotApplied(RunId),
     /// Memory holds nothing of a file.
     #[error("there is no summary of {path}")]
-    NothingRemembered {
-        /// The file.
-        path: RepoPath,
-    },
+    NothingRemembered { path: RepoPath },
     /// A correction without words.
     #[error("a summary cannot be empty")]
-    EmptySummary {
-        /// The file.
-        path: RepoPath,
-    },
+    EmptySummary { path: RepoPath },
     /// A memory file that is not taken in.
     #[error(transparent)]
     MemoryFile(#[from] MemoryFileError),
     /// The model gave no usable summary.
     #[error("the model gave no usable summary of {path}: {why}")]
-    Summary {
-        /// The file.
-        path: RepoPath,
-        /// Why.
-        why: String,
-    },
+    Summary { path: RepoPath, why: String },
     /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
     #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
-    /// The disk.
     #[error("could not {attempt} {}: {source}", .path.display())]
     Io {
-        /// What was attempted.
         attempt: &'static str,
-        /// With which file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -201,12 +141,12 @@ impl EngineError {
         Self::Llm(LlmError::Cancelled)
     }
 
-    /// Whether it was broken off on request.
+    /// Returns whether it was broken off on request.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Llm(LlmError::Cancelled))
     }
 
-    /// What a person can do, in a sentence; empty where the message says it all.
+    /// Returns what a person can do, in a sentence; empty where the message says it all.
     pub fn remedy(&self) -> String {
         match self {
             Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) => String::new(),

@@ -20,18 +20,18 @@ pub struct EngineLimits {
 }
 
 impl EngineLimits {
-    /// Bytes of memory that a model with its context may take now.
+    /// Returns bytes of memory that a model with its context may take now.
     pub fn memory_now(&self) -> u64 {
         let available = memory::available().unwrap_or(u64::MAX);
         self.memory.map_or(available, |limit| limit.min(available))
     }
 
-    /// The context asked for of a model that was trained on so many tokens.
+    /// Returns the context asked for of a model that was trained on so many tokens.
     pub fn context_wanted(&self, trained: u32) -> u32 {
         self.context.unwrap_or(USUAL_CONTEXT).min(trained)
     }
 
-    /// The context a model is loaded with here, and what a person should know of it.
+    /// Returns the context a model is loaded with here, and what a person should know of it.
     ///
     /// # Errors
     /// When not even the smallest useful context fits.

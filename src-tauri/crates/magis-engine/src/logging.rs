@@ -48,7 +48,7 @@ pub fn start_log(data: &DataFolder) -> Option<LogGuard> {
     Some(LogGuard { _writer: guard })
 }
 
-/// The last lines of the newest log file, `most` at the most; none where there is none.
+/// Returns the last lines of the newest log file, `most` at the most; none where there is none.
 pub(crate) fn last_lines(folder: &Path, most: usize) -> Vec<String> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let newest = files

@@ -29,24 +29,24 @@ impl Magis {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
     }
 
-    /// The file of a run's contents, where they are logged.
+    /// Returns the file of a run's contents, where they are logged.
     pub(crate) fn contents_of(&self, run: RunId) -> Option<PathBuf> {
         let wanted = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         wanted.contains(&run).then(|| self.data.contents_of(run))
     }
 
-    /// The models.
+    /// Returns the library of models that this data folder holds.
     pub fn library(&self) -> &ModelLibrary {
         &self.library
     }
 
-    /// The folder.
+    /// Returns the data folder, with the places of everything in it.
     pub fn data(&self) -> &DataFolder {
         &self.data
     }
 
-    /// The name of the model that a person means, by its id or by the path of its file. Nothing else turns a path into a
-    /// model: what a run, an archive or a draft says is a name.
+    /// Returns the name of the model that a person means, by its id or by the path of its file. Nothing else turns a
+    /// path into a model: what a run, an archive or a draft says is a name.
     pub fn model_name(&self, word: &str) -> Result<String, EngineError> {
         Ok(self.library.resolve(word)?.name(&self.library))
     }
@@ -56,7 +56,7 @@ impl Magis {
         Ok(WorkerModel::start(self.worker.clone(), self.load_request(name, limits)?).await?)
     }
 
-    /// What the worker is told to load.
+    /// Returns what the worker is told to load.
     pub(crate) fn load_request(&self, name: &str, limits: &EngineLimits) -> Result<LoadRequest, EngineError> {
         let file = self.library.named(name)?;
         let (context, _) = limits.context_of(&file)?;

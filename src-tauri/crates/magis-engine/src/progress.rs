@@ -9,27 +9,17 @@ pub enum Progress {
     Event {
         /// Its number in the run, from 1.
         seq: u32,
-        /// What happened.
         event: Box<RunEvent>,
     },
     /// The search index is brought up to date.
-    Indexing {
-        /// Files done.
-        done: usize,
-        /// Files to do.
-        total: usize,
-    },
+    Indexing { done: usize, total: usize },
     /// A model call begins.
     CallStarted {
-        /// At which stage.
         stage: Stage,
-        /// Whose.
         agent: Agent,
         /// The step's name: `P4`, `speak`.
         step: &'static str,
-        /// For which task.
         task: Option<TaskId>,
-        /// About which file.
         path: Option<String>,
     },
     /// Text comes from the model.

@@ -15,22 +15,22 @@ use std::path::Path;
 
 /// The runs and their lists.
 impl Magis {
-    /// One run.
+    /// Reads one run as the list of runs shows it.
     pub fn run(&self, id: RunId) -> Result<StoredRun, EngineError> {
         Ok(self.store.run(id)?)
     }
 
-    /// The runs that `filter` lets through.
+    /// Returns the runs that `filter` lets through.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, EngineError> {
         Ok(self.store.runs(filter)?)
     }
 
-    /// A page of the runs that `query` lets through. Removed runs are left out.
+    /// Returns a page of the runs that `query` lets through. Removed runs are left out.
     pub fn run_page(&self, query: &RunQuery) -> Result<RunListPage, EngineError> {
         Ok(self.store.run_page(query)?)
     }
 
-    /// How many runs of a repository there are, without removed ones.
+    /// Returns how many runs of a repository there are, without removed ones.
     pub fn run_count(&self, repo: RepoId) -> Result<u32, EngineError> {
         Ok(self.store.run_count(repo)?)
     }
@@ -55,12 +55,12 @@ impl Magis {
         Ok(self.store.restore_run(run)?)
     }
 
-    /// The runs that were removed at `before` or earlier, oldest first: those to erase.
+    /// Returns the runs that were removed at `before` or earlier, oldest first: those to erase.
     pub fn removed_runs(&self, before: i64) -> Result<Vec<RunId>, EngineError> {
         Ok(self.store.removed_runs(before)?)
     }
 
-    /// The tags of a run, in the order of the alphabet.
+    /// Returns the tags of a run, in the order of the alphabet.
     pub fn tags(&self, run: RunId) -> Result<Vec<String>, EngineError> {
         Ok(self.store.tags(run)?)
     }
@@ -73,42 +73,42 @@ impl Magis {
 
 /// What a run consists of, and what its calls cost.
 impl Magis {
-    /// All events of a run, in order.
+    /// Returns all events of a run, in order.
     pub fn events(&self, run: RunId) -> Result<Vec<StoredEvent>, EngineError> {
         Ok(self.store.events(run)?)
     }
 
-    /// All calls of a run, in the order in which they finished.
+    /// Returns all calls of a run, in the order in which they finished.
     pub fn calls(&self, run: RunId) -> Result<Vec<Call>, EngineError> {
         Ok(self.store.calls(run)?)
     }
 
-    /// One call.
+    /// Reads one model call with its request and its reply.
     pub fn call(&self, id: CallId) -> Result<Option<Call>, EngineError> {
         Ok(self.store.call(id)?)
     }
 
-    /// What a run's calls came to, by agent and step.
+    /// Returns what a run's calls came to, by agent and step.
     pub fn call_totals(&self, run: RunId) -> Result<Vec<CallTotals>, EngineError> {
         Ok(self.store.call_totals(run)?)
     }
 
-    /// What calls came to by day and step, the last day first; of one repository, or of all runs together.
+    /// Returns what calls came to by day and step, the last day first; of one repository, or of all runs together.
     pub fn day_totals(&self, repo: Option<RepoId>) -> Result<Vec<DayTotals>, EngineError> {
         Ok(self.store.day_totals(repo)?)
     }
 
-    /// How many runs had a call on each day, the last day first.
+    /// Returns how many runs had a call on each day, the last day first.
     pub fn runs_by_day(&self) -> Result<Vec<(String, u32)>, EngineError> {
         Ok(self.store.runs_by_day()?)
     }
 
-    /// How fast the model with this hash was in its calls here; none where it made none that took time.
+    /// Returns how fast the model with this hash was in its calls here; none where it made none that took time.
     pub fn speed_of(&self, model_sha: &str) -> Result<Option<Speed>, EngineError> {
         Ok(self.store.speed_of(model_sha)?)
     }
 
-    /// The lease that is live now, whoever holds it.
+    /// Returns the lease that is live now, whoever holds it.
     pub fn live_lease(&self, now: i64) -> Result<Option<Lease>, EngineError> {
         Ok(self.store.live_lease(now)?)
     }
@@ -116,12 +116,12 @@ impl Magis {
 
 /// The list of repositories.
 impl Magis {
-    /// One repository of the list.
+    /// Returns one repository of the list.
     pub fn repository(&self, id: RepoId) -> Result<RepositoryEntry, EngineError> {
         Ok(self.store.repository(id)?)
     }
 
-    /// All repositories, the last used first.
+    /// Returns all repositories, the last used first.
     pub fn repositories(&self) -> Result<Vec<RepositoryEntry>, EngineError> {
         Ok(self.store.repositories()?)
     }
@@ -137,25 +137,24 @@ impl Magis {
         Ok(self.store.restore_repository(repo)?)
     }
 
-    /// The repositories that were removed at `before` or earlier, the first removed first: those to erase.
+    /// Returns the repositories that were removed at `before` or earlier, the first removed first: those to erase.
     pub fn removed_repositories(&self, before: i64) -> Result<Vec<RepoId>, EngineError> {
         Ok(self.store.removed_repositories(before)?)
     }
 }
 
-/// The summary memory.
 impl Magis {
-    /// The last summary of every file of the repository, by path.
+    /// Returns the last summary of every file of the repository, by path.
     pub fn summaries(&self, repo: RepoId) -> Result<Vec<Summary>, EngineError> {
         Ok(self.store.summaries(repo)?)
     }
 
-    /// Every summary of every version of the repository's files, by path, a file's newest first.
+    /// Returns every summary of every version of the repository's files, by path, a file's newest first.
     pub fn all_summaries(&self, repo: RepoId) -> Result<Vec<Summary>, EngineError> {
         Ok(self.store.all_summaries(repo)?)
     }
 
-    /// The last summary made of this file, whichever its blob.
+    /// Returns the last summary made of this file, whichever its blob.
     pub fn latest_summary(&self, repo: RepoId, path: &RepoPath) -> Result<Option<Summary>, EngineError> {
         Ok(self.store.latest_summary(repo, path)?)
     }
@@ -165,8 +164,8 @@ impl Magis {
         Ok(self.store.drop_summaries(repo)?)
     }
 
-    /// How many of `files` have a summary of that very blob, whatever it was called, of another blob, or none; without one
-    /// of their very blob, those count apart that `needs_none` is true of.
+    /// Returns how many of `files` have a summary of that very blob, whatever it was called, of another blob, or none;
+    /// without one of their very blob, those count apart that `needs_none` is true of.
     pub fn coverage(
         &self,
         repo: RepoId,
@@ -185,7 +184,7 @@ impl Magis {
 
 /// What the front ends keep, and the database itself.
 impl Magis {
-    /// The review of a run; none where nobody began one.
+    /// Returns the review of a run; none where nobody began one.
     pub fn review<T: DeserializeOwned>(&self, run: RunId) -> Result<Option<T>, EngineError> {
         Ok(self.store.review(run)?)
     }
@@ -195,7 +194,7 @@ impl Magis {
         Ok(self.store.put_review(run, review, now)?)
     }
 
-    /// The draft of a repository; none where there is none.
+    /// Returns the draft of a repository; none where there is none.
     pub fn draft<T: DeserializeOwned>(&self, repo: RepoId) -> Result<Option<T>, EngineError> {
         Ok(self.store.draft(repo)?)
     }
@@ -210,7 +209,7 @@ impl Magis {
         Ok(self.store.clear_draft(repo)?)
     }
 
-    /// The setting under `key`; none where it was never set.
+    /// Returns the setting under `key`; none where it was never set.
     pub fn setting<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, EngineError> {
         Ok(self.store.setting(key)?)
     }
@@ -225,12 +224,12 @@ impl Magis {
         Ok(self.store.check()?)
     }
 
-    /// Whether the database can be written, and if not, why.
+    /// Returns whether the database can be written, and if not, why.
     pub fn access(&self) -> Access {
         self.store.access()
     }
 
-    /// The database file.
+    /// Returns the path of the database file.
     pub fn database(&self) -> &Path {
         self.store.path()
     }

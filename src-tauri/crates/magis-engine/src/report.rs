@@ -26,7 +26,7 @@ const OWN_WORDS: [&str; 3] = ["theme", "density", "language"];
 const SETTINGS: &str = "window/settings";
 
 impl Magis {
-    /// A text about this installation that can be handed to somebody, of a program of this version.
+    /// Returns a text about this installation that can be handed to somebody, of a program of this version.
     ///
     /// # Errors
     /// When the database or the folder with the models cannot be read.
@@ -148,7 +148,7 @@ const LEFT_OUT: &str = "\
 - settings that are words of your own, such as the editor's command
 - contents that were logged for single runs";
 
-/// How a run ended, or stands.
+/// Returns how a run ended, or stands.
 fn end_of(run: &RunEntry) -> String {
     match &run.outcome {
         Some(RunOutcome::Approved) => "with a patch".to_owned(),

@@ -89,7 +89,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// A repository with marks in committed and uncommitted files, in their names, and in its history.
+    /// Creates a repository with marks in committed and uncommitted files, in their names, and in its history.
     fn new() -> Self {
         let environment = TestEnvironment::new();
         let places = OF_THE_RUN.iter().chain([&TAG]).chain(&OF_THE_REPOSITORY);
@@ -122,7 +122,7 @@ impl Scene {
         format!("tally/{}.py", self.of("file name"))
     }
 
-    /// The sample's script, but everything that it says holds a mark.
+    /// Returns the sample's script, but everything that it says holds a mark.
     fn model(&self) -> ScriptedModel {
         let says = |place: &str| format!(" says {} of it. It waits for nothing.", self.of(place));
         let task = json!({"reason": "it compares", "task": format!("Compare {} as the issue asks.", self.of("task"))});
@@ -161,7 +161,8 @@ impl Scene {
         wish
     }
 
-    /// Everything that a person does with a run: from its issue to its applied patch, and again. Gives all the runs.
+    /// Returns everything that a person does with a run: from its issue to its applied patch, and again. Gives all the
+    /// runs.
     async fn work(&self) -> Vec<RunId> {
         let magis = &self.environment.magis;
         let model = Arc::new(self.model());
@@ -278,7 +279,7 @@ impl Scene {
             .unwrap()
     }
 
-    /// Where something of these marks is, each place with what was marked.
+    /// Returns where something of these marks is, each place with what was marked.
     fn found(&self, places: &[&'static str]) -> Vec<(&'static str, String)> {
         let name: BTreeMap<&str, &'static str> = places.iter().map(|place| (self.of(place), *place)).collect();
         let marks: Vec<&str> = name.keys().copied().collect();
@@ -287,7 +288,7 @@ impl Scene {
     }
 }
 
-/// The places alone, without the names that chance gives to files, to be read.
+/// Returns the places alone, without the names that chance gives to files, to be read.
 fn told(found: &[(&'static str, String)]) -> String {
     let neutral = |place: &str| {
         let parts = place.split('/').map(|part| {

@@ -45,7 +45,7 @@ fn fixtures() -> Vec<PathBuf> {
     all
 }
 
-/// A data folder with the database of a fixture.
+/// Returns a data folder with the database of a fixture.
 fn opened(fixture: &Path) -> (TempDir, Magis) {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data");
@@ -62,7 +62,7 @@ fn runs(magis: &Magis) -> Vec<RunId> {
     runs
 }
 
-/// How a run is shown, without its number and without what depends on the time zone.
+/// Returns how a run is shown, without its number and without what depends on the time zone.
 fn shown(magis: &Magis, run: RunId) -> String {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let is_time = |word: &str| matches!(word.len(), 5 | 8) && word.contains(':') && digits(&word.replace(':', ""));
@@ -131,7 +131,7 @@ fn an_earlier_export_is_taken_in_and_shown_as_the_run_it_was() {
     }
 }
 
-/// What a person and the agents do in the runs of a fixture: every step and every way to intervene.
+/// Returns what a person and the agents do in the runs of a fixture: every step and every way to intervene.
 async fn work(environment: &TestEnvironment) -> RunId {
     let magis = &environment.magis;
     environment.remember_at_parent().await;

@@ -58,7 +58,7 @@ fn locate(
 
 const TWIN: &str = "def rounding(value):\n    return value\n\n\ndef rounding_up(value):\n    return value\n";
 
-/// A model that, told of an issue, has each of these files so likely, and its functions, and all others at -9.
+/// Returns a model that, told of an issue, has each of these files so likely, and its functions, and all others at -9.
 fn naming(likely: &'static [(&'static str, f64)]) -> ScriptedModel {
     ScriptedModel::new("names").score_with(move |request| {
         let asked = request.messages[1].content.contains("<issue>");
@@ -70,14 +70,14 @@ fn naming(likely: &'static [(&'static str, f64)]) -> ScriptedModel {
     })
 }
 
-/// Two files that say the same, each with two functions that do.
+/// Returns two files that say the same, each with two functions that do.
 fn twins() -> FixtureRepo {
     let repository = FixtureRepo::new();
     repository.write("a.py", TWIN).write("b.py", TWIN).commit("First");
     repository
 }
 
-/// A third one, changed no later than they were.
+/// Returns a third one, changed no later than they were.
 fn triplets() -> FixtureRepo {
     let repository = FixtureRepo::new();
     let files = ["a.py", "b.py", "c.py"];

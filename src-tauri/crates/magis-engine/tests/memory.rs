@@ -23,7 +23,7 @@ fn path(text: &str) -> RepoPath {
     RepoPath::new(text).unwrap()
 }
 
-/// A environment whose repository is in the list.
+/// Returns an environment whose repository is in the list.
 fn known() -> (TestEnvironment, RepoId) {
     let environment = TestEnvironment::new();
     let repo = environment.magis.add_repository(&environment.repository()).unwrap();
@@ -56,7 +56,7 @@ async fn described(
     (description, asked("The change"), asked("This file"))
 }
 
-/// The file with a comment of so many lines in front.
+/// Returns the file with a comment of so many lines in front.
 fn commented(environment: &TestEnvironment, lines: usize) -> String {
     let comment =
         (0..lines).map(|number| format!("# Line {number} of a comment that says how entries are chosen here.\n"));

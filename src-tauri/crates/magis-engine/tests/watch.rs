@@ -27,7 +27,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// Nothing takes so long; a test that waits longer fails.
 const NEVER: Duration = Duration::from_mins(1);
 
-/// A model that never ends its answer.
+/// Returns a model that never ends its answer.
 fn hanging() -> ScriptedModel {
     ScriptedModel::new("hangs").answer(|_| Some(ScriptedReply::Hang))
 }
@@ -56,7 +56,7 @@ impl Watched {
         }
     }
 
-    /// The next event that this finds something in.
+    /// Returns the next event that this finds something in.
     async fn find<T>(&mut self, mut wanted: impl FnMut(&WatchEvent) -> Option<T>) -> T {
         let found = async {
             loop {

@@ -18,11 +18,9 @@ pub struct Change {
 /// How large a change is: the paper's indices of complexity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Size {
-    /// Files.
     pub files: u32,
     /// Functions and methods that hold a touched line; unknown without the base version.
     pub functions: Option<u32>,
-    /// Hunks.
     pub hunks: u32,
     /// Lines added.
     pub added: u32,
@@ -35,7 +33,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Lines added and deleted.
+    /// Returns lines added and deleted.
     pub fn changed(&self) -> u32 {
         self.added + self.deleted
     }
@@ -64,17 +62,17 @@ impl Change {
         })
     }
 
-    /// Whether nothing changes.
+    /// Returns whether the change changes nothing.
     pub fn is_empty(&self) -> bool {
         self.patch.files.is_empty()
     }
 
-    /// The files, by the name they have before (a new one: after).
+    /// Returns the files, by the name they have before (a new one: after).
     pub fn files(&self) -> BTreeSet<RepoPath> {
         self.patch.files.iter().map(|file| file.old_path().clone()).collect()
     }
 
-    /// Whether it makes this file.
+    /// Returns whether it makes this file.
     pub fn creates(&self, path: &RepoPath) -> bool {
         self.patch
             .files
@@ -82,9 +80,9 @@ impl Change {
             .any(|file| file.path == *path && matches!(file.kind, FilePatchKind::Create))
     }
 
-    /// The lines of the base version that are touched: in each hunk from the first to the last. An insertion that comes
-    /// first in its hunk touches the line before it; later ones touch none, as in the sets' `gold`. A new file stands
-    /// there without lines.
+    /// Returns the lines of the base version that are touched: in each hunk from the first to the last. An insertion
+    /// that comes first in its hunk touches the line before it; later ones touch none, as in the sets' `gold`. A new
+    /// file stands there without lines.
     pub fn touched(&self) -> BTreeMap<RepoPath, Vec<LineSpan>> {
         let mut touched: BTreeMap<RepoPath, Vec<LineSpan>> = BTreeMap::new();
         for file in &self.patch.files {
@@ -96,7 +94,7 @@ impl Change {
         touched
     }
 
-    /// How large it is. `base` gives the text of a file before the change, where it is at hand.
+    /// Returns how large it is. `base` gives the text of a file before the change, where it is available.
     pub fn size(&self, base: &dyn Fn(&RepoPath) -> Option<String>) -> Size {
         let lines = |sign: char| {
             let hunks = self.patch.files.iter().flat_map(|file| &file.hunks);
@@ -117,7 +115,7 @@ impl Change {
         }
     }
 
-    /// The text of a file after the change; none where the change does not fit `base`, or the file goes.
+    /// Returns the text of a file after the change; none where the change does not fit `base`, or the file goes.
     pub fn after(&self, path: &RepoPath, base: &str) -> Option<String> {
         let file = self.patch.files.iter().find(|file| file.old_path() == path)?;
         match file.kind {
@@ -165,8 +163,8 @@ fn lines(hunk: &Hunk) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// The functions and methods, innermost ones, that hold a deleted line before or an added line after; code outside of
-/// any counts nothing.
+/// Returns the functions and methods, innermost ones, that hold a deleted line before or an added line after; code
+/// outside of any counts nothing.
 fn functions(file: &FilePatch, base: &dyn Fn(&RepoPath) -> Option<String>) -> Option<u32> {
     let before = if matches!(file.kind, FilePatchKind::Create) {
         String::new()

@@ -36,7 +36,7 @@ pub fn run(command: EvalCommand) -> Result<ExitCode> {
     }
 }
 
-/// The issues asked for, in the order of the set.
+/// Returns the issues asked for, in the order of the set.
 fn chosen(which: &WhichArgs) -> Result<Vec<Instance>> {
     let wanted = |id: &InstanceId| which.only.is_empty() || which.only.iter().any(|text| id.0.contains(text));
     let all: Vec<Instance> = read_instances(&which.instances)?
@@ -63,7 +63,7 @@ fn open(data: &Path, models: Option<&PathBuf>) -> Result<Magis> {
     Ok(Magis::open(data, worker_command()?)?)
 }
 
-/// The model asked for, or the default one.
+/// Returns the model asked for, or the default one.
 fn model_of(magis: &Magis, engine: &ModelArgs) -> String {
     engine
         .model
@@ -71,7 +71,7 @@ fn model_of(magis: &Magis, engine: &ModelArgs) -> String {
         .unwrap_or_else(|| magis.library().catalog().default_entry().id.to_string())
 }
 
-/// Loads a model that belongs to no run of the engine, and says with which context: the memory at hand may hold less than was asked for.
+/// Loads a model that belongs to no run of the engine, and says with which context: the available memory may hold less than was asked for.
 async fn load(magis: &Magis, model: &str, limits: &EngineLimits) -> Result<WorkerModel> {
     let loaded = magis.load_named(&magis.model_name(model)?, limits).await?;
     eprintln!("{model} is loaded with a context of {} tokens", loaded.card().context);
@@ -95,7 +95,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
         .context("starting threads")
 }
 
-/// A token that the first Ctrl-C cancels; the second one ends the program at once.
+/// Returns a token that the first Ctrl-C cancels; the second one ends the program at once.
 fn stop_on_interrupt() -> CancellationToken {
     let stop = CancellationToken::new();
     let told = stop.clone();
@@ -111,7 +111,8 @@ fn stop_on_interrupt() -> CancellationToken {
     stop
 }
 
-/// The engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; its parent decides when it ends.
+/// Returns the engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; its parent decides
+/// when it ends.
 fn serve_as_worker() -> Result<ExitCode> {
     let runtime = runtime()?;
     #[cfg(unix)]

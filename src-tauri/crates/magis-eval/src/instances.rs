@@ -25,14 +25,12 @@ impl fmt::Display for InstanceId {
 /// An issue to be solved: all that a run may know.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Instance {
-    /// Its name.
     #[serde(rename = "instance_id")]
     pub id: InstanceId,
     /// The repository, `OWNER/NAME`.
     pub repo: String,
     /// The commit it is reported against.
     pub base_commit: CommitId,
-    /// The issue's text.
     pub problem_statement: String,
     /// Comments from before the fix (the paper's hints); empty where there are none.
     #[serde(default)]
@@ -42,7 +40,6 @@ pub struct Instance {
 /// What the reference change of an issue is: for measuring only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reference {
-    /// The issue's name.
     pub id: InstanceId,
     /// The repository, `OWNER/NAME`.
     pub repo: String,
@@ -92,14 +89,14 @@ pub fn read_references(file: &Path) -> Result<BTreeMap<InstanceId, Reference>> {
 }
 
 impl Reference {
-    /// The files it touches that exist before it: the paper's given files.
+    /// Returns the files it touches that exist before it: the paper's given files.
     pub fn files(&self) -> Vec<RepoPath> {
         let created = |path: &RepoPath| self.change.as_ref().is_some_and(|change| change.creates(path));
         self.gold.keys().filter(|path| !created(path)).cloned().collect()
     }
 }
 
-/// Reads JSON lines.
+/// Reads a file of JSON lines, one value a line.
 pub fn rows<T: for<'de> Deserialize<'de>>(file: &Path) -> Result<Vec<T>> {
     let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

@@ -8,7 +8,7 @@ use magis_flow::Run;
 use magis_store::{CallRecord, RunArchive, StoredEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A recorded run.
+/// A run as it was recorded: its events folded, with its model calls.
 #[derive(Debug, Clone)]
 pub struct RunRecord {
     /// The state: the fold of its log.
@@ -32,12 +32,12 @@ impl RunRecord {
         })
     }
 
-    /// Milliseconds it was worked on.
+    /// Returns milliseconds it was worked on.
     pub fn milliseconds(&self) -> u64 {
         self.stages.values().sum()
     }
 
-    /// How it ended, in a few words.
+    /// Returns how it ended, in a few words.
     pub fn outcome(&self) -> String {
         match self.state.outcome() {
             None => "not over".to_owned(),
@@ -48,12 +48,12 @@ impl RunRecord {
         }
     }
 
-    /// The patch; empty where there is none.
+    /// Returns the patch; empty where there is none.
     pub fn patch(&self) -> &str {
         self.state.merged().map_or("", |result| result.patch.as_str())
     }
 
-    /// Whether the files were given, so that nothing was located.
+    /// Returns whether the files were given, so that nothing was located.
     pub fn files_were_given(&self) -> bool {
         let candidates = self.state.candidates();
         !candidates.is_empty()
@@ -62,7 +62,7 @@ impl RunRecord {
                 .all(|candidate| candidate.evidence.contains(&Evidence::Given))
     }
 
-    /// The files in the order of the ranking.
+    /// Returns the files in the order of the ranking.
     pub fn ranked(&self) -> Vec<RepoPath> {
         self.state
             .candidates()
@@ -71,7 +71,7 @@ impl RunRecord {
             .collect()
     }
 
-    /// The files in the order after the model judged them; in that of the ranking where it did not.
+    /// Returns the files in the order after the model judged them; in that of the ranking where it did not.
     pub fn fused(&self) -> Vec<RepoPath> {
         let judgements = self.state.judgements();
         if judgements.is_empty() {
@@ -80,7 +80,7 @@ impl RunRecord {
         judgements.iter().map(|judgement| judgement.path.clone()).collect()
     }
 
-    /// The files that stayed candidates.
+    /// Returns the files that stayed candidates.
     pub fn kept(&self) -> BTreeSet<RepoPath> {
         self.state
             .kept()
@@ -89,8 +89,8 @@ impl RunRecord {
             .collect()
     }
 
-    /// The intervals of the round that was kept, of all tasks (P9), joined where they touch. A file that was deleted as a
-    /// whole is in it with all its lines; a new file has none.
+    /// Returns the intervals of the round that was kept, of all tasks (P9), joined where they touch. A file that was
+    /// deleted as a whole is in it with all its lines; a new file has none.
     pub fn chosen_lines(&self) -> BTreeMap<RepoPath, Vec<LineSpan>> {
         let mut chosen: BTreeMap<RepoPath, Vec<LineSpan>> = BTreeMap::new();
         for task in self.state.tasks() {

@@ -72,7 +72,7 @@ pub fn patch_of(answer: &str, given: &[RepoPath], base: &dyn Fn(&RepoPath) -> Op
     repaired
 }
 
-/// The fenced blocks of an answer, or the answer where there are none.
+/// Returns the fenced blocks of an answer, or the answer where there are none.
 fn fenced(answer: &str) -> String {
     let (mut inside, mut text, mut any) = (false, String::new(), false);
     for line in answer.lines() {
@@ -100,7 +100,7 @@ fn named(line: &str) -> Option<RepoPath> {
     }
 }
 
-/// The one given file that `path` names by its end, or whose end it is; else `path` itself.
+/// Returns the one given file that `path` names by its end, or whose end it is; else `path` itself.
 fn meant<'p>(path: &'p RepoPath, given: &'p [RepoPath]) -> &'p RepoPath {
     let ends = |whole: &str, end: &str| {
         whole
@@ -192,7 +192,8 @@ fn write_file(repaired: &mut Repaired, path: &RepoPath, hunks: Vec<Written>, bas
     repaired.patch.push_str(&body);
 }
 
-/// The line, from 1, at which `old` stands in `base`, behind line `after`; of several the one nearest to `claimed`.
+/// Returns the line, from 1, at which `old` stands in `base`, behind line `after`; of several the one nearest to
+/// `claimed`.
 fn place(base: &str, old: &[&str], claimed: usize, after: usize) -> Option<usize> {
     let lines: Vec<&str> = base.lines().collect();
     if old.is_empty() {

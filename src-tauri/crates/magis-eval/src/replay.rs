@@ -24,7 +24,6 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// Nothing.
     Cold,
     /// The files that will change, as they are at the commit the replay begins from.
     Warm,
@@ -39,7 +38,6 @@ pub struct Descriptions {
     pub stored: u32,
     /// A summary with what changed since.
     pub updated: u32,
-    /// A new summary.
     pub anew: u32,
     /// The file itself, which is shorter than a summary.
     pub itself: u32,
@@ -48,13 +46,12 @@ pub struct Descriptions {
 /// What a way of doing it cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Way {
-    /// How.
     pub descriptions: Descriptions,
     /// What the model did for it.
     pub spent: Spent,
 }
 
-/// What was found.
+/// What a replay of a history found, commit by commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Replayed {
     /// Commits that were replayed.
@@ -72,17 +69,17 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// How many times less is read with memory than by summarising anew; none where memory read nothing.
+    /// Returns how many times less is read with memory than by summarising anew; none where memory read nothing.
     pub fn ratio(&self) -> Option<f64> {
         ratio(self.anew.spent.read, self.memory.spent.read)
     }
 
-    /// The same, with what the first summaries cost counted with memory.
+    /// Returns the same, with what the first summaries cost counted with memory.
     pub fn ratio_with_first(&self) -> Option<f64> {
         ratio(self.anew.spent.read, self.memory.spent.read + self.first.spent.read)
     }
 
-    /// How many times less is read with memory than by reading whole files.
+    /// Returns how many times less is read with memory than by reading whole files.
     pub fn ratio_to_whole(&self) -> Option<f64> {
         ratio(self.whole, self.memory.spent.read)
     }

@@ -20,27 +20,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The measures of several settings.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// One each.
     pub settings: Vec<SettingReport>,
 }
 
 /// The recorded runs of one setting with what is known of them.
 pub struct RecordedSet {
-    /// The setting.
     pub setting: Setting,
-    /// The runs.
     pub runs: Vec<RecordedInstance>,
 }
 
 /// One recorded run with what is known of it.
 pub struct RecordedInstance {
-    /// The reference.
     pub reference: Reference,
-    /// The run.
     pub record: RunRecord,
     /// Whether `git apply --check` takes its patch on the base.
     pub applied: bool,
-    /// A judge's verdict.
     pub judged: Option<Judged>,
     /// The score of its task descriptions.
     pub score: Option<TaskScore>,
@@ -49,7 +43,6 @@ pub struct RecordedInstance {
 /// The measures of one setting.
 #[derive(Debug, Serialize)]
 pub struct SettingReport {
-    /// The setting.
     pub setting: Setting,
     /// Instances with a run.
     pub instances: usize,
@@ -63,7 +56,6 @@ pub struct SettingReport {
     pub resolved: usize,
     /// File location; none where the files were given.
     pub locating: Option<Locating>,
-    /// Line location.
     pub coverage: CoverageTable,
     /// "Resolved" on the complexity of the reference.
     pub complexity: Vec<IndexRegression>,
@@ -71,11 +63,9 @@ pub struct SettingReport {
     pub resolved_changes: Group,
     /// Changes that apply and do not resolve, beside the references.
     pub unresolved_changes: Group,
-    /// By repository.
     pub repositories: BTreeMap<String, RepositoryTotals>,
     /// Where unresolved ones were lost.
     pub lost: BTreeMap<Lost, usize>,
-    /// What it cost.
     pub cost: CostTable,
     /// How well task descriptions match the references; none where nothing was scored.
     pub task_scores: Option<TaskScores>,
@@ -129,7 +119,6 @@ pub struct TaskScores {
 /// One instance of a setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InstanceRow {
-    /// Its name.
     pub id: InstanceId,
     /// How its run ended.
     pub outcome: String,
@@ -139,7 +128,6 @@ pub struct InstanceRow {
     pub resolved: Option<bool>,
     /// The share of the reference's files that were kept; none where they were given.
     pub recall: Option<f64>,
-    /// Line-location coverage.
     pub coverage: Option<f64>,
     /// Seconds.
     pub seconds: f64,
@@ -149,11 +137,11 @@ pub struct InstanceRow {
     pub lost: Option<Lost>,
 }
 
-/// The text of a file of a reference's base version, where it is at hand.
+/// The text of a file of a reference's base version, where it is available.
 pub type ReferenceText<'a> = &'a dyn Fn(&Reference, &RepoPath) -> Option<String>;
 
 impl Report {
-    /// Measures the sets.
+    /// Measures recorded sets against the references.
     pub fn of(sets: &[RecordedSet], base: ReferenceText<'_>) -> Self {
         Self {
             settings: sets.iter().map(|set| SettingReport::of(set, base)).collect(),

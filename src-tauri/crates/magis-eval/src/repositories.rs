@@ -18,14 +18,14 @@ pub struct Repositories {
 /// Whether `git apply --check` takes a patch on its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applies {
-    /// It does.
     Yes,
     /// It does not, and what git says.
     No(String),
 }
 
 impl Repositories {
-    /// The folder `folder`; each repository in it is `OWNER+NAME/repo`, `OWNER+NAME` or `OWNER/NAME`, bare or not.
+    /// Returns the folder `folder`; each repository in it is `OWNER+NAME/repo`, `OWNER+NAME` or `OWNER/NAME`, bare or
+    /// not.
     pub fn new(folder: &Path) -> Result<Self> {
         let folder = std::path::absolute(folder).with_context(|| format!("finding {}", folder.display()))?;
         if !folder.is_dir() {
@@ -37,12 +37,12 @@ impl Repositories {
         Ok(Self { folder })
     }
 
-    /// The folder.
+    /// Returns the folder that all of it lies in.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where `OWNER/NAME` lies.
+    /// Finds the clone of `OWNER/NAME`.
     pub fn find(&self, repo: &str) -> Result<PathBuf> {
         let joined = self.folder.join(repo.replace('/', "+"));
         let places = [joined.join("repo"), joined, self.folder.join(repo)];
@@ -56,8 +56,8 @@ impl Repositories {
         })
     }
 
-    /// A clone of `repo` at `place`, with `commit` as its detached head and no files checked out. Its objects are those of
-    /// the original. One that is there already is used again.
+    /// Returns a clone of `repo` at `place`, with `commit` as its detached head and no files checked out. Its objects
+    /// are those of the original. One that is there already is used again.
     pub fn scratch_clone(&self, repo: &str, commit: &CommitId, place: &Path) -> Result<()> {
         let origin = self.find(repo)?;
         if !place.join(".git/HEAD").is_file() {
@@ -80,7 +80,7 @@ impl Repositories {
         Ok(())
     }
 
-    /// The id of a commit's tree.
+    /// Returns the id of a commit's tree.
     pub fn tree(&self, repo: &str, commit: &CommitId) -> Result<String> {
         let mut command = git(&self.find(repo)?);
         command.arg("rev-parse").arg(format!("{commit}^{{tree}}"));
@@ -89,7 +89,7 @@ impl Repositories {
             .to_owned())
     }
 
-    /// The text of a file at a commit; none where there is no such file or it is not UTF-8.
+    /// Returns the text of a file at a commit; none where there is no such file or it is not UTF-8.
     pub fn text(&self, repo: &str, commit: &CommitId, path: &RepoPath) -> Result<Option<String>> {
         let output = git(&self.find(repo)?)
             .arg("show")
@@ -103,7 +103,7 @@ impl Repositories {
         })
     }
 
-    /// Whether `git apply --check` takes the patch on the commit's tree.
+    /// Returns whether `git apply --check` takes the patch on the commit's tree.
     pub fn applies(&self, repo: &str, commit: &CommitId, patch: &str) -> Result<Applies> {
         if patch.trim().is_empty() {
             return Ok(Applies::No("there is no change".to_owned()));
@@ -139,7 +139,7 @@ impl Repositories {
         ))
     }
 
-    /// The ordinary files of a commit's tree with their blobs; paths no run can name are left out.
+    /// Returns the ordinary files of a commit's tree with their blobs; paths no run can name are left out.
     pub fn files(&self, repo: &str, commit: &CommitId) -> Result<Vec<(RepoPath, BlobId)>> {
         let mut command = git(&self.find(repo)?);
         command.args(["ls-tree", "-r", "-z", &commit.0]);

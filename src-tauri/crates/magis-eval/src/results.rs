@@ -18,7 +18,6 @@ pub struct Setting {
     pub label: String,
     /// The whole method, or the model alone.
     pub method: Method,
-    /// The model.
     pub model: String,
     /// Whether the files are given or located.
     pub files: Files,
@@ -33,7 +32,6 @@ pub struct Setting {
     pub top_k: u32,
     /// Rounds a task gets.
     pub max_rounds: u32,
-    /// The seed.
     pub seed: u64,
     /// The context the model is loaded with, where it is not the usual one.
     pub context: Option<u32>,
@@ -45,11 +43,10 @@ pub struct Setting {
     pub repos: PathBuf,
 }
 
-/// What solves.
+/// The method by which a set was solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// The agents.
     Magis,
     /// The model alone: issue and given files in one prompt.
     Baseline,
@@ -69,9 +66,7 @@ pub enum Files {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hints {
-    /// They are.
     Given,
-    /// They are not.
     Withheld,
 }
 
@@ -79,9 +74,7 @@ pub enum Hints {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Qa {
-    /// They do.
     Reviewing,
-    /// They do not.
     Absent,
 }
 
@@ -98,7 +91,6 @@ pub enum Memory {
 /// What became of an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunLine {
-    /// The instance.
     pub instance_id: InstanceId,
     /// Its run in the data folder.
     pub run: RunId,
@@ -111,14 +103,11 @@ pub struct RunLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum RunState {
-    /// It has begun.
     Begun,
     /// It could not go on; it is resumed when the set is gone on with.
     Stuck {
-        /// Why.
         reason: String,
     },
-    /// It is over.
     Ended {
         /// How: `approved`, `not approved`, `no change: …`, `failed: …`.
         outcome: String,
@@ -132,9 +121,7 @@ pub enum RunState {
 /// A prediction in SWE-bench's form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// The instance.
     pub instance_id: InstanceId,
-    /// What made it.
     pub model_name_or_path: String,
     /// The patch; empty where there is none.
     pub model_patch: String,
@@ -143,7 +130,6 @@ pub struct Prediction {
 /// A judge's verdict on a prediction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// The instance.
     pub instance_id: InstanceId,
     /// Whether git applied it.
     #[serde(default)]
@@ -158,9 +144,7 @@ pub struct Judged {
 /// How well the task descriptions of a run match the reference change, as a model judges (appendix G).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskScore {
-    /// The instance.
     pub instance_id: InstanceId,
-    /// Its run.
     pub run: RunId,
     /// The model that judged.
     pub judge: String,
@@ -210,7 +194,7 @@ impl Results {
         Ok(results)
     }
 
-    /// The setting.
+    /// Reads the setting under which the set was solved.
     pub fn setting(&self) -> Result<Setting> {
         let file = self.file("setting.json");
         let text = std::fs::read_to_string(&file).with_context(|| {
@@ -222,32 +206,32 @@ impl Results {
         serde_json::from_str(&text).with_context(|| format!("reading {}", file.display()))
     }
 
-    /// Scratch clones.
+    /// Returns the folder of the scratch clones.
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")
     }
 
-    /// The predictions' file.
+    /// Returns the path of the file of predictions.
     pub fn predictions_file(&self) -> PathBuf {
         self.file("predictions.jsonl")
     }
 
-    /// The runs, the last word on each.
+    /// Returns the runs, the last word on each.
     pub fn runs(&self) -> Result<BTreeMap<InstanceId, RunLine>> {
         self.last("runs.jsonl", |line: &RunLine| line.instance_id.clone())
     }
 
-    /// The predictions.
+    /// Reads the predictions, by instance.
     pub fn predictions(&self) -> Result<BTreeMap<InstanceId, Prediction>> {
         self.last("predictions.jsonl", |line: &Prediction| line.instance_id.clone())
     }
 
-    /// The verdicts that were handed in.
+    /// Returns the verdicts that were handed in.
     pub fn judged(&self) -> Result<BTreeMap<InstanceId, Judged>> {
         self.last("judged.jsonl", |line: &Judged| line.instance_id.clone())
     }
 
-    /// The scores of task descriptions.
+    /// Returns the scores of task descriptions.
     pub fn task_scores(&self) -> Result<BTreeMap<InstanceId, TaskScore>> {
         self.last("task-scores.jsonl", |line: &TaskScore| line.instance_id.clone())
     }
@@ -257,17 +241,17 @@ impl Results {
         self.append("runs.jsonl", line)
     }
 
-    /// Adds a prediction.
+    /// Appends a prediction to the file of predictions.
     pub fn predict(&self, prediction: &Prediction) -> Result<()> {
         self.append("predictions.jsonl", prediction)
     }
 
-    /// Adds a verdict.
+    /// Appends a verdict of the judge to its file.
     pub fn judge(&self, judged: &Judged) -> Result<()> {
         self.append("judged.jsonl", judged)
     }
 
-    /// Adds a score.
+    /// Appends the score of a task to its file.
     pub fn score(&self, score: &TaskScore) -> Result<()> {
         self.append("task-scores.jsonl", score)
     }

@@ -9,7 +9,6 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Regression {
-    /// The fit.
     Fitted(LinearFit),
     /// A value of the predictor separates the two outcomes, so the likelihood has no maximum and no coefficient exists.
     Separated,
@@ -20,7 +19,6 @@ pub enum Regression {
 /// A fitted logistic regression: log-odds = intercept + coefficient · x.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LinearFit {
-    /// How many observations.
     pub n: usize,
     /// The log-odds at x = 0.
     pub intercept: f64,
@@ -35,11 +33,8 @@ pub struct LinearFit {
 /// Minimum, maximum and mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Range {
-    /// The smallest.
     pub min: f64,
-    /// The largest.
     pub max: f64,
-    /// The mean.
     pub mean: f64,
 }
 
@@ -144,7 +139,7 @@ fn likelihood(observations: &[(f64, f64)], a: f64, b: f64) -> f64 {
     observations.iter().map(one).sum()
 }
 
-/// The two-sided tail of the standard normal distribution.
+/// Returns the two-sided tail of the standard normal distribution.
 fn two_sided(z: f64) -> f64 {
     libm::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
@@ -164,7 +159,7 @@ impl Range {
     }
 }
 
-/// The middle value; of two middle ones their mean; none where there are none.
+/// Returns the middle value; of two middle ones their mean; none where there are none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -176,7 +171,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     }
 }
 
-/// The value that so many percent of the values do not exceed (nearest rank); none where there are none.
+/// Returns the value that so many percent of the values do not exceed (nearest rank); none where there are none.
 pub fn percentile(values: impl IntoIterator<Item = f64>, percent: usize) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

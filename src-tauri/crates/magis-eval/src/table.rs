@@ -12,25 +12,25 @@ pub struct MarkdownTable {
 const SENTENCE: usize = 60;
 
 impl MarkdownTable {
-    /// A table with this head.
+    /// Creates a table with this head.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
         Self {
             rows: vec![head.into_iter().map(Into::into).collect()],
         }
     }
 
-    /// Adds a row.
+    /// Appends a row, a cell for each column.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Whether it has a head alone.
+    /// Returns whether it has a head alone.
     pub fn is_empty(&self) -> bool {
         self.rows.len() <= 1
     }
 
-    /// The text: the first column, and those with sentences in them, to the left, the others to the right; the head
-    /// underlined.
+    /// Returns the text: the first column, and those with sentences in them, to the left, the others to the right; the
+    /// head underlined.
     pub fn text(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -68,7 +68,7 @@ impl MarkdownTable {
     }
 }
 
-/// A number with as many places behind the point as tell something.
+/// Returns a number with as many places behind the point as tell something.
 pub fn number(value: f64) -> String {
     if (value - value.round()).abs() < 1e-9 {
         format!("{value:.0}")
@@ -77,7 +77,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A number, or a dash.
+/// Returns a number, or a dash.
 pub fn number_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), number)
 }

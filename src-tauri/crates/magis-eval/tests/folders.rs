@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const PATCH: &str = "diff --git a/m.txt b/m.txt\n--- a/m.txt\n+++ b/m.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
 
-/// A folder with the repository `owner/name` in the form `OWNER+NAME`, and the ids of its two commits.
+/// Returns a folder with the repository `owner/name` in the form `OWNER+NAME`, and the ids of its two commits.
 fn repositories(folder: &Path) -> (FixtureRepo, CommitId, CommitId) {
     let fixture = FixtureRepo::new();
     let base = fixture.write("m.txt", "one\ntwo\n").commit("first");

@@ -1,7 +1,7 @@
 //! The measures on runs made by hand, with numbers worked out by hand.
 
 use magis_core::{
-    Agent, Base, BlobId, Candidate, CandidateNumber, CommitId, Decision, Edit, Evidence, FileAction, FileChange,
+    Agent, AttemptNumber, Base, BlobId, Candidate, CommitId, Decision, Edit, Evidence, FileAction, FileChange,
     FileTask, HintsMode, Issue, Judgement, LineSpan, MergeResult, QaMode, RelevanceMode, RepoPath, Round, RunEvent,
     RunId, RunOutcome, RunRequest, TaskId, TaskOutcome, TreeId, Verdict,
 };
@@ -29,7 +29,7 @@ diff --git a/m.py b/m.py
 const RIGHT: &str = "    a = 2\n    return a + 1\n";
 const WRONG: &str = "    a = 3\n    return a\n";
 
-/// An object id.
+/// Makes an object id of one digit.
 fn id(digit: &str) -> String {
     digit.repeat(40)
 }
@@ -55,7 +55,7 @@ struct Story {
 }
 
 impl Story {
-    /// One candidate that is kept, with a task and these rounds, of which the last is kept.
+    /// Returns one candidate that is kept, with a task and these rounds, of which the last is kept.
     fn of(rounds: Vec<((u32, u32), &'static str, bool)>, patch: &'static str) -> Self {
         Self {
             candidates: vec![("m.py", true)],
@@ -66,7 +66,7 @@ impl Story {
         }
     }
 
-    /// The run, an event a second.
+    /// Returns the run, an event a second.
     fn record(self) -> RunRecord {
         let request = RunRequest {
             issue: Issue::new("It is broken").expect("an issue"),
@@ -78,7 +78,7 @@ impl Story {
             seed: 1,
             top_k: 20,
             max_rounds: 3,
-            candidates_per_round: 1,
+            attempts_per_round: 1,
             qa: QaMode::Review,
         };
         let base = Base {
@@ -143,7 +143,7 @@ impl Story {
     }
 
     fn coded(&self) -> Vec<RunEvent> {
-        let (task, candidate) = (TaskId(1), CandidateNumber(0));
+        let (task, attempt) = (TaskId(1), AttemptNumber(0));
         let Some(name) = self.task else { return Vec::new() };
         let description = "mend it".to_owned();
         let file = FileTask {
@@ -168,12 +168,12 @@ impl Story {
                     text: (*text).to_owned(),
                 }],
             };
-            let (fault, findings) = (String::new(), Vec::new());
+            let (diagnosis, findings) = (String::new(), Vec::new());
             events.push(RunEvent::CodeWritten {
                 task,
                 round,
-                candidate,
-                fault,
+                attempt,
+                diagnosis,
                 change,
                 findings,
             });
@@ -189,7 +189,7 @@ impl Story {
             events.push(RunEvent::Reviewed {
                 task,
                 round,
-                candidate,
+                attempt,
                 verdict,
             });
         }
@@ -426,7 +426,7 @@ fn calls_are_added_up_by_agent_and_step_and_time_by_stage() {
         template_hash: String::new(),
         task: None,
         round: None,
-        candidate: None,
+        attempt: None,
         path: None,
         model: String::new(),
         model_sha: String::new(),

@@ -6,7 +6,7 @@ use magis_eval::replay::{History, Meter, Replayed, Start, TYPICAL_MESSAGE, TYPIC
 use magis_testkit::{FixtureRepo, fingerprint};
 use std::sync::Arc;
 
-/// A Python file of so many functions, each of eight lines, the first of which give `results`.
+/// Returns a Python file of so many functions, each of eight lines, the first of which give `results`.
 fn functions(count: usize, results: &[&str]) -> String {
     let function = |at: usize| {
         let result = results.get(at).copied().unwrap_or("total");
@@ -26,7 +26,7 @@ async fn replayed(fixture: &FixtureRepo, from: &str, start: Start) -> Replayed {
         .unwrap()
 }
 
-/// What a change costs with memory that begins with the file as it was.
+/// Returns what a change costs with memory that begins with the file as it was.
 async fn check(before: &str, after: &str) -> Replayed {
     let fixture = FixtureRepo::new();
     let from = fixture.write("count.py", before).commit("before");

@@ -20,7 +20,7 @@ impl Run {
         Ok(run)
     }
 
-    /// The files that the merged change may touch: those of the changes that were accepted.
+    /// Returns the files that the merged change may touch: those of the changes that were accepted.
     pub fn accepted_files(&self) -> BTreeSet<RepoPath> {
         let mut files = BTreeSet::new();
         for state in self.tasks() {

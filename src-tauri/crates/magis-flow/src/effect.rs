@@ -1,6 +1,6 @@
 //! What a run wants done. Effects are data; the engine carries them out and reports events.
 
-use magis_core::{CandidateNumber, RepoPath, Round, RunEvent, Stage, TaskId};
+use magis_core::{AttemptNumber, RepoPath, Round, RunEvent, Stage, TaskId};
 
 /// One step of the method.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,12 +14,11 @@ pub enum Effect {
     /// Describe one kept file from memory or anew (P1, P2).
     Describe(RepoPath),
     /// P4 for one file.
-    DefineTask(RepoPath, Asking),
+    DefineTask(RepoPath, TaskQuestion),
     /// P5 for one task.
     DefineRole(TaskId),
     /// The Manager opens the meeting.
     OpenMeeting,
-    /// A Developer speaks.
     Speak(TaskId),
     /// The Manager sums up.
     SumUp,
@@ -32,9 +31,9 @@ pub enum Effect {
     /// P9.
     ChooseLines(TaskId, Round),
     /// P10, the splice and the checks by program.
-    WriteCode(TaskId, Round, CandidateNumber),
+    WriteCode(TaskId, Round, AttemptNumber),
     /// P11.
-    Review(TaskId, Round, CandidateNumber),
+    Review(TaskId, Round, AttemptNumber),
     /// One tree, one diff, a message.
     Merge,
     /// A decision of the flow itself, to be recorded as it stands.
@@ -43,7 +42,7 @@ pub enum Effect {
 
 /// How P4 is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asking {
+pub enum TaskQuestion {
     /// "Nothing to do here" is a possible answer.
     Openly,
     /// What is to be done is asked, not whether: of the best candidate, which gets a task in any case.
@@ -51,7 +50,7 @@ pub enum Asking {
 }
 
 impl Effect {
-    /// The stage it belongs to.
+    /// Returns the stage it belongs to.
     pub fn stage(&self) -> Stage {
         match self {
             Self::ReadIssue | Self::Rank | Self::Judge | Self::Describe(_) => Stage::Locate,

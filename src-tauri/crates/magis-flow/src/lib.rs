@@ -10,6 +10,6 @@ mod next;
 mod run;
 mod task;
 
-pub use effect::{Asking, Effect};
+pub use effect::{Effect, TaskQuestion};
 pub use run::{FlowError, Run, events_before};
 pub use task::{Attempt, AttemptState, RoundState, TaskState};

@@ -1,17 +1,17 @@
 //! What is to be done next: the order of algorithms 1, 2 and 3, as a function of the state alone.
 
-use crate::{Asking, Effect, RoundState, Run, TaskState};
-use magis_core::{CandidateNumber, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
+use crate::{Effect, RoundState, Run, TaskQuestion, TaskState};
+use magis_core::{AttemptNumber, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 impl Run {
-    /// What is now to be done, first things first; empty when the run is over or paused.
+    /// Returns what is now to be done, first things first; empty when the run is over or paused.
     pub fn pending(&self) -> Vec<Effect> {
         if self.paused { Vec::new() } else { self.steps() }
     }
 
-    /// What would be to be done if the run were not paused.
+    /// Returns what would be to be done if the run were not paused.
     pub(crate) fn steps(&self) -> Vec<Effect> {
         if self.outcome.is_some() {
             return Vec::new();
@@ -65,9 +65,9 @@ impl Run {
         let best = kept.first().map(|best| &best.path);
         let asking = |path: &RepoPath| {
             if best == Some(path) {
-                Asking::Insisting
+                TaskQuestion::Insisting
             } else {
-                Asking::Openly
+                TaskQuestion::Openly
             }
         };
         let wanted: Vec<Effect> = undecided
@@ -80,7 +80,7 @@ impl Run {
             let asked_twice = |path: &RepoPath| self.declined.get(path).is_some_and(|reasons| reasons.len() > 1);
             return match kept.first() {
                 Some(best) if !asked_twice(&best.path) => {
-                    vec![Effect::DefineTask(best.path.clone(), Asking::Insisting)]
+                    vec![Effect::DefineTask(best.path.clone(), TaskQuestion::Insisting)]
                 }
                 _ => no_change(&format!(
                     "the Manager found nothing to do in {} candidate files",
@@ -148,7 +148,7 @@ impl Run {
         let Some(last) = state.rounds.last() else {
             return Effect::ChooseLines(task, Round(1));
         };
-        let wanted = (0..self.request.candidates_per_round.max(1)).map(CandidateNumber);
+        let wanted = (0..self.request.attempts_per_round.max(1)).map(AttemptNumber);
         if let Some(missing) = wanted.into_iter().find(|number| !last.attempts.contains_key(number)) {
             return Effect::WriteCode(task, last.round, missing);
         }
@@ -166,7 +166,7 @@ impl Run {
         closed(task, not_approved(state))
     }
 
-    /// The parallel groups of the plan, without dropped tasks; tasks added after the plan come last.
+    /// Returns the parallel groups of the plan, without dropped tasks; tasks added after the plan come last.
     fn groups(&self) -> Vec<Vec<&TaskState>> {
         let groups = self.plan.as_ref().map(magis_core::Plan::groups).unwrap_or_default();
         let planned: BTreeSet<TaskId> = groups.iter().flatten().copied().collect();
@@ -208,8 +208,8 @@ impl Run {
     }
 }
 
-/// The best round of a task that was never approved: the fewest findings, the latest of those. (The paper keeps the
-/// last change, whatever it is.)
+/// Returns the best round of a task that was never approved: the fewest findings, the latest of those. (The paper keeps
+/// the last change, whatever it is.)
 fn not_approved(state: &TaskState) -> TaskOutcome {
     let quality = |round: &RoundState| Some((Reverse(round.best()?.1.findings().len()), round.round));
     match state.rounds.iter().filter_map(quality).max() {

@@ -37,7 +37,6 @@ pub enum FlowError {
     /// The log does not begin with the run's start.
     #[error("the log of the run does not begin with its start")]
     NoStart,
-    /// A second start.
     #[error("the log starts the run twice")]
     SecondStart,
     /// An event names a task that the log does not define.
@@ -55,7 +54,6 @@ pub enum FlowError {
     /// A log from elsewhere claims an end that its own events do not lead to.
     #[error("the log says that {claim}, but {missing}")]
     Unfounded {
-        /// What it says.
         claim: String,
         /// What there would have to be.
         missing: &'static str,
@@ -63,7 +61,7 @@ pub enum FlowError {
 }
 
 impl Run {
-    /// The run at its first event.
+    /// Returns the run at its first event.
     pub fn start(event: &RunEvent) -> Result<Self, FlowError> {
         let RunEvent::RunStarted { request, base } = event else {
             return Err(FlowError::NoStart);
@@ -93,7 +91,7 @@ impl Run {
         })
     }
 
-    /// The run after all of `events`.
+    /// Returns the run after all of `events`.
     pub fn fold<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Result<Self, FlowError> {
         let mut events = events.into_iter();
         let mut run = Self::start(events.next().ok_or(FlowError::NoStart)?)?;
@@ -178,39 +176,39 @@ impl Run {
             RunEvent::CodeWritten {
                 task,
                 round,
-                candidate,
-                fault,
+                attempt,
+                diagnosis,
                 change,
                 findings,
             } => {
                 let state = AttemptState::Written {
-                    fault: fault.clone(),
+                    diagnosis: diagnosis.clone(),
                     change: change.clone(),
                     findings: findings.clone(),
                 };
                 self.round_mut(*task, *round)?
                     .attempts
-                    .insert(*candidate, Attempt { state, verdict: None });
+                    .insert(*attempt, Attempt { state, verdict: None });
             }
             RunEvent::CodeFailed {
                 task,
                 round,
-                candidate,
+                attempt,
                 reason,
             } => {
                 let state = AttemptState::Failed { reason: reason.clone() };
                 self.round_mut(*task, *round)?
                     .attempts
-                    .insert(*candidate, Attempt { state, verdict: None });
+                    .insert(*attempt, Attempt { state, verdict: None });
             }
             RunEvent::Reviewed {
                 task,
                 round,
-                candidate,
+                attempt,
                 verdict,
             } => {
-                let attempt = self.round_mut(*task, *round)?.attempts.get_mut(candidate);
-                attempt.ok_or(FlowError::UnknownRound(*task, *round))?.verdict = Some(verdict.clone());
+                let known = self.round_mut(*task, *round)?.attempts.get_mut(attempt);
+                known.ok_or(FlowError::UnknownRound(*task, *round))?.verdict = Some(verdict.clone());
             }
             RunEvent::TaskClosed { task, outcome } => self.task_mut(*task)?.outcome = Some(outcome.clone()),
             RunEvent::Merged { result } => self.merged = Some(result.clone()),
@@ -275,42 +273,43 @@ impl Run {
         self.candidates.iter().any(|candidate| candidate.path == *path)
     }
 
-    /// What was asked for.
+    /// Returns what was asked for.
     pub fn request(&self) -> &RunRequest {
         &self.request
     }
 
-    /// The tree the run reads.
+    /// Returns the tree the run reads.
     pub fn base(&self) -> &Base {
         &self.base
     }
 
-    /// The issue as the agents read it: whole, or condensed where the model's context asked for it.
+    /// Returns the issue as the agents read it: whole, or condensed where the model's context asked for it.
     pub fn issue_text(&self) -> &str {
         self.issue_text.as_deref().unwrap_or_else(|| self.request.issue.text())
     }
 
-    /// The hints that reach the agents.
+    /// Returns the hints that reach the agents.
     pub fn hints(&self) -> &[Hint] {
         &self.hints
     }
 
-    /// The ranked candidates, best first; empty before they are known.
+    /// Returns the ranked candidates, best first; empty before they are known.
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
 
-    /// Files that could not be read.
+    /// Returns files that could not be read.
     pub fn skipped(&self) -> &[SkippedFile] {
         &self.skipped
     }
 
-    /// The Custodian's judgements, best first.
+    /// Returns the Custodian's judgements, best first.
     pub fn judgements(&self) -> &[Judgement] {
         self.judgements.as_deref().unwrap_or_default()
     }
 
-    /// The candidates that stay: judged relevant or given by the person, and not dropped. In order of relevance.
+    /// Returns the candidates that stay: judged relevant or given by the person, and not dropped. In order of
+    /// relevance.
     pub fn kept(&self) -> Vec<&Candidate> {
         let dropped = |candidate: &&Candidate| !self.dropped.contains(&candidate.path);
         let judged = self.judgements().iter().filter(|judgement| judgement.kept);
@@ -331,54 +330,54 @@ impl Run {
         kept
     }
 
-    /// How a file is described to the team.
+    /// Returns how a file is described to the team.
     pub fn description(&self, path: &RepoPath) -> Option<&Description> {
         self.descriptions.get(path)
     }
 
-    /// Files in which P4 found nothing to do, with the reason.
+    /// Returns files in which P4 found nothing to do, with the reason.
     pub fn declined(&self) -> impl Iterator<Item = (&RepoPath, &str)> {
         self.declined
             .iter()
             .filter_map(|(path, reasons)| Some((path, reasons.last()?.as_str())))
     }
 
-    /// The tasks, by id.
+    /// Returns the tasks, by id.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskState> {
         self.tasks.values()
     }
 
-    /// One task.
+    /// Returns the state of one task, where the run has it.
     pub fn task(&self, task: TaskId) -> Option<&TaskState> {
         self.tasks.get(&task)
     }
 
-    /// The record of the meeting so far.
+    /// Returns the record of the meeting so far.
     pub fn meeting(&self) -> &[Speech] {
         &self.meeting
     }
 
-    /// The plan.
+    /// Returns the plan, once the Manager has made it (P7).
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 
-    /// The merged change.
+    /// Returns the merged change, once there is one.
     pub fn merged(&self) -> Option<&MergeResult> {
         self.merged.as_ref()
     }
 
-    /// How the run ended; none while it goes on.
+    /// Returns how the run ended; none while it goes on.
     pub fn outcome(&self) -> Option<&RunOutcome> {
         self.outcome.as_ref()
     }
 
-    /// Whether it waits for a person.
+    /// Returns whether it waits for a person.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// The stage the next effect belongs to; the last one when nothing is left.
+    /// Returns the stage the next effect belongs to; the last one when nothing is left.
     pub fn stage(&self) -> Stage {
         self.steps().first().map_or(Stage::Merge, Effect::stage)
     }
@@ -390,7 +389,7 @@ impl Run {
     }
 }
 
-/// How many events of a log belong to what comes before `stage`: the part a run again from `stage` shares.
+/// Returns how many events of a log belong to what comes before `stage`: the part a run again from `stage` shares.
 pub fn events_before(events: &[RunEvent], stage: Stage) -> usize {
     let first = events
         .iter()

@@ -1,44 +1,35 @@
 //! How far a task is: its rounds, the attempts of each, and what came of them.
 
-use magis_core::{
-    CandidateNumber, Decision, FileChange, FileTask, Finding, LineSpan, Role, Round, TaskOutcome, Verdict,
-};
+use magis_core::{AttemptNumber, Decision, FileChange, FileTask, Finding, LineSpan, Role, Round, TaskOutcome, Verdict};
 use std::collections::BTreeMap;
 
 /// One task: who has it, and how far it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskState {
-    /// The task.
     pub task: FileTask,
-    /// Its Developer.
     pub role: Option<Role>,
     /// Whether the role was revised after the meeting (P6).
     pub revised: bool,
-    /// Its QA Engineer.
     pub reviewer: Option<Role>,
     /// The rounds so far, in order.
     pub rounds: Vec<RoundState>,
-    /// How it ended.
     pub outcome: Option<TaskOutcome>,
 }
 
 /// One round of algorithm 3's loop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundState {
-    /// Which one.
     pub round: Round,
     /// The symbols the lines lie in.
     pub symbols: Vec<String>,
     /// The lines to change.
     pub spans: Vec<LineSpan>,
-    /// The answers.
-    pub attempts: BTreeMap<CandidateNumber, Attempt>,
+    pub attempts: BTreeMap<AttemptNumber, Attempt>,
 }
 
 /// One answer of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// What came.
     pub state: AttemptState,
     /// P11.
     pub verdict: Option<Verdict>,
@@ -49,22 +40,19 @@ pub struct Attempt {
 pub enum AttemptState {
     /// Code that was spliced.
     Written {
-        /// The fault, in a sentence or two.
-        fault: String,
+        /// What is wrong, in a sentence or two.
+        diagnosis: String,
         /// The change against the base version.
         change: FileChange,
-        /// What programs found.
         findings: Vec<Finding>,
     },
-    /// Nothing usable.
     Failed {
-        /// Why.
         reason: String,
     },
 }
 
 impl Attempt {
-    /// The change, where there is a usable one.
+    /// Returns the change, where there is a usable one.
     pub fn usable_change(&self) -> Option<&FileChange> {
         match &self.state {
             AttemptState::Written { change, findings, .. } if !findings.iter().any(Finding::is_fatal) => Some(change),
@@ -72,7 +60,7 @@ impl Attempt {
         }
     }
 
-    /// What programs found in the code.
+    /// Returns what programs found in the code.
     pub fn findings(&self) -> &[Finding] {
         match &self.state {
             AttemptState::Written { findings, .. } => findings,
@@ -80,14 +68,14 @@ impl Attempt {
         }
     }
 
-    /// Whether QA approved it.
+    /// Returns whether QA approved it.
     pub fn approved(&self) -> bool {
         self.verdict
             .as_ref()
             .is_some_and(|verdict| verdict.decision == Decision::Approved)
     }
 
-    /// Why it has to be done again, in words for the Developer.
+    /// Returns why it has to be done again, in words for the Developer.
     pub fn objection(&self) -> Option<String> {
         match (&self.state, &self.verdict) {
             (AttemptState::Failed { reason }, _) => Some(reason.clone()),
@@ -103,8 +91,8 @@ impl Attempt {
 }
 
 impl RoundState {
-    /// The answer that goes to review: usable, with the fewest findings, the earliest of those.
-    pub fn best(&self) -> Option<(CandidateNumber, &Attempt)> {
+    /// Returns the answer that goes to review: usable, with the fewest findings, the earliest of those.
+    pub fn best(&self) -> Option<(AttemptNumber, &Attempt)> {
         self.attempts
             .iter()
             .filter(|(_, attempt)| attempt.usable_change().is_some())
@@ -114,7 +102,7 @@ impl RoundState {
 }
 
 impl TaskState {
-    /// The change that goes into the merge, and its round.
+    /// Returns the change that goes into the merge, and its round.
     pub fn accepted_change(&self) -> Option<(Round, &FileChange)> {
         let round = match self.outcome.as_ref()? {
             TaskOutcome::Approved { round } | TaskOutcome::NotApproved { round } => *round,
@@ -127,7 +115,7 @@ impl TaskState {
             .map(|change| (round, change))
     }
 
-    /// What was said against the last round, if anything.
+    /// Returns what was said against the last round, if anything.
     pub fn last_objection(&self) -> Option<String> {
         let last = self.rounds.last()?;
         let attempt = last

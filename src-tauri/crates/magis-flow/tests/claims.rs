@@ -18,7 +18,7 @@ fn started(qa: QaMode) -> RunEvent {
         seed: 1,
         top_k: 10,
         max_rounds: 3,
-        candidates_per_round: 1,
+        attempts_per_round: 1,
         qa,
     };
     let base = Base {
@@ -55,8 +55,8 @@ fn written(findings: Vec<Finding>) -> [RunEvent; 2] {
     let code = RunEvent::CodeWritten {
         task: TASK,
         round: ROUND,
-        candidate: CandidateNumber(0),
-        fault: "It is not used.".to_owned(),
+        attempt: AttemptNumber(0),
+        diagnosis: "It is not used.".to_owned(),
         change: FileChange::Delete,
         findings,
     };
@@ -67,7 +67,7 @@ fn reviewed(decision: Decision) -> RunEvent {
     RunEvent::Reviewed {
         task: TASK,
         round: ROUND,
-        candidate: CandidateNumber(0),
+        attempt: AttemptNumber(0),
         verdict: Verdict {
             decision,
             comment: "Seen.".to_owned(),

@@ -7,7 +7,7 @@
 )]
 
 use magis_core::*;
-use magis_flow::{Asking, Effect, Run};
+use magis_flow::{Effect, Run, TaskQuestion};
 use std::collections::BTreeSet;
 
 /// Answers effects; what varies from test to test is how P4, P10 and P11 come out.
@@ -46,7 +46,7 @@ fn request() -> RunRequest {
         seed: 1,
         top_k: 10,
         max_rounds: 3,
-        candidates_per_round: 1,
+        attempts_per_round: 1,
         qa: QaMode::Review,
     }
 }
@@ -112,7 +112,7 @@ impl Driver {
                     from_skeleton: false,
                 },
             },
-            Effect::DefineTask(path, Asking::Openly) if self.declined.contains(&path.as_str()) => {
+            Effect::DefineTask(path, TaskQuestion::Openly) if self.declined.contains(&path.as_str()) => {
                 RunEvent::TaskDeclined {
                     path: path.clone(),
                     reason: "nothing to do".to_owned(),
@@ -157,23 +157,23 @@ impl Driver {
                 symbols: Vec::new(),
                 spans: vec![LineSpan::new(1, 1).unwrap()],
             },
-            Effect::WriteCode(task, round, candidate) => match (self.code)(*round) {
+            Effect::WriteCode(task, round, attempt) => match (self.code)(*round) {
                 Some(findings) => RunEvent::CodeWritten {
                     task: *task,
                     round: *round,
-                    candidate: *candidate,
-                    fault: String::new(),
+                    attempt: *attempt,
+                    diagnosis: String::new(),
                     change: FileChange::Delete,
                     findings,
                 },
                 None => RunEvent::CodeFailed {
                     task: *task,
                     round: *round,
-                    candidate: *candidate,
+                    attempt: *attempt,
                     reason: "no code".to_owned(),
                 },
             },
-            Effect::Review(task, round, candidate) => {
+            Effect::Review(task, round, attempt) => {
                 let decision = if self.verdicts.is_empty() {
                     Decision::Approved
                 } else {
@@ -186,7 +186,7 @@ impl Driver {
                 RunEvent::Reviewed {
                     task: *task,
                     round: *round,
-                    candidate: *candidate,
+                    attempt: *attempt,
                     verdict,
                 }
             }
@@ -263,8 +263,8 @@ fn a_run_with_one_task_goes_through_every_step_in_order() {
         driver.steps.join("\n"),
         "ReadIssue\nRank\nJudge\nDescribe(a.py)\nDefineTask(a.py, Insisting)\nDefineRole(TaskId(1))\nOpenMeeting\n\
          Speak(TaskId(1))\nSumUp\nReviseRole(TaskId(1))\nMakePlan\nDefineReviewer(TaskId(1))\n\
-         ChooseLines(TaskId(1), Round(1))\nWriteCode(TaskId(1), Round(1), CandidateNumber(0))\n\
-         Review(TaskId(1), Round(1), CandidateNumber(0))\nClose(T1, Approved { round: Round(1) })\nMerge\nEnd(Approved)"
+         ChooseLines(TaskId(1), Round(1))\nWriteCode(TaskId(1), Round(1), AttemptNumber(0))\n\
+         Review(TaskId(1), Round(1), AttemptNumber(0))\nClose(T1, Approved { round: Round(1) })\nMerge\nEnd(Approved)"
     );
 }
 
@@ -320,7 +320,7 @@ fn code_that_is_broken_is_not_reviewed_but_written_again() {
     };
     driver.drive(request(), |_, _| None);
     let reviews: Vec<&String> = driver.steps.iter().filter(|step| step.starts_with("Review(")).collect();
-    assert_eq!(reviews, ["Review(TaskId(1), Round(2), CandidateNumber(0))"]);
+    assert_eq!(reviews, ["Review(TaskId(1), Round(2), AttemptNumber(0))"]);
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn every_answer_of_a_round_is_asked_for_before_the_review() {
     let mut driver = Driver::default();
     driver.drive(
         RunRequest {
-            candidates_per_round: 3,
+            attempts_per_round: 3,
             ..request()
         },
         |_, _| None,

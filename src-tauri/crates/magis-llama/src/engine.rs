@@ -10,12 +10,12 @@ mod header;
 mod loops;
 mod machine;
 mod native;
-mod pace;
 mod prompt;
 mod sampler;
 mod score;
 mod template;
 mod text;
+mod thread_tuner;
 #[cfg(feature = "dynamic-backends")]
 mod variants;
 
@@ -32,7 +32,6 @@ use magis_llm::protocol::{Load, Loaded, Stats};
 use magis_llm::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
 use magis_platform::memory;
 use native::{CacheKind, Context, ContextSize, DecodeBatch, Output, Sequence, StepError, Token};
-use pace::Pace;
 use prompt::Tokenizer;
 use std::fs::File;
 use std::io::Read;
@@ -42,14 +41,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use template::TemplateError;
 use thiserror::Error;
+use thread_tuner::ThreadTuner;
 
-/// A loaded model.
+/// A model that is loaded, with its context, its cache and its sampler.
 pub struct Engine {
     context: Context,
     cache: Cache,
     tokenizer: Tokenizer,
     constraints: Option<Constraints>,
-    pace: Pace,
+    thread_tuner: ThreadTuner,
     waits: Waits,
     begun: Instant,
     abort: Arc<AtomicBool>,
@@ -170,7 +170,7 @@ impl Engine {
             context,
             tokenizer,
             constraints: None,
-            pace: Pace::new(threads),
+            thread_tuner: ThreadTuner::new(threads),
             waits: Waits::default(),
             begun: Instant::now(),
             abort,
@@ -180,7 +180,7 @@ impl Engine {
         })
     }
 
-    /// What is loaded.
+    /// Tells which model is loaded, with which context.
     pub fn loaded(&self) -> &Loaded {
         &self.loaded
     }
@@ -193,7 +193,7 @@ impl Engine {
         Ok(reply)
     }
 
-    /// How likely each continuation is.
+    /// Returns how likely each continuation is.
     pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
         let reply = score::score(self, request)?;
         self.note(&reply.usage);
@@ -201,7 +201,7 @@ impl Engine {
         Ok(reply)
     }
 
-    /// Tokens of each text.
+    /// Returns tokens of each text.
     pub fn count_tokens(&self, texts: &[String]) -> Vec<u32> {
         texts
             .iter()
@@ -209,12 +209,12 @@ impl Engine {
             .collect()
     }
 
-    /// Tokens of a rendered prompt.
+    /// Returns tokens of a rendered prompt.
     pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlamaError> {
         Ok(self.tokenizer.prompt(messages, answer_prefix)?.len() as u32)
     }
 
-    /// What was done so far.
+    /// Returns what was done so far.
     pub fn stats(&self) -> Stats {
         let cached_tokens = self.cache.used() as u32;
         Stats {
@@ -336,7 +336,7 @@ impl Engine {
         }
         let ended = self.begun.elapsed();
         let waited = self.waits.since_last();
-        if let Some(threads) = self.pace.after(rows, begun, ended, waited) {
+        if let Some(threads) = self.thread_tuner.after(rows, begun, ended, waited) {
             self.context.use_threads(threads);
         }
         result
@@ -419,7 +419,7 @@ fn backend() -> Result<&'static LlamaBackend, String> {
     backend.as_ref().map_err(Clone::clone)
 }
 
-/// The file's size, if it can be a model.
+/// Returns the file's size, if it can be a model.
 fn check_file(path: &Path) -> Result<u64, String> {
     let mut file = File::open(path).map_err(|error| error.to_string())?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
@@ -447,7 +447,7 @@ fn name(model: &LlamaModel, path: &Path) -> String {
         .unwrap_or_else(of_file)
 }
 
-/// The context in tokens: as asked, or what model and memory allow.
+/// Returns the context in tokens: as asked, or what model and memory allow.
 fn context_size(asked: Option<u32>, trained: u32, need: ContextMemory, memory: Option<u64>) -> Result<u32, String> {
     let room = memory.map_or(u64::MAX, |memory| {
         memory.saturating_sub(RESERVE).saturating_sub(need.states()) / need.per_token.max(1)

@@ -35,7 +35,6 @@ pub struct WorkerCommand {
 /// Which model to load, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
-    /// The GGUF file.
     pub file: PathBuf,
     /// Its SHA-256 in hexadecimal, as known to the caller; it is not verified again.
     pub sha256: String,
@@ -87,12 +86,12 @@ impl WorkerModel {
         })
     }
 
-    /// What was loaded, with its memory.
+    /// Returns what was loaded, with its memory.
     pub fn loaded(&self) -> Loaded {
         self.loaded.clone()
     }
 
-    /// What the worker did since it was started, or started again.
+    /// Returns what the worker did since it was started, or started again.
     pub async fn stats(&self) -> Result<Stats, LlmError> {
         let answer = self.ask(|id| ToWorker::Stats { id }, &mut |_| ()).await?;
         if let FromWorker::Stats { stats, .. } = answer {
@@ -158,7 +157,7 @@ impl WorkerModel {
         Err(LlmError::WorkerDied { reason })
     }
 
-    /// The running worker, or a new one where it died: with steps half as large, in case memory was the cause.
+    /// Returns the running worker, or a new one where it died: with steps half as large, in case memory was the cause.
     async fn living_link(&self) -> Result<Arc<Link>, LlmError> {
         let mut state = self.link.lock().await;
         let State::Running(link) = &*state else {

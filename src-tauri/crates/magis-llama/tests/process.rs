@@ -36,7 +36,7 @@ async fn worker(priority: Priority) -> (WorkerModel, u32) {
     (model, process)
 }
 
-/// The numbers behind a process's name in `/proc/PID/stat`, from its state on (as 0).
+/// Returns the numbers behind a process's name in `/proc/PID/stat`, from its state on (as 0).
 fn stat(process: u32) -> Option<Vec<i64>> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let behind_name = text.rsplit_once(')')?.1;

@@ -64,7 +64,7 @@ async fn say(model: &WorkerModel, request: &ChatRequest) -> ChatReply {
     model.chat(request, &mut |_| ()).await.unwrap()
 }
 
-/// Words that no model knows by heart, about four tokens each.
+/// Returns words that no model knows by heart, about four tokens each.
 fn long_text(words: u32) -> String {
     let words: Vec<String> = (0..words)
         .map(|word| format!("w{}", word.wrapping_mul(2_654_435_761) % 1000))

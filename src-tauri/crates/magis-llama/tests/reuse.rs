@@ -84,7 +84,7 @@ fn chat(prompt: &str, max_tokens: u32, constraint: Constraint) -> ChatRequest {
     }
 }
 
-/// Texts of which many begin alike, for so far or so far.
+/// Returns texts of which many begin alike, for so far or so far.
 fn prompts(count: usize) -> Vec<String> {
     let mut state = 5_u64;
     let mut draw = |below: usize| {

@@ -6,10 +6,10 @@
 
 /// The metadata of a model file.
 pub trait Metadata {
-    /// A whole number, or a truth value as 0 or 1. None for a list.
+    /// Returns a whole number, or a truth value as 0 or 1. None for a list.
     fn number(&self, key: &str) -> Option<u64>;
 
-    /// A list of such values. None for a single one.
+    /// Returns a list of such values. None for a single one.
     fn numbers(&self, key: &str) -> Option<Vec<u64>>;
 }
 
@@ -31,7 +31,7 @@ impl Sequences {
     /// serves one that begins with all of it.
     pub const RECURRENT: Self = Self { kept: 4, branches: 8 };
 
-    /// All of them.
+    /// Counts the sequences of all kinds together.
     pub const fn count(self) -> u32 {
         self.kept + self.branches
     }
@@ -47,17 +47,17 @@ pub struct ContextMemory {
 }
 
 impl ContextMemory {
-    /// The need of a model of that architecture.
+    /// Returns the need of a model of that architecture.
     pub fn of(architecture: &str, metadata: &impl Metadata) -> Self {
         Layers { architecture, metadata }.memory()
     }
 
-    /// Bytes of the states of all sequences, whatever the context.
+    /// Returns bytes of the states of all sequences, whatever the context.
     pub fn states(&self) -> u64 {
         self.per_sequence.saturating_mul(Sequences::RECURRENT.count().into())
     }
 
-    /// Bytes of a context of so many tokens, states included.
+    /// Returns bytes of a context of so many tokens, states included.
     pub fn bytes(&self, context: u32) -> u64 {
         self.per_token
             .saturating_mul(context.into())
@@ -135,7 +135,7 @@ impl<M: Metadata> Layers<'_, M> {
             .collect()
     }
 
-    /// Which layers have a state instead of attention.
+    /// Returns which layers have a state instead of attention.
     fn recurrent(&self, layers: usize) -> Vec<bool> {
         if self.state_values() == 0 {
             return vec![false; layers];
@@ -198,7 +198,7 @@ impl<M: Metadata> Layers<'_, M> {
         convolution.saturating_add(remembered)
     }
 
-    /// A value of each layer, however the file gives it.
+    /// Returns a value of each layer, however the file gives it.
     fn per_layer(&self, key: &str, layers: usize, otherwise: u64) -> Vec<u64> {
         match self.number(key) {
             Some(each) => vec![each; layers],

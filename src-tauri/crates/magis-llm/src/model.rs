@@ -8,19 +8,20 @@ use thiserror::Error;
 /// A loaded language model. Dropping a future that is not ready cancels the work behind it (within 0.5 s).
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
-    /// What is loaded.
+    /// Describes the model that is loaded.
     fn card(&self) -> &ModelCard;
 
     /// Continues a conversation. Text goes to `sink` as it comes, without `answer_prefix`.
     async fn chat(&self, request: &ChatRequest, sink: TokenSink<'_>) -> Result<ChatReply, LlmError>;
 
-    /// How likely each continuation is after one common prefix, all computed as branches of it in shared batches.
+    /// Returns how likely each continuation is after one common prefix, all computed as branches of it in shared
+    /// batches.
     async fn score(&self, request: &ScoreRequest) -> Result<ScoreReply, LlmError>;
 
-    /// Tokens of each text, without any template around it.
+    /// Returns tokens of each text, without any template around it.
     async fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, LlmError>;
 
-    /// Tokens of the rendered prompt of `messages`, `answer_prefix` included.
+    /// Returns tokens of the rendered prompt of `messages`, `answer_prefix` included.
     async fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlmError>;
 
     /// Restarts of the worker since this model was loaded, each with what it said last. Taken: a second call gives none.
@@ -48,21 +49,16 @@ pub struct ModelCard {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Whose.
     pub role: MessageRole,
-    /// Its text.
     pub content: String,
 }
 
-/// Whose message.
+/// The role under which a message stands in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageRole {
-    /// The frame.
     System,
-    /// The question.
     User,
-    /// An earlier answer.
     Assistant,
 }
 
@@ -91,7 +87,6 @@ pub struct ChatRequest {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "of", rename_all = "snake_case")]
 pub enum Constraint {
-    /// Anything.
     #[default]
     None,
     /// Exactly one of these texts.
@@ -99,9 +94,7 @@ pub enum Constraint {
     /// One to `most` intervals `A-B` separated by `, `, both numbers between `first` and `last`. That A is not above B
     /// and that intervals are disjoint is for the caller to check.
     LineRanges {
-        /// The lowest number.
         first: u32,
-        /// The highest number.
         last: u32,
         /// How many intervals at the most.
         most: u32,
@@ -114,26 +107,22 @@ pub enum Constraint {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Sampling {
-    /// The likeliest.
     #[default]
     Greedy,
     /// Drawn at this temperature (top-p 0.95), from this seed.
     Temperature {
         /// Above 0.
         temperature: f32,
-        /// The seed.
         seed: u64,
     },
 }
 
-/// What came back.
+/// What the model replied, how it ended, and what it cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatReply {
     /// The new text, without `answer_prefix` and without the stop text.
     pub text: String,
-    /// Why it ended.
     pub finish: FinishReason,
-    /// What it cost.
     pub usage: Usage,
 }
 
@@ -169,7 +158,6 @@ pub struct Usage {
 pub struct ScoreRequest {
     /// The conversation, ending with a user's message.
     pub messages: Vec<Message>,
-    /// The answer begun.
     #[serde(default)]
     pub answer_prefix: String,
     /// The texts that could follow.
@@ -181,7 +169,6 @@ pub struct ScoreRequest {
 pub struct ScoreReply {
     /// In the order asked.
     pub scores: Vec<Score>,
-    /// What it cost.
     pub usage: Usage,
 }
 
@@ -210,25 +197,17 @@ pub enum LlmError {
     },
     /// A request that makes no sense: no continuation, an impossible constraint.
     #[error("the request cannot be answered: {reason}")]
-    BadRequest {
-        /// Why.
-        reason: String,
-    },
+    BadRequest { reason: String },
     /// The model could not be loaded.
     #[error("the model {file} could not be loaded: {reason}")]
     Load {
-        /// Its file.
         file: String,
         /// Why, and what to do.
         reason: String,
     },
     /// The worker process died, was restarted, and died again.
     #[error("the engine's worker process ended unexpectedly, also after a restart: {reason}")]
-    WorkerDied {
-        /// Its last words.
-        reason: String,
-    },
-    /// It was cancelled.
+    WorkerDied { reason: String },
     #[error("cancelled")]
     Cancelled,
 }

@@ -20,39 +20,26 @@ pub struct RequestId(pub u64);
 pub enum ToWorker {
     /// Load a model, instead of the one that is loaded.
     Load {
-        /// The call.
         id: RequestId,
-        /// What and how.
         load: Load,
     },
-    /// Continue a conversation.
     Chat {
-        /// The call.
         id: RequestId,
-        /// The conversation.
         request: ChatRequest,
     },
-    /// Compare continuations.
     Score {
-        /// The call.
         id: RequestId,
-        /// What to compare.
         request: ScoreRequest,
     },
     /// Count the tokens of texts.
     CountTokens {
-        /// The call.
         id: RequestId,
-        /// The texts.
         texts: Vec<String>,
     },
     /// Count the tokens of a rendered prompt.
     CountPrompt {
-        /// The call.
         id: RequestId,
-        /// The conversation.
         messages: Vec<Message>,
-        /// The answer begun.
         answer_prefix: String,
     },
     /// Drop a call, whether it waits or runs. It is answered by `Failed` with [`LlmError::Cancelled`], or by its reply
@@ -63,7 +50,6 @@ pub enum ToWorker {
     },
     /// Say what was done so far.
     Stats {
-        /// The call.
         id: RequestId,
     },
     /// End. Closing standard input says the same.
@@ -75,7 +61,6 @@ pub enum ToWorker {
 /// How to load a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
-    /// The GGUF file.
     pub path: PathBuf,
     /// The context in tokens; none: what the model was trained on, at most 32 768, and what the memory holds.
     pub context: Option<u32>,
@@ -85,7 +70,7 @@ pub struct Load {
     pub batch: Option<u32>,
 }
 
-/// What was loaded.
+/// What the worker loaded: the model, its context and its devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// The name in the header, or of the file.
@@ -110,7 +95,6 @@ pub struct Loaded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TemplateOrigin {
-    /// The model's header.
     Model,
     /// `ChatML`, because the header has none that can be read.
     ChatMl,
@@ -143,57 +127,43 @@ pub struct Stats {
 pub enum FromWorker {
     /// A model is loaded.
     Loaded {
-        /// The call.
         id: RequestId,
-        /// What is loaded.
         loaded: Loaded,
     },
-    /// Text came.
     Token {
-        /// The call.
         id: RequestId,
         /// The text, whole characters.
         text: String,
     },
     /// A conversation was continued.
     Chat {
-        /// The call.
         id: RequestId,
-        /// The answer.
         reply: ChatReply,
     },
-    /// Continuations were compared.
     Score {
-        /// The call.
         id: RequestId,
-        /// The likelihoods.
         reply: ScoreReply,
     },
     /// Tokens were counted.
     Counts {
-        /// The call.
         id: RequestId,
         /// One for each text, or one for the prompt.
         counts: Vec<u32>,
     },
     /// What was done so far.
     Stats {
-        /// The call.
         id: RequestId,
-        /// The figures.
         stats: Stats,
     },
     /// A call failed; the worker goes on.
     Failed {
-        /// The call.
         id: RequestId,
-        /// Why.
         error: LlmError,
     },
 }
 
 impl FromWorker {
-    /// The call a message belongs to.
+    /// Returns the call a message belongs to.
     pub fn id(&self) -> RequestId {
         match self {
             Self::Loaded { id, .. }
@@ -207,14 +177,14 @@ impl FromWorker {
     }
 }
 
-/// A message as a line, its line end included.
+/// Returns a message as a line, its line end included.
 pub fn to_line(message: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut line = serde_json::to_string(message)?;
     line.push('\n');
     Ok(line)
 }
 
-/// The message of a line.
+/// Returns the message of a line.
 pub fn from_line<M: DeserializeOwned>(line: &str) -> Result<M, serde_json::Error> {
     serde_json::from_str(line)
 }

@@ -29,7 +29,6 @@ pub enum ScriptedReply {
     Text(String),
     /// This text, cut off as if it had come again and again.
     Looping(String),
-    /// The call fails.
     Fail(LlmError),
     /// The call never ends: it waits until it is dropped.
     Hang,
@@ -50,7 +49,7 @@ impl From<String> for ScriptedReply {
 }
 
 impl ScriptedModel {
-    /// A model without rules, with a context of 8192 tokens.
+    /// Creates a model without rules, with a context of 8192 tokens.
     pub fn new(name: &str) -> Self {
         Self {
             card: ModelCard {
@@ -149,22 +148,22 @@ impl ScriptedModel {
         self
     }
 
-    /// How many chats and scores were asked for.
+    /// Returns how many chats and scores were asked for.
     pub fn calls(&self) -> u32 {
         self.record().calls
     }
 
-    /// All chats asked for, in order.
+    /// Returns all chats asked for, in order.
     pub fn chats(&self) -> Vec<ChatRequest> {
         self.record().chats.clone()
     }
 
-    /// All scores asked for, in order.
+    /// Returns all scores asked for, in order.
     pub fn scores(&self) -> Vec<ScoreRequest> {
         self.record().scores.clone()
     }
 
-    /// Tokens of a text as this model counts: a quarter of its characters, rounded up.
+    /// Returns tokens of a text as this model counts: a quarter of its characters, rounded up.
     pub fn tokens(text: &str) -> u32 {
         text.chars().count().div_ceil(4) as u32
     }
@@ -360,7 +359,8 @@ fn first_valid(constraint: &Constraint) -> String {
     }
 }
 
-/// The smallest value of the common part of JSON schemas: types, enum, const, required, references into the schema.
+/// Returns the smallest value of the common part of JSON schemas: types, enum, const, required, references into the
+/// schema.
 fn first_of_schema(schema: &Value, root: &Value, depth: u32) -> Value {
     if depth > 32 {
         return Value::Null;

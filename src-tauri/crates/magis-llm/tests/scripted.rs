@@ -21,7 +21,7 @@ fn request(content: &str) -> ChatRequest {
     }
 }
 
-/// The reply, after checking that what was streamed is its text.
+/// Returns the reply, after checking that what was streamed is its text.
 async fn say(model: &ScriptedModel, request: &ChatRequest) -> Result<ChatReply, LlmError> {
     let mut streamed = String::new();
     let reply = model.chat(request, &mut |text| streamed.push_str(text)).await?;

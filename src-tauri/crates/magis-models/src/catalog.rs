@@ -50,7 +50,6 @@ pub struct CatalogEntry {
 pub struct CatalogFile {
     /// The file name in the library.
     pub name: String,
-    /// Its exact size.
     pub bytes: u64,
     /// Its hash; this decides, not where it came from.
     pub sha256: Sha256Hex,
@@ -75,7 +74,6 @@ pub struct MirrorPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dimensions {
-    /// Transformer layers.
     pub layers: u32,
     /// Key/value heads of each layer.
     pub kv_heads: u32,
@@ -97,7 +95,6 @@ pub struct Dimensions {
 pub enum ModelPurpose {
     /// The model a new installation takes.
     Default,
-    /// Solving issues.
     Code,
     /// Tests of this program; its answers are not useful.
     Test,
@@ -138,7 +135,7 @@ pub enum CatalogError {
 }
 
 impl Catalog {
-    /// The catalogue that comes with the program.
+    /// Returns the catalogue that comes with the program.
     pub fn builtin() -> Self {
         Self::parse(include_str!("../../../../models/catalog.toml"))
             .expect("the built-in catalogue is valid: a test parses it")
@@ -180,17 +177,17 @@ impl Catalog {
         Ok(Self { models: document.model })
     }
 
-    /// All entries, in the order in which they are offered.
+    /// Returns all entries, in the order in which they are offered.
     pub fn entries(&self) -> &[CatalogEntry] {
         &self.models
     }
 
-    /// The entry of that id.
+    /// Returns the entry of that id.
     pub fn get(&self, id: &ModelId) -> Option<&CatalogEntry> {
         self.models.iter().find(|entry| &entry.id == id)
     }
 
-    /// The model a new installation takes.
+    /// Returns the model a new installation takes.
     pub fn default_entry(&self) -> &CatalogEntry {
         self.models
             .iter()
@@ -198,14 +195,14 @@ impl Catalog {
             .expect("parse refuses a catalogue without a default")
     }
 
-    /// The entry whose file has this hash.
+    /// Returns the entry whose file has this hash.
     pub fn by_hash(&self, sha256: Sha256Hex) -> Option<&CatalogEntry> {
         self.models.iter().find(|entry| entry.file.sha256 == sha256)
     }
 }
 
 impl CatalogEntry {
-    /// Whether the model is offered for `purpose`.
+    /// Returns whether the model is offered for `purpose`.
     pub fn is_for(&self, purpose: ModelPurpose) -> bool {
         self.purposes.contains(&purpose)
     }
@@ -264,7 +261,8 @@ impl CatalogEntry {
     }
 }
 
-/// One path component that begins with a letter or digit, so that it can be neither an option nor a hidden or outer file.
+/// Returns one path component that begins with a letter or digit, so that it can be neither an option nor a hidden or
+/// outer file.
 fn is_plain_name(name: &str) -> bool {
     name.len() <= 120
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -294,8 +292,8 @@ impl ModelId {
         }
     }
 
-    /// The name a file of unknown origin gets: its file name without ending, lower-cased, other characters turned into `-`. Where
-    /// nothing is left of it, a number made of the file name.
+    /// Returns the name a file of unknown origin gets: its file name without ending, lower-cased, other characters
+    /// turned into `-`. Where nothing is left of it, a number made of the file name.
     pub fn from_file_name(name: &str) -> Self {
         let lower = name.to_lowercase();
         let stem = lower.strip_suffix(".gguf").unwrap_or(&lower);
@@ -314,7 +312,7 @@ impl ModelId {
         Self(if clean.is_empty() { numbered() } else { clean })
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -38,7 +38,7 @@ impl Sha256Hex {
         }
     }
 
-    /// The hash of a few bytes at hand.
+    /// Returns the hash of bytes in memory.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }

@@ -24,9 +24,7 @@ pub enum FetchSource {
     /// The hub; the mirror when the hub does not answer.
     #[default]
     Auto,
-    /// The hub only.
     Hub,
-    /// The mirror only.
     Mirror,
 }
 
@@ -43,7 +41,6 @@ pub enum FetchFrom {
 /// How to fetch. [`FetchOptions::new`] gives the usual values.
 #[derive(Debug, Clone)]
 pub struct FetchOptions {
-    /// Where to look.
     pub source: FetchSource,
     /// The time that is noted with what was fetched.
     pub when: SystemTime,
@@ -60,7 +57,6 @@ pub struct FetchOptions {
 /// One step of a fetch, for the person who waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchProgress {
-    /// The model.
     pub id: ModelId,
     /// The bytes that are here.
     pub bytes_done: u64,
@@ -75,13 +71,11 @@ pub struct FetchProgress {
 /// What a fetch is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchPhase {
-    /// Asking the source.
     Connecting,
     /// Bytes are arriving.
     Receiving,
     /// The transfer broke and is taken up again.
     Retrying {
-        /// Why it broke.
         reason: String,
     },
     /// The hub does not answer, so the mirror is asked.
@@ -108,20 +102,13 @@ pub enum FetchError {
     },
     /// The model is on the hub only.
     #[error("the model {id} has no mirror; download it from the hub, or add a file of it by hand")]
-    NoMirror {
-        /// The model.
-        id: ModelId,
-    },
+    NoMirror { id: ModelId },
     /// Another fetch of the same model holds the lock.
     #[error("the model {id} is already being downloaded; wait for that to end")]
-    Busy {
-        /// The model.
-        id: ModelId,
-    },
+    Busy { id: ModelId },
     /// The disk is too full.
     #[error("not enough space in {}: {} needed, {} free; free some space or move the library", folder.display(), bytes(*needed), bytes(*free))]
     NoSpace {
-        /// The library's folder.
         folder: PathBuf,
         /// The bytes that are still needed.
         needed: u64,
@@ -131,29 +118,17 @@ pub enum FetchError {
     /// A file of the library cannot be written or read.
     #[error("cannot {doing} {}: {source}", path.display())]
     Storage {
-        /// What was attempted.
         doing: &'static str,
-        /// With which file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
     /// The hub cannot be reached.
     #[error("no answer from {url}: {reason}; check the connection, try the mirror, or add a file by hand")]
-    HubSilent {
-        /// The address.
-        url: String,
-        /// What happened.
-        reason: String,
-    },
+    HubSilent { url: String, reason: String },
     /// The hub answers that it will not give the file.
     #[error("{url} answers with status {status}; try the mirror, or add a file of the model by hand")]
-    HubRefused {
-        /// The address.
-        url: String,
-        /// The HTTP status.
-        status: u16,
-    },
+    HubRefused { url: String, status: u16 },
     /// What is offered has not the size of the model.
     #[error(
         "{origin} offers {found} bytes, but the model has {expected}; it is not the file meant, so nothing was kept of it"
@@ -173,23 +148,16 @@ pub enum FetchError {
         done: u64,
         /// The bytes of the whole file.
         total: u64,
-        /// What happened last.
         reason: String,
     },
     /// A package of the mirror cannot be had or read.
     #[error("cannot get {package} from the package mirror: {reason}; download again to resume")]
-    Mirror {
-        /// The package.
-        package: String,
-        /// What happened.
-        reason: String,
-    },
+    Mirror { package: String, reason: String },
     /// All bytes arrived and are not the model's.
     #[error(
         "the file downloaded for {id} has SHA-256 {found}, but {expected} is right; it was deleted, download it again"
     )]
     WrongHash {
-        /// The model.
         id: ModelId,
         /// The hash the catalogue states.
         expected: Sha256Hex,
@@ -210,7 +178,7 @@ pub enum FetchError {
 }
 
 impl FetchOptions {
-    /// The usual values, with the time that is noted.
+    /// Returns the usual values, with the time that is noted.
     pub fn new(source: FetchSource, when: SystemTime) -> Self {
         Self {
             source,
@@ -394,7 +362,6 @@ fn check_space(folder: &Path, entry: &CatalogEntry, done: u64, options: &FetchOp
 /// Something that was fetched from a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FetchedModel {
-    /// The model.
     pub model: ModelId,
     /// Which kind of place it came from.
     pub source: FetchFrom,
@@ -402,7 +369,6 @@ pub struct FetchedModel {
     pub from: Vec<String>,
     /// The bytes of the file.
     pub bytes: u64,
-    /// Its hash.
     pub sha256: Sha256Hex,
     /// When, in seconds since 1970.
     pub when: u64,
@@ -412,7 +378,8 @@ pub struct FetchedModel {
 const FETCHED: &str = "fetched.jsonl";
 
 impl ModelLibrary {
-    /// Everything that was ever fetched into this folder, the first first. Lines that cannot be read are left out.
+    /// Returns everything that was ever fetched into this folder, the first first. Lines that cannot be read are left
+    /// out.
     pub fn fetched(&self) -> Result<Vec<FetchedModel>, LibraryError> {
         let path = self.folder().join(FETCHED);
         let text = match fs::read_to_string(&path) {
@@ -425,7 +392,7 @@ impl ModelLibrary {
             .collect())
     }
 
-    /// How many bytes of a model of the catalogue are here unfinished.
+    /// Returns how many bytes of a model of the catalogue are here unfinished.
     pub fn partial_bytes(&self, entry: &CatalogEntry) -> u64 {
         fs::metadata(PartFiles::beside(&self.path_of(entry)).data).map_or(0, |file| file.len())
     }

@@ -7,7 +7,7 @@ mod reader;
 mod types;
 
 use magis_llm::memory::ContextMemory;
-use reader::{Fault, Reader};
+use reader::{HeaderError, Reader};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
@@ -22,7 +22,6 @@ pub struct GgufHeader {
     pub name: Option<String>,
     /// The context length the model was trained with, in tokens.
     pub context_length: u32,
-    /// Transformer layers.
     pub layers: u32,
     /// Attention heads (the largest number of any layer).
     pub heads: u32,
@@ -75,7 +74,6 @@ pub enum ModelFileError {
     /// The file cannot be opened or read.
     #[error("cannot read the model file {}: {source}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -83,7 +81,6 @@ pub enum ModelFileError {
     /// The file is something else.
     #[error("{} is not a GGUF model file but {looks_like}; choose a file whose name ends in .gguf", path.display())]
     NotGguf {
-        /// The file.
         path: PathBuf,
         /// What it looks like.
         looks_like: &'static str,
@@ -91,7 +88,6 @@ pub enum ModelFileError {
     /// A version of the format that is not known.
     #[error("{} has GGUF version {version}, and versions 2 and 3 are known; convert it with a current llama.cpp", path.display())]
     Version {
-        /// The file.
         path: PathBuf,
         /// The version it states.
         version: u32,
@@ -102,7 +98,6 @@ pub enum ModelFileError {
         path.display()
     )]
     Truncated {
-        /// The file.
         path: PathBuf,
         /// The bytes it needs by its own header, as far as that can be read.
         needed: u64,
@@ -111,12 +106,7 @@ pub enum ModelFileError {
     },
     /// The header contradicts itself.
     #[error("{} is damaged: {what}; download it again", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// One part of a model in several files.
     #[error(
         "{} is one of {parts} parts of a split model; join them with `llama-gguf-split --merge FIRST-PART MERGED.gguf` and use the \
@@ -124,25 +114,16 @@ pub enum ModelFileError {
         path.display()
     )]
     Split {
-        /// The file.
         path: PathBuf,
         /// The number of parts.
         parts: u64,
     },
     /// A GGUF file that holds something other than a chat model.
     #[error("{} holds {holds}, which cannot write text; choose an instruct or chat model", path.display())]
-    NotAChatModel {
-        /// The file.
-        path: PathBuf,
-        /// What it holds.
-        holds: String,
-    },
+    NotAChatModel { path: PathBuf, holds: String },
     /// A model without vocabulary.
     #[error("{} has no tokenizer; convert the model again, together with its tokenizer files", path.display())]
-    NoTokenizer {
-        /// The file.
-        path: PathBuf,
-    },
+    NoTokenizer { path: PathBuf },
 }
 
 impl GgufHeader {
@@ -161,7 +142,7 @@ impl GgufHeader {
             });
         }
         let mut reader = Reader::new(file, metadata.len());
-        parse(&mut reader).map_err(|fault| fault.at(path, metadata.len()))
+        parse(&mut reader).map_err(|error| error.at(path, metadata.len()))
     }
 }
 
@@ -186,13 +167,13 @@ const ENCODERS: [&str; 14] = [
 /// More layers than any model has; a larger number is damage.
 const MOST_LAYERS: u64 = 4096;
 
-fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
+fn parse(reader: &mut Reader) -> Result<GgufHeader, HeaderError> {
     reader.preamble()?;
     let tensor_count = reader.u64()?;
     let entry_count = reader.u64()?;
     let metadata = reader.metadata(entry_count)?;
     if let Some(parts) = metadata.number("split.count").filter(|&parts| parts > 1) {
-        return Err(Fault::Split(parts));
+        return Err(HeaderError::Split(parts));
     }
     let architecture = metadata
         .text("general.architecture")
@@ -200,19 +181,19 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
         .to_owned();
     refuse_other_kinds(&metadata, &architecture)?;
     if metadata.text("tokenizer.ggml.model").is_none() || metadata.tokens == 0 {
-        return Err(Fault::NoTokenizer);
+        return Err(HeaderError::NoTokenizer);
     }
 
     let of = |key: &str| format!("{architecture}.{key}");
-    let required = |key: &str| -> Result<u32, Fault> {
+    let required = |key: &str| -> Result<u32, HeaderError> {
         let key = of(key);
         let value = metadata.number(&key).ok_or_else(|| missing(&key))?;
         u32::try_from(value)
             .ok()
             .filter(|&v| v > 0)
-            .ok_or_else(|| Fault::Damaged(format!("{key} is {value}")))
+            .ok_or_else(|| HeaderError::Damaged(format!("{key} is {value}")))
     };
-    let optional = |key: &str, otherwise: u32| -> Result<u32, Fault> {
+    let optional = |key: &str, otherwise: u32| -> Result<u32, HeaderError> {
         if metadata.number(&of(key)).is_some() {
             required(key)
         } else {
@@ -221,7 +202,7 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
     };
     let layers = required("block_count")?;
     if u64::from(layers) > MOST_LAYERS {
-        return Err(Fault::Damaged(format!("it states {layers} layers")));
+        return Err(HeaderError::Damaged(format!("it states {layers} layers")));
     }
     let embedding_length = required("embedding_length")?;
     let per_layer_heads = metadata.numbers(&of("attention.head_count"));
@@ -261,7 +242,7 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
     let alignment = metadata.number("general.alignment").unwrap_or(32);
     let weights = reader.tensors(tensor_count, alignment)?;
     if weights.end > header.file_bytes {
-        return Err(Fault::Truncated { needed: weights.end });
+        return Err(HeaderError::Truncated { needed: weights.end });
     }
     let by_file_type = metadata.number("general.file_type").and_then(types::file_type_name);
     let quantisation = Quantisation(by_file_type.unwrap_or(weights.main_type).to_owned());
@@ -272,7 +253,7 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, Fault> {
     })
 }
 
-fn refuse_other_kinds(metadata: &reader::Metadata, architecture: &str) -> Result<(), Fault> {
+fn refuse_other_kinds(metadata: &reader::Metadata, architecture: &str) -> Result<(), HeaderError> {
     let holds = match metadata.text("general.type") {
         Some("mmproj") => Some("the picture projector of a model".to_owned()),
         Some("adapter") => Some("an adapter (LoRA) without its model".to_owned()),
@@ -283,31 +264,31 @@ fn refuse_other_kinds(metadata: &reader::Metadata, architecture: &str) -> Result
     };
     let pooling = metadata.number(&format!("{architecture}.pooling_type")).unwrap_or(0);
     match holds {
-        Some(holds) => Err(Fault::NotAChatModel(holds)),
-        None if pooling > 0 => Err(Fault::NotAChatModel(format!(
+        Some(holds) => Err(HeaderError::NotAChatModel(holds)),
+        None if pooling > 0 => Err(HeaderError::NotAChatModel(format!(
             "an embedding model ({architecture} with pooling)"
         ))),
         None => Ok(()),
     }
 }
 
-fn kv_heads(metadata: &reader::Metadata, key: &str, layers: u32, heads: u32) -> Result<Vec<u32>, Fault> {
+fn kv_heads(metadata: &reader::Metadata, key: &str, layers: u32, heads: u32) -> Result<Vec<u32>, HeaderError> {
     if let Some(all) = metadata.numbers(key) {
         if all.len() == layers as usize {
             return Ok(all.to_vec());
         }
-        return Err(Fault::Damaged(format!(
+        return Err(HeaderError::Damaged(format!(
             "{key} has {} numbers for {layers} layers",
             all.len()
         )));
     }
     let each = metadata.number(key).unwrap_or(u64::from(heads));
-    let each = u32::try_from(each).map_err(|_| Fault::Damaged(format!("{key} is {each}")))?;
+    let each = u32::try_from(each).map_err(|_| HeaderError::Damaged(format!("{key} is {each}")))?;
     Ok(vec![each; layers as usize])
 }
 
-fn missing(key: &str) -> Fault {
-    Fault::Damaged(format!("its header lacks {key}"))
+fn missing(key: &str) -> HeaderError {
+    HeaderError::Damaged(format!("its header lacks {key}"))
 }
 
 /// The metadata that is kept; see [`reader::Metadata`].

@@ -28,7 +28,6 @@ pub struct ModelLibrary {
 pub struct ModelFile {
     /// The name it goes by.
     pub id: ModelId,
-    /// Where it lies.
     pub path: PathBuf,
     /// Its hash; recorded with every call of the model.
     pub sha256: Sha256Hex,
@@ -40,7 +39,7 @@ pub struct ModelFile {
 const HASH_MARK: &str = "@sha256:";
 
 impl ModelFile {
-    /// What a run names it by: the id where `library` has it, else its own name with its hash.
+    /// Returns what a run names it by: the id where `library` has it, else its own name with its hash.
     pub fn name(&self, library: &ModelLibrary) -> String {
         if self.path.parent() == Some(library.folder()) {
             return self.id.to_string();
@@ -54,9 +53,7 @@ impl ModelFile {
 pub struct InstalledModel {
     /// The name it goes by.
     pub id: ModelId,
-    /// Where it lies.
     pub path: PathBuf,
-    /// Its size.
     pub bytes: u64,
     /// The catalogue's entry, when the file bears the name of one.
     pub entry: Option<CatalogEntry>,
@@ -68,15 +65,9 @@ pub struct InstalledModel {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verification {
     /// The file is the one that the catalogue states, or that was here before.
-    Intact {
-        /// Its hash.
-        sha256: Sha256Hex,
-    },
+    Intact { sha256: Sha256Hex },
     /// The catalogue does not know the file and it was not hashed before; from now on this hash is remembered.
-    FirstSeen {
-        /// Its hash.
-        sha256: Sha256Hex,
-    },
+    FirstSeen { sha256: Sha256Hex },
     /// The file is not what it was or should be.
     Changed {
         /// The hash it should have.
@@ -118,17 +109,17 @@ impl ModelLibrary {
         })
     }
 
-    /// The folder.
+    /// Returns the folder that all of it lies in.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The catalogue.
+    /// Returns the catalogue of models that can be fetched.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// The model files in the folder, by name. A file that cannot be used is in the list, with the reason.
+    /// Returns the model files in the folder, by name. A file that cannot be used is in the list, with the reason.
     pub fn list(&self) -> Result<Vec<InstalledModel>, LibraryError> {
         let mut models = Vec::new();
         for file in fs::read_dir(&self.folder).map_err(storage("list the model folder", &self.folder))? {
@@ -155,7 +146,7 @@ impl ModelLibrary {
         Ok(models)
     }
 
-    /// The catalogue's models that are not in the folder, in the catalogue's order.
+    /// Returns the catalogue's models that are not in the folder, in the catalogue's order.
     pub fn not_installed(&self) -> Vec<&CatalogEntry> {
         self.catalog
             .entries()
@@ -217,7 +208,7 @@ impl ModelLibrary {
         })
     }
 
-    /// The model of this id; none where neither the catalogue nor the folder has it.
+    /// Returns the model of this id; none where neither the catalogue nor the folder has it.
     fn by_id(&self, name: &str) -> Result<Option<ModelFile>, LibraryError> {
         let Ok(id) = ModelId::new(name) else {
             return Ok(None);
@@ -236,7 +227,7 @@ impl ModelLibrary {
         installed.map(|model| self.file(model.id, model.path, None)).transpose()
     }
 
-    /// The file with this content among those whose hash was taken here and that are as they were then.
+    /// Returns the file with this content among those whose hash was taken here and that are as they were then.
     fn by_hash(&self, sha256: Sha256Hex) -> Result<Option<ModelFile>, LibraryError> {
         let there = self.hashes.files_with(sha256);
         let path = there.into_iter().next();
@@ -389,7 +380,7 @@ impl ModelLibrary {
         self.catalog.entries().iter().find(|entry| entry.file.name == name)
     }
 
-    /// The name of a user's own file, kept apart from the names of the catalogue.
+    /// Returns the name of a user's own file, kept apart from the names of the catalogue.
     fn own_name(&self, source: &Path) -> (ModelId, String) {
         let file_of = |id: &ModelId| format!("{id}.gguf");
         let id = name_after(source);

@@ -52,17 +52,17 @@ pub enum Fit {
 }
 
 impl MemoryNeed {
-    /// The need of the model with this header at a context of so many tokens.
+    /// Returns the need of the model with this header at a context of so many tokens.
     pub fn of(header: &GgufHeader, context: u32) -> Self {
-        Shape::of_header(header).need(context)
+        Dimensions::of_header(header).need(context)
     }
 
-    /// The need of a model that is not here yet, as the catalogue states its dimensions.
+    /// Returns the need of a model that is not here yet, as the catalogue states its dimensions.
     pub fn of_entry(entry: &CatalogEntry, context: u32) -> Self {
-        Shape::of_entry(entry).need(context)
+        Dimensions::of_entry(entry).need(context)
     }
 
-    /// All parts together.
+    /// Sums up all parts, in bytes.
     pub fn bytes(&self) -> u64 {
         [self.cache, self.compute, self.outputs]
             .into_iter()
@@ -70,19 +70,20 @@ impl MemoryNeed {
     }
 }
 
-/// The largest context up to `wanted` tokens, and up to what the model was trained with, that fits into `available` bytes.
+/// Returns the largest context up to `wanted` tokens, and up to what the model was trained with, that fits into
+/// `available` bytes.
 pub fn fits(header: &GgufHeader, wanted: u32, available: u64) -> Fit {
-    Shape::of_header(header).fit(wanted, available)
+    Dimensions::of_header(header).fit(wanted, available)
 }
 
 impl CatalogEntry {
     /// As [`fits`], for a model that is not here yet.
     pub fn fits(&self, wanted: u32, available: u64) -> Fit {
-        Shape::of_entry(self).fit(wanted, available)
+        Dimensions::of_entry(self).fit(wanted, available)
     }
 }
 
-struct Shape {
+struct Dimensions {
     file_bytes: u64,
     memory: ContextMemory,
     embedding: u64,
@@ -91,7 +92,7 @@ struct Shape {
     trained_context: u32,
 }
 
-impl Shape {
+impl Dimensions {
     fn of_header(header: &GgufHeader) -> Self {
         Self {
             file_bytes: header.file_bytes,

@@ -103,7 +103,7 @@ impl PartFile {
         &self.files.data
     }
 
-    /// A folder beside the part for what is unpacked on the way.
+    /// Returns a folder beside the part for what is unpacked on the way.
     pub(super) fn workshop(&self) -> PathBuf {
         let mut name = self.files.data.as_os_str().to_owned();
         name.push(".packages");

@@ -55,7 +55,7 @@ fn a_wrong_entry_is_named() {
     assert!(Catalog::parse(&twice).unwrap_err().to_string().contains("stands twice"));
 }
 
-/// A model whose context costs most of its memory: 64 KiB a token.
+/// Returns a model whose context costs most of its memory: 64 KiB a token.
 fn header() -> GgufHeader {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.gguf");

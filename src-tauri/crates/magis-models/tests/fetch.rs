@@ -23,7 +23,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use support::{Answer, Server, catalog};
 use tempfile::TempDir;
 
-/// Some 1.3 MB: several pieces of a transfer.
+/// Returns some 1.3 MB: several pieces of a transfer.
 fn model() -> Vec<u8> {
     Gguf::small(5000).bytes()
 }

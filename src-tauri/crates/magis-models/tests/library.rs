@@ -19,7 +19,6 @@ use tempfile::TempDir;
 struct Here {
     folder: TempDir,
     library: ModelLibrary,
-    /// The catalogue's model.
     small: Vec<u8>,
 }
 

@@ -22,7 +22,7 @@ pub fn resident() -> Option<u64> {
     field_of("/proc/self/status", "VmRSS")
 }
 
-/// The bytes of a field that the text of a `/proc` file states in kB.
+/// Returns the bytes of a field that the text of a `/proc` file states in kB.
 fn field(text: &str, name: &str) -> Option<u64> {
     let line = text
         .lines()
@@ -46,7 +46,7 @@ enum ControlGroupVersion {
     Two,
 }
 
-/// The control groups this process is in, with all their parents, from the text of `/proc/self/cgroup`.
+/// Returns the control groups this process is in, with all their parents, from the text of `/proc/self/cgroup`.
 fn control_groups(root: &Path, own: &str) -> Vec<ControlGroup> {
     let mut all = Vec::new();
     for line in own.lines() {
@@ -72,7 +72,7 @@ fn control_groups(root: &Path, own: &str) -> Vec<ControlGroup> {
 }
 
 impl ControlGroup {
-    /// The bytes it still allows; file cache that can be dropped counts as free. Nothing without a limit.
+    /// Returns the bytes it still allows; file cache that can be dropped counts as free. Nothing without a limit.
     fn left(&self) -> Option<u64> {
         let (limit, usage, cache) = match self.version {
             ControlGroupVersion::Two => ("memory.max", "memory.current", "inactive_file "),

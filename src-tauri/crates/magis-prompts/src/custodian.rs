@@ -8,7 +8,6 @@ use serde::Serialize;
 /// what the file is about stands in the summary that the message follows.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangeMessage {
-    /// The file.
     pub path: String,
     /// The difference, as unified hunks.
     pub diff: String,
@@ -33,7 +32,6 @@ impl Prompt for ChangeMessage {
 /// P2: a file, or its skeleton, becomes a summary.
 #[derive(Debug, Clone, Serialize)]
 pub struct FileSummary {
-    /// The file.
     pub path: String,
     /// Its text or skeleton.
     pub text: String,
@@ -80,11 +78,8 @@ pub struct RelevanceByCode {
     /// The issue and its hints.
     #[serde(flatten)]
     pub head: Head,
-    /// The file.
     pub path: String,
-    /// Names it defines.
     pub names: Vec<String>,
-    /// Its best-matching functions.
     pub code: String,
 }
 
@@ -94,7 +89,6 @@ pub struct RelevanceByDescription {
     /// The issue and its hints.
     #[serde(flatten)]
     pub head: Head,
-    /// The file.
     pub path: String,
     /// How memory describes it.
     pub description: String,

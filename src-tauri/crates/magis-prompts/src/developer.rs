@@ -11,25 +11,20 @@ use serde::Serialize;
 pub struct Persona {
     /// The name of the role.
     pub name: String,
-    /// Its focus.
     pub focus: String,
-    /// The task's id.
     pub task_id: String,
-    /// The task's file.
     pub path: String,
 }
 
 /// A Developer speaks in the meeting.
 #[derive(Debug, Clone, Serialize)]
 pub struct MeetingTurn {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
     /// All tasks, a line each.
     pub team: String,
     /// What was said so far.
     pub record: String,
-    /// Who speaks.
     #[serde(flatten)]
     pub whose: Persona,
     /// How memory describes the file.
@@ -55,12 +50,10 @@ impl Prompt for MeetingTurn {
 /// P6: a Developer revises its role after the meeting.
 #[derive(Debug, Clone, Serialize)]
 pub struct RevisedRole {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
     /// All tasks, a line each.
     pub team: String,
-    /// The whole meeting.
     pub record: String,
     /// The role so far.
     #[serde(flatten)]
@@ -70,12 +63,9 @@ pub struct RevisedRole {
 /// P8: a Developer designs its QA Engineer.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReviewerRole {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
-    /// The task.
     pub task: String,
-    /// The Developer.
     #[serde(flatten)]
     pub whose: Persona,
 }
@@ -89,9 +79,7 @@ pub struct CodeByName {
     /// The issue; [`Head::unconditional`] for the second asking.
     #[serde(flatten)]
     pub head: Head,
-    /// The file.
     pub path: String,
-    /// The task.
     pub task: String,
     /// What was said against earlier rounds.
     pub objections: Vec<String>,
@@ -116,12 +104,9 @@ impl Prompt for CodeByName {
 /// P9, second half: which lines of what is shown.
 #[derive(Debug, Clone, Serialize)]
 pub struct LinesToChange {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
-    /// The file.
     pub path: String,
-    /// The task.
     pub task: String,
     /// What was said against earlier rounds.
     pub objections: Vec<String>,
@@ -175,13 +160,10 @@ impl Prompt for LinesToChange {
 /// What P10 is asked about.
 #[derive(Debug, Clone, Serialize)]
 pub struct TheChange {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
-    /// The Developer.
     #[serde(flatten)]
     pub whose: Persona,
-    /// The task.
     pub task: String,
     /// What was said against earlier rounds.
     pub objections: Vec<String>,
@@ -197,18 +179,18 @@ pub struct TheChange {
     pub focus_lines: String,
 }
 
-/// P10, first half: the fault, in a sentence or two.
+/// P10, first half: what is wrong, in a sentence or two.
 #[derive(Debug, Clone, Serialize)]
-pub struct Fault {
+pub struct Diagnosis {
     /// What it is about.
     #[serde(flatten)]
     pub change: TheChange,
 }
 
-impl Prompt for Fault {
+impl Prompt for Diagnosis {
     type Reply = String;
     fn template(&self) -> Template {
-        Template::Fault
+        Template::Diagnosis
     }
     fn max_tokens(&self) -> u32 {
         120
@@ -227,8 +209,9 @@ pub struct CodeToWrite {
     /// What it is about.
     #[serde(flatten)]
     pub change: TheChange,
-    /// The fault as just stated.
-    pub fault: String,
+    /// What is wrong, as just stated.
+    #[serde(rename = "fault")]
+    pub diagnosis: String,
     /// The first line of the answer: the definition's own.
     pub begin: String,
     /// Room for the answer, in tokens.
@@ -247,7 +230,7 @@ impl Prompt for CodeToWrite {
     fn stop(&self) -> Vec<String> {
         vec!["\n```".to_owned()]
     }
-    /// The code with the part begun in front of it.
+    /// Returns the code with the part begun in front of it.
     fn read(&self, answer: &str) -> Result<String, ReplyError> {
         Ok(format!("{}{answer}", self.begin))
     }
@@ -256,13 +239,10 @@ impl Prompt for CodeToWrite {
 /// P10 for a file that does not exist yet.
 #[derive(Debug, Clone, Serialize)]
 pub struct NewFile {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
-    /// The Developer.
     #[serde(flatten)]
     pub whose: Persona,
-    /// The task.
     pub task: String,
     /// What was said against earlier rounds.
     pub objections: Vec<String>,

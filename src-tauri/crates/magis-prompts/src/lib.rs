@@ -19,7 +19,8 @@ pub use custodian::{
     ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName, SymbolByName,
 };
 pub use developer::{
-    CodeByName, CodeToWrite, Fault, LinesToChange, MeetingTurn, NewFile, Persona, ReviewerRole, RevisedRole, TheChange,
+    CodeByName, CodeToWrite, Diagnosis, LinesToChange, MeetingTurn, NewFile, Persona, ReviewerRole, RevisedRole,
+    TheChange,
 };
 pub use head::Head;
 pub use manager::{

@@ -10,14 +10,11 @@ use serde_json::{Value, json};
 /// P4: the task in one candidate file.
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskWanted {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
-    /// The file.
     pub path: String,
     /// How memory describes it.
     pub description: String,
-    /// Its best-matching code.
     pub code: String,
     /// The other candidates' paths.
     pub others: Vec<String>,
@@ -25,7 +22,7 @@ pub struct TaskWanted {
     pub insist: bool,
 }
 
-/// What P4 answers.
+/// The answer to P4: a task, or why there is nothing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskAnswer {
     /// Something has to happen.
@@ -36,20 +33,14 @@ pub enum TaskAnswer {
         description: String,
     },
     /// Nothing to do here, and why.
-    Nothing {
-        /// Why.
-        reason: String,
-    },
+    Nothing { reason: String },
 }
 
 /// What happens to the file, as P4 says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskAction {
-    /// It changes.
     Modify,
-    /// It goes.
     Delete,
-    /// It moves.
     Rename(RepoPath),
     /// Another file is written beside it.
     Create(RepoPath),
@@ -115,12 +106,9 @@ impl Prompt for TaskWanted {
 /// P5: the Developer of a task.
 #[derive(Debug, Clone, Serialize)]
 pub struct DeveloperRole {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
-    /// The file.
     pub path: String,
-    /// The task.
     pub task: String,
 }
 role_prompt!(DeveloperRole, DeveloperRole);
@@ -128,7 +116,6 @@ role_prompt!(DeveloperRole, DeveloperRole);
 /// The Manager opens the meeting.
 #[derive(Debug, Clone, Serialize)]
 pub struct MeetingOpening {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
     /// All tasks, a line each.
@@ -154,12 +141,10 @@ impl Prompt for MeetingOpening {
 /// The Manager sums up.
 #[derive(Debug, Clone, Serialize)]
 pub struct MeetingSummary {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
     /// All tasks, a line each.
     pub team: String,
-    /// What was said.
     pub record: String,
 }
 
@@ -179,14 +164,11 @@ impl Prompt for MeetingSummary {
 /// P7: the plan over the tasks.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlanWanted {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
     /// All tasks, a line each.
     pub team: String,
-    /// The whole meeting.
     pub record: String,
-    /// The tasks' ids.
     #[serde(skip)]
     pub tasks: Vec<TaskId>,
 }
@@ -243,7 +225,6 @@ impl Prompt for PlanWanted {
 /// The first line of the commit message.
 #[derive(Debug, Clone, Serialize)]
 pub struct CommitSubject {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
     /// The tasks, a line each.

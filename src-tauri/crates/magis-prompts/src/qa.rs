@@ -6,29 +6,25 @@ use crate::reply::{prose, whole_sentences};
 use crate::{AnswerShape, Prompt, ReplyError, Template};
 use serde::Serialize;
 
-/// What is reviewed.
+/// A change under review, with what the reviewer is told of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReviewedChange {
-    /// The issue.
     #[serde(flatten)]
     pub head: Head,
-    /// The QA Engineer.
     #[serde(flatten)]
     pub whose: Persona,
-    /// The task.
     pub task: String,
     /// What the Developer said was wrong.
-    pub fault: String,
+    #[serde(rename = "fault")]
+    pub diagnosis: String,
     /// The change, as a diff.
     pub diff: String,
-    /// What programs found.
     pub findings: Vec<String>,
 }
 
-/// P11's `review_comment`.
+/// Asks for the comment of P11, `review_comment` in the paper.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReviewComment {
-    /// What is reviewed.
     #[serde(flatten)]
     pub change: ReviewedChange,
 }
@@ -52,7 +48,6 @@ impl Prompt for ReviewComment {
 /// P11's `review_decision`: " approve" or " reject", whichever is likelier after the comment.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReviewDecision {
-    /// What is reviewed.
     #[serde(flatten)]
     pub change: ReviewedChange,
     /// The comment just made.

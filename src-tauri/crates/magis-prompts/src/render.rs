@@ -14,10 +14,10 @@ pub trait Prompt: Serialize {
     /// What the answer means.
     type Reply;
 
-    /// The template.
+    /// Returns the template that the prompt fills in.
     fn template(&self) -> Template;
 
-    /// What the answer has to look like.
+    /// Returns what the answer has to look like.
     fn shape(&self) -> AnswerShape {
         AnswerShape::Text
     }
@@ -25,7 +25,7 @@ pub trait Prompt: Serialize {
     /// At most so many tokens of answer.
     fn max_tokens(&self) -> u32;
 
-    /// Texts at which the answer ends.
+    /// Returns texts at which the answer ends.
     fn stop(&self) -> Vec<String> {
         Vec::new()
     }
@@ -39,7 +39,6 @@ pub trait Prompt: Serialize {
 pub struct Rendered {
     /// The frame, the same for all prompts, so that its computation is shared.
     pub system: String,
-    /// The question.
     pub user: String,
     /// The answer begun for the model.
     pub answer: String,
@@ -81,7 +80,7 @@ fn environment() -> Result<Environment<'static>, String> {
     Ok(environment)
 }
 
-/// The question and the answer begun, split before anything from outside is filled in.
+/// Returns the question and the answer begun, split before anything from outside is filled in.
 fn parts(source: &str) -> (String, String) {
     let body = source.trim_start().strip_prefix("=== user\n").unwrap_or(source);
     let (user, answer) = body.split_once("\n=== answer\n").unwrap_or((body, ""));

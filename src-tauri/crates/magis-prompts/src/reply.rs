@@ -6,7 +6,6 @@ use thiserror::Error;
 /// The shape of an answer. Decisions are constrained; prose and code are not.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerShape {
-    /// Free text.
     Text,
     /// One of the texts given with the prompt, compared by their log-probabilities.
     Scored,
@@ -14,7 +13,6 @@ pub enum AnswerShape {
     LineRanges {
         /// The first line of what was shown.
         first: u32,
-        /// The last.
         last: u32,
         /// How many intervals at the most.
         most: u32,
@@ -26,7 +24,6 @@ pub enum AnswerShape {
 /// Why an answer could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplyError {
-    /// Nothing was said.
     #[error("the answer is empty")]
     Empty,
     /// The answer broke off.

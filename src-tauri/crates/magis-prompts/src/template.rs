@@ -6,7 +6,7 @@ use std::fmt;
 
 macro_rules! templates {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $file:literal, $agent:ident, $stage:ident, $after:expr;)*) => {
-        /// A template file.
+        /// A template file of this crate, each the text of one prompt.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Template {
             $($(#[$doc])* $variant,)*
@@ -16,17 +16,17 @@ macro_rules! templates {
             /// All of them, in the order of the method.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name recorded with each call: the paper's number first.
+            /// Returns the name recorded with each call: the paper's number first.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Who asks it.
+            /// Returns the agent that asks it.
             pub fn agent(self) -> Agent {
                 match self { $(Self::$variant => Agent::$agent,)* }
             }
 
-            /// The stage whose work its calls are.
+            /// Returns the stage whose work its calls are.
             pub fn stage(self) -> Stage {
                 match self { $(Self::$variant => Stage::$stage,)* }
             }
@@ -63,9 +63,7 @@ templates! {
     RelevanceByCode = "P3-code", "p3_code", Custodian, Locate, &[HEAD];
     /// Relevance by yes or no on the description: the paper's own way, kept as an ablation.
     RelevanceByDescription = "P3-description", "p3_description", Custodian, Locate, &[HEAD];
-    /// The file-level task.
     Task = "P4", "p4_task", Manager, Team, &[HEAD];
-    /// The Developer's role.
     DeveloperRole = "P5", "p5_role", Manager, Team, &[HEAD];
     /// The meeting: the Manager opens.
     MeetingOpen = "open", "meeting_open", Manager, Meeting, &[HEAD];
@@ -83,15 +81,11 @@ templates! {
     CodeByName = "P9-symbol", "p9_symbol", Developer, Code, &[HEAD];
     /// Which lines inside it.
     Lines = "P9-lines", "p9_lines", Developer, Code, &[HEAD];
-    /// The fault, in a sentence.
-    Fault = "P10-fault", "p10_fault", Developer, Code, &[HEAD, P10_CHANGE];
-    /// The new code.
+    /// What is wrong, in a sentence.
+    Diagnosis = "P10-fault", "p10_fault", Developer, Code, &[HEAD, P10_CHANGE];
     Code = "P10-code", "p10_code", Developer, Code, &[HEAD, P10_CHANGE];
-    /// A new file.
     NewFile = "P10-create", "p10_create", Developer, Code, &[HEAD];
-    /// The review's comment.
     ReviewComment = "P11-comment", "p11_comment", QaEngineer, Code, &[HEAD, P11_CHANGE];
-    /// The review's decision.
     ReviewDecision = "P11-decision", "p11_decision", QaEngineer, Code, &[HEAD, P11_CHANGE];
     /// The commit message's first line.
     CommitSubject = "commit message", "commit_message", Manager, Merge, &[HEAD];

@@ -44,7 +44,7 @@ fn reviewed() -> ReviewedChange {
         head: head(),
         whose: whose(),
         task: "total() has to include the last day".to_owned(),
-        fault: "The slice leaves out the last day.".to_owned(),
+        diagnosis: "The slice leaves out the last day.".to_owned(),
         diff: "-    return sum(days[:-1])\n+    return sum(days)".to_owned(),
         findings: vec!["the change deletes 30 lines and adds only 1".to_owned()],
     }
@@ -158,11 +158,11 @@ fn every_prompt_is_as_recorded() {
         numbered: "7 def total(days):\n8     return sum(days[:-1])".to_owned(),
         shown: LineSpan::new(7, 8).unwrap(),
     });
-    check(&Fault { change: change() });
+    check(&Diagnosis { change: change() });
     let begin = "def total(".to_owned();
     check(&CodeToWrite {
         change: change(),
-        fault: "The slice leaves out the last day.".to_owned(),
+        diagnosis: "The slice leaves out the last day.".to_owned(),
         begin,
         room: 200,
     });

@@ -14,9 +14,7 @@ pub enum Applied {
     },
     /// A branch was made.
     Branch {
-        /// Its short name.
         name: String,
-        /// Its commit.
         commit: CommitId,
         /// What a commit by hand would have done and this one did not: hooks, signing.
         skipped: Vec<String>,
@@ -26,7 +24,6 @@ pub enum Applied {
 /// A changed file of the work tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppliedFile {
-    /// The file.
     pub path: RepoPath,
     /// What it was; none: it did not exist.
     pub before: Option<FileState>,
@@ -51,7 +48,6 @@ pub struct FileState {
 pub enum FileContent {
     /// UTF-8.
     Text(String),
-    /// Anything else.
     Bytes(Vec<u8>),
 }
 
@@ -60,7 +56,7 @@ impl FileContent {
         String::from_utf8(bytes).map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text)
     }
 
-    /// The bytes.
+    /// Returns the bytes as they stand in the file.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Text(text) => text.as_bytes(),

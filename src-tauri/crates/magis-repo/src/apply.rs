@@ -4,14 +4,14 @@
 
 use crate::ordinary::RuleFiles;
 use crate::place::place;
-use crate::replace::{self, Content, Found, Replacement, WriteMode};
+use crate::replace::{self, Found, NewContent, Replacement, WriteMode};
 use crate::{
     Applied, AppliedFile, Conflict, ConflictReason, FilePatch, FilePatchKind, FileState, Patch, RepoError, Repository,
     Selection, filter,
 };
 use magis_core::RepoPath;
 
-/// Where `patch` does not apply to the work tree; empty if it does. Writes nothing.
+/// Returns where `patch` does not apply to the work tree; empty if it does. Writes nothing.
 pub fn conflicts(repository: &Repository, patch: &Patch) -> Result<Vec<Conflict>, RepoError> {
     plan(repository, patch).map(|plan| plan.conflicts)
 }
@@ -36,7 +36,7 @@ pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Sel
     Ok(applied)
 }
 
-/// The selected part of a patch; not empty.
+/// Returns the selected part of a patch; not empty.
 pub(crate) fn selected(patch: &Patch, selection: &Selection) -> Result<Patch, RepoError> {
     if let Selection::Hunks { numbers } = selection {
         let known = 1..=patch.hunk_count();
@@ -70,7 +70,7 @@ impl Plan {
         });
     }
 
-    /// The file at `path`, which has to be there.
+    /// Returns the file at `path`, which has to be there.
     fn old(&mut self, repository: &Repository, path: &RepoPath) -> Result<Option<FileState>, RepoError> {
         match replace::look(repository.root(), path)? {
             Found::File(state) => return Ok(Some(state)),
@@ -80,7 +80,7 @@ impl Plan {
         Ok(None)
     }
 
-    /// Whether `path` is free for a new file, or will be.
+    /// Returns whether `path` is free for a new file, or will be.
     fn is_free(&mut self, repository: &Repository, path: &RepoPath) -> Result<bool, RepoError> {
         let vacates = |gone: &RepoPath| {
             path.as_str()
@@ -98,7 +98,7 @@ impl Plan {
         Ok(false)
     }
 
-    /// The content of `state` with the hunks of `file`.
+    /// Returns the content of `state` with the hunks of `file`.
     fn edited(&mut self, file: &FilePatch, state: &FileState) -> Option<Vec<u8>> {
         let bytes = state.content.bytes();
         if file.text_hunks().next().is_none() {
@@ -183,7 +183,7 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
                 let Some(bytes) = plan.edited(file, &state) else {
                     continue;
                 };
-                let content = Some(Content {
+                let content = Some(NewContent {
                     bytes,
                     mode: WriteMode::Exactly(state.permissions),
                 });
@@ -203,7 +203,7 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
     Ok(plan)
 }
 
-/// A new file with the line endings that the repository asks for.
+/// Returns a new file with the line endings that the repository asks for.
 fn created(
     repository: &Repository,
     handle: &git2::Repository,
@@ -224,7 +224,7 @@ fn created(
     Ok(Replacement {
         path: file.path.clone(),
         before: None,
-        content: Some(Content {
+        content: Some(NewContent {
             bytes: text.into_bytes(),
             mode,
         }),

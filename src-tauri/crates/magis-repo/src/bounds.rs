@@ -24,7 +24,7 @@ pub(crate) const MAX_BLOB: u64 = 64 << 20;
 /// So many measured trees are kept in mind.
 const KEPT: usize = 4_096;
 
-/// The bytes of an object; an error where it is another kind, is missing or too large.
+/// Returns the bytes of an object; an error where it is another kind, is missing or too large.
 pub(crate) fn read(odb: &Odb<'_>, id: Oid, kind: ObjectType) -> Result<Vec<u8>, RepoError> {
     let limit = match kind {
         ObjectType::Tree => MAX_TREE,
@@ -59,7 +59,6 @@ pub(crate) fn read(odb: &Odb<'_>, id: Oid, kind: ObjectType) -> Result<Vec<u8>, 
 /// What a tree comes to with everything in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Extent {
-    /// Files and folders.
     entries: u64,
     /// Bytes of all their paths.
     path_bytes: u64,

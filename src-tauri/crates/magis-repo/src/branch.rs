@@ -12,9 +12,7 @@ use std::path::Path;
 /// The commit to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchCommit {
-    /// The new branch.
     pub branch: String,
-    /// The commit message.
     pub message: String,
     /// Author and committer; none: from git's configuration.
     pub identity: Option<Committer>,
@@ -23,9 +21,7 @@ pub struct BranchCommit {
 /// Who makes a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Committer {
-    /// The name.
     pub name: String,
-    /// The mail address.
     pub email: String,
 }
 
@@ -122,7 +118,7 @@ fn signature(handle: &git2::Repository, identity: Option<&Committer>) -> Result<
         .map_err(RepoError::git("reading the name for the commit"))
 }
 
-/// The tree of `parent` with the patch, or where that does not apply.
+/// Returns the tree of `parent` with the patch, or where that does not apply.
 fn tree(
     handle: &git2::Repository,
     parent: &git2::Commit<'_>,

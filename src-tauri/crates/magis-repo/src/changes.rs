@@ -82,7 +82,7 @@ pub fn apply_changes(snapshot: &Snapshot, changes: &[(RepoPath, FileChange)]) ->
     Ok((TreeId(result.to_string()), patch))
 }
 
-/// The entry of an ordinary file.
+/// Returns the entry of an ordinary file.
 fn ordinary(snapshot: &Snapshot, path: &RepoPath) -> Result<Entry, RepoError> {
     let entry = snapshot
         .entry(path)?
@@ -104,7 +104,7 @@ fn free(snapshot: &Snapshot, path: &RepoPath, vacated: &BTreeSet<&RepoPath>) -> 
     Ok(())
 }
 
-/// The blob with the edits. Without edits any content will do.
+/// Returns the blob with the edits. Without edits any content will do.
 fn edited(snapshot: &Snapshot, path: &RepoPath, entry: &Entry, edits: &[Edit]) -> Result<Oid, RepoError> {
     if edits.is_empty() {
         snapshot.store().keep(entry.id, ObjectType::Blob)?;

@@ -7,11 +7,9 @@ use std::fmt;
 /// Where a patch does not apply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
-    /// The file.
     pub path: RepoPath,
     /// The line of the file as it is now, from 1.
     pub line: u32,
-    /// Why.
     pub reason: ConflictReason,
 }
 

@@ -14,7 +14,7 @@ pub struct DiffStat {
     pub deleted: u32,
 }
 
-/// The unified hunks between two texts, with `context` lines around; empty if they are equal.
+/// Returns the unified hunks between two texts, with `context` lines around; empty if they are equal.
 pub fn text_diff(old: &str, new: &str, context: u32) -> String {
     let mut options = options(context);
     let text = Patch::from_buffers(old.as_bytes(), None, new.as_bytes(), None, Some(&mut options))
@@ -27,7 +27,7 @@ pub fn text_diff(old: &str, new: &str, context: u32) -> String {
     }
 }
 
-/// How many lines differ.
+/// Returns how many lines differ.
 pub fn diff_stat(old: &str, new: &str) -> DiffStat {
     let mut options = options(0);
     let (_, added, deleted) = Patch::from_buffers(old.as_bytes(), None, new.as_bytes(), None, Some(&mut options))
@@ -39,7 +39,7 @@ pub fn diff_stat(old: &str, new: &str) -> DiffStat {
     }
 }
 
-/// The diff of two trees in git's form, moves shown as such.
+/// Returns the diff of two trees in git's form, moves shown as such.
 pub(crate) fn tree_diff(store: &ObjectStore, old: Oid, new: Oid) -> Result<Vec<u8>, RepoError> {
     let joined = store.joined();
     let compare = || {

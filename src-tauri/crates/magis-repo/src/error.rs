@@ -8,7 +8,6 @@ use thiserror::Error;
 /// Why something could not be done with a repository.
 #[derive(Debug, Error)]
 pub enum RepoError {
-    /// Nothing is there.
     #[error("there is no folder '{}'", .0.display())]
     NoSuchFolder(PathBuf),
     /// The folder lies in no repository.
@@ -37,12 +36,7 @@ pub enum RepoError {
     PartialClone(PathBuf),
     /// Another extension of the repository format.
     #[error("'{}' uses the repository extension '{extension}', which this program does not know", .path.display())]
-    UnsupportedExtension {
-        /// The repository.
-        path: PathBuf,
-        /// The extension.
-        extension: String,
-    },
+    UnsupportedExtension { path: PathBuf, extension: String },
     /// The index is kept in a form libgit2 cannot read.
     #[error("'{}' has a split or sparse index, which this program cannot read", .0.display())]
     UnsupportedIndex(PathBuf),
@@ -51,23 +45,15 @@ pub enum RepoError {
     ObjectMissing {
         /// Blob, tree or commit.
         kind: &'static str,
-        /// Its id.
         id: String,
     },
     /// A file that git or we would open is a pipe, a device or the like, or a link to one.
     #[error("'{}' is {what}, and an ordinary file is expected there", .path.display())]
-    NotOrdinary {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
+    NotOrdinary { path: PathBuf, what: &'static str },
     /// A file that git or we would read as a whole is too large.
     #[error("'{}' has {bytes} bytes, over the limit of {limit}", .path.display())]
     FileTooLarge {
-        /// The file.
         path: PathBuf,
-        /// Its size.
         bytes: u64,
         /// The most that is read.
         limit: u64,
@@ -77,9 +63,7 @@ pub enum RepoError {
     ObjectTooLarge {
         /// Blob, tree or commit.
         kind: &'static str,
-        /// Its id.
         id: String,
-        /// Its size.
         bytes: u64,
         /// The most that is read.
         limit: u64,
@@ -87,11 +71,9 @@ pub enum RepoError {
     /// A tree stands for more than can be listed.
     #[error("the tree {tree} has {} {of}, over the limit of {limit}", number(*.count))]
     TreeTooLarge {
-        /// Its id.
         tree: String,
         /// How much of it there is.
         count: u64,
-        /// What is counted.
         of: &'static str,
         /// The most that is listed.
         limit: u64,
@@ -99,7 +81,6 @@ pub enum RepoError {
     /// The folders of a tree lie too deep in one another.
     #[error("the folders of the tree {tree} lie more than {limit} deep in one another")]
     TreeTooDeep {
-        /// Its id.
         tree: String,
         /// How deep they may lie.
         limit: usize,
@@ -112,7 +93,6 @@ pub enum RepoError {
         /// How deep they may lie.
         limit: usize,
     },
-    /// No such revision.
     #[error("there is no revision '{0}'")]
     RevisionNotFound(String),
     /// A short id that several objects share.
@@ -139,20 +119,10 @@ pub enum RepoError {
     Collision(String),
     /// A file that cannot be edited as text.
     #[error("'{path}' cannot be changed: {reason}")]
-    NotText {
-        /// The file.
-        path: RepoPath,
-        /// Why.
-        reason: SkipReason,
-    },
+    NotText { path: RepoPath, reason: SkipReason },
     /// Edits do not fit the file.
     #[error("the edits of '{path}' do not fit: {source}")]
-    Edits {
-        /// The file.
-        path: RepoPath,
-        /// Why.
-        source: ChangeError,
-    },
+    Edits { path: RepoPath, source: ChangeError },
 
     /// The patch of a change would hold bytes that are no text.
     #[error("the patch would not be UTF-8 text")]
@@ -192,12 +162,7 @@ pub enum RepoError {
     Signing(String),
     /// A hook refused the commit.
     #[error("the hook '{hook}' refused the commit: {output}")]
-    HookRefused {
-        /// Which.
-        hook: &'static str,
-        /// What it printed.
-        output: String,
-    },
+    HookRefused { hook: &'static str, output: String },
     /// What was applied has changed since.
     #[error("it cannot be undone: {}", .0.join(", "))]
     ChangedSince(Vec<String>),
@@ -205,9 +170,7 @@ pub enum RepoError {
     /// A file could not be read or written.
     #[error("{attempt} '{}' failed: {source}", .path.display())]
     Io {
-        /// What was attempted.
         attempt: &'static str,
-        /// With which file.
         path: PathBuf,
         /// What the operating system says.
         source: std::io::Error,
@@ -215,7 +178,6 @@ pub enum RepoError {
     /// A file could not be written, and what was written before could not all be taken back.
     #[error("{cause}; these files could not be brought back: {}", .left.join(", "))]
     HalfDone {
-        /// Why it stopped.
         cause: String,
         /// The files that stay changed.
         left: Vec<String>,
@@ -223,7 +185,6 @@ pub enum RepoError {
     /// Anything else libgit2 says.
     #[error("{attempt} failed: {source}")]
     Git {
-        /// What was attempted.
         attempt: &'static str,
         /// What libgit2 says.
         source: git2::Error,
@@ -241,7 +202,6 @@ pub enum ReadError {
     Skipped {
         /// The file, or the id of the blob.
         path: String,
-        /// Why.
         reason: SkipReason,
     },
     /// The repository itself fails.
@@ -250,7 +210,7 @@ pub enum ReadError {
 }
 
 impl RepoError {
-    /// A stable word for programs.
+    /// Returns a stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSuchFolder(_) => "no_such_folder",
@@ -301,7 +261,7 @@ impl RepoError {
         }
     }
 
-    /// What a person can do about it, in a sentence.
+    /// Returns what a person can do about it, in a sentence.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::NoSuchFolder(_) => "Check the path, or connect the drive it lies on.",
@@ -382,7 +342,7 @@ impl RepoError {
     }
 }
 
-/// A number, or that none is large enough.
+/// Returns a number, or that none is large enough.
 fn number(count: u64) -> String {
     match count {
         u64::MAX => "countless".to_owned(),
@@ -390,7 +350,7 @@ fn number(count: u64) -> String {
     }
 }
 
-/// The first conflict in words, and how many more there are.
+/// Returns the first conflict in words, and how many more there are.
 fn first(conflicts: &[Conflict]) -> String {
     match conflicts {
         [] => String::new(),

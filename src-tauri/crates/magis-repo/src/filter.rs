@@ -4,7 +4,7 @@ use git2::{AttrCheckFlags, AttrValue, Repository};
 use magis_core::RepoPath;
 use std::path::Path;
 
-/// The filter a file has to pass that libgit2 cannot run, in words.
+/// Returns the filter a file has to pass that libgit2 cannot run, in words.
 pub(crate) fn foreign(handle: &Repository, path: &Path) -> Option<String> {
     match attribute(handle, path, "filter") {
         Attribute::Named(filter) => return Some(format!("the filter '{filter}'")),
@@ -16,7 +16,8 @@ pub(crate) fn foreign(handle: &Repository, path: &Path) -> Option<String> {
     }
 }
 
-/// Whether git would write a new text file at `path` with `\r\n` (gitattributes: text, eol; core.autocrlf, core.eol).
+/// Returns whether git would write a new text file at `path` with `\r\n` (gitattributes: text, eol; core.autocrlf,
+/// core.eol).
 pub(crate) fn writes_crlf(handle: &Repository, path: &RepoPath) -> bool {
     let path = Path::new(path.as_str());
     let config = handle.config().ok();

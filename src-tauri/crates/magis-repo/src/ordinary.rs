@@ -33,7 +33,7 @@ pub(crate) fn open(path: &Path) -> Result<File, RepoError> {
     }
 }
 
-/// All of a file of the work tree, if it has no more than `most` bytes.
+/// Returns all of a file of the work tree, if it has no more than `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, RepoError> {
     let mut bytes = Vec::new();
     let mut file = open(path)?.take(most + 1);
@@ -45,7 +45,7 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, RepoError> {
     Ok(bytes)
 }
 
-/// Whether the system does not let us read an ordinary file that is there.
+/// Returns whether the system does not let us read an ordinary file that is there.
 pub(crate) fn is_closed(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
         && opened(path, Links::Refused).is_err_and(|error| error.kind() != ErrorKind::NotFound)
@@ -76,8 +76,8 @@ pub(crate) fn configured(handle: &git2::Repository) -> Result<(), RepoError> {
     Ok(())
 }
 
-/// Where git keeps what belongs to the work tree that `.git`, a folder or a file that names one, lies in; and what all work
-/// trees share.
+/// Returns where git keeps what belongs to the work tree that `.git`, a folder or a file that names one, lies in; and
+/// what all work trees share.
 pub(crate) fn folders_of(dot_git: &Path) -> Result<(PathBuf, PathBuf), RepoError> {
     let metadata = fs::metadata(dot_git).map_err(RepoError::io("opening", dot_git))?;
     let git_dir = if metadata.is_dir() {
@@ -197,7 +197,7 @@ enum Links {
     Refused,
 }
 
-/// The text of one of git's own small files.
+/// Returns the text of one of git's own small files.
 fn small_text(path: &Path) -> Result<String, RepoError> {
     check(path, TEXT)?;
     let mut text = Vec::new();
@@ -227,7 +227,7 @@ fn opened(path: &Path, links: Links) -> io::Result<File> {
     options.open(path)
 }
 
-/// What it is, where it is neither a file nor a folder.
+/// Returns what it is, where it is neither a file nor a folder.
 fn odd(metadata: &fs::Metadata) -> Option<&'static str> {
     if metadata.is_file() || metadata.is_dir() {
         return None;

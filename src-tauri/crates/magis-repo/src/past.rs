@@ -24,9 +24,10 @@ pub struct Walked {
 }
 
 impl Snapshot {
-    /// The last `most` commits before and with the base, merges left out. Those that `known` says yes to are named and
-    /// not read. A shallow clone has as many as it has; none are found where the repository is gone. `progress` is told how
-    /// many were read and may break it off; it is asked for each commit, also for one that is not read.
+    /// Returns the last `most` commits before and with the base, merges left out. Those that `known` says yes to are
+    /// named and not read. A shallow clone has as many as it has; none are found where the repository is gone.
+    /// `progress` is told how many were read and may break it off; it is asked for each commit, also for one that is
+    /// not read.
     pub fn past(
         &self,
         most: usize,

@@ -41,17 +41,10 @@ pub struct FilePatch {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FilePatchKind {
-    /// Its content changes.
     Modify,
-    /// It is new.
     Create,
-    /// It goes.
     Delete,
-    /// It moves.
-    Rename {
-        /// From here.
-        from: RepoPath,
-    },
+    Rename { from: RepoPath },
 }
 
 /// The number of a hunk, from 1 over the whole patch.
@@ -62,7 +55,6 @@ pub struct HunkNumber(pub u32);
 /// A run of changed lines with those around.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hunk {
-    /// Its number.
     pub number: HunkNumber,
     /// The first line in the old file, from 1; 0 if it has none there.
     pub old_start: u32,
@@ -82,13 +74,8 @@ pub struct Hunk {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Selection {
-    /// All.
     All,
-    /// These.
-    Hunks {
-        /// Their numbers.
-        numbers: BTreeSet<HunkNumber>,
-    },
+    Hunks { numbers: BTreeSet<HunkNumber> },
 }
 
 /// Why a text is no patch.
@@ -107,13 +94,13 @@ impl Patch {
         parse::patch(text)
     }
 
-    /// How many hunks there are.
+    /// Returns how many hunks there are.
     pub fn hunk_count(&self) -> u32 {
         self.files.iter().map(|file| file.hunks.len() as u32).sum()
     }
 
-    /// The patch with the selected hunks alone, which keep their numbers. A file with none of its hunks selected is
-    /// left out; a move happens with any of its hunks.
+    /// Returns the patch with the selected hunks alone, which keep their numbers. A file with none of its hunks
+    /// selected is left out; a move happens with any of its hunks.
     #[must_use]
     pub fn select(&self, selection: &Selection) -> Self {
         let numbers = match selection {
@@ -148,7 +135,7 @@ impl Patch {
 }
 
 impl FilePatch {
-    /// The path before.
+    /// Returns the path that the file had before the patch.
     pub fn old_path(&self) -> &RepoPath {
         match &self.kind {
             FilePatchKind::Rename { from } => from,
@@ -156,22 +143,22 @@ impl FilePatch {
         }
     }
 
-    /// The hunks that have lines.
+    /// Returns the hunks that have lines.
     pub(crate) fn text_hunks(&self) -> impl Iterator<Item = &Hunk> {
         self.hunks.iter().filter(|hunk| !hunk.lines.is_empty())
     }
 
-    /// Whether the file is binary, so that its hunk shows nothing.
+    /// Returns whether the file is binary, so that its hunk shows nothing.
     pub fn is_binary(&self) -> bool {
         !self.binary.is_empty()
     }
 
-    /// Whether the blob before was `id`; the patch may have the beginning of it only.
+    /// Returns whether the blob before was `id`; the patch may have the beginning of it only.
     pub(crate) fn was(&self, id: &str) -> bool {
         !self.old_blob.is_empty() && id.starts_with(&self.old_blob)
     }
 
-    /// Whether a new file is a program.
+    /// Returns whether a new file is a program.
     pub(crate) fn is_program(&self) -> bool {
         self.header.iter().any(|line| line == "new file mode 100755")
     }

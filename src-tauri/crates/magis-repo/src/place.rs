@@ -10,9 +10,9 @@
 use crate::Hunk;
 use std::borrow::Cow;
 
-/// The text with `hunks`, in order, or the line (from 1) at which one does not fit.
+/// Returns the text with `hunks`, in order, or the line (from 1) at which one does not fit.
 pub(crate) fn place<'h>(text: &str, hunks: impl IntoIterator<Item = &'h Hunk>) -> Result<String, u32> {
-    let pieces: Vec<Piece<'_>> = hunks.into_iter().map(Piece::of).collect();
+    let pieces: Vec<HunkToPlace<'_>> = hunks.into_iter().map(HunkToPlace::of).collect();
     let mut image: Vec<Line<'_>> = text.split_inclusive('\n').map(Line::of_text).collect();
     let ends = LineEnds::of(text, image.len(), &pieces);
     let (mut moved, mut grown) = (0_isize, 0_isize);
@@ -39,9 +39,9 @@ pub(crate) fn place<'h>(text: &str, hunks: impl IntoIterator<Item = &'h Hunk>) -
     Ok(image.iter().map(|line| line.text.as_ref()).collect())
 }
 
-/// Where `piece` belongs in `image`, from 0, when the one before had moved by `moved` lines; else the line at which it does
-/// not fit.
-fn find(image: &[Line<'_>], piece: &Piece<'_>, moved: isize, ends: LineEnds) -> Result<usize, usize> {
+/// Returns where `piece` belongs in `image`, from 0, when the one before had moved by `moved` lines; else the line at
+/// which it does not fit.
+fn find(image: &[Line<'_>], piece: &HunkToPlace<'_>, moved: isize, ends: LineEnds) -> Result<usize, usize> {
     let old: Vec<&str> = piece.old().collect();
     let last = image.len().checked_sub(old.len());
     let fits = |at: &usize| {
@@ -105,7 +105,7 @@ impl<'t> Line<'t> {
 }
 
 /// A hunk, ready to be placed.
-struct Piece<'h> {
+struct HunkToPlace<'h> {
     lines: Vec<(Sign, Cow<'h, str>)>,
     /// Where it stands in the new text when nothing has moved, from 0.
     start: usize,
@@ -120,7 +120,7 @@ enum Sign {
     Comes,
 }
 
-impl<'h> Piece<'h> {
+impl<'h> HunkToPlace<'h> {
     fn of(hunk: &'h Hunk) -> Self {
         let mut lines = Vec::new();
         for (index, line) in hunk.lines.iter().enumerate() {
@@ -147,7 +147,7 @@ impl<'h> Piece<'h> {
         }
     }
 
-    /// The lines that have to stand where it goes.
+    /// Returns the lines that have to stand where it goes.
     fn old(&self) -> impl Iterator<Item = &str> {
         let old = self.lines.iter().filter(|(sign, _)| *sign != Sign::Comes);
         old.map(|(_, line)| line.as_ref())
@@ -163,7 +163,7 @@ enum LineEnds {
 }
 
 impl LineEnds {
-    fn of(text: &str, lines: usize, pieces: &[Piece<'_>]) -> Self {
+    fn of(text: &str, lines: usize, pieces: &[HunkToPlace<'_>]) -> Self {
         let mut of_hunks = pieces.iter().flat_map(|piece| &piece.lines);
         if text.matches("\r\n").count() * 2 > lines && !of_hunks.any(|(_, line)| line.ends_with("\r\n")) {
             Self::Converted

@@ -29,7 +29,7 @@ impl Hook {
     }
 }
 
-/// Whether the program can be started.
+/// Returns whether the program can be started.
 pub(crate) fn is_installed() -> bool {
     let mut version = Command::new("git");
     version
@@ -40,7 +40,7 @@ pub(crate) fn is_installed() -> bool {
     version.status().is_ok_and(|status| status.success())
 }
 
-/// Whether the repository has this hook.
+/// Returns whether the repository has this hook.
 pub(crate) fn has_hook(repository: &Repository, handle: &git2::Repository, hook: Hook) -> bool {
     let configured = handle
         .config()
@@ -53,7 +53,7 @@ pub(crate) fn has_hook(repository: &Repository, handle: &git2::Repository, hook:
     is_executable(&folder.join(hook.name()))
 }
 
-/// The message as the `commit-msg` hook leaves it, cleaned as git does.
+/// Returns the message as the `commit-msg` hook leaves it, cleaned as git does.
 pub(crate) fn message(
     repository: &Repository,
     handle: &git2::Repository,

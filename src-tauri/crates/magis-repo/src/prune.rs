@@ -56,7 +56,7 @@ pub fn remove_store(folder: &Path) -> Result<Pruning, RepoError> {
     Ok(Pruning::Done)
 }
 
-/// Everything below these commits and trees, as far as it is here or in the repository.
+/// Returns everything below these commits and trees, as far as it is here or in the repository.
 fn reachable(store: &ObjectStore, mut open: Vec<Oid>) -> HashSet<Oid> {
     let mut found: HashSet<Oid> = HashSet::new();
     while let Some(id) = open.pop() {
@@ -85,7 +85,7 @@ fn reachable(store: &ObjectStore, mut open: Vec<Oid>) -> HashSet<Oid> {
     found
 }
 
-/// The files of a folder and of those in it. Nothing but folders of objects lies there, one deep.
+/// Returns the files of a folder and of those in it. Nothing but folders of objects lies there, one deep.
 fn files_below(objects: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut open = vec![objects.to_owned()];
@@ -102,7 +102,7 @@ fn files_below(objects: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The id of a loose object; none for what is not one: the remains of a writing that was killed.
+/// Returns the id of a loose object; none for what is not one: the remains of a writing that was killed.
 fn id_of(objects: &Path, file: &Path) -> Option<Oid> {
     let place = file.strip_prefix(objects).ok()?.to_str()?.replace(['/', '\\'], "");
     Oid::from_str(&place).ok().filter(|_| place.len() == 40)

@@ -17,11 +17,11 @@ pub(crate) struct Replacement {
     /// What it is now; none: nothing stands there.
     pub before: Option<FileState>,
     /// What it becomes; none: it goes.
-    pub content: Option<Content>,
+    pub content: Option<NewContent>,
 }
 
 /// New content of a file.
-pub(crate) struct Content {
+pub(crate) struct NewContent {
     pub bytes: Vec<u8>,
     pub mode: WriteMode,
 }
@@ -46,19 +46,19 @@ pub(crate) enum Found {
 }
 
 impl Replacement {
-    /// A file whose bytes change and whose permissions stay.
+    /// Returns a file whose bytes change and whose permissions stay.
     pub fn changed(path: &RepoPath, before: FileState, bytes: Vec<u8>) -> Self {
         let mode = WriteMode::Exactly(before.permissions);
         Self {
             path: path.clone(),
             before: Some(before),
-            content: Some(Content { bytes, mode }),
+            content: Some(NewContent { bytes, mode }),
         }
     }
 
-    /// The other way round.
+    /// Returns the other way round.
     fn inverse(&self) -> Self {
-        let state = |content: &Content| FileState::new(content.bytes.clone(), None);
+        let state = |content: &NewContent| FileState::new(content.bytes.clone(), None);
         Self {
             path: self.path.clone(),
             before: self.content.as_ref().map(state),
@@ -76,23 +76,23 @@ impl FileState {
         }
     }
 
-    /// The content that brings it back.
-    pub(crate) fn restored(&self) -> Content {
-        Content {
+    /// Returns the content that brings it back.
+    pub(crate) fn restored(&self) -> NewContent {
+        NewContent {
             bytes: self.content.bytes().to_vec(),
             mode: WriteMode::Exactly(self.permissions),
         }
     }
 }
 
-/// The id a git blob of these bytes has.
+/// Returns the id a git blob of these bytes has.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     Oid::hash_object(ObjectType::Blob, bytes)
         .expect("SHA-1 of bytes in memory needs nothing that can fail")
         .to_string()
 }
 
-/// What stands at `path` below `root`.
+/// Returns what stands at `path` below `root`.
 pub(crate) fn look(root: &Path, path: &RepoPath) -> Result<Found, RepoError> {
     let mut place = root.to_owned();
     let mut parts = path.as_str().split('/').peekable();
@@ -160,7 +160,7 @@ fn take_back(root: &Path, replacement: &Replacement) -> Result<(), RepoError> {
 }
 
 /// Writes new content beside its target: into the nearest folder that is there.
-fn prepare(root: &Path, path: &RepoPath, content: &Content) -> Result<NamedTempFile, RepoError> {
+fn prepare(root: &Path, path: &RepoPath, content: &NewContent) -> Result<NamedTempFile, RepoError> {
     let target = root.join(path.as_str());
     let folder = target
         .ancestors()
@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn created(at: &str) -> Replacement {
-        let content = Some(Content {
+        let content = Some(NewContent {
             bytes: b"new\n".to_vec(),
             mode: WriteMode::NewFile,
         });

@@ -40,12 +40,13 @@ impl Repository {
         })
     }
 
-    /// The root of the work tree.
+    /// Returns the root of the work tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The short names of the local branches, in the order of the alphabet. Names that are not UTF-8 are left out.
+    /// Returns the short names of the local branches, in the order of the alphabet. Names that are not UTF-8 are left
+    /// out.
     pub fn branches(&self) -> Result<Vec<String>, RepoError> {
         let handle = self.handle()?;
         let branches = handle
@@ -57,7 +58,7 @@ impl Repository {
         Ok(names)
     }
 
-    /// Whether the repository has this commit with this tree.
+    /// Returns whether the repository has this commit with this tree.
     pub fn has(&self, base: &magis_core::Base) -> Result<bool, RepoError> {
         let handle = self.handle()?;
         let Ok(id) = git2::Oid::from_str(&base.commit.0) else {
@@ -68,7 +69,7 @@ impl Repository {
             .is_ok_and(|commit| commit.tree_id().to_string() == base.tree.0))
     }
 
-    /// How many commits HEAD has beyond this one; none where HEAD does not go on from it, or it is not here.
+    /// Returns how many commits HEAD has beyond this one; none where HEAD does not go on from it, or it is not here.
     pub fn commits_since(&self, commit: &magis_core::CommitId) -> Result<Option<u32>, RepoError> {
         let handle = self.handle()?;
         let head = self.head_commit(&handle)?.id();
@@ -84,12 +85,12 @@ impl Repository {
         Ok((missing == 0).then_some(beyond as u32))
     }
 
-    /// The folder with what belongs to this work tree: `HEAD`, the index.
+    /// Returns the folder with what belongs to this work tree: `HEAD`, the index.
     pub fn git_dir(&self) -> &Path {
         &self.git_dir
     }
 
-    /// The folder with what all work trees share: objects, branches, configuration.
+    /// Returns the folder with what all work trees share: objects, branches, configuration.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
     }
@@ -114,7 +115,7 @@ impl Repository {
         }
     }
 
-    /// The commit at `HEAD`.
+    /// Returns the commit at `HEAD`.
     pub(crate) fn head_commit<'r>(&self, handle: &'r git2::Repository) -> Result<git2::Commit<'r>, RepoError> {
         let head = handle.head().map_err(|source| match source.code() {
             ErrorCode::UnbornBranch | ErrorCode::NotFound => RepoError::NoCommit(self.root.clone()),

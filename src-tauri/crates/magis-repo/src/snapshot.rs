@@ -14,7 +14,6 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BaseChoice {
-    /// The last commit.
     Head,
     /// The last commit with all uncommitted work: changed files, and new ones that are not ignored.
     HeadWithUncommitted,
@@ -42,11 +41,8 @@ const LOOK: usize = 256;
 /// A file of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Its path.
     pub path: RepoPath,
-    /// Its blob.
     pub blob: BlobId,
-    /// Its mode.
     pub mode: FileMode,
     /// Its size in bytes.
     pub bytes: u64,
@@ -105,24 +101,24 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Which tree it is.
+    /// Returns which tree it is.
     pub fn base(&self) -> &Base {
         &self.base
     }
 
-    /// What a person should know about how it was taken, a sentence each.
+    /// Returns what a person should know about how it was taken, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The store it reads from.
+    /// Returns the store it reads from.
     pub fn store(&self) -> &ObjectStore {
         &self.store
     }
 
-    /// All ordinary files up to [`MAX_FILE_BYTES`] in the order of their paths, and what is left out, with the reason.
-    /// Contents are not looked at: a binary file is found out when it is read. A folder whose tree is missing is left
-    /// out as a whole.
+    /// Returns all ordinary files up to [`MAX_FILE_BYTES`] in the order of their paths, and what is left out, with the
+    /// reason. Contents are not looked at: a binary file is found out when it is read. A folder whose tree is missing
+    /// is left out as a whole.
     pub fn files(&self) -> Result<Listed, RepoError> {
         let listed = self.files_while(&mut |_| ControlFlow::Continue(()))?;
         Ok(listed.unwrap_or_default())
@@ -164,7 +160,7 @@ impl Snapshot {
         Ok(Some((files, skipped)))
     }
 
-    /// The text of a file. It is copied into the store, with the trees on the way.
+    /// Returns the text of a file. It is copied into the store, with the trees on the way.
     pub fn read(&self, path: &RepoPath) -> Result<SourceText, ReadError> {
         let entry = self.entry(path)?.ok_or_else(|| ReadError::NoSuchFile(path.clone()))?;
         let skipped = |reason| ReadError::Skipped {
@@ -177,24 +173,24 @@ impl Snapshot {
         self.kept_text(entry.id, path.as_str())
     }
 
-    /// The blob of a file.
+    /// Returns the blob of a file.
     pub fn blob(&self, path: &RepoPath) -> Result<BlobId, ReadError> {
         let entry = self.entry(path)?.ok_or_else(|| ReadError::NoSuchFile(path.clone()))?;
         Ok(BlobId(entry.id.to_string()))
     }
 
-    /// The text of a blob, which need not be in the tree (an older version, say). It is copied into the store.
+    /// Returns the text of a blob, which need not be in the tree (an older version, say). It is copied into the store.
     pub fn read_blob(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
         self.kept_text(blob_id(blob)?, &blob.0)
     }
 
-    /// The text of a blob of an ordinary file, without copying it into the store: for passes over all files, an index
-    /// say. What a run shows to an agent is read with [`Self::read`], so that it can be opened again later.
+    /// Returns the text of a blob of an ordinary file, without copying it into the store: for passes over all files, an
+    /// index say. What a run shows to an agent is read with [`Self::read`], so that it can be opened again later.
     pub fn scan(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
         self.text(blob_id(blob)?, &blob.0)
     }
 
-    /// The root tree.
+    /// Returns the object id of the root tree.
     pub(crate) fn tree(&self) -> Result<Oid, RepoError> {
         let id = &self.base.tree.0;
         Oid::from_str(id).map_err(|_| RepoError::ObjectMissing {
@@ -203,7 +199,7 @@ impl Snapshot {
         })
     }
 
-    /// What the tree has at `path`, unless that is a folder.
+    /// Returns what the tree has at `path`, unless that is a folder.
     pub(crate) fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, RepoError> {
         Ok(tree::find(&self.store, self.tree()?, path.as_str())?.filter(|entry| entry.mode != tree_entry::TREE))
     }
@@ -226,14 +222,14 @@ impl Snapshot {
         SourceText::from_bytes(self.store.read(id, ObjectType::Blob)?).map_err(skipped)
     }
 
-    /// The text of a blob, which is copied into the store.
+    /// Returns the text of a blob, which is copied into the store.
     fn kept_text(&self, id: Oid, name: &str) -> Result<SourceText, ReadError> {
         let text = self.text(id, name)?;
         self.store.keep(id, ObjectType::Blob)?;
         Ok(text)
     }
 
-    /// The entry as a file, or why it is left out.
+    /// Returns the entry as a file, or why it is left out.
     fn file(&self, entry: &Entry, path: &[u8]) -> Result<Result<FileEntry, SkipReason>, RepoError> {
         if let Some(reason) = special(entry) {
             return Ok(Err(reason));
@@ -277,7 +273,7 @@ fn blob_id(blob: &BlobId) -> Result<Oid, RepoError> {
     Oid::from_str(&blob.0).map_err(|_| RepoError::ObjectMissing { kind: "blob", id: id() })
 }
 
-/// Why an entry is no ordinary file.
+/// Returns why an entry is no ordinary file.
 pub(crate) fn special(entry: &Entry) -> Option<SkipReason> {
     match entry.mode {
         tree_entry::LINK => Some(SkipReason::Symlink),

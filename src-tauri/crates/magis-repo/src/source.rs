@@ -29,7 +29,6 @@ pub enum LineEnding {
     Lf,
     /// `\r\n`.
     CrLf,
-    /// Both.
     Mixed,
 }
 

@@ -11,7 +11,8 @@ const SKIP_WORKTREE: u16 = 1 << 14;
 /// So deep libgit2 goes into a work tree.
 const MAX_DEPTH: usize = 100;
 
-/// What of the working tree differs from the index, files that are not tracked among it. The index is not refreshed.
+/// Returns what of the working tree differs from the index, files that are not tracked among it. The index is not
+/// refreshed.
 pub(crate) fn compare<'r>(
     repository: &Repository,
     handle: &'r git2::Repository,
@@ -46,7 +47,7 @@ pub(crate) fn error(repository: &Repository, attempt: &'static str) -> impl FnOn
     }
 }
 
-/// The path that a difference is about.
+/// Returns the path that a difference is about.
 pub(crate) fn path_of<'d>(delta: &DiffDelta<'d>) -> Option<&'d [u8]> {
     let file = if delta.status() == Delta::Deleted {
         delta.old_file()
@@ -56,12 +57,12 @@ pub(crate) fn path_of<'d>(delta: &DiffDelta<'d>) -> Option<&'d [u8]> {
     file.path_bytes().or_else(|| delta.old_file().path_bytes())
 }
 
-/// The index entry of `path`; in a conflict, our side's.
+/// Returns the index entry of `path`; in a conflict, our side's.
 pub(crate) fn entry(index: &Index, path: &Path) -> Option<IndexEntry> {
     index.get_path(path, 0).or_else(|| index.get_path(path, 2))
 }
 
-/// Whether a sparse checkout leaves the file out.
+/// Returns whether a sparse checkout leaves the file out.
 pub(crate) fn is_left_out(entry: &IndexEntry) -> bool {
     entry.flags_extended & SKIP_WORKTREE != 0
 }

@@ -47,20 +47,12 @@ pub struct RepositoryState {
     pub notes: Vec<String>,
 }
 
-/// Where `HEAD` points.
+/// Where `HEAD` points: to a branch, to a commit, or to a branch without a commit yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum HeadState {
-    /// At a branch.
-    Branch {
-        /// Its short name.
-        name: String,
-    },
-    /// At a commit.
-    Detached {
-        /// Which.
-        commit: CommitId,
-    },
+    Branch { name: String },
+    Detached { commit: CommitId },
 }
 
 /// How many files differ from `HEAD`.
@@ -72,7 +64,6 @@ pub struct Cleanliness {
     pub changed: u32,
     /// Not tracked and not ignored.
     pub untracked: u32,
-    /// With unresolved conflicts.
     pub conflicted: u32,
 }
 
@@ -108,7 +99,7 @@ impl fmt::Display for Operation {
 }
 
 impl Cleanliness {
-    /// Whether nothing differs.
+    /// Returns whether nothing differs from `HEAD`.
     pub fn is_clean(self) -> bool {
         self == Self::default()
     }
@@ -118,7 +109,7 @@ impl Cleanliness {
 const ATTRIBUTES: u64 = 1 << 20;
 
 impl Repository {
-    /// What state it is in.
+    /// Returns what state it is in.
     pub fn state(&self) -> Result<RepositoryState, RepoError> {
         read(self)
     }
@@ -157,7 +148,7 @@ fn read(repository: &Repository) -> Result<RepositoryState, RepoError> {
     Ok(state)
 }
 
-/// Whether objects are promised by a remote instead of being there.
+/// Returns whether objects are promised by a remote instead of being there.
 pub(crate) fn is_partial(handle: &git2::Repository) -> bool {
     let promised = |config: git2::Config| {
         let mut entries = config.entries(Some("remote\\..*\\.promisor")).ok()?;
@@ -233,7 +224,7 @@ fn operation(handle: &git2::Repository) -> Option<Operation> {
     }
 }
 
-/// The paths of the submodules that the index has.
+/// Returns the paths of the submodules that the index has.
 fn submodules(repository: &Repository, handle: &git2::Repository) -> Result<Vec<String>, RepoError> {
     let index = handle.index().map_err(repository.index_error("reading the index"))?;
     let links = index.iter().filter(|entry| entry.mode == 0o160_000);

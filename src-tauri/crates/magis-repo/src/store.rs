@@ -18,7 +18,7 @@ const SOURCE: &str = "magis-source";
 const PARTS: [&str; 4] = ["config", "objects", "refs", KNOWN_BY];
 const KNOWN_BY: &str = "HEAD";
 
-/// The id that git gives to a file of this text, without a database.
+/// Returns the id that git gives to a file of this text, without a database.
 pub fn blob_of(text: &str) -> BlobId {
     let id =
         Oid::hash_object(ObjectType::Blob, text.as_bytes()).expect("SHA-1 of bytes in memory can always be computed");
@@ -101,12 +101,12 @@ impl ObjectStore {
         self.databases.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All objects, for reading.
+    /// Returns all objects, for reading.
     pub(crate) fn joined(&self) -> MutexGuard<'_, git2::Repository> {
         self.databases.joined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An object's bytes; an error where there are too many.
+    /// Returns an object's bytes; an error where there are too many.
     pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, RepoError> {
         let joined = self.joined();
         let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
@@ -120,7 +120,7 @@ impl ObjectStore {
         bounds::measure(&odb, tree)
     }
 
-    /// The size of a blob; none if it is missing.
+    /// Returns the size of a blob; none if it is missing.
     pub(crate) fn blob_size(&self, id: Oid) -> Result<Option<u64>, RepoError> {
         let joined = self.joined();
         let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
@@ -134,7 +134,7 @@ impl ObjectStore {
         }
     }
 
-    /// Whether this version of a file is here, in the repository or in our own database.
+    /// Returns whether this version of a file is here, in the repository or in our own database.
     pub fn has_blob(&self, blob: &BlobId) -> Result<bool, RepoError> {
         match Oid::from_str(&blob.0) {
             Ok(id) => Ok(self.blob_size(id)?.is_some()),
@@ -173,8 +173,9 @@ impl ObjectStore {
     }
 }
 
-/// A bare repository that only its owner can read. It is made apart and moved to its place part by part, the part that it
-/// is known by last: whoever is killed over it, or is not alone in making it, leaves what the next one completes.
+/// Returns a bare repository that only its owner can read. It is made apart and moved to its place part by part, the
+/// part that it is known by last: whoever is killed over it, or is not alone in making it, leaves what the next one
+/// completes.
 fn create(folder: &Path) -> Result<(), RepoError> {
     private::create_folder(folder).map_err(RepoError::io("creating", folder))?;
     private::restrict(folder, private::FOLDER).map_err(RepoError::io("setting the permissions of", folder))?;

@@ -16,12 +16,12 @@ pub(crate) enum Slot {
     Holds { mode: u32, id: Oid },
 }
 
-/// The entries of the tree `id`, in git's order.
+/// Returns the entries of the tree `id`, in git's order.
 pub(crate) fn entries(store: &ObjectStore, id: Oid) -> Result<Vec<Entry>, RepoError> {
     parsed(id, &store.read(id, ObjectType::Tree)?)
 }
 
-/// The entry at `path`. The trees on the way are copied into the store.
+/// Returns the entry at `path`. The trees on the way are copied into the store.
 pub(crate) fn find(store: &ObjectStore, root: Oid, path: &str) -> Result<Option<Entry>, RepoError> {
     let mut tree = root;
     let mut parts = path.split('/').peekable();
@@ -44,9 +44,9 @@ pub(crate) fn find(store: &ObjectStore, root: Oid, path: &str) -> Result<Option<
     Ok(None)
 }
 
-/// The first `most` paths, in their order, of files that the tree `new` has otherwise than `old`; submodules left out.
-/// Folders whose ids are the same are not looked into. What a tree made to fill the machine has beyond the bounds is not
-/// looked at either.
+/// Returns the first `most` paths, in their order, of files that the tree `new` has otherwise than `old`; submodules
+/// left out. Folders whose ids are the same are not looked into. What a tree made to fill the machine has beyond the
+/// bounds is not looked at either.
 pub(crate) fn changed(
     entries: impl Fn(Oid) -> Result<Vec<Entry>, RepoError>,
     old: Option<Oid>,
@@ -110,7 +110,7 @@ struct Pair {
 /// So many folders are compared at the most, and so many paths wait for it.
 const MOST_LOOKED: usize = 100_000;
 
-/// The tree `root` with `changes`, written into the store.
+/// Returns the tree `root` with `changes`, written into the store.
 pub(crate) fn edit(store: &ObjectStore, root: Oid, changes: &BTreeMap<Vec<u8>, Slot>) -> Result<Oid, RepoError> {
     // The folders that change. A path sorts before those that go on from it: the outer ones come first.
     let mut folders: BTreeMap<Vec<u8>, Folder> = BTreeMap::new();
@@ -206,7 +206,7 @@ impl Folder {
     }
 }
 
-/// A path as the folder it lies in and its name there.
+/// Returns a path as the folder it lies in and its name there.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -214,7 +214,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The path of `name` in `folder`.
+/// Returns the path of `name` in `folder`.
 pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.is_empty() {
         name.to_vec()
@@ -223,7 +223,7 @@ pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What git sorts by: folders as if their names ended in a slash.
+/// Returns what git sorts by: folders as if their names ended in a slash.
 fn git_name(entry: &Entry) -> Vec<u8> {
     let mut name = entry.name.clone();
     if entry.mode == TREE {

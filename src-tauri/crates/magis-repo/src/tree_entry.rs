@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub id: Oid,
 }
 
-/// The entries of the tree `id`, whose bytes are `data`.
+/// Returns the entries of the tree `id`, whose bytes are `data`.
 pub(crate) fn parsed(id: Oid, data: &[u8]) -> Result<Vec<Entry>, RepoError> {
     parse(data).ok_or_else(|| RepoError::ObjectMissing {
         kind: "tree",

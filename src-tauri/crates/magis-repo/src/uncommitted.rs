@@ -99,7 +99,7 @@ pub(crate) fn tree(
     })
 }
 
-/// What the index has different from `head`.
+/// Returns what the index has different from `head`.
 fn differing(handle: &git2::Repository, index: &git2::Index, head: Oid) -> Result<BTreeMap<Vec<u8>, Slot>, RepoError> {
     let compare = || {
         let head = handle.find_tree(head)?;

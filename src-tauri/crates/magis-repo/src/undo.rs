@@ -15,7 +15,7 @@ pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError>
     }
 }
 
-/// Whether [`undo`] would find everything as it was left. Changes nothing.
+/// Returns whether [`undo`] would find everything as it was left. Changes nothing.
 pub fn can_undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
     match applied {
         Applied::Worktree { files } => takes_back(repository, files).map(drop),
@@ -36,7 +36,7 @@ fn undo_files(repository: &Repository, files: &[AppliedFile]) -> Result<(), Repo
     replace::all(repository.root(), &takes_back(repository, files)?)
 }
 
-/// What has to be written to take the files back, where none has changed since.
+/// Returns what has to be written to take the files back, where none has changed since.
 fn takes_back(repository: &Repository, files: &[AppliedFile]) -> Result<Vec<Replacement>, RepoError> {
     let mut replacements = Vec::new();
     let mut changed = Vec::new();
@@ -67,7 +67,7 @@ fn takes_back(repository: &Repository, files: &[AppliedFile]) -> Result<Vec<Repl
     }
 }
 
-/// Whether a folder stands at `path` because of what was applied, so that it goes again.
+/// Returns whether a folder stands at `path` because of what was applied, so that it goes again.
 fn makes_room(files: &[AppliedFile], path: &RepoPath) -> bool {
     let below = |file: &AppliedFile| {
         file.path
@@ -78,7 +78,7 @@ fn makes_room(files: &[AppliedFile], path: &RepoPath) -> bool {
     files.iter().any(|file| file.after.is_some() && below(file))
 }
 
-/// The branch, where its tip is still the commit that was made.
+/// Returns the branch, where its tip is still the commit that was made.
 fn unmoved<'r>(handle: &'r git2::Repository, name: &str, commit: &CommitId) -> Result<git2::Branch<'r>, RepoError> {
     let changed = |what: &str| RepoError::ChangedSince(vec![format!("the branch '{name}' {what}")]);
     let branch = handle

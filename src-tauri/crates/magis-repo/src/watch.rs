@@ -9,12 +9,12 @@ mod burst;
 pub(crate) mod folders;
 mod places;
 mod polling;
-mod told;
+mod system;
 
 pub use polling::WhyPolling;
 
 use crate::{RepoError, Repository};
-use burst::{Coalescer, Lock, Pace};
+use burst::{Coalescer, Debounce, Lock};
 use magis_core::{CommitId, RepoPath};
 use places::{Part, Places};
 use serde::Serialize;
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-use told::{Told, Word};
+use system::{SystemWatcher, WatcherMessage};
 
 /// How often is looked whether git is still at work, while something waits for that.
 const LOOK: Duration = Duration::from_millis(20);
@@ -66,10 +66,8 @@ pub enum WatcherEvent {
     },
     /// From now on changes are looked for.
     Polling {
-        /// Why.
         why: WhyPolling,
     },
-    /// Something changed.
     Changed(RepoChange),
 }
 
@@ -88,7 +86,6 @@ pub struct RepoChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "paths", rename_all = "snake_case")]
 pub enum ChangedPaths {
-    /// None.
     None,
     /// These, in the order of their paths.
     Some(Vec<RepoPath>),
@@ -111,13 +108,11 @@ pub enum GitPart {
 /// A move of `HEAD`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeadMove {
-    /// Before.
     pub from: HeadPlace,
-    /// Now.
     pub to: HeadPlace,
 }
 
-/// Where `HEAD` stands.
+/// The commit that `HEAD` stands on, and the branch, where it is on one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct HeadPlace {
     /// The branch, by its short name; none where `HEAD` is detached.
@@ -129,13 +124,13 @@ pub struct HeadPlace {
 /// A repository that is watched, until this is dropped.
 #[derive(Debug)]
 pub struct Watcher {
-    words: Sender<Word>,
+    messages: Sender<WatcherMessage>,
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
         // Where nobody listens any more, it has ended already.
-        drop(self.words.send(Word::Stop));
+        drop(self.messages.send(WatcherMessage::Stop));
     }
 }
 
@@ -147,7 +142,7 @@ impl Watcher {
         options: WatchOptions,
         sink: impl FnMut(WatcherEvent) + Send + 'static,
     ) -> Result<Self, RepoError> {
-        let (words, heard) = channel();
+        let (messages, heard) = channel();
         let mut watch = Watch {
             repository: repository.clone(),
             places: Places::of(repository),
@@ -155,17 +150,17 @@ impl Watcher {
             head: repository.head_place()?,
             sink,
         };
-        let sender = words.clone();
+        let sender = messages.clone();
         thread::Builder::new()
             .name("magis-watch".to_owned())
             .spawn(move || watch.follow(&sender, &heard))
             .map_err(RepoError::io("starting to watch", repository.root()))?;
-        Ok(Self { words })
+        Ok(Self { messages })
     }
 }
 
 impl Repository {
-    /// Where `HEAD` stands now.
+    /// Returns where `HEAD` stands now.
     pub fn head_place(&self) -> Result<HeadPlace, RepoError> {
         let handle = self.handle()?;
         let head = handle.find_reference("HEAD").map_err(RepoError::git("reading HEAD"))?;
@@ -181,7 +176,7 @@ impl Repository {
     }
 }
 
-/// The thread's own.
+/// What the watching thread keeps for itself.
 struct Watch<S> {
     repository: Repository,
     places: Places,
@@ -190,14 +185,14 @@ struct Watch<S> {
     sink: S,
 }
 
-/// How following ended.
+/// Why the thread no longer follows what the system reports.
 enum End {
     Stopped,
     /// The system tells no more.
     Deaf(WhyPolling),
 }
 
-/// How looking ended.
+/// Why the thread no longer looks for changes itself.
 enum Poll {
     Stopped,
     /// What kept the system from telling is over.
@@ -205,15 +200,15 @@ enum Poll {
 }
 
 impl<S: FnMut(WatcherEvent)> Watch<S> {
-    fn follow(&mut self, words: &Sender<Word>, heard: &Receiver<Word>) {
+    fn follow(&mut self, messages: &Sender<WatcherMessage>, heard: &Receiver<WatcherMessage>) {
         loop {
-            let end = match Told::begin(&self.repository, &self.places, self.options.most_folders, words) {
-                Ok(mut told) => {
+            let end = match SystemWatcher::begin(&self.repository, &self.places, self.options.most_folders, messages) {
+                Ok(mut watcher) => {
                     (self.sink)(WatcherEvent::Watching {
-                        folders: told.folders(),
+                        folders: watcher.folders(),
                     });
                     self.say(ChangedPaths::None, &[Part::Head]);
-                    self.listen(&mut told, heard)
+                    self.listen(&mut watcher, heard)
                 }
                 Err(why) => End::Deaf(why),
             };
@@ -227,9 +222,9 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
         }
     }
 
-    fn listen(&mut self, told: &mut Told, heard: &Receiver<Word>) -> End {
+    fn listen(&mut self, watcher: &mut SystemWatcher, heard: &Receiver<WatcherMessage>) -> End {
         let began = Instant::now();
-        let mut coalescer = Coalescer::new(Pace {
+        let mut coalescer = Coalescer::new(Debounce {
             quiet: self.options.quiet,
             longest: self.options.longest,
             locked: self.options.locked,
@@ -247,10 +242,10 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
             };
             while let Some(word) = next {
                 match word {
-                    Word::Stop => return End::Stopped,
-                    Word::Deaf(why) => return End::Deaf(why),
-                    Word::Touched(path) => coalescer.take(self.places.touch(&path), began.elapsed()),
-                    Word::Lost => {
+                    WatcherMessage::Stop => return End::Stopped,
+                    WatcherMessage::Deaf(why) => return End::Deaf(why),
+                    WatcherMessage::Touched(path) => coalescer.take(self.places.touch(&path), began.elapsed()),
+                    WatcherMessage::Lost => {
                         for part in [Part::Many, Part::Head, Part::Index, Part::Refs, Part::Rules] {
                             coalescer.take(places::Touch::Part(part), began.elapsed());
                         }
@@ -272,7 +267,7 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
             if !self.places.root.is_dir() {
                 return End::Deaf(WhyPolling::RootGone);
             }
-            match told.settle(&self.repository, &self.places, coalescer.settle()) {
+            match watcher.settle(&self.repository, &self.places, coalescer.settle()) {
                 Ok((paths, parts)) => self.say(paths, &parts),
                 // What was touched is not lost: the first look says it, or the watching anew.
                 Err(why) => return End::Deaf(why),
@@ -280,7 +275,7 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
         }
     }
 
-    /// Whether git is at work. A lock that is older than is waited for was left by a git that died.
+    /// Returns whether git is at work. A lock that is older than is waited for was left by a git that died.
     fn lock(&self) -> Lock {
         let taken = fs::symlink_metadata(self.places.lock()).and_then(|lock| lock.modified());
         match taken.map(|taken| taken.elapsed()) {
@@ -293,7 +288,7 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
 
     /// Looks again and again, until what kept it from being told has passed. The first look always says that many files
     /// may have changed.
-    fn poll(&mut self, mut why: WhyPolling, heard: &Receiver<Word>) -> Poll {
+    fn poll(&mut self, mut why: WhyPolling, heard: &Receiver<WatcherMessage>) -> Poll {
         (self.sink)(WatcherEvent::Polling { why: why.clone() });
         let mut known = None;
         let mut failed = None;
@@ -320,8 +315,8 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
             let end = Instant::now() + self.options.poll.max(4 * look.elapsed());
             loop {
                 match heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                    Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return Poll::Stopped,
-                    Ok(Word::Touched(_) | Word::Lost | Word::Deaf(_)) => {}
+                    Ok(WatcherMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return Poll::Stopped,
+                    Ok(WatcherMessage::Touched(_) | WatcherMessage::Lost | WatcherMessage::Deaf(_)) => {}
                     Err(RecvTimeoutError::Timeout) => break,
                 }
             }

@@ -41,17 +41,17 @@ impl WorkTree {
         Ok(work)
     }
 
-    /// The files and their blobs, in the order of their paths.
+    /// Returns the files and their blobs, in the order of their paths.
     pub fn files(&self) -> &BTreeMap<RepoPath, BlobId> {
         &self.files
     }
 
-    /// Those with another content than the staged one, or that are not tracked.
+    /// Returns those with another content than the staged one, or that are not tracked.
     pub fn uncommitted(&self) -> &BTreeSet<RepoPath> {
         &self.uncommitted
     }
 
-    /// Those that the system does not let us read. They are left out of the files.
+    /// Returns those that the system does not let us read. They are left out of the files.
     pub fn unreadable(&self) -> &BTreeSet<RepoPath> {
         &self.unreadable
     }
@@ -155,7 +155,7 @@ impl WorkTree {
         Ok(changed)
     }
 
-    /// The known files in a folder, and in those in it.
+    /// Returns the known files in a folder, and in those in it.
     fn below(&self, folder: &RepoPath) -> impl Iterator<Item = RepoPath> {
         let inside = move |path: &&RepoPath| Path::new(path.as_str()).starts_with(folder.as_str()) && *path != folder;
         // A name that only begins like the folder's may stand between.
@@ -180,7 +180,7 @@ pub struct WorkReader {
 }
 
 impl WorkReader {
-    /// The text of a file in this version.
+    /// Returns the text of a file in this version.
     pub fn text(&self, path: &RepoPath, blob: &BlobId) -> WorkText {
         let found = self.bytes(path, blob);
         match found.map(SourceText::from_bytes) {
@@ -203,7 +203,6 @@ impl WorkReader {
 /// What reading a file of a working tree gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkText {
-    /// Its text.
     Text(SourceText),
     /// It is no text, for this reason, and will not become one in this version.
     NotText(SkipReason),
@@ -223,7 +222,6 @@ enum Look {
     AsStaged,
     /// No file of ours.
     Gone,
-    /// This content.
     Holds(BlobId),
     /// A file that the system does not let us read.
     Unreadable,
@@ -266,7 +264,7 @@ impl Cleaner {
         self.attributes.borrow().iter().try_for_each(|id| self.copy(*id))
     }
 
-    /// The index; what filters read by it is copied into memory.
+    /// Returns the index; what filters read by it is copied into memory.
     fn index(&self, repository: &Repository) -> Result<git2::Index, RepoError> {
         let mut index = self
             .objects
@@ -317,13 +315,13 @@ impl Cleaner {
         })
     }
 
-    /// Those of the tracked files that the system does not let us read.
+    /// Returns those of the tracked files that the system does not let us read.
     fn unreadable(&self, files: &BTreeMap<RepoPath, BlobId>) -> BTreeSet<RepoPath> {
         let closed = files.keys().filter(|path| is_closed(&self.place(path)));
         closed.cloned().collect()
     }
 
-    /// What git would keep of the file.
+    /// Returns what git would keep of the file.
     fn clean(&self, index: &git2::Index, path: &RepoPath) -> Result<git2::Blob<'_>, RepoError> {
         if self.held.get() > MOST_HELD {
             self.forget()?;
@@ -342,7 +340,7 @@ impl Cleaner {
         Ok(cleaned)
     }
 
-    /// Whether an untracked file counts: it is not ignored, and no repository of its own lies around it.
+    /// Returns whether an untracked file counts: it is not ignored, and no repository of its own lies around it.
     fn counts(&self, path: &RepoPath) -> bool {
         let inside = Path::new(path.as_str());
         let nested = inside
@@ -355,7 +353,7 @@ impl Cleaner {
         !nested && !is_ignored()
     }
 
-    /// Whether a folder on the way is a symbolic link now: git sees no files behind it.
+    /// Returns whether a folder on the way is a symbolic link now: git sees no files behind it.
     fn behind_a_link(&self, path: &RepoPath) -> bool {
         Path::new(path.as_str())
             .ancestors()
@@ -364,7 +362,7 @@ impl Cleaner {
             .any(|folder| fs::symlink_metadata(self.root.join(folder)).is_ok_and(|metadata| metadata.is_symlink()))
     }
 
-    /// Whether a staged file is small enough.
+    /// Returns whether a staged file is small enough.
     fn fits(&self, entry: &git2::IndexEntry) -> Result<bool, RepoError> {
         // The index notes the size of the file in the working tree, or nothing while that is uncertain.
         if entry.file_size > 0 && u64::from(entry.file_size) <= MAX_FILE_BYTES / 2 {
@@ -399,13 +397,13 @@ impl Cleaner {
     }
 }
 
-/// Whether this content is staged at `path`; in a conflict, none is.
+/// Returns whether this content is staged at `path`; in a conflict, none is.
 fn is_staged(index: &git2::Index, path: &RepoPath, blob: &BlobId) -> bool {
     staged::entry(index, Path::new(path.as_str()))
         .is_some_and(|entry| entry.flags & STAGE == 0 && entry.id.to_string() == blob.0)
 }
 
-/// Whether it is an ordinary file and no side of a conflict.
+/// Returns whether it is an ordinary file and no side of a conflict.
 fn is_file(entry: &git2::IndexEntry) -> bool {
     entry.flags & STAGE == 0 && matches!(entry.mode, tree_entry::FILE | tree_entry::PROGRAM)
 }

@@ -17,7 +17,6 @@ use std::process::Command;
 pub struct SampleFile {
     /// Path below the repository's root, with `/`.
     pub path: &'static str,
-    /// The whole text.
     pub text: &'static str,
 }
 
@@ -139,7 +138,7 @@ pub fn write_file(folder: &Path, file: &SampleFile) -> io::Result<()> {
 }
 
 /// One commit: who, when, why, and the files as they are from then on.
-struct Step {
+struct SampleCommit {
     author: &'static str,
     date: &'static str,
     message: &'static str,
@@ -166,8 +165,8 @@ macro_rules! earlier {
     };
 }
 
-const HISTORY: [Step; 6] = [
-    Step {
+const HISTORY: [SampleCommit; 6] = [
+    SampleCommit {
         author: "Ana",
         date: "2024-01-06T10:12:00+0100",
         message: "Read and write amounts and dates",
@@ -181,7 +180,7 @@ const HISTORY: [Step; 6] = [
             earlier!("1", "tests/test_dates.py"),
         ],
     },
-    Step {
+    SampleCommit {
         author: "Ana",
         date: "2024-01-07T16:40:00+0100",
         message: "Keep entries in a CSV file\n\nThe file is replaced as a whole, so a crash never leaves half of it.",
@@ -191,7 +190,7 @@ const HISTORY: [Step; 6] = [
             last!("tests/test_storage.py"),
         ],
     },
-    Step {
+    SampleCommit {
         author: "Ana",
         date: "2024-01-13T11:05:00+0100",
         message: "Add and list expenses on the command line",
@@ -205,7 +204,7 @@ const HISTORY: [Step; 6] = [
             earlier!("3", "tests/test_filters.py"),
         ],
     },
-    Step {
+    SampleCommit {
         author: "Ben",
         date: "2024-01-21T20:31:00+0100",
         message: "Report totals by category and month, and who owes whom",
@@ -217,7 +216,7 @@ const HISTORY: [Step; 6] = [
             last!("tests/test_report.py"),
         ],
     },
-    Step {
+    SampleCommit {
         author: "Ana",
         date: "2024-02-04T09:50:00+0100",
         message: "Write down what comes back every month\n\nRent on the 31st is due on the last day of a shorter month.",
@@ -231,7 +230,7 @@ const HISTORY: [Step; 6] = [
             last!("tests/test_recurring.py"),
         ],
     },
-    Step {
+    SampleCommit {
         author: "Ben",
         date: "2024-02-18T18:22:00+0100",
         message: "Compare a month with its limits\n\nlist --text looks at the payer too: we wanted to see who is behind the greatest sums.",
@@ -257,7 +256,7 @@ const FIXED_SETTINGS: [&str; 7] = [
     "gc.auto=0",
 ];
 
-fn git(folder: &Path, arguments: &[&str], step: &Step) -> io::Result<()> {
+fn git(folder: &Path, arguments: &[&str], step: &SampleCommit) -> io::Result<()> {
     let mut command = Command::new("git");
     for setting in FIXED_SETTINGS {
         command.args(["-c", setting]);

@@ -110,7 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How long ranking takes by issues made of the repository's own lines.
+/// Returns how long ranking takes by issues made of the repository's own lines.
 fn query_times(index: &Index, texts: &[Result<String, SkipReason>]) -> Result<Vec<Duration>, Box<dyn Error>> {
     let mut queries: Vec<Duration> = Vec::new();
     for line in texts

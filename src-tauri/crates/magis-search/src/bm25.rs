@@ -7,7 +7,7 @@ use crate::{SearchError, Term as QueryTerm};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
 
-/// The usual values.
+/// Saturation of the term frequency, at its usual value.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// So many terms are named as evidence.
@@ -26,7 +26,7 @@ pub(crate) struct Collection {
     pub content_lengths: Vec<u64>,
 }
 
-/// No chunk.
+/// Stands for no chunk at all.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The scores of one query.
@@ -51,7 +51,7 @@ pub(crate) struct IssueScores {
 }
 
 impl TextScores {
-    /// The terms that weighed most in a file, heaviest first.
+    /// Returns the terms that weighed most in a file, heaviest first.
     pub fn terms<'a>(&self, file: usize, query: &'a [QueryTerm]) -> Vec<&'a str> {
         let entries = self.heaviest[file].iter().filter(|(weight, _)| *weight > 0.0);
         entries

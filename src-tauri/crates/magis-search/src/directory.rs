@@ -19,7 +19,7 @@ use tantivy::directory::{
 /// What tantivy notes of an index, which segments there are and which files, each written through a renaming.
 pub(crate) const NOTES: [&str; 2] = ["meta.json", ".managed.json"];
 
-/// Whether a file is a note that was written and, its process being killed, never renamed.
+/// Returns whether a file is a note that was written and, its process being killed, never renamed.
 pub(crate) fn is_unfinished(name: &OsStr) -> bool {
     let parts = name.to_str().and_then(|name| name.rsplit_once('.'));
     parts.is_some_and(|(note, process)| NOTES.contains(&note) && process.parse::<u32>().is_ok())

@@ -11,21 +11,15 @@ pub enum SearchError {
         "the search index in {folder} cannot be opened: {reason}; check that the folder is writable and the disk is not full"
     )]
     Folder {
-        /// The folder.
         folder: PathBuf,
         /// What the system said.
         reason: String,
     },
     /// Another process writes to it.
     #[error("the search index in {folder} is being updated by another process; wait for it or close it")]
-    Busy {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// Writing failed.
+    Busy { folder: PathBuf },
     #[error("updating the search index failed: {0}; check the free space of the disk, then try again")]
     Write(String),
-    /// Reading failed.
     #[error("reading the search index failed: {0}; open the repository again to rebuild it")]
     Read(String),
 }

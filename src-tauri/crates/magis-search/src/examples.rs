@@ -21,7 +21,7 @@ const TRACE: &str = "Traceback (most recent";
 /// A line so far to the right is code.
 const INDENT: &str = "    ";
 
-/// The examples of an issue's text, in their order.
+/// Returns the examples of an issue's text, in their order.
 pub(crate) fn of_issue(text: &str) -> Vec<Example> {
     let mut examples = Vec::new();
     let mut lines: Vec<&str> = Vec::new();
@@ -76,7 +76,7 @@ fn take(lines: &mut Vec<&str>, info: &str, examples: &mut Vec<Example>) {
     }
 }
 
-/// What was typed at a prompt.
+/// Returns what was typed at a prompt.
 fn typed(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let prompt = PROMPTS.into_iter().find(|prompt| line.starts_with(prompt))?;
@@ -86,7 +86,7 @@ fn typed(line: &str) -> Option<&str> {
     Some(&line[prompt.len()..])
 }
 
-/// The language that a fence names, by its name or as an extension.
+/// Returns the language that a fence names, by its name or as an extension.
 fn named(info: &str) -> Option<SourceLanguage> {
     let word = info.split([' ', ',', '{']).next().unwrap_or_default().to_lowercase();
     let by_extension = || SourceLanguage::of(&RepoPath::new(format!("example.{word}")).ok()?);

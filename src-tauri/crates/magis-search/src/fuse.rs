@@ -28,7 +28,7 @@ pub fn fuse(ranking: &[f64], likelihood: &[Option<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Which of the fused candidates stay: those within the rule's margin of the best, the best always.
+/// Returns which of the fused candidates stay: those within the rule's margin of the best, the best always.
 pub fn keep(fused: &[f64], rule: KeepRule) -> Vec<bool> {
     let mut order: Vec<usize> = (0..fused.len()).collect();
     order.sort_by(|a, b| comparable(fused[*b]).total_cmp(&comparable(fused[*a])).then(a.cmp(b)));
@@ -42,7 +42,7 @@ pub fn keep(fused: &[f64], rule: KeepRule) -> Vec<bool> {
     kept
 }
 
-/// What is no number ranks last.
+/// Returns what is no number ranks last.
 fn comparable(score: f64) -> f64 {
     if score.is_nan() { f64::NEG_INFINITY } else { score }
 }

@@ -23,7 +23,7 @@ const LEAST_SAID: f64 = 2.0;
 const MOST_SAID: f64 = 6.0;
 
 impl CommitHistory {
-    /// The history of `commits`, newest first.
+    /// Returns the history of `commits`, newest first.
     pub fn of(commits: impl IntoIterator<Item = PastCommit>) -> Self {
         let mut history = Self {
             commits: commits.into_iter().collect(),
@@ -52,19 +52,19 @@ impl CommitHistory {
         history
     }
 
-    /// How many commits it has.
+    /// Returns how many commits it has.
     pub fn len(&self) -> usize {
         self.commits.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty()
     }
 
-    /// The commits whose messages resemble the terms, with how far, 0..1, the most alike first: the share of what a
-    /// message says, by the inverse document frequency of its words, that the terms say too. It is an absolute measure:
-    /// where no commit resembles the issue, none is given much.
+    /// Returns the commits whose messages resemble the terms, with how far, 0..1, the most alike first: the share of
+    /// what a message says, by the inverse document frequency of its words, that the terms say too. It is an absolute
+    /// measure: where no commit resembles the issue, none is given much.
     pub(crate) fn resembling(&self, terms: &[crate::Term], most: usize) -> Vec<(usize, f64)> {
         let mut said = vec![0.0; self.commits.len()];
         for term in terms {
@@ -88,7 +88,7 @@ impl CommitHistory {
         order
     }
 
-    /// How telling a word is that so many messages have.
+    /// Returns the inverse document frequency of a word that so many messages have.
     fn idf(&self, having: usize) -> f64 {
         idf::idf(self.commits.len(), having)
     }

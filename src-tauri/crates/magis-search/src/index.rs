@@ -56,12 +56,13 @@ pub struct Index {
 }
 
 impl Index {
-    /// An empty index in memory.
+    /// Returns an empty index in memory.
     pub fn in_memory() -> Result<Self, SearchError> {
         Self::over(Store::in_memory()?, Vec::new(), OpenState::New)
     }
 
-    /// The index in `folder`, made there if there is none; a damaged or outdated one is emptied, see [`Index::state`].
+    /// Returns the index in `folder`, made there if there is none; a damaged or outdated one is emptied, see
+    /// [`Index::state`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, SearchError> {
         let (store, stored, state) = Store::open(folder.as_ref())?;
         Self::over(store, stored, state)
@@ -73,12 +74,12 @@ impl Index {
         Self { retention, ..self }
     }
 
-    /// How the index was found.
+    /// Returns how the index was found.
     pub fn state(&self) -> &OpenState {
         &self.state
     }
 
-    /// How many files its tree has.
+    /// Returns how many files its tree has.
     pub fn files(&self) -> usize {
         self.view.files.len()
     }
@@ -144,7 +145,7 @@ impl Index {
         Ok(update)
     }
 
-    /// The contents of `tree` that the index has not read so far, with the paths they lie at.
+    /// Returns the contents of `tree` that the index has not read so far, with the paths they lie at.
     fn missing<'t>(&self, tree: &'t Tree<'_>, depth: Depth) -> BTreeMap<&'t Key, Vec<&'t RepoPath>> {
         let known = self.known(depth);
         let mut missing: BTreeMap<&Key, Vec<&RepoPath>> = BTreeMap::new();
@@ -154,7 +155,7 @@ impl Index {
         missing
     }
 
-    /// The files of `tree` of which the index knows that they are no texts.
+    /// Returns the files of `tree` of which the index knows that they are no texts.
     fn no_texts(&self, tree: &Tree<'_>) -> Vec<SkippedFile> {
         let stored = self.contents().map(|content| &content.metadata);
         let known: HashMap<&Key, &SkipReason> = stored
@@ -168,7 +169,7 @@ impl Index {
         self.stored.iter().flat_map(|segment| &segment.contents)
     }
 
-    /// What was read so far or further.
+    /// Returns what was read so far or further.
     fn known(&self, depth: Depth) -> HashSet<&Key> {
         let deep = self.contents().filter(|content| content.metadata.depth >= depth);
         deep.map(|content| &content.metadata.key).collect()
@@ -237,7 +238,8 @@ impl Index {
         writer.finish()
     }
 
-    /// The oldest contents that neither the tree gone to nor the one before it has, beyond what is kept for a way back.
+    /// Returns the oldest contents that neither the tree gone to nor the one before it has, beyond what is kept for a
+    /// way back.
     fn surplus(&self, tree: &Tree<'_>) -> Vec<u64> {
         let wanted: HashSet<&Key> = tree.values().collect();
         let viewed: HashSet<&Key> = self.view.files.iter().map(|file| &file.metadata.key).collect();
@@ -256,7 +258,7 @@ impl Index {
         others
     }
 
-    /// The contents of the tree whose literals have this run of words, by their numbers.
+    /// Returns the contents of the tree whose literals have this run of words, by their numbers.
     pub(crate) fn holders(&self, run: &str) -> Result<Vec<u32>, SearchError> {
         self.store.holders(&self.view.searcher, &self.view.content_of_doc, run)
     }

@@ -56,7 +56,7 @@ pub struct Mention {
 impl IssueQuery {
     /// Reads `issue` and what is known beyond it.
     pub fn of(issue: &Issue, hints: &[Hint]) -> Self {
-        let mut reading = Reading::default();
+        let mut reading = QueryBuilder::default();
         reading.text(issue.text(), 1.0, TITLE);
         for hint in hints {
             match hint {
@@ -83,7 +83,7 @@ const MOST_NAMES: usize = 300;
 const MOST_CHARACTERS: usize = 200_000;
 
 #[derive(Default)]
-struct Reading {
+struct QueryBuilder {
     title: HashMap<String, f64>,
     terms: HashMap<String, f64>,
     spelled: HashMap<String, String>,
@@ -96,7 +96,7 @@ struct Reading {
     notes: Vec<String>,
 }
 
-impl Reading {
+impl QueryBuilder {
     fn text(&mut self, text: &str, weight: f64, title: f64) {
         let ends = ends(text);
         if ends.len() > 1 {
@@ -307,7 +307,7 @@ impl Reading {
 
     fn query(mut self) -> IssueQuery {
         self.take_frames_off_paths();
-        // A word said ten times is not ten times as telling.
+        // A word said ten times does not say ten times as much.
         let terms = heaviest(
             self.terms.into_iter().map(|(text, weight)| (text, weight.sqrt())),
             MOST_TERMS,
@@ -361,7 +361,8 @@ enum Source {
     Code,
 }
 
-/// How much a word is like an identifier: certain by its form or its place, less as a capitalised or plain word.
+/// Returns how much a word is like an identifier: certain by its form or its place, less as a capitalised or plain
+/// word.
 fn likeness(word: &str, source: Source, dotted: usize) -> f64 {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     if letters < 2 || (letters < 3 && !word.contains('_')) {
@@ -392,7 +393,7 @@ fn is_plain_part(part: &str) -> bool {
             .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// Whether the extension is one of a source or text file: `foo.bar` may be a name, `foo.py` is a file.
+/// Returns whether the extension is one of a source or text file: `foo.bar` may be a name, `foo.py` is a file.
 fn is_known_extension(path: &str) -> bool {
     const WITHOUT_GRAMMAR: [&str; 20] = [
         "pyx", "vue", "svelte", "swift", "scala", "toml", "cfg", "ini", "json", "yaml", "yml", "md", "rst", "txt",
@@ -404,7 +405,7 @@ fn is_known_extension(path: &str) -> bool {
     SourceLanguage::of(&name).is_some() || WITHOUT_GRAMMAR.contains(&name.extension().as_str())
 }
 
-/// The heaviest entries, ties in the order of their texts, and how many were left out.
+/// Returns the heaviest entries, ties in the order of their texts, and how many were left out.
 fn heaviest(found: impl Iterator<Item = (String, f64)>, most: usize) -> (Vec<(String, f64)>, usize) {
     let ordered: BTreeMap<String, f64> = found.collect();
     let mut entries: Vec<(String, f64)> = ordered.into_iter().collect();
@@ -414,7 +415,7 @@ fn heaviest(found: impl Iterator<Item = (String, f64)>, most: usize) -> (Vec<(St
     (entries, left)
 }
 
-/// The text itself, or its two ends where it is huge.
+/// Returns the text itself, or its two ends where it is huge.
 fn ends(text: &str) -> Vec<&str> {
     if text.len() <= MOST_CHARACTERS {
         return vec![text];

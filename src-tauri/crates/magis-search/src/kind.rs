@@ -10,7 +10,6 @@ pub(crate) enum Kind {
     Source,
     /// `__init__.py`, `mod.rs`, `index.js`: mostly names passed on.
     Entrance,
-    /// Configuration and data.
     Data,
     Test,
     Documentation,
@@ -20,7 +19,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What the score is multiplied with.
+    /// Returns what the score is multiplied with.
     pub fn factor(self) -> f64 {
         match self {
             Self::Source => 1.0,
@@ -31,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// Why the file ranks lower, for a person; none where that is not worth a word.
+    /// Returns why the file ranks lower, for a person; none where that is not worth a word.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::Source | Self::Entrance => None,
@@ -154,7 +153,7 @@ fn is_test_name(spelled: &str, name: &str, stem: &str) -> bool {
         || spelled_stem.ends_with("Tests")
 }
 
-/// Code in a language that has no grammar here.
+/// Returns code in a language that has no grammar here.
 fn is_code(extension: &str) -> bool {
     const CODE: [&str; 20] = [
         "pyx", "pxd", "scala", "groovy", "vue", "svelte", "swift", "m", "mm", "lua", "pl", "sh", "bash", "ps1", "sql",

@@ -18,20 +18,21 @@ pub(crate) struct KnownSymbol {
 }
 
 impl KnownSymbol {
-    /// The name without its owners.
+    /// Returns the name without its owners.
     pub fn name(&self) -> &str {
         let name = self.qualified.rsplit('.').next().unwrap_or(&self.qualified);
         name.rsplit("::").next().unwrap_or(name)
     }
 
-    /// The innermost owner: the type of a method.
+    /// Returns the innermost owner: the type of a method.
     pub fn owner(&self) -> Option<&str> {
         let owners = self.qualified.strip_suffix(self.name())?.trim_end_matches(['.', ':']);
         let owner = owners.rsplit(['.', ':']).next()?;
         Some(owner).filter(|owner| !owner.is_empty())
     }
 
-    /// The name with its innermost owner and a dot between, as an issue's names are kept, whatever the language joins by.
+    /// Returns the name with its innermost owner and a dot between, as an issue's names are kept, whatever the language
+    /// joins by.
     pub fn last_two(&self) -> String {
         let dotted = self.qualified.replace("::", ".");
         match dotted.rmatch_indices('.').nth(1) {

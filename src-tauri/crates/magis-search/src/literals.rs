@@ -10,7 +10,7 @@ const WORDS: usize = 3;
 /// So many sequences of a text are kept.
 const MOST: usize = 4_000;
 
-/// The sequences in the string literals of a source text, each once.
+/// Returns the sequences in the string literals of a source text, each once.
 pub(crate) fn of_source(text: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     for line in text.lines().filter(|line| line.len() < 1_000) {
@@ -25,7 +25,7 @@ pub(crate) fn of_source(text: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// The sequences of an issue's text, line by line, each once.
+/// Returns the sequences of an issue's text, line by line, each once.
 pub(crate) fn of_issue(text: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
@@ -38,12 +38,12 @@ pub(crate) fn of_issue(text: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// The sequence as people write it.
+/// Returns the sequence as people write it.
 pub(crate) fn spelled(sequence: &str) -> String {
     sequence.trim_start_matches('=').replace('~', " ")
 }
 
-/// A literal that is one word: an option, a key, a header. Marked, since in running text it would say less.
+/// Returns a literal that is one word: an option, a key, a header. Marked, since in running text it would say less.
 fn word(literal: &str) -> Option<String> {
     let bare = literal.trim_start_matches('-');
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
@@ -51,7 +51,8 @@ fn word(literal: &str) -> Option<String> {
     fits.then(|| format!("={}", bare.to_lowercase()))
 }
 
-/// The words of an issue that may be a literal of their own: options (`--map-syntax`) and what stands in quotes.
+/// Returns the words of an issue that may be a literal of their own: options (`--map-syntax`) and what stands in
+/// quotes.
 fn quoted_words(line: &str) -> Vec<String> {
     let options = line
         .split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | '=' | '[' | ']'))
@@ -60,7 +61,7 @@ fn quoted_words(line: &str) -> Vec<String> {
     options.chain(literals(line).into_iter().filter_map(word)).collect()
 }
 
-/// What stands between equal quotes.
+/// Returns what stands between equal quotes.
 fn literals(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = line;

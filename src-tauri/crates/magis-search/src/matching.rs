@@ -2,8 +2,8 @@
 
 use crate::neighbours::module_parts;
 
-/// How well `mentioned` (`/`-separated, perhaps absolute, perhaps only an end, perhaps without extension) names `path`,
-/// from 0 to 1.
+/// Returns how well `mentioned` (`/`-separated, perhaps absolute, perhaps only an end, perhaps without extension) names
+/// `path`, from 0 to 1.
 pub(crate) fn path_match(mentioned: &str, path: &str) -> f64 {
     let mine: Vec<&str> = path.split('/').collect();
     let theirs: Vec<&str> = mentioned.split('/').collect();
@@ -21,8 +21,8 @@ pub(crate) fn path_match(mentioned: &str, path: &str) -> f64 {
     }
 }
 
-/// How well a dotted name (`a.b.c`, the file may be `a/b.py` or `x/a/b/c.rs`) names `path`, from 0 to 1. The more of the
-/// name is the module, the better; a single part says too little.
+/// Returns how well a dotted name (`a.b.c`, the file may be `a/b.py` or `x/a/b/c.rs`) names `path`, from 0 to 1. The
+/// more of the name is the module, the better; a single part says too little.
 pub(crate) fn module_match(dotted: &[&str], path: &str) -> f64 {
     let parts = module_parts(path);
     let skip = usize::from(
@@ -44,7 +44,7 @@ pub(crate) fn module_match(dotted: &[&str], path: &str) -> f64 {
     })
 }
 
-/// `dispatch` for `dispatch.js`.
+/// Returns whether a file is named without its ending: `dispatch` for `dispatch.js`.
 fn is_stem(mentioned: &str, name: &str) -> bool {
     !mentioned.contains('.')
         && name

@@ -89,15 +89,15 @@ pub(crate) struct ChunkWords {
     pub words: Counted,
 }
 
-/// Whether a text is huge or minified: such a file is found by its path alone.
+/// Returns whether a text is huge or minified: such a file is found by its path alone.
 fn unindexable(text: &str) -> bool {
     let lines = text.lines().count().max(1);
     text.len() > LARGEST_TEXT || (text.len() > 5_000 && text.len() / lines > LONGEST_AVERAGE_LINE)
 }
 
-/// A text, read.
+/// What the index keeps of a text.
 #[derive(Debug)]
-pub(crate) struct Content {
+pub(crate) struct IndexedText {
     pub metadata: FileMetadata,
     pub chunks: Vec<ChunkWords>,
     /// The word sequences of its string literals.
@@ -106,7 +106,7 @@ pub(crate) struct Content {
     pub path_only: bool,
 }
 
-impl Content {
+impl IndexedText {
     /// Nothing of it but what it is.
     fn empty(path: &RepoPath, blob: &BlobId, depth: Depth) -> Self {
         Self {
@@ -126,22 +126,22 @@ impl Content {
         }
     }
 
-    /// One that is no text.
+    /// Returns one that is no text.
     pub fn without_text(path: &RepoPath, blob: &BlobId, why: SkipReason) -> Self {
         let mut content = Self::empty(path, blob, Depth::Whole);
         content.metadata.skipped = Some(why);
         content
     }
 
-    /// Bytes of its terms.
+    /// Returns bytes of its terms.
     pub fn weight(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.words.terms.len()).sum()
     }
 }
 
 /// Reads one file so far; a huge or minified one gives nothing of its text.
-pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, words: &mut Vocabulary) -> Content {
-    let mut content = Content::empty(path, blob, depth);
+pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, words: &mut Vocabulary) -> IndexedText {
+    let mut content = IndexedText::empty(path, blob, depth);
     if unindexable(text) {
         content.path_only = true;
         content.metadata.depth = Depth::Whole;
@@ -173,7 +173,7 @@ pub(crate) fn read(path: &RepoPath, blob: &BlobId, text: &str, depth: Depth, wor
     content
 }
 
-/// Where each line begins, and the end of the text.
+/// Returns where each line begins, and the end of the text.
 fn line_starts(text: &str) -> Vec<usize> {
     let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1));

@@ -42,30 +42,30 @@ impl Neighbours {
         }
     }
 
-    /// The files that an import outside of all folders means.
+    /// Returns the files that an import outside of all folders means.
     pub fn meant(&self, target: &str, names: &[String]) -> Vec<u32> {
         resolve(&self.modules, &[], target, names)
     }
 
-    /// The neighbours of a file; none where it has too many to mean anything.
+    /// Returns the neighbours of a file; none where it has too many to mean anything.
     pub fn near(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let near = self.near.get(file).filter(|near| near.len() <= MOST);
         near.into_iter().flatten().map(|number| *number as usize)
     }
 
-    /// How many files it imports or is imported by.
+    /// Returns how many files it imports or is imported by.
     pub fn degree(&self, file: usize) -> usize {
         self.near.get(file).map_or(0, BTreeSet::len)
     }
 
-    /// The files it imports.
+    /// Returns the files it imports.
     pub fn imported(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let imported = self.imported.get(file).into_iter().flatten();
         imported.map(|number| *number as usize)
     }
 }
 
-/// The parts of a module's path that only say where sources are kept.
+/// Returns the parts of a module's path that only say where sources are kept.
 pub(crate) fn module_parts(path: &str) -> Vec<&str> {
     let stem = path.rsplit_once('/').map_or(path, |(_, name)| name);
     let cut = stem.rfind('.').filter(|dot| *dot > 0).map_or(0, |dot| stem.len() - dot);
@@ -109,7 +109,7 @@ fn resolve(modules: &HashMap<String, Vec<u32>>, folder: &[&str], target: &str, n
     found
 }
 
-/// The one file with this end.
+/// Returns the one file with this end.
 fn only(modules: &HashMap<String, Vec<u32>>, path: &[String]) -> Option<u32> {
     let from = path.len().saturating_sub(6);
     match modules.get(&path[from..].join("/")).map(Vec::as_slice) {
@@ -118,7 +118,8 @@ fn only(modules: &HashMap<String, Vec<u32>>, path: &[String]) -> Option<u32> {
     }
 }
 
-/// The parts of an import's target, seen from the root where it is relative: `..a.b`, `./a/b.js`, `crate::a`, `a/b.h`.
+/// Returns the parts of an import's target, seen from the root where it is relative: `..a.b`, `./a/b.js`, `crate::a`,
+/// `a/b.h`.
 fn absolute(folder: &[&str], target: &str) -> Vec<String> {
     let owned = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
     if target.contains('/') || target.starts_with("./") {

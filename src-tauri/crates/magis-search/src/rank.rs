@@ -6,7 +6,7 @@ use crate::bm25::{self, IssueScores};
 use crate::metadata::Depth;
 use crate::signal::Pass;
 use crate::signals::commits::ChangeHistory;
-use crate::signals::{Found, Propagated, Reading};
+use crate::signals::{Found, Propagated, SignalInput};
 use crate::{CommitHistory, Index, IssueQuery, OpenState, ScoredSymbol, SearchError, Signal, Signals};
 use magis_core::text::count;
 use magis_core::{Candidate, Evidence};
@@ -39,7 +39,7 @@ pub(crate) struct Scored<'a> {
 }
 
 impl Index {
-    /// The `k` files that `query` most likely means, strongest first.
+    /// Returns the `k` files that `query` most likely means, strongest first.
     pub fn rank_by(&self, query: &IssueQuery, sources: Sources<'_>, k: usize) -> Result<Ranking, SearchError> {
         Ok(self.locate(query, sources, k, 0)?.0)
     }
@@ -93,7 +93,7 @@ impl Index {
         }
     }
 
-    /// BM25 of everything.
+    /// Computes BM25 of every file and chunk against the text and the title of the issue.
     pub(crate) fn text_scores(&self, query: &IssueQuery) -> Result<IssueScores, SearchError> {
         let view = &self.view;
         let score = |terms| bm25::score(&view.searcher, self.store.body(), &view.collection, terms);
@@ -110,7 +110,7 @@ impl Index {
         scores: &'a IssueScores,
         sources: Sources<'a>,
     ) -> Result<Scored<'a>, SearchError> {
-        let reading = Reading {
+        let reading = SignalInput {
             index: self,
             view: &self.view,
             query,
@@ -164,7 +164,7 @@ impl Index {
         })
     }
 
-    /// Why a file has its score, the strongest reason first.
+    /// Returns why a file has its score, the strongest reason first.
     fn evidence(&self, scored: &Scored<'_>, file: usize) -> Vec<Evidence> {
         let mut found: Vec<(f64, Evidence)> = Vec::new();
         for (signal, of_signal) in &scored.found {

@@ -3,7 +3,7 @@
 //! Where texts come from is the caller's, and so is what becomes of their contents; both stay on the caller's thread.
 
 use crate::SearchError;
-use crate::metadata::{self, Content, Depth};
+use crate::metadata::{self, Depth, IndexedText};
 use crate::vocabulary::Vocabulary;
 use magis_core::{BlobId, RepoPath, SkipReason};
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use std::thread;
 
 /// So many bytes of text wait for a core, or one text alone.
 const WAITING: usize = 8 << 20;
-/// So many texts.
+/// The most texts that wait between reading and indexing.
 const WAITING_TEXTS: usize = 256;
 
 /// Reads each job's text by `read` and hands its content to `done` with the job's number, in the order in which they are
@@ -23,7 +23,7 @@ pub(crate) fn read_all<'j>(
     jobs: impl ExactSizeIterator<Item = (&'j RepoPath, &'j BlobId)>,
     depth: Depth,
     read: &mut impl FnMut(&RepoPath, &BlobId) -> Result<String, SkipReason>,
-    mut done: impl FnMut(usize, Result<Content, SkipReason>) -> Result<ControlFlow<()>, SearchError>,
+    mut done: impl FnMut(usize, Result<IndexedText, SkipReason>) -> Result<ControlFlow<()>, SearchError>,
 ) -> Result<(), SearchError> {
     let mut jobs = jobs.enumerate();
     let cores = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
@@ -61,7 +61,7 @@ pub(crate) fn read_all<'j>(
                         drop(texts.send((number, path, blob, text)));
                         None
                     }
-                    Err(why) if why.is_of_content() => Some(Ok(Content::without_text(path, blob, why))),
+                    Err(why) if why.is_of_content() => Some(Ok(IndexedText::without_text(path, blob, why))),
                     Err(why) => Some(Err(why)),
                 };
                 if let Some(none) = none
@@ -92,8 +92,11 @@ pub(crate) fn read_all<'j>(
     })
 }
 
-/// What `read` makes of a text. A panic over one text, in a grammar say, costs that text alone.
-fn guarded(words: &mut Vocabulary, read: impl FnOnce(&mut Vocabulary) -> Content) -> Result<Content, SkipReason> {
+/// Returns what `read` makes of a text. A panic over one text, in a grammar say, costs that text alone.
+fn guarded(
+    words: &mut Vocabulary,
+    read: impl FnOnce(&mut Vocabulary) -> IndexedText,
+) -> Result<IndexedText, SkipReason> {
     panic::catch_unwind(AssertUnwindSafe(|| read(words))).map_err(|_| {
         // It may have been left half changed.
         *words = Vocabulary::default();

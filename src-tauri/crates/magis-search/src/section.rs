@@ -10,7 +10,7 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    /// How much its words count.
+    /// Returns how much its words count.
     pub fn weight(self) -> f64 {
         match self {
             Self::Story => 1.0,
@@ -19,7 +19,7 @@ impl Section {
     }
 }
 
-/// The section that begins with this line, if it is a heading.
+/// Returns the section that begins with this line, if it is a heading.
 pub(crate) fn after(line: &str) -> Option<Section> {
     let line = line.trim();
     let words = line.split_whitespace().count();
@@ -56,7 +56,7 @@ pub(crate) fn after(line: &str) -> Option<Section> {
     })
 }
 
-/// Whether these lines list packages with their versions.
+/// Returns whether these lines list packages with their versions.
 pub(crate) fn is_listing(lines: &[&str]) -> bool {
     let written: Vec<&&str> = lines.iter().filter(|line| !line.trim().is_empty()).collect();
     let listed = written.iter().filter(|line| {
@@ -69,7 +69,7 @@ pub(crate) fn is_listing(lines: &[&str]) -> bool {
     written.len() >= 5 && listed.count() * 10 >= written.len() * 7
 }
 
-/// Whether an interpreter says hello: what it is, and how help is had.
+/// Returns whether an interpreter says hello: what it is, and how help is had.
 pub(crate) fn is_greeting(line: &str) -> bool {
     let line = line.trim();
     let starts = [
@@ -91,7 +91,7 @@ pub(crate) fn is_greeting(line: &str) -> bool {
         || line.starts_with("Type ") && line.contains("for help")
 }
 
-/// `1.2`, `v0.21.3`, `(2.7.1)`.
+/// Returns whether a word is a version: `1.2`, `v0.21.3`, `(2.7.1)`.
 fn is_version(word: &str) -> bool {
     let word = word.trim_matches(['(', ')', ',', '*']).trim_start_matches('v');
     let mut parts = word.split('.');

@@ -7,8 +7,8 @@ use crate::SearchError;
 use crate::file::File;
 use crate::signals::commits::{self, ChangeHistory};
 use crate::signals::{
-    Found, Propagated, Reading, calls, co_change, example, imports, literal, modules, name_words, names, path_words,
-    quoted, text, traces,
+    Found, Propagated, SignalInput, calls, co_change, example, imports, literal, modules, name_words, names,
+    path_words, quoted, text, traces,
 };
 use magis_core::{Evidence, RepoPath};
 use std::fmt;
@@ -28,9 +28,7 @@ pub enum Signal {
     Names,
     /// Words of the issue that together make up a name it defines.
     NameWords,
-    /// Its path, quoted.
     Quoted,
-    /// Its module, dotted.
     Modules,
     /// Frames of a trace.
     Traces,
@@ -40,7 +38,6 @@ pub enum Signal {
     Examples,
     /// Past commits whose messages resemble the issue.
     PastCommits,
-    /// Changed lately.
     Recency,
     /// Tests that resemble the issue, and what they test.
     Tests,
@@ -61,7 +58,7 @@ pub(crate) enum Pass {
     /// Second, a share of the scores of the best files is propagated to others, the weight of it.
     Propagation {
         /// To which files, how much, and from which.
-        shares: fn(&Reading<'_>, Option<&ChangeHistory<'_>>, &[f64]) -> Option<Propagated>,
+        shares: fn(&SignalInput<'_>, Option<&ChangeHistory<'_>>, &[f64]) -> Option<Propagated>,
         /// Why, of the file it comes from.
         evidence: fn(RepoPath) -> Evidence,
     },
@@ -69,9 +66,9 @@ pub(crate) enum Pass {
     Factor(fn(&File) -> f64),
 }
 
-type StrengthOf = for<'a> fn(&Reading<'a>, Option<&ChangeHistory<'a>>) -> Result<Option<Found<'a>>, SearchError>;
+type StrengthOf = for<'a> fn(&SignalInput<'a>, Option<&ChangeHistory<'a>>) -> Result<Option<Found<'a>>, SearchError>;
 
-/// A signal.
+/// A row of the table of signals.
 pub(crate) struct Row {
     signal: Signal,
     name: &'static str,
@@ -141,12 +138,12 @@ impl Signal {
         all
     };
 
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// How much it counts, its strength being 0..1.
+    /// Returns how much it counts, its strength being 0..1.
     pub(crate) fn weight(self) -> f64 {
         self.row().weight
     }
@@ -171,24 +168,24 @@ impl fmt::Display for Signal {
 pub struct Signals(u32);
 
 impl Signals {
-    /// All.
+    /// Every signal.
     pub const ALL: Self = Self((1 << Signal::ALL.len()) - 1);
-    /// None.
+    /// No signal at all.
     pub const NONE: Self = Self(0);
 
-    /// These and `signal`.
+    /// Adds `signal` to the set.
     #[must_use]
     pub fn with(self, signal: Signal) -> Self {
         Self(self.0 | 1 << signal as u32)
     }
 
-    /// These but `signal`.
+    /// Takes `signal` out of the set.
     #[must_use]
     pub fn without(self, signal: Signal) -> Self {
         Self(self.0 & !(1 << signal as u32))
     }
 
-    /// Whether `signal` is among them.
+    /// Returns whether `signal` is among them.
     pub fn has(self, signal: Signal) -> bool {
         self.0 & 1 << signal as u32 != 0
     }

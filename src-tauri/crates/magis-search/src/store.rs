@@ -5,7 +5,7 @@
 use crate::SearchError;
 use crate::bm25::NONE;
 use crate::directory::{IndexFolder, NOTES, is_unfinished};
-use crate::metadata::{Content, FileMetadata};
+use crate::metadata::{FileMetadata, IndexedText};
 use crate::tokens::RULES;
 use crate::vocabulary::BETWEEN;
 use magis_core::LineSpan;
@@ -29,7 +29,6 @@ use tantivy::{DocSet as _, TERMINATED};
 /// How an index was found when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenState {
-    /// There was none.
     New,
     /// It was there and whole.
     Kept,
@@ -64,7 +63,7 @@ pub(crate) struct StoredSegment {
     pub chunks: Vec<StoredChunk>,
 }
 
-/// A content's document.
+/// The document of a blob, as the index stores it.
 #[derive(Debug)]
 pub(crate) struct StoredContent {
     /// What its chunks and it have in common; counts up, never used again.
@@ -73,7 +72,7 @@ pub(crate) struct StoredContent {
     pub metadata: Arc<FileMetadata>,
 }
 
-/// A chunk's document.
+/// The document of a chunk, as the index stores it.
 #[derive(Debug)]
 pub(crate) struct StoredChunk {
     pub doc: DocId,
@@ -108,14 +107,14 @@ const MOST_THREADS: usize = 4;
 const A_SEGMENT: usize = 500;
 
 impl Store {
-    /// An empty one in memory.
+    /// Returns an empty one in memory.
     pub fn in_memory() -> Result<Self, SearchError> {
         let (schema, fields) = schema();
         Self::over(Index::create_in_ram(schema), fields, None)
     }
 
-    /// The one in `folder`; made where there is none, made anew where it is damaged or of another format.
-    /// Also gives what it holds, which is read to know whether it is damaged.
+    /// Returns the one in `folder`; made where there is none, made anew where it is damaged or of another format. Also
+    /// gives what it holds, which is read to know whether it is damaged.
     pub fn open(folder: &Path) -> Result<(Self, Vec<Arc<StoredSegment>>, OpenState), SearchError> {
         private::create_folder(folder).map_err(|error| folder_error(folder, error.to_string()))?;
         let present = NOTES.iter().any(|file| folder.join(file).exists());
@@ -191,7 +190,7 @@ impl Store {
         Ok(searcher)
     }
 
-    /// What a segment holds. `known` are contents read before, by their ids.
+    /// Returns what a segment holds. `known` are contents read before, by their ids.
     fn segment(
         &self,
         reader: &SegmentReader,
@@ -239,7 +238,7 @@ impl Store {
         })
     }
 
-    /// The contents whose literals have this run of words, by the numbers of `content_of_doc`.
+    /// Returns the contents whose literals have this run of words, by the numbers of `content_of_doc`.
     pub fn holders(
         &self,
         searcher: &Searcher,
@@ -265,7 +264,7 @@ impl Store {
         Ok(holders)
     }
 
-    /// The field the terms stand in.
+    /// Returns the field the terms stand in.
     pub fn body(&self) -> Field {
         self.fields.body
     }
@@ -323,7 +322,7 @@ impl Writer<'_> {
     }
 
     /// Adds a content and its chunks.
-    pub fn add(&self, id: u64, content: Content) -> Result<(), SearchError> {
+    pub fn add(&self, id: u64, content: IndexedText) -> Result<(), SearchError> {
         let fields = self.store.fields;
         for chunk in content.chunks {
             let mut document = TantivyDocument::default();

@@ -17,7 +17,7 @@ pub(crate) struct SymbolTable {
 }
 
 impl SymbolTable {
-    /// The names of `files`.
+    /// Returns the names of `files`.
     pub fn of(files: &[File]) -> Self {
         let mut found = Self::default();
         for (file, number) in files.iter().zip(0..) {
@@ -41,17 +41,17 @@ impl SymbolTable {
         found
     }
 
-    /// The files that define a name.
+    /// Returns the files that define a name.
     pub fn files(&self, name: &str) -> &[u32] {
         self.files.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The files that define a name outside of any type.
+    /// Returns the files that define a name outside of any type.
     pub fn free(&self, name: &str) -> &[u32] {
         self.free.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The files that use a name.
+    /// Returns the files that use a name.
     pub fn users(&self, name: &str) -> &[u32] {
         self.users.get(name).map_or(&[], Vec::as_slice)
     }

@@ -13,7 +13,6 @@ use std::collections::HashMap;
 /// A function or type of a file, and how well it matches the issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredSymbol {
-    /// Its file.
     pub path: RepoPath,
     /// Its name with its owners, as `magis-syntax` has it.
     pub qualified_name: String,
@@ -21,7 +20,6 @@ pub struct ScoredSymbol {
     pub span: LineSpan,
     /// How well it matches; comparable within one issue.
     pub score: f64,
-    /// Why, strongest first.
     pub evidence: Vec<Evidence>,
 }
 
@@ -63,7 +61,7 @@ const SHORT_TYPE: u32 = 60;
 const FILES: usize = 50;
 
 impl Index {
-    /// The `n` best functions and types of the whole tree, whose files have these scores.
+    /// Returns the `n` best functions and types of the whole tree, whose files have these scores.
     pub(crate) fn symbols(
         &self,
         query: &IssueQuery,
@@ -71,7 +69,7 @@ impl Index {
         files: &[f64],
         n: usize,
     ) -> Vec<ScoredSymbol> {
-        let asking = Asking::of(&self.view, query, scores);
+        let asking = SymbolScorer::of(&self.view, query, scores);
         let mut order: Vec<usize> = (0..files.len()).filter(|file| files[*file] > 0.0).collect();
         order.sort_by(|a, b| files[*b].total_cmp(&files[*a]));
         order.truncate(FILES);
@@ -102,7 +100,7 @@ impl Index {
         n: usize,
     ) -> Result<Vec<Vec<ScoredSymbol>>, SearchError> {
         let scores = self.text_scores(query)?;
-        let asking = Asking::of(&self.view, query, &scores);
+        let asking = SymbolScorer::of(&self.view, query, &scores);
         let of = |path| {
             let file = self.view.find(path);
             file.map_or_else(Vec::new, |file| best_of(asking.symbols(file), n))
@@ -112,7 +110,7 @@ impl Index {
 }
 
 /// What is asked of every symbol.
-struct Asking<'a> {
+struct SymbolScorer<'a> {
     view: &'a View,
     query: &'a IssueQuery,
     scores: &'a IssueScores,
@@ -122,7 +120,7 @@ struct Asking<'a> {
     best: (f64, f64),
 }
 
-impl<'a> Asking<'a> {
+impl<'a> SymbolScorer<'a> {
     fn of(view: &'a View, query: &'a IssueQuery, scores: &'a IssueScores) -> Self {
         let mentioned = query.identifiers.iter();
         let words = view.name_words().scorer(&query.terms);
@@ -139,7 +137,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The functions of a file and its short types, those that nothing speaks for as well.
+    /// Returns the functions of a file and its short types, those that nothing speaks for as well.
     fn symbols(&self, file: usize) -> Vec<ScoredSymbol> {
         let known = &self.view.files[file];
         let frames = self.query.frames.iter();
@@ -230,7 +228,7 @@ fn best_of(mut symbols: Vec<ScoredSymbol>, n: usize) -> Vec<ScoredSymbol> {
     symbols
 }
 
-/// How much of the smaller of two intervals they share, so that a chunk of a long function counts whole.
+/// Returns how much of the smaller of two intervals they share, so that a chunk of a long function counts whole.
 fn share(symbol: LineSpan, chunk: LineSpan) -> f64 {
     let common = symbol.intersection(chunk).map_or(0, LineSpan::lines);
     f64::from(common) / f64::from(symbol.lines().min(chunk.lines()))

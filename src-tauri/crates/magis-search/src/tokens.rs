@@ -10,8 +10,9 @@ pub(crate) const RULES: &str = "identifiers-1";
 /// Longer runs of letters are data, not words.
 const LONGEST: usize = 64;
 
-/// The terms of `text`, in its order. `snake_case`, `camelCase`, `PascalCase` and `HTTPServer2` give themselves in lower
-/// case and their parts; a plain word gives its stem; Chinese, Japanese and Korean runs give pairs of characters.
+/// Returns the terms of `text`, in its order. `snake_case`, `camelCase`, `PascalCase` and `HTTPServer2` give themselves
+/// in lower case and their parts; a plain word gives its stem; Chinese, Japanese and Korean runs give pairs of
+/// characters.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
@@ -20,7 +21,7 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
     found
 }
 
-/// The part of `word` that gives `term`, as it stands there.
+/// Returns the part of `word` that gives `term`, as it stands there.
 pub(crate) fn spelling<'w>(word: &'w str, term: &str) -> Option<&'w str> {
     let words = word.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     let spellings = words.flat_map(|word| std::iter::once(word.trim_matches('_')).chain(parts(word)));
@@ -30,7 +31,7 @@ pub(crate) fn spelling<'w>(word: &'w str, term: &str) -> Option<&'w str> {
     })
 }
 
-/// The parts of an identifier as it spells them: `HTTPServer_v2` gives `HTTP`, `Server`, `v`, `2`.
+/// Returns the parts of an identifier as it spells them: `HTTPServer_v2` gives `HTTP`, `Server`, `v`, `2`.
 pub(crate) fn parts(word: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -53,7 +54,7 @@ pub(crate) fn parts(word: &str) -> Vec<&str> {
     found
 }
 
-/// The stem of a lower-case English word: plural, `-ing`, `-ed`. Wrong stems do no harm as long as they agree.
+/// Returns the stem of a lower-case English word: plural, `-ing`, `-ed`. Wrong stems do no harm as long as they agree.
 pub(crate) fn stem(word: &str) -> String {
     if word.len() < 4 || !word.is_ascii() {
         return word.to_owned();
@@ -90,7 +91,7 @@ pub(crate) fn stem(word: &str) -> String {
     without_e(&singular)
 }
 
-/// Words that stand in every issue and every file.
+/// Returns words that stand in every issue and every file.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }

@@ -15,7 +15,7 @@ pub struct Frame {
     pub depth: u32,
 }
 
-/// All frames of `text`, those of one trace numbered from its innermost frame.
+/// Returns all frames of `text`, those of one trace numbered from its innermost frame.
 pub(crate) fn frames(text: &str) -> Vec<Frame> {
     let mut found: Vec<Frame> = Vec::new();
     let mut trace: Vec<(Order, Frame)> = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn frames(text: &str) -> Vec<Frame> {
     found
 }
 
-/// What stands behind the word that some programs set before each line of a trace: `INTERNALERROR> File …`.
+/// Returns what stands behind the word that some programs set before each line of a trace: `INTERNALERROR> File …`.
 fn behind_mark(line: &str) -> &str {
     match line.split_once('>') {
         Some((mark, rest)) if mark.len() > 2 && mark.bytes().all(|byte| byte.is_ascii_uppercase()) => rest.trim(),
@@ -61,7 +61,7 @@ fn behind_mark(line: &str) -> &str {
     }
 }
 
-/// A place as `path:line`, `path:line:column`, `path#L12` or `path(12)`; the path as it stands there.
+/// Returns a place as `path:line`, `path:line:column`, `path#L12` or `path(12)`; the path as it stands there.
 pub(crate) fn place(text: &str) -> Option<(&str, Option<u32>)> {
     let text =
         text.trim_matches(|c: char| matches!(c, '(' | ')' | ',' | ';' | '\'' | '"' | '`' | '[' | ']' | '<' | '>'));
@@ -256,7 +256,7 @@ fn frame(path: &str, function: Option<String>, line: Option<u32>) -> Option<Fram
     })
 }
 
-/// Whether this looks like a file: a name, a dot, a short extension that is no number.
+/// Returns whether this looks like a file: a name, a dot, a short extension that is no number.
 pub(crate) fn is_file(text: &str) -> bool {
     let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let Some((stem, extension)) = name.rsplit_once('.') else {

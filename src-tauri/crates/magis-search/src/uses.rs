@@ -45,7 +45,7 @@ pub(crate) fn calls(text: &str) -> impl Iterator<Item = (&str, &str)> {
     places.filter_map(|(at, _)| last_name(&text[..at]))
 }
 
-/// The name that ends where `text` does, behind what stands before it.
+/// Returns the name that ends where `text` does, behind what stands before it.
 fn last_name(text: &str) -> Option<(&str, &str)> {
     // `name!(` and `name::<T>(` are calls as well; the latter is rare enough to be missed.
     let text = text.strip_suffix('!').unwrap_or(text);
@@ -54,7 +54,7 @@ fn last_name(text: &str) -> Option<(&str, &str)> {
     fits(name).then_some((before, name))
 }
 
-/// The names behind that of a type, up to its body.
+/// Returns the names behind that of a type, up to its body.
 fn head<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     let keyword = |line: &&str| {
         line.split(|c: char| !c.is_ascii() || !is_part(c as u8))
@@ -75,7 +75,7 @@ fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Words that stand before a parenthesis or in a head and name nothing.
+/// Returns words that stand before a parenthesis or in a head and name nothing.
 fn is_word_of_a_language(name: &str) -> bool {
     matches!(
         name,

@@ -41,8 +41,8 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The files of `tree` whose contents are stored and are texts. Equal trees give equal views, however the index came to
-    /// hold them.
+    /// Returns the files of `tree` whose contents are stored and are texts. Equal trees give equal views, however the
+    /// index came to hold them.
     pub fn of(searcher: Searcher, tree: &Tree<'_>, stored: &[Arc<StoredSegment>]) -> Self {
         let contents = stored.iter().flat_map(|segment| &segment.contents);
         let by_key: HashMap<&Key, &StoredContent> = contents.map(|content| (&content.metadata.key, content)).collect();
@@ -104,32 +104,32 @@ impl View {
         }
     }
 
-    /// The number of a file.
+    /// Returns the number of a file.
     pub fn find(&self, path: &RepoPath) -> Option<usize> {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok()
     }
 
-    /// The chunks of a file.
+    /// Returns the chunks of a file.
     pub fn chunks_of(&self, file: usize) -> Range<usize> {
         self.chunks[self.files[file].content].clone()
     }
 
-    /// The best of the scores that the chunks of a file have; `scores` is by chunk.
+    /// Returns the best of the scores that the chunks of a file have; `scores` is by chunk.
     pub fn best_chunk(&self, file: usize, scores: &[f64]) -> f64 {
         scores[self.chunks_of(file)].iter().copied().fold(0.0, f64::max)
     }
 
-    /// Who imports whom.
+    /// Returns the import graph: for each file those it imports and those that import it.
     pub fn neighbours(&self) -> &Neighbours {
         self.neighbours.get_or_init(|| Neighbours::of(&self.files))
     }
 
-    /// Where names are defined and used.
+    /// Returns where names are defined and used.
     pub fn symbol_table(&self) -> &SymbolTable {
         self.symbol_table.get_or_init(|| SymbolTable::of(&self.files))
     }
 
-    /// The words that names are made of.
+    /// Returns the words that names are made of.
     pub fn name_words(&self) -> &NameWords {
         self.name_words.get_or_init(|| NameWords::of_files(&self.files))
     }

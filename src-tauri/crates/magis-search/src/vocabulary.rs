@@ -21,7 +21,7 @@ pub(crate) struct Vocabulary {
 
 type Numbers = HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>;
 
-/// How often each of some numbered things stands in the text at hand.
+/// How often each of some numbered things stands in the text that is read.
 #[derive(Debug, Default)]
 struct Tally {
     counts: Vec<u32>,
@@ -54,8 +54,8 @@ pub(crate) const BETWEEN: char = ' ';
 const MOST_WORDS: usize = 1 << 19;
 
 impl Vocabulary {
-    /// The terms of `text`. One that stands there more often than `most` is given so many times and counts in full for
-    /// the length.
+    /// Returns the terms of `text`. One that stands there more often than `most` is given so many times and counts in
+    /// full for the length.
     pub fn count(&mut self, text: &str, most: u32) -> Counted {
         if self.words.len() > MOST_WORDS {
             *self = Self::default();
@@ -106,7 +106,8 @@ impl Vocabulary {
     }
 }
 
-/// The runs of letters, digits and `_`, and of all that is not ASCII: what `tokens` splits in the same way or further.
+/// Returns the runs of letters, digits and `_`, and of all that is not ASCII: what `tokens` splits in the same way or
+/// further.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.as_bytes().split(|byte| !IN_WORD[*byte as usize]);
     let mut at = 0;
@@ -128,7 +129,7 @@ const IN_WORD: [bool; 256] = {
     table
 };
 
-/// Multiplies and rotates, eight bytes at a time, as rustc's own tables do. Words come from the repository at hand, and
+/// Multiplies and rotates, eight bytes at a time, as rustc's own tables do. Words come from the repository that is read, and
 /// the number of words is bounded, so colliding ones made on purpose cost time and nothing else.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct WordHasher(u64);

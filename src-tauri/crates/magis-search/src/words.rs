@@ -23,7 +23,7 @@ pub(crate) struct Scorer<'a> {
 }
 
 impl NameWords {
-    /// The words of the names in `files`.
+    /// Returns the words of the names in `files`.
     pub fn of_files(files: &[File]) -> Self {
         let mut found = Self::default();
         let mut having: Vec<usize> = Vec::new();
@@ -58,7 +58,7 @@ impl NameWords {
         found
     }
 
-    /// The words of one symbol.
+    /// Returns the words of one symbol.
     pub fn of(&self, content: usize, symbol: usize) -> &[u32] {
         let names = self.words.get(content).and_then(|names| names.get(symbol));
         names.map_or(&[], Vec::as_slice)
@@ -77,8 +77,8 @@ impl NameWords {
 }
 
 impl Scorer<'_> {
-    /// How far the query says the words of a name, 0..1: the share that is said, by inverse document frequency. A name of
-    /// one word, or of words that are in most names, says nothing that the text does not.
+    /// Returns how far the query says the words of a name, 0..1: the share that is said, by inverse document frequency.
+    /// A name of one word, or of words that are in most names, says nothing that the text does not.
     pub fn score(&self, words: &[u32]) -> f64 {
         let (mut said, mut whole, mut count) = (0.0, 0.0, 0);
         for word in words {
@@ -92,14 +92,14 @@ impl Scorer<'_> {
         if count < 2 || whole <= 0.0 {
             return 0.0;
         }
-        (said / whole).powi(2) * (said / TELLING).min(1.0)
+        (said / whole).powi(2) * (said / DISTINCTIVE).min(1.0)
     }
 }
 
-/// Rarities that together make a name telling: two words that are in few names each.
-const TELLING: f64 = 1.5;
+/// The sum of inverse document frequencies that makes a name distinctive: two words that are in few names each.
+const DISTINCTIVE: f64 = 1.5;
 
-/// The stems of the parts of a name.
+/// Returns the stems of the parts of a name.
 fn words_of(name: &str) -> Vec<String> {
     let parts = tokens::parts(name.trim_matches('_'));
     let lower = parts.into_iter().map(str::to_lowercase);

@@ -10,7 +10,7 @@ use std::path::Path;
 
 type Tree = BTreeMap<&'static str, String>;
 
-/// Two trees of which the second changes, adds and removes files of the first.
+/// Returns two trees of which the second changes, adds and removes files of the first.
 fn trees() -> (Tree, Tree) {
     let text = |name: &str, words: &str| format!("def {name}(x):\n    '{words}'\n    return x\n");
     let old: Tree = [
@@ -59,7 +59,7 @@ fn update(index: &mut Index, tree: &Tree) -> Update {
         .unwrap()
 }
 
-/// An update that is stopped when so many contents are done.
+/// Returns an update that is stopped when so many contents are done.
 fn stop_at(most: usize, index: &mut Index, tree: &Tree) -> Update {
     let stop = |done: usize, _: usize| {
         if done == most {

@@ -143,7 +143,7 @@ fn archive(words: &mut Words) -> Result<RunArchive, Box<dyn std::error::Error>> 
         seed: 1,
         top_k: 10,
         max_rounds: 3,
-        candidates_per_round: 1,
+        attempts_per_round: 1,
         qa: QaMode::Review,
     };
     let base = Base {
@@ -210,7 +210,7 @@ fn archive(words: &mut Words) -> Result<RunArchive, Box<dyn std::error::Error>> 
 struct Words(u64);
 
 impl Words {
-    /// A word whose frequency falls with its rank.
+    /// Returns a word whose frequency falls with its rank.
     fn next(&mut self) -> String {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -224,7 +224,7 @@ impl Words {
     }
 }
 
-/// The word of a rank: syllables that spell the number.
+/// Returns the word of a rank: syllables that spell the number.
 fn word(rank: u32) -> String {
     const SYLLABLES: [&str; 16] = [
         "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va",

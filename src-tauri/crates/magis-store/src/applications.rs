@@ -21,7 +21,7 @@ DELETE FROM settings WHERE key LIKE 'applied/%';
 INSERT OR IGNORE INTO pending_erasure (slot) VALUES (1);";
 
 impl Store {
-    /// The last application of a run's patch; none where there was none, or it was taken back.
+    /// Returns the last application of a run's patch; none where there was none, or it was taken back.
     pub fn application<T: DeserializeOwned>(&self, run: RunId) -> Result<Option<T>, StoreError> {
         self.read("reading an application", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT application FROM applications WHERE run = ?1")?;

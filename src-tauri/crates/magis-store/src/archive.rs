@@ -2,7 +2,7 @@
 //!
 //! It reads and writes no file. The repository's root is left out: it names folders of the machine.
 
-use crate::error::{ArchiveError, Fault};
+use crate::error::{ArchiveError, DatabaseError};
 use crate::{CallOrigin, CallRecord, Store, StoreError, StoredEvent, calls, events, run_timeline, runs};
 use magis_core::{LOG_VERSION, RunEvent, RunId, RunRequest, upcast_event, upcast_request};
 use rusqlite::Transaction;
@@ -17,14 +17,12 @@ pub struct RunArchive {
     pub format: String,
     /// The version of the format, which is the one of the log inside.
     pub version: u32,
-    /// The run.
     pub run: ArchivedRun,
 }
 
 /// The content of an archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedRun {
-    /// The repository's name.
     pub repository: String,
     /// What was asked for.
     pub request: RunRequest,
@@ -73,7 +71,7 @@ impl RunArchive {
         serde_json::from_value(archive).map_err(malformed)
     }
 
-    /// The archive as JSON.
+    /// Returns the archive as JSON.
     pub fn to_json(&self) -> Result<String, StoreError> {
         serde_json::to_string_pretty(self).map_err(|source| StoreError::Encode {
             attempt: "writing an archive",
@@ -83,7 +81,7 @@ impl RunArchive {
 }
 
 impl Store {
-    /// Everything of a run.
+    /// Returns everything of a run.
     pub fn export_run(&self, id: RunId) -> Result<RunArchive, StoreError> {
         self.read("exporting a run", |transaction| {
             let run = runs::get(transaction, id)?;
@@ -113,7 +111,7 @@ impl Store {
     }
 }
 
-fn import(transaction: &Transaction<'_>, run: &ArchivedRun) -> Result<RunId, Fault> {
+fn import(transaction: &Transaction<'_>, run: &ArchivedRun) -> Result<RunId, DatabaseError> {
     let id = runs::insert_imported(transaction, &run.repository, &run.request, run.created_at)?;
     for stored in &run.events {
         events::append(transaction, id, stored.seq, stored.at_ms, &stored.event)?;
@@ -142,7 +140,7 @@ fn check_head(format: &str, version: u32) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// What every log fulfils, and a file that was edited or cut off may not.
+/// Returns what every log fulfils, and a file that was edited or cut off may not.
 fn check(run: &ArchivedRun) -> Result<(), ArchiveError> {
     let malformed = |what: String| Err(ArchiveError::Malformed(what));
     for (index, stored) in run.events.iter().enumerate() {

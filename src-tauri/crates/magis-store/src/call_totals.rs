@@ -10,13 +10,10 @@ use rusqlite::Row;
 /// What the calls of one agent and step came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallTotals {
-    /// The agent.
     pub agent: Agent,
-    /// The step.
     pub step: String,
     /// Whether this run made them.
     pub origin: CallOrigin,
-    /// How many.
     pub calls: u32,
     /// Tokens of their prompts that were read, without those reused.
     pub prompt_tokens: u64,
@@ -37,9 +34,7 @@ pub struct CallTotals {
 pub struct DayTotals {
     /// The day, `2026-11-21`, where this machine is.
     pub day: String,
-    /// The step.
     pub step: String,
-    /// How many calls.
     pub calls: u32,
     /// Tokens read, without those reused.
     pub prompt_tokens: u64,
@@ -63,7 +58,7 @@ pub struct Speed {
 }
 
 impl Store {
-    /// What a run's calls came to, by agent and step.
+    /// Returns what a run's calls came to, by agent and step.
     pub fn call_totals(&self, run: RunId) -> Result<Vec<CallTotals>, StoreError> {
         self.read("adding up a run's calls", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -90,7 +85,7 @@ impl Store {
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
-    /// What calls came to by day and step, the last day first; of one repository, or of all runs together.
+    /// Returns what calls came to by day and step, the last day first; of one repository, or of all runs together.
     pub fn day_totals(&self, repo: Option<RepoId>) -> Result<Vec<DayTotals>, StoreError> {
         self.read("adding up calls by day", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -117,7 +112,7 @@ impl Store {
         })
     }
 
-    /// How many runs had a call on each day, the last day first.
+    /// Returns how many runs had a call on each day, the last day first.
     pub fn runs_by_day(&self) -> Result<Vec<(String, u32)>, StoreError> {
         self.read("counting runs by day", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -129,7 +124,7 @@ impl Store {
         })
     }
 
-    /// How fast the model with this hash was in its calls here; none where it made none that took time.
+    /// Returns how fast the model with this hash was in its calls here; none where it made none that took time.
     pub fn speed_of(&self, model_sha: &str) -> Result<Option<Speed>, StoreError> {
         self.read("measuring a model's speed", |transaction| {
             let mut statement = transaction.prepare_cached(

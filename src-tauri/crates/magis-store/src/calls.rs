@@ -2,9 +2,9 @@
 //!
 //! A call is recorded once, whole, when it has finished; an unfinished call leaves nothing, and is made again on resume.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Store, StoreError, column, run_timeline, runs};
-use magis_core::{Agent, CandidateNumber, RepoPath, Round, RunId, TaskId};
+use magis_core::{Agent, AttemptNumber, RepoPath, Round, RunId, TaskId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -67,44 +67,37 @@ pub enum CallKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOrigin {
-    /// The run itself.
     Own,
     /// The run whose beginning it took over.
     Inherited,
 }
 
-/// A finished call.
+/// A finished model call, as it is written into the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// A hash of the whole request and of how often it was made; unique within the run.
     pub key: String,
     /// How many events the run had when the call was made.
     pub after_seq: u32,
-    /// On whose behalf.
     pub agent: Agent,
     /// The step: `P2`, `open`, `naming`.
     pub step: String,
     /// The hash of the template.
     pub template_hash: String,
-    /// For which task.
     pub task: Option<TaskId>,
-    /// In which round.
     pub round: Option<Round>,
     /// For which answer of the round.
-    pub candidate: Option<CandidateNumber>,
-    /// About which file.
+    #[serde(rename = "candidate")]
+    pub attempt: Option<AttemptNumber>,
     pub path: Option<RepoPath>,
-    /// The model's name.
     pub model: String,
     /// The SHA-256 of the model's file.
     pub model_sha: String,
-    /// The seed.
     pub seed: u64,
     /// What kind of call.
     pub kind: CallKind,
     /// What was asked, sampling included.
     pub request: Value,
-    /// What came back.
     pub reply: Value,
     /// How it finished: `stop`, `length`, ...
     pub finish: String,
@@ -129,21 +122,19 @@ pub struct CallRecord {
 /// A call that the store holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Its id.
     pub id: CallId,
     /// Whether this run made it.
     pub origin: CallOrigin,
-    /// What was recorded.
     pub record: CallRecord,
 }
 
 impl CallRecord {
-    /// Milliseconds that the model worked.
+    /// Returns milliseconds that the model worked.
     pub(crate) fn worked_ms(&self) -> i64 {
         i64::from(self.prompt_ms) + i64::from(self.generate_ms)
     }
 
-    /// Tokens the model worked through: read and written, without those reused.
+    /// Returns tokens the model worked through: read and written, without those reused.
     pub(crate) fn spent_tokens(&self) -> u32 {
         self.prompt_tokens.saturating_add(self.generated_tokens)
     }
@@ -160,7 +151,7 @@ impl Store {
         })
     }
 
-    /// The call of this key, where the run has it.
+    /// Returns the call of this key, where the run has it.
     pub fn find_call(&self, run: RunId, key: &str) -> Result<Option<Call>, StoreError> {
         self.read("looking for a call", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT * FROM calls WHERE run = ?1 AND key = ?2")?;
@@ -168,12 +159,12 @@ impl Store {
         })
     }
 
-    /// All calls of a run, in the order in which they finished.
+    /// Returns all calls of a run, in the order in which they finished.
     pub fn calls(&self, run: RunId) -> Result<Vec<Call>, StoreError> {
         self.read("reading a run's calls", |transaction| read(transaction, run))
     }
 
-    /// One call.
+    /// Reads one model call with its request and its reply.
     pub fn call(&self, id: CallId) -> Result<Option<Call>, StoreError> {
         self.read("reading a call", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT * FROM calls WHERE id = ?1")?;
@@ -182,8 +173,8 @@ impl Store {
     }
 }
 
-/// All calls of a run within a transaction.
-pub(crate) fn read(transaction: &Transaction<'_>, run: RunId) -> Result<Vec<Call>, Fault> {
+/// Returns all calls of a run within a transaction.
+pub(crate) fn read(transaction: &Transaction<'_>, run: RunId) -> Result<Vec<Call>, DatabaseError> {
     let mut statement = transaction.prepare_cached("SELECT * FROM calls WHERE run = ?1 ORDER BY id")?;
     let rows = statement.query_map([run.0], read_row)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -191,7 +182,7 @@ pub(crate) fn read(transaction: &Transaction<'_>, run: RunId) -> Result<Vec<Call
 
 /// Gives `to` the calls that led to the first `events` events of `from`; those made after the last of them belong to what
 /// `to` will do anew.
-pub(crate) fn inherit(transaction: &Transaction<'_>, from: RunId, events: u32, to: RunId) -> Result<(), Fault> {
+pub(crate) fn inherit(transaction: &Transaction<'_>, from: RunId, events: u32, to: RunId) -> Result<(), DatabaseError> {
     transaction.execute(
         "INSERT INTO calls (run, origin, key, after_seq, agent, step, template_hash, task, round, candidate, path, model,
                             model_sha, seed, kind, finish, prompt_tokens, reused_tokens, generated_tokens, prompt_ms,
@@ -210,7 +201,7 @@ pub(crate) fn insert(
     run: RunId,
     origin: CallOrigin,
     record: &CallRecord,
-) -> Result<CallId, Fault> {
+) -> Result<CallId, DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "INSERT INTO calls (run, origin, key, after_seq, agent, step, template_hash, task, round, candidate, path, model,
                             model_sha, seed, kind, finish, prompt_tokens, reused_tokens, generated_tokens, prompt_ms,
@@ -232,7 +223,7 @@ pub(crate) fn insert(
                 ":template_hash": record.template_hash,
                 ":task": record.task.map(|task| task.0),
                 ":round": record.round.map(|round| round.0),
-                ":candidate": record.candidate.map(|candidate| candidate.0),
+                ":candidate": record.attempt.map(|attempt| attempt.0),
                 ":path": record.path.as_ref().map(RepoPath::as_str),
                 ":model": record.model,
                 ":model_sha": record.model_sha,
@@ -276,7 +267,7 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<Call> {
         template_hash: row.get("template_hash")?,
         task: row.get::<_, Option<u32>>("task")?.map(TaskId),
         round: row.get::<_, Option<u32>>("round")?.map(Round),
-        candidate: row.get::<_, Option<u32>>("candidate")?.map(CandidateNumber),
+        attempt: row.get::<_, Option<u32>>("candidate")?.map(AttemptNumber),
         path,
         model: row.get("model")?,
         model_sha: row.get("model_sha")?,

@@ -2,7 +2,7 @@
 //!
 //! It does not know how such a message is made.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Maker, Store, StoreError, column};
 use magis_core::{BlobId, RepoId, RepoPath, RunId};
 use rusqlite::{Row, Transaction, named_params};
@@ -46,13 +46,9 @@ CREATE INDEX change_messages_of_run ON change_messages (made_in);";
 /// A message about one file's change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredChangeMessage {
-    /// The repository.
     pub repo: RepoId,
-    /// The file.
     pub path: RepoPath,
-    /// Its blob before.
     pub from: BlobId,
-    /// Its blob after.
     pub to: BlobId,
     /// What P1 said.
     pub message: String,
@@ -69,8 +65,8 @@ pub struct StoredChangeMessage {
 }
 
 impl Store {
-    /// The messages about what became of this version, newest first: those of this model and prompt, and those that
-    /// needed no model.
+    /// Returns the messages about what became of this version, newest first: those of this model and prompt, and those
+    /// that needed no model.
     pub fn changes_from(
         &self,
         repo: RepoId,
@@ -89,7 +85,7 @@ impl Store {
         })
     }
 
-    /// Every message about changes of a repository's files, by path, oldest first.
+    /// Returns every message about changes of a repository's files, by path, oldest first.
     pub fn all_change_messages(&self, repo: RepoId) -> Result<Vec<StoredChangeMessage>, StoreError> {
         self.read("listing change messages", |transaction| all(transaction, repo))
     }
@@ -103,7 +99,7 @@ impl Store {
     }
 }
 
-pub(crate) fn put(transaction: &Transaction<'_>, message: &StoredChangeMessage) -> Result<(), Fault> {
+pub(crate) fn put(transaction: &Transaction<'_>, message: &StoredChangeMessage) -> Result<(), DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "INSERT OR REPLACE INTO change_messages
              (repo, path, from_blob, to_blob, message, model, model_sha, template_hash, made_at, made_in)
@@ -124,7 +120,7 @@ pub(crate) fn put(transaction: &Transaction<'_>, message: &StoredChangeMessage) 
     Ok(())
 }
 
-pub(crate) fn all(transaction: &Transaction<'_>, repo: RepoId) -> Result<Vec<StoredChangeMessage>, Fault> {
+pub(crate) fn all(transaction: &Transaction<'_>, repo: RepoId) -> Result<Vec<StoredChangeMessage>, DatabaseError> {
     let mut statement =
         transaction.prepare_cached("SELECT * FROM change_messages WHERE repo = ?1 ORDER BY path, made_at, to_blob")?;
     let rows = statement.query_map([repo.0], read_row)?;

@@ -38,7 +38,7 @@ where
         .map_err(|error| Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }
 
-/// The word a plain enum has in JSON.
+/// Returns the word a plain enum has in JSON.
 pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     serde_json::to_value(value).and_then(serde_json::from_value)
 }

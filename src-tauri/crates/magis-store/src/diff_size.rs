@@ -9,7 +9,6 @@ pub struct DiffSize {
     pub added: u32,
     /// Lines deleted.
     pub deleted: u32,
-    /// Files touched.
     pub files: u32,
 }
 
@@ -37,7 +36,7 @@ impl DiffSize {
     }
 }
 
-/// The two lengths in `12,3 +14 @@ ...`; a missing one is 1.
+/// Returns the two lengths in `12,3 +14 @@ ...`; a missing one is 1.
 fn hunk_lengths(header: &str) -> Option<(u32, u32)> {
     let (old, rest) = header.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;

@@ -16,7 +16,7 @@ CREATE TABLE drafts (
 ) STRICT;";
 
 impl Store {
-    /// The draft of a repository; none where there is none.
+    /// Returns the draft of a repository; none where there is none.
     pub fn draft<T: DeserializeOwned>(&self, repo: RepoId) -> Result<Option<T>, StoreError> {
         self.read("reading a draft", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT draft FROM drafts WHERE repo = ?1")?;

@@ -2,7 +2,7 @@
 //!
 //! It does not decide what is deleted.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Store, StoreError};
 use rusqlite::{Connection, Transaction};
 
@@ -38,7 +38,7 @@ impl Erasure {
 const REBUILD_IN_MEMORY_BYTES: i64 = 256 * 1024 * 1024;
 
 /// Notes, in the transaction that deletes, that the files have to be cleaned afterwards.
-pub(crate) fn note(transaction: &Transaction<'_>) -> Result<(), Fault> {
+pub(crate) fn note(transaction: &Transaction<'_>) -> Result<(), DatabaseError> {
     transaction.execute("INSERT OR IGNORE INTO pending_erasure (slot) VALUES (1)", [])?;
     Ok(())
 }
@@ -49,8 +49,8 @@ impl Store {
     /// between pages, and merging the search index keeps the words of deleted texts where earlier merges left it levels
     /// above.
     pub(crate) fn erase_deleted(&self) -> Erasure {
-        erase(&self.lock()).unwrap_or_else(|fault| Erasure::Pending {
-            why: fault.located("erasing deleted texts", self.path()).to_string(),
+        erase(&self.lock()).unwrap_or_else(|error| Erasure::Pending {
+            why: error.located("erasing deleted texts", self.path()).to_string(),
         })
     }
 
@@ -67,7 +67,7 @@ impl Store {
     }
 }
 
-fn erase(connection: &Connection) -> Result<Erasure, Fault> {
+fn erase(connection: &Connection) -> Result<Erasure, DatabaseError> {
     connection.execute("INSERT INTO run_search (run_search) VALUES ('rebuild')", [])?;
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let page_size: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
@@ -90,7 +90,7 @@ fn erase(connection: &Connection) -> Result<Erasure, Fault> {
 }
 
 /// Moves the whole log into the database and cuts it to nothing; not while another program reads from it.
-fn log_is_emptied(connection: &Connection) -> Result<bool, Fault> {
+fn log_is_emptied(connection: &Connection) -> Result<bool, DatabaseError> {
     let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     Ok(busy == 0)
 }

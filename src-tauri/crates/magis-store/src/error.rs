@@ -13,18 +13,11 @@ use thiserror::Error;
 pub enum StoreError {
     /// Another program held the database for longer than the busy timeout.
     #[error("{attempt}: the database {path} is locked by another program")]
-    Locked {
-        /// What was attempted.
-        attempt: &'static str,
-        /// The database file.
-        path: PathBuf,
-    },
+    Locked { attempt: &'static str, path: PathBuf },
     /// The file is not a sound SQLite database.
     #[error("{attempt}: the database {path} is damaged: {detail}")]
     Damaged {
-        /// What was attempted.
         attempt: &'static str,
-        /// The database file.
         path: PathBuf,
         /// What the check found.
         detail: String,
@@ -32,9 +25,7 @@ pub enum StoreError {
     /// No room is left on the disk.
     #[error("{attempt}: no room is left on the disk of {path} ({free} bytes are free); nothing of it was recorded")]
     Full {
-        /// What was attempted.
         attempt: &'static str,
-        /// The database file.
         path: PathBuf,
         /// Bytes that are free on its disk.
         free: u64,
@@ -42,7 +33,6 @@ pub enum StoreError {
     /// The disk, or the file's mode, allows reading alone.
     #[error("{attempt}: {path} can only be read, not written")]
     ReadOnly {
-        /// What was attempted.
         attempt: &'static str,
         /// The database file or its folder.
         path: PathBuf,
@@ -50,25 +40,18 @@ pub enum StoreError {
     /// A newer version of this program made the database.
     #[error("the database {path} has format {found}; this version knows formats up to {known}")]
     NewerSchema {
-        /// The database file.
         path: PathBuf,
-        /// Its format.
         found: u32,
         /// The newest format known.
         known: u32,
     },
     /// The file is a database of another program.
     #[error("{path} is a database, but of another program")]
-    NotOurs {
-        /// The file.
-        path: PathBuf,
-    },
+    NotOurs { path: PathBuf },
     /// The file or its folder may not be read or written.
     #[error("{attempt}: {path} cannot be read and written: {detail}")]
     Denied {
-        /// What was attempted.
         attempt: &'static str,
-        /// The database file.
         path: PathBuf,
         /// What the system said.
         detail: String,
@@ -84,7 +67,6 @@ pub enum StoreError {
     /// The disk does not allow a write-ahead log, without which two programs cannot share the database.
     #[error("the database {path} cannot keep a write-ahead log there (it has '{mode}')")]
     NoWriteAheadLog {
-        /// The database file.
         path: PathBuf,
         /// The journal mode it has.
         mode: String,
@@ -98,7 +80,6 @@ pub enum StoreError {
     /// An event was not the next of its run: another driver wrote, or one event is missing.
     #[error("event {given} cannot be appended to run {run}, whose next event is {next}")]
     OutOfOrder {
-        /// The run.
         run: RunId,
         /// The sequence number given.
         given: u32,
@@ -107,20 +88,13 @@ pub enum StoreError {
     },
     /// The call is recorded already.
     #[error("run {run} has a call with key {key} already")]
-    DoubleCall {
-        /// The run.
-        run: RunId,
-        /// The call's key.
-        key: String,
-    },
+    DoubleCall { run: RunId, key: String },
     /// A driver works on the run.
     #[error("run {run} is being worked on by {holder} (process {pid})")]
     RunActive {
-        /// The run.
         run: RunId,
         /// Who holds its lease.
         holder: String,
-        /// The holder's process.
         pid: u32,
     },
     /// The prefix asked for does not exist, or the run it should go to has events already.
@@ -132,15 +106,12 @@ pub enum StoreError {
         to: RunId,
         /// How many events were asked for.
         events: u32,
-        /// Why not.
         why: String,
     },
     /// A row holds something this version cannot read.
     #[error("{attempt}: {path} holds a row this version cannot read: {detail}")]
     Unreadable {
-        /// What was attempted.
         attempt: &'static str,
-        /// The database file.
         path: PathBuf,
         /// What is wrong with it.
         detail: String,
@@ -148,9 +119,7 @@ pub enum StoreError {
     /// A value could not be written as JSON.
     #[error("{attempt}: a value cannot be written as JSON: {source}")]
     Encode {
-        /// What was attempted.
         attempt: &'static str,
-        /// Why.
         source: serde_json::Error,
     },
     /// An archive could not be read.
@@ -159,11 +128,8 @@ pub enum StoreError {
     /// Anything else SQLite said.
     #[error("{attempt} in {path}: {source}")]
     Sqlite {
-        /// What was attempted.
         attempt: &'static str,
-        /// The database file.
         path: PathBuf,
-        /// What SQLite said.
         source: rusqlite::Error,
     },
 }
@@ -173,12 +139,7 @@ pub enum StoreError {
 pub enum ArchiveError {
     /// A newer or unknown format.
     #[error("the archive has format {found}; this version reads formats up to {known}")]
-    UnknownVersion {
-        /// Its format.
-        found: u32,
-        /// The newest known.
-        known: u32,
-    },
+    UnknownVersion { found: u32, known: u32 },
     /// It is no archive of a run.
     #[error("this is no archive of a run: {0}")]
     Malformed(String),
@@ -188,7 +149,7 @@ pub enum ArchiveError {
 }
 
 impl StoreError {
-    /// What kept a folder or file from being made or opened.
+    /// Returns what kept a folder or file from being made or opened.
     pub(crate) fn of_folder(path: PathBuf, source: io::Error) -> Self {
         let attempt = "opening the data folder";
         match source.kind() {
@@ -203,12 +164,12 @@ impl StoreError {
         Self::Full { attempt, path, free }
     }
 
-    /// Whether nothing can be written now, while what was written before may still be read.
+    /// Returns whether nothing can be written now, while what was written before may still be read.
     pub(crate) fn is_about_writing(&self) -> bool {
         matches!(self, Self::Full { .. } | Self::ReadOnly { .. })
     }
 
-    /// A short word for this kind of error, stable across versions.
+    /// Returns a short word for this kind of error, stable across versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Locked { .. } => "locked",
@@ -233,7 +194,7 @@ impl StoreError {
         }
     }
 
-    /// What a person can do about it, in a sentence.
+    /// Returns what a person can do about it, in a sentence.
     pub fn remedy(&self) -> String {
         match self {
             Self::Locked { path, .. } => {
@@ -283,13 +244,13 @@ impl StoreError {
 
 /// Errors inside the crate, before it is known which file and attempt they belong to.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum DatabaseError {
     Sqlite(rusqlite::Error),
     Json(serde_json::Error),
     Known(StoreError),
 }
 
-impl Fault {
+impl DatabaseError {
     pub(crate) fn located(self, attempt: &'static str, path: &Path) -> StoreError {
         use rusqlite::{Error as Sql, ErrorCode as Code};
         let path = path.to_owned();
@@ -331,30 +292,30 @@ impl Fault {
 /// SQLite needs this much beside the database to open it at all.
 const SMALLEST_ROOM: u64 = 64 * 1024;
 
-/// Bytes that are free on the disk of a file; none where the system does not say.
+/// Returns bytes that are free on the disk of a file; none where the system does not say.
 fn free_beside(file: &Path) -> Option<u64> {
     fs4::available_space(file.ancestors().find(|folder| folder.exists())?).ok()
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for DatabaseError {
     fn from(source: rusqlite::Error) -> Self {
         Self::Sqlite(source)
     }
 }
 
-impl From<serde_json::Error> for Fault {
+impl From<serde_json::Error> for DatabaseError {
     fn from(source: serde_json::Error) -> Self {
         Self::Json(source)
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for DatabaseError {
     fn from(error: StoreError) -> Self {
         Self::Known(error)
     }
 }
 
-impl From<ArchiveError> for Fault {
+impl From<ArchiveError> for DatabaseError {
     fn from(error: ArchiveError) -> Self {
         Self::Known(StoreError::Archive(error))
     }

@@ -2,7 +2,7 @@
 //!
 //! It does not fold them.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Parent, Store, StoreError, calls, column, run_texts, run_timeline, runs};
 use magis_core::{LOG_VERSION, RunEvent, RunId, Stage, read_event};
 use rusqlite::{Transaction, named_params};
@@ -42,7 +42,6 @@ pub struct StoredEvent {
     pub at_ms: i64,
     /// The stage it belongs to; a person's event and a notice belong to the stage that was under way.
     pub stage: Stage,
-    /// What happened.
     pub event: RunEvent,
 }
 
@@ -55,17 +54,17 @@ impl Store {
         })
     }
 
-    /// How many events a run has; also the number of its last.
+    /// Returns how many events a run has; also the number of its last.
     pub fn event_count(&self, run: RunId) -> Result<u32, StoreError> {
         self.read("counting a run's events", |transaction| count(transaction, run))
     }
 
-    /// All events of a run, in order.
+    /// Returns all events of a run, in order.
     pub fn events(&self, run: RunId) -> Result<Vec<StoredEvent>, StoreError> {
         self.events_after(run, 0)
     }
 
-    /// The events of a run whose number is greater than `seq`, in order.
+    /// Returns the events of a run whose number is greater than `seq`, in order.
     pub fn events_after(&self, run: RunId, seq: u32) -> Result<Vec<StoredEvent>, StoreError> {
         self.read("reading a run's events", |transaction| {
             read(transaction, run, seq, u32::MAX)
@@ -115,7 +114,7 @@ pub(crate) fn append(
     seq: u32,
     at: i64,
     event: &RunEvent,
-) -> Result<(), Fault> {
+) -> Result<(), DatabaseError> {
     let next = count(transaction, run)? + 1;
     if next != seq {
         return Err(StoreError::OutOfOrder { run, given: seq, next }.into());
@@ -137,8 +136,8 @@ pub(crate) fn append(
     run_timeline::follow(transaction, run, at, event)
 }
 
-/// The number of the last event; 0 for a run without any.
-pub(crate) fn count(transaction: &Transaction<'_>, run: RunId) -> Result<u32, Fault> {
+/// Returns the number of the last event; 0 for a run without any.
+pub(crate) fn count(transaction: &Transaction<'_>, run: RunId) -> Result<u32, DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "SELECT (SELECT max(seq) FROM events WHERE run = ?1) AS last, EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
     )?;
@@ -152,13 +151,13 @@ pub(crate) fn count(transaction: &Transaction<'_>, run: RunId) -> Result<u32, Fa
     }
 }
 
-/// The events numbered from `after` + 1 to `upto`.
+/// Returns the events numbered from `after` + 1 to `upto`.
 pub(crate) fn read(
     transaction: &Transaction<'_>,
     run: RunId,
     after: u32,
     upto: u32,
-) -> Result<Vec<StoredEvent>, Fault> {
+) -> Result<Vec<StoredEvent>, DatabaseError> {
     count(transaction, run)?;
     let mut statement = transaction.prepare_cached(
         "SELECT seq, at_ms, stage, log_version, event FROM events WHERE run = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
@@ -174,7 +173,7 @@ pub(crate) fn read(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn insert(transaction: &Transaction<'_>, run: RunId, stored: &StoredEvent) -> Result<(), Fault> {
+fn insert(transaction: &Transaction<'_>, run: RunId, stored: &StoredEvent) -> Result<(), DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "INSERT INTO events (run, seq, at_ms, stage, log_version, event)
          VALUES (:run, :seq, :at, :stage, :log_version, :event)",
@@ -195,7 +194,7 @@ fn insert(transaction: &Transaction<'_>, run: RunId, stored: &StoredEvent) -> Re
     run_texts::add_event(transaction, run, stored.seq, &stored.event)
 }
 
-fn last_stage(transaction: &Transaction<'_>, run: RunId) -> Result<Stage, Fault> {
+fn last_stage(transaction: &Transaction<'_>, run: RunId) -> Result<Stage, DatabaseError> {
     let mut statement =
         transaction.prepare_cached("SELECT stage FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1")?;
     let mut rows = statement.query_map([run.0], |row| column::from_word(row, "stage"))?;

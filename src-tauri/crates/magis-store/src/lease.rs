@@ -2,7 +2,7 @@
 //!
 //! It does not look whether the holder's process lives; a lease that is not renewed runs out.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Store, StoreError, run_timeline, runs};
 use magis_core::RunId;
 use rusqlite::{OptionalExtension, Transaction, named_params};
@@ -26,11 +26,9 @@ const LONGEST: i64 = 5 * 60_000;
 /// The right to work on a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The run.
     pub run: RunId,
     /// Who holds it: a text that no other driver uses.
     pub holder: String,
-    /// The holder's process.
     pub pid: u32,
     /// Since when, in milliseconds since the epoch.
     pub acquired_at: i64,
@@ -49,19 +47,13 @@ pub enum LeaseError {
     OtherRunActive(Lease),
     /// The lease ran out and somebody else took the place, or it was released.
     #[error("the lease of run {run} is no longer held by {holder}")]
-    Lost {
-        /// The run.
-        run: RunId,
-        /// Who held it.
-        holder: String,
-    },
-    /// The store failed.
+    Lost { run: RunId, holder: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl LeaseError {
-    /// What a person can do about it, in a sentence.
+    /// Returns what a person can do about it, in a sentence.
     pub fn remedy(&self) -> String {
         match self {
             Self::HeldBy(lease) => format!("follow run {} where it is open, or stop it there", lease.run),
@@ -149,14 +141,14 @@ impl Store {
         })
     }
 
-    /// The lease that is live now, whoever holds it.
+    /// Returns the lease that is live now, whoever holds it.
     pub fn live_lease(&self, now: i64) -> Result<Option<Lease>, StoreError> {
         self.read("reading the lease", |transaction| live(transaction, now))
     }
 }
 
 impl Lease {
-    /// The time of taking tells two holds of one holder apart.
+    /// Returns the time of taking tells two holds of one holder apart.
     fn is_same_hold(&self, other: &Self) -> bool {
         (self.run, &self.holder, self.acquired_at) == (other.run, &other.holder, other.acquired_at)
     }
@@ -177,12 +169,12 @@ impl Lease {
     }
 }
 
-/// The lease, unless it ran out or ends later than any lease can.
-pub(crate) fn live(transaction: &Transaction<'_>, now: i64) -> Result<Option<Lease>, Fault> {
+/// Returns the lease, unless it ran out or ends later than any lease can.
+pub(crate) fn live(transaction: &Transaction<'_>, now: i64) -> Result<Option<Lease>, DatabaseError> {
     Ok(current(transaction)?.filter(|lease| lease.expires_at > now && lease.expires_at <= now.saturating_add(LONGEST)))
 }
 
-fn current(transaction: &Transaction<'_>) -> Result<Option<Lease>, Fault> {
+fn current(transaction: &Transaction<'_>) -> Result<Option<Lease>, DatabaseError> {
     let mut statement = transaction.prepare_cached("SELECT run, holder, pid, acquired_at, expires_at FROM lease")?;
     let found = statement.query_row([], |row| {
         Ok(Lease {
@@ -196,7 +188,7 @@ fn current(transaction: &Transaction<'_>) -> Result<Option<Lease>, Fault> {
     Ok(found.optional()?)
 }
 
-fn put(transaction: &Transaction<'_>, lease: &Lease) -> Result<(), Fault> {
+fn put(transaction: &Transaction<'_>, lease: &Lease) -> Result<(), DatabaseError> {
     transaction.execute(
         "INSERT OR REPLACE INTO lease (slot, run, holder, pid, acquired_at, expires_at)
          VALUES (1, :run, :holder, :pid, :acquired_at, :expires_at)",

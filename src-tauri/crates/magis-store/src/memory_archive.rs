@@ -6,7 +6,7 @@
 
 mod lines;
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{NewSummary, Store, StoreError, StoredChangeMessage, Summary, change_messages, summaries};
 use magis_core::{BlobId, RepoId};
 use rusqlite::{OptionalExtension, Transaction, named_params};
@@ -55,18 +55,12 @@ pub enum MemoryFileError {
     NotOne(String),
     /// A newer version of this program wrote it.
     #[error("the memory file has version {found}; this program reads versions up to {known}")]
-    Newer {
-        /// Its version.
-        found: u32,
-        /// The newest known.
-        known: u32,
-    },
+    Newer { found: u32, known: u32 },
     /// It was cut off or changed on the way.
     #[error("the memory file is damaged at line {line}: {why}; nothing was taken in")]
     Damaged {
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
         why: String,
     },
     /// It is whole, and says what no memory says.
@@ -74,7 +68,6 @@ pub enum MemoryFileError {
     Refused {
         /// The line, from 1; 0 where it is not known.
         line: usize,
-        /// What is wrong.
         why: String,
     },
     /// Its entries are about another repository.
@@ -89,7 +82,7 @@ pub enum MemoryFileError {
 }
 
 impl MemoryFileError {
-    /// What a person can do about it, in a sentence.
+    /// Returns what a person can do about it, in a sentence.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::NotOne(_) => "give a file that 'magis memory export' wrote",
@@ -103,7 +96,7 @@ impl MemoryFileError {
 }
 
 impl Store {
-    /// The whole memory of a repository, without code.
+    /// Returns the whole memory of a repository, without code.
     pub fn export_memory(&self, repo: RepoId) -> Result<MemoryArchive, StoreError> {
         let repository = self.repository(repo)?.name;
         self.read("exporting the memory", |transaction| {
@@ -140,7 +133,7 @@ fn import_summary(
     repo: RepoId,
     summary: &Summary,
     done: &mut MemoryImport,
-) -> Result<(), Fault> {
+) -> Result<(), DatabaseError> {
     let NewSummary {
         path,
         blob,
@@ -193,7 +186,7 @@ fn import_message(
     repo: RepoId,
     message: &StoredChangeMessage,
     done: &mut MemoryImport,
-) -> Result<(), Fault> {
+) -> Result<(), DatabaseError> {
     let mut known = transaction.prepare_cached(
         "SELECT made_at FROM change_messages
          WHERE repo = ?1 AND from_blob = ?2 AND to_blob = ?3 AND model_sha = ?4 AND template_hash = ?5",

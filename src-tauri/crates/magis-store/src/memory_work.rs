@@ -22,9 +22,7 @@ CREATE INDEX memory_work_by_time ON memory_work (repo, at_ms);";
 /// A call that was made for the memory outside of any run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryWork {
-    /// The repository.
     pub repo: RepoId,
-    /// The file.
     pub path: RepoPath,
     /// The prompt: `P1` or `P2`.
     pub step: String,
@@ -52,7 +50,6 @@ pub struct DaySpent {
 pub struct Reuse {
     /// The day, where this machine is.
     pub day: String,
-    /// The file.
     pub path: RepoPath,
 }
 
@@ -77,7 +74,7 @@ impl Store {
         })
     }
 
-    /// What was worked through for the memory outside of runs, by day, the last day first.
+    /// Returns what was worked through for the memory outside of runs, by day, the last day first.
     pub fn memory_work_by_day(&self, repo: RepoId) -> Result<Vec<DaySpent>, StoreError> {
         self.read("adding up what summaries cost", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -118,7 +115,7 @@ impl Store {
         })
     }
 
-    /// What making the summary of each file cost the last time, in tokens, inside a run or outside of any.
+    /// Returns what making the summary of each file cost the last time, in tokens, inside a run or outside of any.
     pub fn summary_costs(&self, repo: RepoId) -> Result<Vec<(RepoPath, u64)>, StoreError> {
         self.read("adding up what summaries cost", |transaction| {
             let mut statement = transaction.prepare_cached(

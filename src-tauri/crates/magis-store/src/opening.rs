@@ -1,6 +1,6 @@
 //! Opens the database of a data folder: to write, or where that is not possible, to read.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::store::quick_check;
 use crate::{Access, Store, StoreError, folder, schema};
 use rusqlite::{Connection, OpenFlags};
@@ -39,7 +39,7 @@ impl Store {
 
     fn open_to_write(folder: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         let path = folder::prepare(folder)?;
-        let connection = connect(&path, options).map_err(|fault| match fault.located("opening", &path) {
+        let connection = connect(&path, options).map_err(|error| match error.located("opening", &path) {
             StoreError::Damaged { attempt, path, detail } => {
                 let detail = examine(&path).unwrap_or(detail);
                 StoreError::Damaged { attempt, path, detail }
@@ -68,7 +68,7 @@ impl Store {
     }
 }
 
-fn connect(path: &Path, options: OpenOptions) -> Result<Connection, Fault> {
+fn connect(path: &Path, options: OpenOptions) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(options.busy_timeout)?;
@@ -89,8 +89,8 @@ fn connect(path: &Path, options: OpenOptions) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// A connection that only reads, and needs to write nothing for that. None where the log holds what the database does not,
-/// and cannot be read without its index.
+/// Returns a connection that only reads, and needs to write nothing for that. None where the log holds what the
+/// database does not, and cannot be read without its index.
 fn connect_to_read(path: &Path) -> Option<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let is_readable = |connection: &Connection| {
@@ -110,7 +110,7 @@ fn connect_to_read(path: &Path) -> Option<Connection> {
     alone.filter(is_readable)
 }
 
-/// A path as an address of SQLite's spells it.
+/// Returns a path as an address of SQLite's spells it.
 fn in_address(path: &Path) -> String {
     let mut address = String::new();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -123,7 +123,7 @@ fn in_address(path: &Path) -> String {
 }
 
 /// Asks for the write-ahead log. SQLite does not wait for others here: of many that open a new file at once, one may change it.
-fn write_ahead(connection: &Connection, patience: Duration) -> Result<String, Fault> {
+fn write_ahead(connection: &Connection, patience: Duration) -> Result<String, DatabaseError> {
     let until = Instant::now() + patience;
     loop {
         let asked = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
@@ -138,7 +138,7 @@ fn write_ahead(connection: &Connection, patience: Duration) -> Result<String, Fa
     }
 }
 
-/// What is wrong with a file that did not open; none where not even that can be found out.
+/// Returns what is wrong with a file that did not open; none where not even that can be found out.
 fn examine(path: &Path) -> Option<String> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
     quick_check(&connection).ok().flatten()

@@ -3,7 +3,7 @@
 //!
 //! It touches no object; whoever keeps the object stores does.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Store, StoreError};
 use magis_core::{RepoId, RunId};
 use rusqlite::Transaction;
@@ -19,14 +19,13 @@ INSERT INTO pending_prunings (repo, with_index) SELECT id, 0 FROM repositories;"
 /// A repository of which a run was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingPruning {
-    /// Which.
     pub repo: RepoId,
     /// Whether a deleted run read uncommitted work, which the index then holds, too.
     pub with_index: bool,
 }
 
 /// Notes that the objects of a run are to be pruned; before the run is deleted.
-pub(crate) fn note(transaction: &Transaction<'_>, run: RunId) -> Result<(), Fault> {
+pub(crate) fn note(transaction: &Transaction<'_>, run: RunId) -> Result<(), DatabaseError> {
     transaction.execute(
         "INSERT INTO pending_prunings (repo, with_index)
              SELECT repo, coalesce(uncommitted, 0) FROM runs WHERE id = ?1 AND repo IS NOT NULL
@@ -37,7 +36,7 @@ pub(crate) fn note(transaction: &Transaction<'_>, run: RunId) -> Result<(), Faul
 }
 
 impl Store {
-    /// The repositories whose object stores are to be pruned.
+    /// Returns the repositories whose object stores are to be pruned.
     pub fn pending_prunings(&self) -> Result<Vec<PendingPruning>, StoreError> {
         self.read("listing what is to be pruned", |transaction| {
             let mut statement =
@@ -60,7 +59,7 @@ impl Store {
         })
     }
 
-    /// Every run of a repository, the removed ones that can still be had back among them.
+    /// Returns every run of a repository, the removed ones that can still be had back among them.
     pub fn all_runs_of(&self, repo: RepoId) -> Result<Vec<RunId>, StoreError> {
         self.read("listing the runs of a repository", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT id FROM runs WHERE repo = ?1 ORDER BY id")?;
@@ -69,7 +68,7 @@ impl Store {
         })
     }
 
-    /// Every repository, the removed ones that can still be had back among them.
+    /// Returns every repository, the removed ones that can still be had back among them.
     pub fn all_repositories(&self) -> Result<Vec<RepoId>, StoreError> {
         self.read("listing the repositories", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT id FROM repositories ORDER BY id")?;

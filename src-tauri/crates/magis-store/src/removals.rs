@@ -49,7 +49,7 @@ impl Store {
         })
     }
 
-    /// The runs that were removed at `before` or earlier, oldest first: those to erase.
+    /// Returns the runs that were removed at `before` or earlier, oldest first: those to erase.
     pub fn removed_runs(&self, before: i64) -> Result<Vec<RunId>, StoreError> {
         self.read("listing removed runs", |transaction| {
             let mut statement = transaction

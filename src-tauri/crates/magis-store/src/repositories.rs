@@ -2,7 +2,7 @@
 //!
 //! It does not look into them: root and identity are given by whoever did.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Store, StoreError};
 use magis_core::RepoId;
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
@@ -20,11 +20,8 @@ CREATE TABLE repositories (
 /// A repository known to this data folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryEntry {
-    /// Its id.
     pub id: RepoId,
-    /// Its root folder.
     pub root: String,
-    /// The name shown.
     pub name: String,
     /// Its first commit, or another identity that outlives a move of the folder.
     pub identity: Option<String>,
@@ -37,7 +34,6 @@ pub struct RepositoryEntry {
 /// What is known of a repository when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRepository {
-    /// Its root folder.
     pub root: String,
     /// The name to show.
     pub name: String,
@@ -72,12 +68,12 @@ impl Store {
         })
     }
 
-    /// One repository of the list.
+    /// Returns one repository of the list.
     pub fn repository(&self, id: RepoId) -> Result<RepositoryEntry, StoreError> {
         self.read("reading a repository", |transaction| get(transaction, id))
     }
 
-    /// All repositories, the last used first.
+    /// Returns all repositories, the last used first.
     pub fn repositories(&self) -> Result<Vec<RepositoryEntry>, StoreError> {
         self.read("listing the repositories", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -90,8 +86,8 @@ impl Store {
     }
 }
 
-/// A repository of the list; one that was removed is not there.
-pub(crate) fn get(transaction: &Transaction<'_>, id: RepoId) -> Result<RepositoryEntry, Fault> {
+/// Returns a repository of the list; one that was removed is not there.
+pub(crate) fn get(transaction: &Transaction<'_>, id: RepoId) -> Result<RepositoryEntry, DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "SELECT * FROM repositories WHERE id = ?1 AND id NOT IN (SELECT repo FROM repository_removals)",
     )?;

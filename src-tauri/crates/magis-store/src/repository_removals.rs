@@ -3,7 +3,7 @@
 //!
 //! How their texts leave the files is `erasure`'s.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Erasure, Store, StoreError, erasure, lease, repositories, runs};
 use magis_core::RepoId;
 use rusqlite::Transaction;
@@ -49,7 +49,7 @@ impl Store {
         })
     }
 
-    /// The repositories that were removed at `before` or earlier, the first removed first: those to erase.
+    /// Returns the repositories that were removed at `before` or earlier, the first removed first: those to erase.
     pub fn removed_repositories(&self, before: i64) -> Result<Vec<RepoId>, StoreError> {
         self.read("listing removed repositories", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -83,7 +83,7 @@ impl Store {
 }
 
 /// Refuses while a run of the repository is worked on.
-fn check_idle(transaction: &Transaction<'_>, id: RepoId, now: i64) -> Result<(), Fault> {
+fn check_idle(transaction: &Transaction<'_>, id: RepoId, now: i64) -> Result<(), DatabaseError> {
     match lease::live(transaction, now)? {
         Some(lease) if runs::get(transaction, lease.run)?.entry.repo == Some(id) => Err(lease.into_active().into()),
         Some(_) | None => Ok(()),

@@ -16,7 +16,7 @@ CREATE TABLE reviews (
 ) STRICT;";
 
 impl Store {
-    /// The review of a run; none where nobody began one.
+    /// Returns the review of a run; none where nobody began one.
     pub fn review<T: DeserializeOwned>(&self, run: RunId) -> Result<Option<T>, StoreError> {
         self.read("reading a review", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT review FROM reviews WHERE run = ?1")?;

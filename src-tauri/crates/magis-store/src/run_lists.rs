@@ -15,7 +15,6 @@ pub struct RunFilter {
     pub status: Option<StoredStatus>,
     /// At most this many.
     pub limit: u32,
-    /// In which order.
     pub order: CreationOrder,
     /// Only runs behind this one in that order: the last of the page before.
     pub after: Option<RunId>,
@@ -24,7 +23,6 @@ pub struct RunFilter {
 /// The order of a list of runs, by the time they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CreationOrder {
-    /// The newest first.
     #[default]
     NewestFirst,
     /// The oldest first, as a queue is worked off.
@@ -44,7 +42,7 @@ impl Default for RunFilter {
 }
 
 impl Store {
-    /// The runs that `filter` lets through.
+    /// Returns the runs that `filter` lets through.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, StoreError> {
         self.read("listing the runs", |transaction| {
             let mut statement = transaction.prepare_cached(&list_query(filter))?;

@@ -2,7 +2,7 @@
 //!
 //! It holds no table of its own: it reads `runs`, `run_tags`, `removals` and the search index.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::runs::{self, RunEntry};
 use crate::{CreationOrder, HitPlace, Store, StoreError, StoredStatus, column, run_tags, run_texts};
 use magis_core::{RepoId, RunId};
@@ -24,7 +24,6 @@ pub struct RunQuery {
     pub after: Option<RunId>,
     /// At most this many.
     pub limit: u32,
-    /// In which order.
     pub order: CreationOrder,
 }
 
@@ -57,9 +56,7 @@ pub struct RunListPage {
 /// A run of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedRun {
-    /// The run.
     pub run: RunEntry,
-    /// Its tags.
     pub tags: Vec<String>,
     /// Where it says what was searched for, the issue first.
     pub places: Vec<HitPlace>,
@@ -71,7 +68,7 @@ impl RunListPage {
 }
 
 impl Standing {
-    /// The words of the columns `status` and `outcome`.
+    /// Returns the words of the columns `status` and `outcome`.
     fn words(self) -> Result<(String, Option<&'static str>), serde_json::Error> {
         let ended = column::word(&StoredStatus::Ended)?;
         Ok(match self {
@@ -85,7 +82,7 @@ impl Standing {
 }
 
 impl Store {
-    /// A page of the runs that `query` lets through. Removed runs are left out.
+    /// Returns a page of the runs that `query` lets through. Removed runs are left out.
     pub fn run_page(&self, query: &RunQuery) -> Result<RunListPage, StoreError> {
         let words = run_texts::match_expression(&query.text);
         self.read("listing the runs", |transaction| {
@@ -97,7 +94,7 @@ impl Store {
         })
     }
 
-    /// How many runs of a repository there are, without removed ones.
+    /// Returns how many runs of a repository there are, without removed ones.
     pub fn run_count(&self, repo: RepoId) -> Result<u32, StoreError> {
         self.read("counting the runs", |transaction| {
             Ok(transaction.query_row(
@@ -109,7 +106,7 @@ impl Store {
     }
 }
 
-/// The conditions that hold, on `runs`; each has its index, and none is there that asks for nothing.
+/// Returns the conditions that hold, on `runs`; each has its index, and none is there that asks for nothing.
 fn conditions(query: &RunQuery) -> String {
     let mut conditions = String::from("id NOT IN (SELECT run FROM removals)");
     if query.repo.is_some() {
@@ -124,8 +121,8 @@ fn conditions(query: &RunQuery) -> String {
     conditions
 }
 
-/// The ids that fulfil `condition`, with the query's own parameters.
-fn ids(transaction: &Transaction<'_>, query: &RunQuery, statement: &str) -> Result<Vec<RunId>, Fault> {
+/// Returns the ids that fulfil `condition`, with the query's own parameters.
+fn ids(transaction: &Transaction<'_>, query: &RunQuery, statement: &str) -> Result<Vec<RunId>, DatabaseError> {
     let mut statement = transaction.prepare_cached(statement)?;
     let standing = query.standing.map(Standing::words).transpose()?;
     let (status, outcome) = match standing {
@@ -152,7 +149,7 @@ fn ids(transaction: &Transaction<'_>, query: &RunQuery, statement: &str) -> Resu
     Ok(ids)
 }
 
-fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunListPage, Fault> {
+fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunListPage, DatabaseError> {
     let conditions = conditions(query);
     let total = count(transaction, query, &conditions)?;
     let (before, direction) = match query.order {
@@ -173,12 +170,12 @@ fn whole_list(transaction: &Transaction<'_>, query: &RunQuery) -> Result<RunList
     let rows = page
         .into_iter()
         .map(|run| listed(transaction, run, Vec::new()))
-        .collect::<Result<Vec<_>, Fault>>()?;
+        .collect::<Result<Vec<_>, DatabaseError>>()?;
     let rest = following.saturating_sub(rows.len() as u32);
     Ok(RunListPage { rows, total, rest })
 }
 
-fn count(transaction: &Transaction<'_>, query: &RunQuery, conditions: &str) -> Result<u32, Fault> {
+fn count(transaction: &Transaction<'_>, query: &RunQuery, conditions: &str) -> Result<u32, DatabaseError> {
     let counted = ids(
         transaction,
         query,
@@ -189,7 +186,7 @@ fn count(transaction: &Transaction<'_>, query: &RunQuery, conditions: &str) -> R
         .map_or(0, |count| u32::try_from(count.0).unwrap_or(u32::MAX)))
 }
 
-fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> Result<RunListPage, Fault> {
+fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> Result<RunListPage, DatabaseError> {
     if words.is_empty() {
         return Ok(RunListPage::default());
     }
@@ -210,7 +207,7 @@ fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> R
     let found = run_texts::runs_with(transaction, words, RunListPage::COUNTED_HITS as usize, &shown)?;
     let total = found.len() as u32;
     let order = found.keys().map(|run| created(transaction, *run));
-    let mut order = order.collect::<Result<Vec<_>, Fault>>()?;
+    let mut order = order.collect::<Result<Vec<_>, DatabaseError>>()?;
     order.sort_unstable();
     if query.order == CreationOrder::NewestFirst {
         order.reverse();
@@ -230,18 +227,18 @@ fn found_list(transaction: &Transaction<'_>, query: &RunQuery, words: &str) -> R
     let rows = order
         .into_iter()
         .map(|run| listed(transaction, run, places.remove(&run).unwrap_or_default()))
-        .collect::<Result<Vec<_>, Fault>>()?;
+        .collect::<Result<Vec<_>, DatabaseError>>()?;
     let rest = following.saturating_sub(rows.len() as u32);
     Ok(RunListPage { rows, total, rest })
 }
 
-/// The place of a run in the order of time.
-fn created(transaction: &Transaction<'_>, run: RunId) -> Result<(i64, RunId), Fault> {
+/// Returns the place of a run in the order of time.
+fn created(transaction: &Transaction<'_>, run: RunId) -> Result<(i64, RunId), DatabaseError> {
     let mut statement = transaction.prepare_cached("SELECT created_at FROM runs WHERE id = ?1")?;
     Ok((statement.query_row([run.0], |row| row.get(0))?, run))
 }
 
-fn listed(transaction: &Transaction<'_>, run: RunId, places: Vec<HitPlace>) -> Result<ListedRun, Fault> {
+fn listed(transaction: &Transaction<'_>, run: RunId, places: Vec<HitPlace>) -> Result<ListedRun, DatabaseError> {
     Ok(ListedRun {
         run: runs::get(transaction, run)?.entry,
         tags: run_tags::of(transaction, run)?,

@@ -2,7 +2,7 @@
 //!
 //! The index over those texts is `run_texts`'.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::run_texts::{MAX_PLACES, match_expression, places, runs_with};
 use crate::runs::{self, RunEntry};
 use crate::{HitPlace, Store, StoreError};
@@ -24,7 +24,6 @@ pub struct RunSearch {
 /// A run in which something was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunHit {
-    /// The run.
     pub run: RunEntry,
     /// Where, at most [`RunHit::MAX_PLACES`], the issue first.
     pub places: Vec<HitPlace>,
@@ -58,12 +57,13 @@ impl Store {
     }
 }
 
-/// The texts to show of each run found, by their row. Rows are read newest first and only until enough runs are known.
+/// Returns the texts to show of each run found, by their row. Rows are read newest first and only until enough runs are
+/// known.
 fn matching_runs(
     transaction: &Transaction<'_>,
     query: &str,
     search: &RunSearch,
-) -> Result<BTreeMap<RunId, Vec<i64>>, Fault> {
+) -> Result<BTreeMap<RunId, Vec<i64>>, DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "SELECT id FROM runs WHERE (?1 IS NULL OR repo = ?1) AND id NOT IN (SELECT run FROM removals)",
     )?;

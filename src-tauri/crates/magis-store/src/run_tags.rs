@@ -2,7 +2,7 @@
 //!
 //! It does not search; see `run_pages`.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Store, StoreError, runs};
 use magis_core::RunId;
 use rusqlite::Transaction;
@@ -16,7 +16,7 @@ CREATE TABLE run_tags (
 CREATE INDEX run_tags_by_tag ON run_tags (tag, run);";
 
 impl Store {
-    /// The tags of a run, in the order of the alphabet.
+    /// Returns the tags of a run, in the order of the alphabet.
     pub fn tags(&self, run: RunId) -> Result<Vec<String>, StoreError> {
         self.read("reading a run's tags", |transaction| of(transaction, run))
     }
@@ -35,7 +35,7 @@ impl Store {
     }
 }
 
-pub(crate) fn of(transaction: &Transaction<'_>, run: RunId) -> Result<Vec<String>, Fault> {
+pub(crate) fn of(transaction: &Transaction<'_>, run: RunId) -> Result<Vec<String>, DatabaseError> {
     let mut statement = transaction.prepare_cached("SELECT tag FROM run_tags WHERE run = ?1 ORDER BY tag")?;
     let rows = statement.query_map([run.0], |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -4,7 +4,7 @@
 //! It holds no prompts and no intermediate code; those stand in calls and events.
 
 use crate::column;
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use magis_core::{FileAction, RunEvent, RunId, RunRequest};
 use rusqlite::{Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -44,9 +44,7 @@ pub struct HitPlace {
 /// A piece of a snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SnippetSpan {
-    /// Text around.
     Plain(String),
-    /// What was found.
     Found(String),
 }
 
@@ -54,15 +52,11 @@ pub enum SnippetSpan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextSource {
-    /// The issue.
     Issue,
-    /// A hint.
     Hint,
     /// What an agent, or the person in the meeting, said.
     Words,
-    /// A path.
     Path,
-    /// The patch.
     Patch,
 }
 
@@ -71,7 +65,7 @@ pub(crate) const MAX_PLACES: usize = 3;
 /// Marks of what was found, which no text of the index has a reason to hold.
 const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
 
-/// The words of `text` as beginnings that all have to occur; quoted, so that nothing in them is an operator.
+/// Returns the words of `text` as beginnings that all have to occur; quoted, so that nothing in them is an operator.
 pub(crate) fn match_expression(text: &str) -> String {
     let words = text
         .split_whitespace()
@@ -88,7 +82,7 @@ pub(crate) fn runs_with(
     query: &str,
     limit: usize,
     shown: &dyn Fn(RunId) -> bool,
-) -> Result<BTreeMap<RunId, Vec<i64>>, Fault> {
+) -> Result<BTreeMap<RunId, Vec<i64>>, DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "SELECT run_texts.run, run_texts.id FROM run_search JOIN run_texts ON run_texts.id = run_search.rowid
          WHERE run_search MATCH :query
@@ -113,12 +107,13 @@ pub(crate) fn runs_with(
     Ok(found)
 }
 
-/// What to show of those texts, the issue first. One query for all: beginnings of words are looked up anew in each.
+/// Returns what to show of those texts, the issue first. One query for all: beginnings of words are looked up anew in
+/// each.
 pub(crate) fn places(
     transaction: &Transaction<'_>,
     query: &str,
     found: &BTreeMap<RunId, Vec<i64>>,
-) -> Result<BTreeMap<RunId, Vec<HitPlace>>, Fault> {
+) -> Result<BTreeMap<RunId, Vec<HitPlace>>, DatabaseError> {
     let texts: Vec<i64> = found.values().flatten().copied().collect();
     let mut statement = transaction.prepare_cached(
         "SELECT run_texts.run, run_texts.source, run_texts.seq,
@@ -168,7 +163,11 @@ fn parts(marked: &str) -> Vec<SnippetSpan> {
 }
 
 /// Adds what a request says.
-pub(crate) fn add_request(transaction: &Transaction<'_>, run: RunId, request: &RunRequest) -> Result<(), Fault> {
+pub(crate) fn add_request(
+    transaction: &Transaction<'_>,
+    run: RunId,
+    request: &RunRequest,
+) -> Result<(), DatabaseError> {
     add(transaction, run, None, TextSource::Issue, request.issue.text())?;
     for hint in &request.hints {
         add(transaction, run, None, TextSource::Hint, hint.text())?;
@@ -180,7 +179,12 @@ pub(crate) fn add_request(transaction: &Transaction<'_>, run: RunId, request: &R
 }
 
 /// Adds what an event says.
-pub(crate) fn add_event(transaction: &Transaction<'_>, run: RunId, seq: u32, event: &RunEvent) -> Result<(), Fault> {
+pub(crate) fn add_event(
+    transaction: &Transaction<'_>,
+    run: RunId,
+    seq: u32,
+    event: &RunEvent,
+) -> Result<(), DatabaseError> {
     let add = |source, text: &str| add(transaction, run, Some(seq), source, text);
     match event {
         RunEvent::RelevanceJudged { judgements } => {
@@ -207,7 +211,7 @@ pub(crate) fn add_event(transaction: &Transaction<'_>, run: RunId, seq: u32, eve
         | RunEvent::ReviewerDefined { role, .. }
         | RunEvent::RoleEdited { role, .. } => add(TextSource::Words, &format!("{}\n{}", role.name, role.focus))?,
         RunEvent::Spoken { speech } => add(TextSource::Words, &speech.text)?,
-        RunEvent::CodeWritten { fault, .. } => add(TextSource::Words, fault)?,
+        RunEvent::CodeWritten { diagnosis, .. } => add(TextSource::Words, diagnosis)?,
         RunEvent::Reviewed { verdict, .. } => add(TextSource::Words, &verdict.comment)?,
         RunEvent::Merged { result } => {
             add(
@@ -241,7 +245,7 @@ fn add(
     seq: Option<u32>,
     source: TextSource,
     text: &str,
-) -> Result<(), Fault> {
+) -> Result<(), DatabaseError> {
     if text.trim().is_empty() {
         return Ok(());
     }

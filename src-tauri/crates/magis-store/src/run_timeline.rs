@@ -3,13 +3,13 @@
 //!
 //! The table itself is `runs`'.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{DiffSize, Parent};
 use magis_core::{Base, RunEvent, RunId, RunOutcome};
 use rusqlite::Transaction;
 
 /// Keeps the row in step with an event that was appended.
-pub(crate) fn follow(transaction: &Transaction<'_>, id: RunId, at: i64, event: &RunEvent) -> Result<(), Fault> {
+pub(crate) fn follow(transaction: &Transaction<'_>, id: RunId, at: i64, event: &RunEvent) -> Result<(), DatabaseError> {
     match event {
         RunEvent::RunStarted { base, .. } => {
             set_base(transaction, id, base)?;
@@ -44,7 +44,7 @@ pub(crate) fn follow(transaction: &Transaction<'_>, id: RunId, at: i64, event: &
     Ok(())
 }
 
-fn set_base(transaction: &Transaction<'_>, id: RunId, base: &Base) -> Result<(), Fault> {
+fn set_base(transaction: &Transaction<'_>, id: RunId, base: &Base) -> Result<(), DatabaseError> {
     transaction.execute(
         "UPDATE runs SET base_commit = ?2, base_tree = ?3, base_name = ?4, uncommitted = ?5 WHERE id = ?1",
         (id.0, &base.commit.0, &base.tree.0, &base.name, base.uncommitted),
@@ -58,7 +58,7 @@ pub(crate) fn take_over(
     id: RunId,
     parent: Parent,
     events: &[RunEvent],
-) -> Result<(), Fault> {
+) -> Result<(), DatabaseError> {
     for event in events {
         if let RunEvent::RunStarted { base, .. } = event {
             set_base(transaction, id, base)?;
@@ -71,8 +71,8 @@ pub(crate) fn take_over(
     Ok(())
 }
 
-/// A driver took the run up.
-pub(crate) fn begin(transaction: &Transaction<'_>, id: RunId, now: i64) -> Result<(), Fault> {
+/// Returns a driver took the run up.
+pub(crate) fn begin(transaction: &Transaction<'_>, id: RunId, now: i64) -> Result<(), DatabaseError> {
     transaction.execute(
         "UPDATE runs SET status = 'running', started_at = coalesce(started_at, ?2)
          WHERE id = ?1 AND status IN ('queued', 'interrupted')",
@@ -81,8 +81,8 @@ pub(crate) fn begin(transaction: &Transaction<'_>, id: RunId, now: i64) -> Resul
     Ok(())
 }
 
-/// The driver let go of the run.
-pub(crate) fn leave(transaction: &Transaction<'_>, id: RunId) -> Result<(), Fault> {
+/// Returns the driver let go of the run.
+pub(crate) fn leave(transaction: &Transaction<'_>, id: RunId) -> Result<(), DatabaseError> {
     transaction.execute(
         "UPDATE runs SET status = 'interrupted' WHERE id = ?1 AND status = 'running'",
         [id.0],
@@ -91,7 +91,12 @@ pub(crate) fn leave(transaction: &Transaction<'_>, id: RunId) -> Result<(), Faul
 }
 
 /// Adds a call to the tokens and the time a run has cost.
-pub(crate) fn count_cost(transaction: &Transaction<'_>, id: RunId, tokens: u32, worked_ms: i64) -> Result<(), Fault> {
+pub(crate) fn count_cost(
+    transaction: &Transaction<'_>,
+    id: RunId,
+    tokens: u32,
+    worked_ms: i64,
+) -> Result<(), DatabaseError> {
     transaction.execute(
         "UPDATE runs SET tokens = tokens + ?2, worked_ms = worked_ms + ?3 WHERE id = ?1",
         (id.0, tokens, worked_ms),

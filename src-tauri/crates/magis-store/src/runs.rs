@@ -3,7 +3,7 @@
 //! A run's state is the fold of its events; this table holds what lists and queues need of it. How it is kept in step
 //! with the events is `run_timeline`'s, and lists of it are `run_lists`'.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{DiffSize, Store, StoreError, column, repositories, run_texts};
 use magis_core::text::without_code_marks;
 use magis_core::{
@@ -95,7 +95,6 @@ pub enum RunOrigin {
 /// The run whose first events another run took over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
-    /// That run.
     pub run: RunId,
     /// How many events the two have in common.
     pub shared_events: u32,
@@ -104,7 +103,6 @@ pub struct Parent {
 /// A run to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
-    /// The repository.
     pub repo: RepoId,
     /// What is asked for.
     pub request: RunRequest,
@@ -117,11 +115,9 @@ pub struct NewRun {
 /// A run as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEntry {
-    /// Its id.
     pub id: RunId,
     /// Its repository; none where that was removed or the run was imported.
     pub repo: Option<RepoId>,
-    /// The repository's name.
     pub repository: String,
     /// Where it was carried out.
     pub origin: RunOrigin,
@@ -131,9 +127,7 @@ pub struct RunEntry {
     pub model: String,
     /// The tree it reads; none before it started.
     pub base: Option<Base>,
-    /// How it stands.
     pub status: StoredStatus,
-    /// How it ended.
     pub outcome: Option<RunOutcome>,
     /// What the models' reviews of its patch came to; none where it has none.
     pub review: Option<ModelReview>,
@@ -141,7 +135,6 @@ pub struct RunEntry {
     pub created_at: i64,
     /// When it was first worked on.
     pub started_at: Option<i64>,
-    /// When it ended.
     pub ended_at: Option<i64>,
     /// The run it shares its beginning with.
     pub parent: Option<Parent>,
@@ -156,7 +149,6 @@ pub struct RunEntry {
 /// A run with what was asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRun {
-    /// What lists show.
     pub entry: RunEntry,
     /// What was asked for.
     pub request: RunRequest,
@@ -195,7 +187,7 @@ impl Store {
         })
     }
 
-    /// One run.
+    /// Reads one run as the list of runs shows it.
     pub fn run(&self, id: RunId) -> Result<StoredRun, StoreError> {
         self.read("reading a run", |transaction| get(transaction, id))
     }
@@ -247,7 +239,7 @@ pub(crate) const LISTED_REPO: &str =
     "CASE WHEN repo NOT IN (SELECT repo FROM repository_removals) THEN repo END AS listed_repo";
 
 /// Refuses a run that is not there.
-pub(crate) fn known(transaction: &Transaction<'_>, id: RunId) -> Result<(), Fault> {
+pub(crate) fn known(transaction: &Transaction<'_>, id: RunId) -> Result<(), DatabaseError> {
     let mut statement = transaction.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
     if statement.exists([id.0])? {
         Ok(())
@@ -256,7 +248,7 @@ pub(crate) fn known(transaction: &Transaction<'_>, id: RunId) -> Result<(), Faul
     }
 }
 
-pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<StoredRun, Fault> {
+pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<StoredRun, DatabaseError> {
     let mut statement = transaction.prepare_cached(&format!("SELECT *, {LISTED_REPO} FROM runs WHERE id = ?1"))?;
     let found = statement
         .query_row([id.0], |row| {
@@ -275,7 +267,7 @@ pub(crate) fn insert_imported(
     repository: &str,
     request: &RunRequest,
     created_at: i64,
-) -> Result<RunId, Fault> {
+) -> Result<RunId, DatabaseError> {
     let id = transaction.query_row(
         "INSERT INTO runs (repository_name, origin, title, model, status, created_at, qa, log_version, request)
          VALUES (?1, 'imported', ?2, ?3, 'queued', ?4, ?5, ?6, ?7) RETURNING id",
@@ -335,7 +327,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     })
 }
 
-/// The tree that a run reads; none before it started.
+/// Returns the tree that a run reads; none before it started.
 fn base_of(row: &Row<'_>) -> rusqlite::Result<Option<Base>> {
     let Some(commit) = row.get("base_commit")? else {
         return Ok(None);

@@ -2,7 +2,7 @@
 //!
 //! The statements themselves stand with their tables.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{
     StoreError, applications, calls, change_messages, drafts, erasure, events, lease, memory_work, pending_prunings,
     removals, repositories, repository_removals, reviews, run_tags, run_texts, runs, settings, summaries,
@@ -45,7 +45,7 @@ const VERSIONS: &[&[&str]] = &[
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.
-pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
+pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), DatabaseError> {
     // In a transaction, so that all of it is read as of one moment, also while another program makes the tables.
     let reading = connection.transaction()?;
     if version(&reading, path)? as usize == VERSIONS.len() {
@@ -66,7 +66,7 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fa
     Ok(())
 }
 
-fn version(connection: &Connection, path: &Path) -> Result<u32, Fault> {
+fn version(connection: &Connection, path: &Path) -> Result<u32, DatabaseError> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let found = u32::try_from(pragma("user_version")?).unwrap_or(u32::MAX);
     let application = pragma("application_id")?;

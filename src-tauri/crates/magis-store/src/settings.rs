@@ -14,7 +14,7 @@ CREATE TABLE settings (
 ) STRICT, WITHOUT ROWID;";
 
 impl Store {
-    /// The setting under `key`; none where it was never set.
+    /// Returns the setting under `key`; none where it was never set.
     pub fn setting<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, StoreError> {
         self.read("reading a setting", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT value FROM settings WHERE key = ?1")?;

@@ -5,7 +5,7 @@
 //! model's work that the flush costs nothing anybody would notice.
 
 use crate::StoreError;
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,6 @@ struct Shared {
 /// What can be done with a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Everything.
     ReadWrite,
     /// Reading alone: the disk is full.
     DiskFull,
@@ -51,12 +50,12 @@ impl Store {
         }
     }
 
-    /// Whether it can be written, and if not, why.
+    /// Returns whether it can be written, and if not, why.
     pub fn access(&self) -> Access {
         self.shared.access
     }
 
-    /// The database file.
+    /// Returns the path of the database file.
     pub fn path(&self) -> &Path {
         &self.shared.path
     }
@@ -64,7 +63,7 @@ impl Store {
     /// Reads the whole file and checks that it is sound; slow on a large one.
     pub fn check(&self) -> Result<(), StoreError> {
         let attempt = "checking";
-        let found = quick_check(&self.lock()).map_err(|fault| fault.located(attempt, self.path()))?;
+        let found = quick_check(&self.lock()).map_err(|error| error.located(attempt, self.path()))?;
         match found {
             None => Ok(()),
             Some(detail) => Err(StoreError::Damaged {
@@ -79,7 +78,7 @@ impl Store {
     pub(crate) fn read<T>(
         &self,
         attempt: &'static str,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError>,
     ) -> Result<T, StoreError> {
         let begun = Instant::now();
         let done = self.within(TransactionBehavior::Deferred, work);
@@ -90,7 +89,7 @@ impl Store {
     pub(crate) fn write<T>(
         &self,
         attempt: &'static str,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError>,
     ) -> Result<T, StoreError> {
         let path = || self.path().to_owned();
         match self.access() {
@@ -104,13 +103,18 @@ impl Store {
     }
 
     /// Says which attempt failed, and logs that and what took long.
-    fn logged<T>(&self, attempt: &'static str, begun: Instant, done: Result<T, Fault>) -> Result<T, StoreError> {
+    fn logged<T>(
+        &self,
+        attempt: &'static str,
+        begun: Instant,
+        done: Result<T, DatabaseError>,
+    ) -> Result<T, StoreError> {
         let took = begun.elapsed();
         if took > SLOW {
             warn!(attempt, ms = took.as_millis() as u64, "slow");
         }
-        done.map_err(|fault| {
-            let error = fault.located(attempt, self.path());
+        done.map_err(|error| {
+            let error = error.located(attempt, self.path());
             warn!(attempt, error = error.code(), "failed");
             error
         })
@@ -119,8 +123,8 @@ impl Store {
     fn within<T>(
         &self,
         behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(behavior)?;
         let value = work(&transaction)?;
@@ -128,14 +132,14 @@ impl Store {
         Ok(value)
     }
 
-    /// A panic while the lock was held rolled its transaction back, so the connection is sound.
+    /// Returns a panic while the lock was held rolled its transaction back, so the connection is sound.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The first complaint of SQLite's own check.
-pub(crate) fn quick_check(connection: &Connection) -> Result<Option<String>, Fault> {
+/// Returns the first complaint of SQLite's own check.
+pub(crate) fn quick_check(connection: &Connection) -> Result<Option<String>, DatabaseError> {
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok((found != "ok").then_some(found))
 }

@@ -2,7 +2,7 @@
 //!
 //! It does not make summaries, and does not know which blob is the current one.
 
-use crate::error::Fault;
+use crate::error::DatabaseError;
 use crate::{Store, StoreError, column};
 use magis_core::{BlobId, RepoId, RepoPath, RunId};
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
@@ -71,13 +71,9 @@ pub struct Maker<'a> {
 /// A summary to keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSummary {
-    /// The repository.
     pub repo: RepoId,
-    /// The file.
     pub path: RepoPath,
-    /// The blob described.
     pub blob: BlobId,
-    /// The words.
     pub text: String,
     /// Whether they were made from a skeleton because the file is long.
     pub from_skeleton: bool,
@@ -85,7 +81,6 @@ pub struct NewSummary {
     pub file_bytes: u32,
     /// The summary's length in tokens of the model.
     pub tokens: u32,
-    /// The model's name.
     pub model: String,
     /// The SHA-256 of the model's file.
     pub model_sha: String,
@@ -100,14 +95,13 @@ pub struct NewSummary {
 /// A summary that memory holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// What was kept.
     pub kept: NewSummary,
     /// When a person rewrote it, in milliseconds since the epoch; none for a model's own words.
     pub corrected_at: Option<i64>,
 }
 
 impl Summary {
-    /// Whether the words are a person's.
+    /// Returns whether the words are a person's.
     pub fn is_corrected(&self) -> bool {
         self.corrected_at.is_some()
     }
@@ -125,15 +119,14 @@ pub struct Coverage {
     pub fresh: u32,
     /// Files of which only other blobs have one.
     pub stale: u32,
-    /// Files without any.
     pub none: u32,
     /// Files without one of their very blob, that need none.
     pub needs_none: u32,
 }
 
 impl Store {
-    /// What a run may read as the summary of exactly this blob: a person's words before all, else what this very model
-    /// and prompt wrote. The content counts and not the name, so a file that was moved has its summary.
+    /// Returns what a run may read as the summary of exactly this blob: a person's words before all, else what this
+    /// very model and prompt wrote. The content counts and not the name, so a file that was moved has its summary.
     pub fn known_summary(
         &self,
         repo: RepoId,
@@ -152,7 +145,7 @@ impl Store {
         })
     }
 
-    /// The summaries of older versions of a file that a run may build upon, newest first, at most `most`.
+    /// Returns the summaries of older versions of a file that a run may build upon, newest first, at most `most`.
     pub fn versions_of(
         &self,
         repo: RepoId,
@@ -172,8 +165,8 @@ impl Store {
         })
     }
 
-    /// The summary of exactly this blob as a person is shown it, whichever model made it: a person's words, else the
-    /// newest; under another name only where this one has none.
+    /// Returns the summary of exactly this blob as a person is shown it, whichever model made it: a person's words,
+    /// else the newest; under another name only where this one has none.
     pub fn summary_of(&self, repo: RepoId, path: &RepoPath, blob: &BlobId) -> Result<Option<Summary>, StoreError> {
         self.read("reading a summary", |transaction| {
             let mut statement = transaction.prepare_cached(&format!(
@@ -186,7 +179,7 @@ impl Store {
         })
     }
 
-    /// The last summary made of this file, whichever its blob.
+    /// Returns the last summary made of this file, whichever its blob.
     pub fn latest_summary(&self, repo: RepoId, path: &RepoPath) -> Result<Option<Summary>, StoreError> {
         self.read("reading a summary", |transaction| {
             let mut statement = transaction.prepare_cached(&format!(
@@ -233,8 +226,8 @@ impl Store {
         })
     }
 
-    /// How many of `files` have a summary of that very blob, whatever it was called, of another blob, or none; without one
-    /// of their very blob, those count apart that `needs_none` is true of.
+    /// Returns how many of `files` have a summary of that very blob, whatever it was called, of another blob, or none;
+    /// without one of their very blob, those count apart that `needs_none` is true of.
     pub fn coverage(
         &self,
         repo: RepoId,
@@ -257,12 +250,12 @@ impl Store {
         })
     }
 
-    /// Every summary of every version of the repository's files, by path, a file's newest first.
+    /// Returns every summary of every version of the repository's files, by path, a file's newest first.
     pub fn all_summaries(&self, repo: RepoId) -> Result<Vec<Summary>, StoreError> {
         self.read("listing the summaries", |transaction| all(transaction, repo))
     }
 
-    /// The last summary of every file of the repository, by path.
+    /// Returns the last summary of every file of the repository, by path.
     pub fn summaries(&self, repo: RepoId) -> Result<Vec<Summary>, StoreError> {
         let mut summaries = self.all_summaries(repo)?;
         summaries.dedup_by(|later, kept| later.kept.path == kept.kept.path);
@@ -277,14 +270,14 @@ impl Store {
 
     /// Drops the whole memory of a repository, messages of changes included; returns how many summaries there were.
     pub fn drop_summaries(&self, repo: RepoId) -> Result<u32, StoreError> {
-        self.write("dropping summaries", |transaction| -> Result<u32, Fault> {
+        self.write("dropping summaries", |transaction| -> Result<u32, DatabaseError> {
             transaction.execute("DELETE FROM change_messages WHERE repo = ?1", [repo.0])?;
             Ok(transaction.execute("DELETE FROM summaries WHERE repo = ?1", [repo.0])? as u32)
         })
     }
 }
 
-fn put(transaction: &Transaction<'_>, summary: &NewSummary) -> Result<(), Fault> {
+fn put(transaction: &Transaction<'_>, summary: &NewSummary) -> Result<(), DatabaseError> {
     transaction.execute(
         &format!("{KEEP} WHERE corrected_at IS NULL"),
         named_params! {
@@ -306,7 +299,7 @@ fn put(transaction: &Transaction<'_>, summary: &NewSummary) -> Result<(), Fault>
     Ok(())
 }
 
-fn drop_of(transaction: &Transaction<'_>, repo: RepoId, path: &RepoPath) -> Result<u32, Fault> {
+fn drop_of(transaction: &Transaction<'_>, repo: RepoId, path: &RepoPath) -> Result<u32, DatabaseError> {
     let of_file = "SELECT blob FROM summaries WHERE repo = ?1 AND path = ?2";
     transaction.execute(
         &format!("DELETE FROM change_messages WHERE repo = ?1 AND (path = ?2 OR from_blob IN ({of_file}))"),
@@ -330,8 +323,8 @@ ON CONFLICT (repo, path, blob, model_sha, template_hash) DO UPDATE SET
     tokens = excluded.tokens, model = excluded.model, made_at = excluded.made_at, made_in = excluded.made_in,
     corrected_at = excluded.corrected_at";
 
-/// Every summary of a repository, by path, a file's newest first.
-pub(crate) fn all(transaction: &Transaction<'_>, repo: RepoId) -> Result<Vec<Summary>, Fault> {
+/// Returns every summary of a repository, by path, a file's newest first.
+pub(crate) fn all(transaction: &Transaction<'_>, repo: RepoId) -> Result<Vec<Summary>, DatabaseError> {
     let mut statement = transaction.prepare_cached(&format!(
         "SELECT * FROM summaries WHERE repo = ?1 ORDER BY path, {NEWEST}"
     ))?;

@@ -30,7 +30,7 @@ pub struct UnconditionalScore {
 }
 
 impl Store {
-    /// What is known of each of these names, in their order.
+    /// Returns what is known of each of these names, in their order.
     pub fn unconditional_scores<'a>(
         &self,
         repo: RepoId,

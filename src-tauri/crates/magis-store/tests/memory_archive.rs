@@ -45,7 +45,7 @@ fn message(data: &Data, text: &str, made_at: i64) -> StoredChangeMessage {
     }
 }
 
-/// A memory with a corrected summary, another one and a message.
+/// Returns a memory with a corrected summary, another one and a message.
 fn filled() -> Data {
     let data = Data::new();
     data.store
@@ -77,8 +77,8 @@ fn texts(data: &Data) -> Vec<(String, Option<i64>)> {
     all.into_iter().map(said).collect()
 }
 
-/// The file with these lines between the first and the last, its seal made right again: what somebody would write who
-/// knows the form.
+/// Returns the file with these lines between the first and the last, its seal made right again: what somebody would
+/// write who knows the form.
 fn sealed(head: &str, lines: &[&str]) -> String {
     let mut text = format!("{head}\n");
     for line in lines {

@@ -234,7 +234,7 @@ fn a_hit_says_where_and_shows_what_was_found() {
     assert_eq!(*end, SnippetSpan::Plain(".".to_owned()));
 }
 
-/// Which of `words` occur in any file of the folder, whatever their case.
+/// Returns which of `words` occur in any file of the folder, whatever their case.
 fn found_in_files(folder: &Path, words: &[&str]) -> Vec<String> {
     let mut bytes = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -256,7 +256,7 @@ const SECRETS: [&str; 9] = [
     "zqleftoutzq",
 ];
 
-/// A run among others whose every text has a word of [`SECRETS`].
+/// Returns a run among others whose every text has a word of [`SECRETS`].
 fn with_secrets() -> (Data, RunId) {
     let data = Data::new();
     let neighbour = |index: usize| {

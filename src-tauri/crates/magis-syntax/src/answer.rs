@@ -20,7 +20,7 @@ const MENTIONS_BYTES: usize = 100_000;
 /// The type a member is put into where it does not parse on its own.
 const SHELL: &str = "MagisShell";
 
-/// The text of the definition called `name` (simple or qualified) in a model's answer, with its decorators and
+/// Returns the text of the definition called `name` (simple or qualified) in a model's answer, with its decorators and
 /// doc comment, its first line at column 0. The answer may have fences, prose, imports, a class around it or other
 /// definitions beside it. None where it is not there or is cut off.
 pub fn extract_definition(language: SourceLanguage, answer: &str, name: &str) -> Option<String> {
@@ -44,8 +44,8 @@ pub fn extract_definition(language: SourceLanguage, answer: &str, name: &str) ->
     })
 }
 
-/// The content of the first fenced block, or the whole where there is none; a block never closed goes to the end.
-/// A single fence behind code closes it: the opening one stood in the prompt.
+/// Returns the content of the first fenced block, or the whole where there is none; a block never closed goes to the
+/// end. A single fence behind code closes it: the opening one stood in the prompt.
 pub fn strip_fences(answer: &str) -> &str {
     Fences::of(answer).contents().first().copied().unwrap_or(answer)
 }
@@ -135,13 +135,13 @@ impl Fence {
         })
     }
 
-    /// Whether `other` can close or nest in the block this one opened; deeper ones are part of the code.
+    /// Returns whether `other` can close or nest in the block this one opened; deeper ones are part of the code.
     fn is_like(&self, other: &Self) -> bool {
         other.mark == self.mark && other.length >= self.length && other.indent <= self.indent + 3
     }
 }
 
-/// How many lines have the looks of code.
+/// Returns how many lines have the looks of code.
 fn looks_like_code(text: &str) -> usize {
     let code = |line: &&str| {
         line.starts_with([' ', '\t', '@', '}', '#'])
@@ -185,7 +185,7 @@ fn in_whole(language: SourceLanguage, text: &str, name: &str) -> Option<String> 
         .find_map(|reading| in_reading(language, reading, name).filter(upright))
 }
 
-/// Whether the text defines the name in another type than the one wanted.
+/// Returns whether the text defines the name in another type than the one wanted.
 fn is_in_another(language: SourceLanguage, text: &str, name: &str, simple: &str) -> bool {
     let Some(tree) = parse(language, text).filter(|_| name != simple) else {
         return false;
@@ -195,7 +195,7 @@ fn is_in_another(language: SourceLanguage, text: &str, name: &str, simple: &str)
     })
 }
 
-/// What a member has to stand between where a language allows it in types alone.
+/// Returns what a member has to stand between where a language allows it in types alone.
 fn shell(language: SourceLanguage) -> Option<(String, &'static str)> {
     match language {
         SourceLanguage::JavaScript
@@ -214,8 +214,8 @@ fn shell(language: SourceLanguage) -> Option<(String, &'static str)> {
     }
 }
 
-/// The text with its first line, a decorator or comment, indented as the second: models tend to drop the indentation of
-/// the first line alone.
+/// Returns the text with its first line, a decorator or comment, indented as the second: models tend to drop the
+/// indentation of the first line alone.
 fn first_line_aligned(text: &str) -> Option<String> {
     let text = text.trim_start_matches(['\n', ' ', '\t']);
     let second = text.lines().skip(1).find(|line| !line.trim().is_empty())?;
@@ -250,7 +250,7 @@ fn mentions(line: &str, simple: &str) -> bool {
         .any(|(at, _)| !line[..at].ends_with(part) && !line[at + simple.len()..].starts_with(part))
 }
 
-/// Whether a line is a decorator, an attribute or part of a comment, as stands above a definition.
+/// Returns whether a line is a decorator, an attribute or part of a comment, as stands above a definition.
 fn belongs_to_next(language: SourceLanguage, line: &str) -> bool {
     let line = line.trim();
     let in_comment = ["//", "/*", "*"].iter().any(|mark| line.starts_with(mark));
@@ -271,7 +271,8 @@ fn belongs_to_next(language: SourceLanguage, line: &str) -> bool {
     }
 }
 
-/// The line behind a Python definition that begins at `at`: the first that is indented no deeper, behind its head.
+/// Returns the line behind a Python definition that begins at `at`: the first that is indented no deeper, behind its
+/// head.
 fn python_end(lines: &[&str], at: usize) -> usize {
     let indent = indent_of(lines[at]).len();
     let mut head = true;
@@ -332,7 +333,7 @@ fn is_implementation(definition: &Definition, reading: &str) -> bool {
     holds_none || (definition.has_body && !head.contains("@overload") && !head.contains("@typing.overload"))
 }
 
-/// The definition's text, unless it is cut off.
+/// Returns the definition's text, unless it is cut off.
 fn text_of(language: SourceLanguage, tree: &Tree, reading: &str, definition: &Definition) -> Option<String> {
     if is_cut_off(language, tree, reading, definition) {
         return None;
@@ -353,7 +354,7 @@ fn text_of(language: SourceLanguage, tree: &Tree, reading: &str, definition: &De
     Some(format!("{}\n", text.trim_start_matches('\n')))
 }
 
-/// Whether the parser lost its way where the definition ends, which is what stopping in the middle looks like.
+/// Returns whether the parser lost its way where the definition ends, which is what stopping in the middle looks like.
 fn is_cut_off(language: SourceLanguage, tree: &Tree, reading: &str, definition: &Definition) -> bool {
     let (start, end) = (definition.bytes.start, definition.bytes.end);
     let last = definition.span.last() as usize - 1;
@@ -395,7 +396,7 @@ fn is_cut_off(language: SourceLanguage, tree: &Tree, reading: &str, definition: 
     false
 }
 
-/// Whether the last line lies, by its indentation, in the statement that begins on `row`.
+/// Returns whether the last line lies, by its indentation, in the statement that begins on `row`.
 fn leads_to_end(reading: &str, row: usize, last: usize) -> bool {
     let lines: Vec<&str> = reading.lines().take(last + 1).skip(row).collect();
     let indent = |line: &str| indent_of(line).len();

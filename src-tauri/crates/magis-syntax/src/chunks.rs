@@ -21,7 +21,7 @@ pub fn chunks(path: &RepoPath, text: &str, max_lines: u32) -> Vec<Chunk> {
     chunks_of(found.as_ref().map_or(&[], |found| &found.definitions), text, max_lines)
 }
 
-/// The pieces of a text that defines these.
+/// Returns the pieces of a text that defines these.
 pub(crate) fn chunks_of(definitions: &[Definition], text: &str, max_lines: u32) -> Vec<Chunk> {
     let lines: Vec<&str> = text.lines().collect();
     let owners = owners(definitions, &lines);

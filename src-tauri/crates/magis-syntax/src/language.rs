@@ -8,36 +8,26 @@ use std::fmt;
 /// A language this crate can parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceLanguage {
-    /// Python, stubs included.
     Python,
     /// JavaScript, with or without JSX.
     JavaScript,
-    /// TypeScript.
     TypeScript,
-    /// TypeScript with JSX.
     Tsx,
-    /// Rust.
     Rust,
-    /// Go.
     Go,
-    /// Java.
     Java,
-    /// C.
     C,
     /// C++, and headers, which may be either.
     Cpp,
-    /// C#.
     CSharp,
-    /// Ruby.
     Ruby,
     /// PHP, with the markup around it.
     Php,
-    /// Kotlin, scripts included.
     Kotlin,
 }
 
 impl SourceLanguage {
-    /// All of them.
+    /// Every language that can be parsed.
     pub const ALL: [Self; 13] = [
         Self::Python,
         Self::JavaScript,
@@ -54,8 +44,8 @@ impl SourceLanguage {
         Self::Kotlin,
     ];
 
-    /// The language of a file, by its extension. A `.h` counts as C++: its grammar reads nearly all of C, and C's
-    /// reads no class.
+    /// Returns the language of a file, by its extension. A `.h` counts as C++: its grammar reads nearly all of C, and
+    /// C's reads no class.
     pub fn of(path: &RepoPath) -> Option<Self> {
         Some(match path.extension().as_str() {
             "py" | "pyi" | "pyw" => Self::Python,
@@ -75,7 +65,7 @@ impl SourceLanguage {
         })
     }
 
-    /// What a person calls it.
+    /// Returns what a person calls it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Python => "Python",
@@ -94,7 +84,7 @@ impl SourceLanguage {
         }
     }
 
-    /// The word behind the opening of a Markdown fence.
+    /// Returns the word behind the opening of a Markdown fence.
     pub fn fence(self) -> &'static str {
         match self {
             Self::Python => "python",
@@ -113,7 +103,7 @@ impl SourceLanguage {
         }
     }
 
-    /// The usual extension of its files.
+    /// Returns the usual extension of its files.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Python => "py",
@@ -132,7 +122,7 @@ impl SourceLanguage {
         }
     }
 
-    /// What begins a comment up to the end of the line.
+    /// Returns what begins a comment up to the end of the line.
     pub fn comment_prefix(self) -> &'static str {
         match self {
             Self::Python | Self::Ruby => "#",

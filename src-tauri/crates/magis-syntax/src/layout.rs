@@ -50,26 +50,26 @@ pub(crate) fn dedented(text: &str) -> String {
     moved
 }
 
-/// The white space a line begins with.
+/// Returns the white space a line begins with.
 pub(crate) fn indent_of(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
 /// One step of indentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum IndentUnit {
     Tab,
     Spaces(usize),
 }
 
-/// The step a text is indented by: the most frequent difference between a line and the next one that is deeper.
-fn step(text: &str) -> Option<Step> {
+/// Returns the step a text is indented by: the most frequent difference between a line and the next one that is deeper.
+fn step(text: &str) -> Option<IndentUnit> {
     let lines = text
         .lines()
         .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('*'));
     let indents: Vec<&str> = lines.map(indent_of).collect();
     if indents.iter().any(|indent| indent.contains('\t')) {
-        return Some(Step::Tab);
+        return Some(IndentUnit::Tab);
     }
     let mut deeper = [0_u32; 9];
     for pair in indents.windows(2) {
@@ -84,20 +84,20 @@ fn step(text: &str) -> Option<Step> {
     (2..deeper.len())
         .filter(|by| deeper[*by] > 0)
         .max_by_key(|by| (deeper[*by], 8 - by))
-        .map(Step::Spaces)
+        .map(IndentUnit::Spaces)
 }
 
-fn converted(relative: &str, from: Step, to: Step) -> String {
+fn converted(relative: &str, from: IndentUnit, to: IndentUnit) -> String {
     let width = match from {
-        Step::Tab => 4,
-        Step::Spaces(width) => width,
+        IndentUnit::Tab => 4,
+        IndentUnit::Spaces(width) => width,
     };
     let tabs = relative.chars().filter(|c| *c == '\t').count();
     let spaces = relative.len() - tabs;
     let (steps, rest) = (tabs + spaces / width, spaces % width);
     let step = match to {
-        Step::Tab => "\t".to_owned(),
-        Step::Spaces(width) => " ".repeat(width),
+        IndentUnit::Tab => "\t".to_owned(),
+        IndentUnit::Spaces(width) => " ".repeat(width),
     };
     step.repeat(steps) + &" ".repeat(rest)
 }

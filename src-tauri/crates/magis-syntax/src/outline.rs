@@ -18,15 +18,13 @@ pub struct Outline {
     pub lines: u32,
 }
 
-/// One definition.
+/// A definition of a source file, with the lines it spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name alone.
     pub name: String,
     /// Its name within the file: `Session.request`, `net::connect`, `Server.Close`. The type of a Go receiver or a
     /// Rust `impl` counts as the container.
     pub qualified_name: String,
-    /// What it is.
     pub kind: SymbolKind,
     /// The whole definition, with its decorators, attributes and the doc comment directly above.
     pub span: LineSpan,
@@ -77,7 +75,7 @@ fn symbols(definitions: Vec<Definition>) -> Vec<Symbol> {
 }
 
 impl Outline {
-    /// The definition deepest inside of which `line` lies.
+    /// Returns the definition deepest inside of which `line` lies.
     pub fn innermost(&self, line: u32) -> Option<&Symbol> {
         self.symbols
             .iter()
@@ -86,7 +84,7 @@ impl Outline {
     }
 }
 
-/// Whether the parts of `name` are the last parts of `qualified_name`. `.` and `::` count as the same.
+/// Returns whether the parts of `name` are the last parts of `qualified_name`. `.` and `::` count as the same.
 pub(crate) fn is_called(qualified_name: &str, name: &str) -> bool {
     let (whole, wanted) = (qualified_name.replace("::", "."), name.replace("::", "."));
     whole

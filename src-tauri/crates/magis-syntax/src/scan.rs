@@ -22,7 +22,6 @@ pub(crate) struct Scan {
     /// The lines of the statements that import.
     pub(crate) import_spans: Vec<LineSpan>,
     pub(crate) comments: Vec<Comment>,
-    /// Python's docstrings.
     pub(crate) docstrings: Vec<LineSpan>,
     /// Statements outside functions that may hold definitions or imports: `if`, `try`, calls.
     pub(crate) frames: Vec<LineSpan>,
@@ -50,7 +49,7 @@ pub(crate) struct Definition {
     head: Range<usize>,
 }
 
-/// A comment.
+/// A comment of a source file, with its place.
 pub(crate) struct Comment {
     pub(crate) bytes: Range<usize>,
     pub(crate) span: LineSpan,
@@ -160,7 +159,7 @@ pub(crate) fn scan(language: SourceLanguage, tree: &Tree, text: &str) -> Scan {
 }
 
 impl Definition {
-    /// What kind of symbol it is, if it is one.
+    /// Returns what kind of symbol it is, if it is one.
     pub(crate) fn symbol_kind(&self) -> Option<SymbolKind> {
         match self.kind {
             ShapeKind::Symbol(kind) => Some(kind),
@@ -168,7 +167,7 @@ impl Definition {
         }
     }
 
-    /// Whether it holds members rather than statements.
+    /// Returns whether it holds members rather than statements.
     pub(crate) fn holds_members(&self) -> bool {
         self.symbol_kind()
             .is_none_or(|kind| kind.inside() == Inside::Type || kind == SymbolKind::Module)
@@ -406,7 +405,7 @@ fn define(
     }
 }
 
-/// The first child that is neither decorator nor comment, where a node has such in front.
+/// Returns the first child that is neither decorator nor comment, where a node has such in front.
 fn head_of(node: Node<'_>) -> Node<'_> {
     let mut holder = node;
     loop {
@@ -454,7 +453,7 @@ fn begins_its_line(text: &str, node: Node<'_>) -> bool {
         .all(u8::is_ascii_whitespace)
 }
 
-/// The lines from the first of `from` to the last of `to`.
+/// Returns the lines from the first of `from` to the last of `to`.
 fn rows(from: Node<'_>, to: Node<'_>) -> LineSpan {
     line_span(from.start_position().row, last_row(to))
 }

@@ -26,14 +26,14 @@ pub struct Skeleton {
     pub total_lines: u32,
 }
 
-/// The skeleton in full detail; none for an unknown language.
+/// Returns the skeleton in full detail; none for an unknown language.
 pub fn skeleton(path: &RepoPath, text: &str) -> Option<Skeleton> {
     skeleton_within(path, text, usize::MAX)
 }
 
-/// The most detailed skeleton of at most `max_chars` characters: documentation goes first, then functions within
-/// functions, private members, constants, and at last whatever stands at the end. The text says what went.
-/// None for an unknown language.
+/// Returns the most detailed skeleton of at most `max_chars` characters: documentation goes first, then functions
+/// within functions, private members, constants, and at last whatever stands at the end. The text says what went. None
+/// for an unknown language.
 pub fn skeleton_within(path: &RepoPath, text: &str, max_chars: usize) -> Option<Skeleton> {
     let language = SourceLanguage::of(path)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -339,7 +339,7 @@ impl<'s> Page<'s> {
         }
     }
 
-    /// The text without the details up to `dropped`.
+    /// Returns the text without the details up to `dropped`.
     fn without(&self, dropped: Option<Detail>) -> Skeleton {
         let prefix = self.language.comment_prefix();
         let mut text = String::new();
@@ -387,7 +387,7 @@ impl<'s> Page<'s> {
         }
     }
 
-    /// The beginning of a skeleton that is still too long, and a note that it is no more.
+    /// Returns the beginning of a skeleton that is still too long, and a note that it is no more.
     fn cut(&self, skeleton: &Skeleton, max_chars: usize) -> Skeleton {
         let prefix = self.language.comment_prefix();
         let all = skeleton.text.lines().count();
@@ -461,7 +461,7 @@ impl<'s> Gap<'s> {
     }
 }
 
-/// Whether a line does nothing but close what is open.
+/// Returns whether a line does nothing but close what is open.
 fn is_closing(line: &str) -> bool {
     let line = line.trim();
     line == "end" || (line.len() <= 3 && line.starts_with(['}', ')', ']']))

@@ -7,28 +7,22 @@ pub enum SymbolKind {
     Function,
     /// A function of a type.
     Method,
-    /// A class.
     Class,
     /// A struct or union.
     Struct,
-    /// An enumeration.
     Enum,
-    /// An interface.
     Interface,
-    /// A trait.
     Trait,
     /// A module or namespace.
     Module,
     /// A constant, static or module-level variable.
     Constant,
-    /// A type alias.
     Type,
-    /// A macro.
     Macro,
 }
 
 impl SymbolKind {
-    /// The word for it.
+    /// Returns the word for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Function => "function",
@@ -46,7 +40,7 @@ impl SymbolKind {
     }
 }
 
-/// One import.
+/// An import of a source file, as it is written there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
     /// The module or path as written, relative dots kept, quotes and brackets off.

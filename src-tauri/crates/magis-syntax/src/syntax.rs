@@ -5,9 +5,9 @@ use crate::tree::{Walk, parse, slice};
 use magis_core::RepoPath;
 use tree_sitter::{Node, Tree};
 
-/// How many places of `text` the grammar could not make sense of; in Python, also how many statements are indented
-/// unlike their block and how many blocks are empty, which the grammar lets pass. A text that could not be parsed
-/// within reasonable time counts one for each of its lines.
+/// Returns how many places of `text` the grammar could not make sense of; in Python, also how many statements are
+/// indented unlike their block and how many blocks are empty, which the grammar lets pass. A text that could not be
+/// parsed within reasonable time counts one for each of its lines.
 pub fn syntax_errors(language: SourceLanguage, text: &str) -> u32 {
     let Some(tree) = parse(language, text) else {
         return text.lines().count().max(1) as u32;
@@ -27,15 +27,16 @@ pub fn syntax_errors(language: SourceLanguage, text: &str) -> u32 {
     errors
 }
 
-/// The syntax errors before and after, where there are more after; none where not, or in an unknown language.
+/// Returns the syntax errors before and after, where there are more after; none where not, or in an unknown language.
 pub fn parses_worse(path: &RepoPath, before: &str, after: &str) -> Option<(u32, u32)> {
     let language = SourceLanguage::of(path)?;
     let (before, after) = (syntax_errors(language, before), syntax_errors(language, after));
     (after > before).then_some((before, after))
 }
 
-/// Whether two texts are equal up to layout: the same tokens, comments included, but for white space and trailing
-/// commas; in Python with the same nesting. In an unknown language, equal up to white space at the ends of lines.
+/// Returns whether two texts are equal up to layout: the same tokens, comments included, but for white space and
+/// trailing commas; in Python with the same nesting. In an unknown language, equal up to white space at the ends of
+/// lines.
 pub fn same_code(path: &RepoPath, a: &str, b: &str) -> bool {
     let trees = SourceLanguage::of(path).and_then(|language| Some((parse(language, a)?, parse(language, b)?)));
     match trees {
@@ -44,7 +45,7 @@ pub fn same_code(path: &RepoPath, a: &str, b: &str) -> bool {
     }
 }
 
-/// How often a Python text breaks the rules of indentation and of blocks that the grammar does not watch.
+/// Returns how often a Python text breaks the rules of indentation and of blocks that the grammar does not watch.
 pub(crate) fn misplacements(text: &str) -> u32 {
     parse(SourceLanguage::Python, text).map_or(0, |tree| Walk::new(&tree).map(|(_, node)| misplaced(node, text)).sum())
 }
@@ -106,7 +107,7 @@ fn statements(block: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     })
 }
 
-/// The white space before a node, if nothing else is before it on its line.
+/// Returns the white space before a node, if nothing else is before it on its line.
 fn starts_line<'s>(node: Node<'_>, text: &'s str) -> Option<&'s str> {
     let before = text.get(..node.start_byte())?;
     let line = before

@@ -79,17 +79,17 @@ impl<'t> Iterator for Walk<'t> {
     }
 }
 
-/// The text of a node.
+/// Returns the text of a node.
 pub(crate) fn slice<'s>(text: &'s str, node: Node<'_>) -> &'s str {
     text.get(node.byte_range()).unwrap_or_default()
 }
 
-/// The children of a node, unnamed ones included.
+/// Returns the children of a node, unnamed ones included.
 pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut node.walk()).collect()
 }
 
-/// The row a node ends on, from 0; a line break at its very end does not count.
+/// Returns the row a node ends on, from 0; a line break at its very end does not count.
 pub(crate) fn last_row(node: Node<'_>) -> usize {
     let (start, end) = (node.start_position(), node.end_position());
     if end.column == 0 && end.row > start.row {
@@ -104,7 +104,7 @@ pub(crate) fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Code of several lines on one, without the spaces that come of it inside parentheses.
+/// Returns code of several lines on one, without the spaces that come of it inside parentheses.
 pub(crate) fn joined(code: &str) -> String {
     let line = on_one_line(code);
     if code.contains('\n') {

@@ -10,7 +10,7 @@ const SECONDS: &str = "60";
 /// Of address space it may take so many KiB.
 const KIBIBYTES: &str = "3000000";
 
-/// A command that runs `program` with the bounds. Where it takes more time, its exit code is 124.
+/// Returns a command that runs `program` with the bounds. Where it takes more time, its exit code is 124.
 pub fn command(program: &std::ffi::OsStr) -> Command {
     let mut command = Command::new("timeout");
     command.args(["--kill-after=1", SECONDS, "sh", "-c"]);

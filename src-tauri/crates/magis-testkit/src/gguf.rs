@@ -3,13 +3,10 @@
 /// A value in the metadata of a model file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A whole number.
     Number(u32),
     /// A number with a fraction.
     Real(f32),
-    /// A truth value.
     Flag(bool),
-    /// A text.
     Text(String),
     /// A list of whole numbers; signed in the file, as converters write them.
     Numbers(Vec<u32>),
@@ -19,7 +16,7 @@ pub enum Value {
     Texts(Vec<String>),
 }
 
-/// A text as a value.
+/// Returns a text as a value.
 pub fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
@@ -27,7 +24,6 @@ pub fn text(text: &str) -> Value {
 /// A tensor of a model file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
-    /// Its name.
     pub name: String,
     /// Its dimensions, the fastest first.
     pub shape: Vec<u64>,
@@ -36,7 +32,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor that is only stated, without its values.
+    /// Returns a tensor that is only stated, without its values.
     pub fn stated(name: &str, shape: &[u64]) -> Self {
         Self {
             name: name.to_owned(),
@@ -58,7 +54,7 @@ pub struct Gguf {
 }
 
 impl Gguf {
-    /// An empty file of an architecture.
+    /// Creates an empty file of an architecture.
     pub fn new(architecture: &str) -> Self {
         Self {
             version: 3,
@@ -67,8 +63,8 @@ impl Gguf {
         }
     }
 
-    /// A small model that cannot be run: 4 layers, 8 heads, 2 key/value heads, width 64, three words, one tensor of 64 x
-    /// `rows` whose bytes count upwards, so that a misplaced piece is noticed.
+    /// Returns a small model that cannot be run: 4 layers, 8 heads, 2 key/value heads, width 64, three words, one
+    /// tensor of 64 x `rows` whose bytes count upwards, so that a misplaced piece is noticed.
     pub fn small(rows: u64) -> Self {
         let words = ["a", "b", "c"].map(str::to_owned).to_vec();
         let small = Self::new("qwen2")
@@ -101,14 +97,14 @@ impl Gguf {
         self
     }
 
-    /// Without a key.
+    /// Leaves out a metadata key.
     #[must_use]
     pub fn without(mut self, key: &str) -> Self {
         self.metadata.retain(|(existing, _)| existing != key);
         self
     }
 
-    /// The file up to the weights.
+    /// Returns the file up to the weights.
     pub fn header(&self) -> Vec<u8> {
         let mut out = b"GGUF".to_vec();
         out.extend(self.version.to_le_bytes());
@@ -131,7 +127,7 @@ impl Gguf {
         out
     }
 
-    /// The whole file.
+    /// Returns the bytes of the whole file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = self.header();
         for tensor in &self.tensors {

@@ -23,12 +23,12 @@ impl Default for FixtureRepo {
 }
 
 impl FixtureRepo {
-    /// An empty repository on the unborn branch `main`.
+    /// Creates an empty repository on the unborn branch `main`.
     pub fn new() -> Self {
         Self::init(&mut RepositoryInitOptions::new())
     }
 
-    /// A bare repository without a commit.
+    /// Returns a bare repository without a commit.
     pub fn bare() -> Self {
         Self::init(RepositoryInitOptions::new().bare(true))
     }
@@ -55,17 +55,17 @@ impl FixtureRepo {
         fixture
     }
 
-    /// The root of the work tree; of a bare repository, the repository itself.
+    /// Returns the root of the work tree; of a bare repository, the repository itself.
     pub fn root(&self) -> &Path {
         self.repository.workdir().unwrap_or_else(|| self.repository.path())
     }
 
-    /// The `.git` folder.
+    /// Returns the path of the `.git` folder.
     pub fn git_dir(&self) -> &Path {
         self.repository.path()
     }
 
-    /// A place beside the repository, which goes with it.
+    /// Returns a place beside the repository, which goes with it.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -95,7 +95,7 @@ impl FixtureRepo {
         fs::read(self.root().join(path)).expect("the file can be read")
     }
 
-    /// Whether the work tree has something at `path`.
+    /// Returns whether the work tree has something at `path`.
     pub fn exists(&self, path: &str) -> bool {
         fs::symlink_metadata(self.root().join(path)).is_ok()
     }
@@ -156,7 +156,7 @@ impl FixtureRepo {
             .expect("a commit can be made")
     }
 
-    /// The id of the commit at `HEAD`.
+    /// Returns the id of the commit at `HEAD`.
     pub fn head(&self) -> String {
         let head = self.repository.head().expect("there is a commit");
         head.target().expect("HEAD resolves to a commit").to_string()
@@ -258,8 +258,8 @@ impl FixtureRepo {
     }
 }
 
-/// A hash of everything below `folder`: names, kinds, permissions, time stamps of files and their bytes. If it stays, nothing
-/// was written there. For a repository that means work tree, index, references and objects.
+/// Returns a hash of everything below `folder`: names, kinds, permissions, time stamps of files and their bytes. If it
+/// stays, nothing was written there. For a repository that means work tree, index, references and objects.
 pub fn fingerprint(folder: &Path) -> String {
     let mut lines = Vec::new();
     collect(folder, folder, &mut lines);

@@ -9,7 +9,6 @@ use crate::gguf::{Gguf, Tensor, Value, text};
 /// A family of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TinyModel {
-    /// Attention alone.
     Qwen2,
     /// Three delta nets, one attention.
     Qwen35,
@@ -28,7 +27,7 @@ pub enum TinyModel {
 }
 
 impl TinyModel {
-    /// All of them.
+    /// Every architecture that there is a tiny model of.
     pub const ALL: [Self; 8] = [
         Self::Qwen2,
         Self::Qwen35,
@@ -40,7 +39,7 @@ impl TinyModel {
         Self::Lfm2,
     ];
 
-    /// The name llama.cpp has for it.
+    /// Returns the name llama.cpp has for it.
     pub fn architecture(self) -> &'static str {
         match self {
             Self::Qwen2 => "qwen2",
@@ -54,7 +53,7 @@ impl TinyModel {
         }
     }
 
-    /// What llama.cpp reserves for it, in bytes: for each token of the context, and for each sequence.
+    /// Returns what llama.cpp reserves for it, in bytes: for each token of the context, and for each sequence.
     pub fn context_memory(self) -> (u64, u64) {
         // Keys and values of one layer, 16 bits each.
         let layer = 2 * KV_HEADS * (HEAD + HEAD);
@@ -70,7 +69,7 @@ impl TinyModel {
         }
     }
 
-    /// Its file.
+    /// Makes the GGUF file of a tiny model.
     pub fn gguf(self) -> Gguf {
         let mut maker = Maker {
             architecture: self.architecture(),
@@ -430,7 +429,7 @@ impl Maker {
     }
 }
 
-/// The printable signs that byte-level vocabularies have for the 256 bytes, in the order of the bytes.
+/// Returns the printable signs that byte-level vocabularies have for the 256 bytes, in the order of the bytes.
 fn byte_symbols() -> Vec<String> {
     let is_plain = |byte: &u32| matches!(byte, 33..=126 | 161..=172 | 174..=255);
     let mut others = 256..;

@@ -17,7 +17,7 @@ const LETTERS: usize = 32;
 /// More is not inflated of one stream.
 const INFLATED: u64 = 64 << 20;
 
-/// A text of 32 random letters: nothing holds it by chance.
+/// Returns a text of 32 random letters: nothing holds it by chance.
 pub fn mark() -> String {
     let mut drawn = String::new();
     while drawn.len() < LETTERS {
@@ -30,7 +30,7 @@ pub fn mark() -> String {
     drawn
 }
 
-/// The marks of which these bytes hold something.
+/// Returns the marks of which these bytes hold something.
 pub fn held<'m>(bytes: &[u8], marks: &[&'m str]) -> Vec<&'m str> {
     let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
     let is_held = |mark: &&&str| {
@@ -42,7 +42,7 @@ pub fn held<'m>(bytes: &[u8], marks: &[&'m str]) -> Vec<&'m str> {
     marks.iter().filter(is_held).copied().collect()
 }
 
-/// The places in the files below `folder` that hold something of a mark, each as the mark and the file's path.
+/// Returns the places in the files below `folder` that hold something of a mark, each as the mark and the file's path.
 pub fn traces<'m>(folder: &Path, marks: &[&'m str]) -> BTreeSet<(&'m str, String)> {
     let mut found = BTreeSet::new();
     let mut open = vec![folder.to_owned()];
@@ -69,7 +69,7 @@ pub fn traces<'m>(folder: &Path, marks: &[&'m str]) -> BTreeSet<(&'m str, String
     found
 }
 
-/// What these bytes inflate to, as far as they do.
+/// Returns what these bytes inflate to, as far as they do.
 fn inflated(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     // What came out before an error counts.

@@ -33,7 +33,6 @@ pub enum Build {
 /// What the packages are made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Programs {
-    /// The window.
     window: PathBuf,
     /// The program in the terminal.
     terminal: PathBuf,
@@ -41,7 +40,7 @@ struct Programs {
     libraries: Option<PathBuf>,
 }
 
-/// The packages.
+/// The packages that were built, by kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packages {
     /// For Debian and its family.
@@ -139,7 +138,8 @@ fn pack(folder: &Path, programs: &Programs, licences: &Path) -> Result<Packages>
     })
 }
 
-/// What is added to `tauri.conf.json`. A list there would be replaced, so the lists' own parts are read from it.
+/// Returns what is added to `tauri.conf.json`. A list there would be replaced, so the lists' own parts are read from
+/// it.
 fn configuration(programs: &Programs, licences: &Path, libc: Version) -> Value {
     let icon = folders::workspace().join("icons/icon.svg");
     let files = |of_licences: &str| {
@@ -180,7 +180,7 @@ fn with_libraries(programs: &Programs) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The oldest C library that has everything the programs ask it for.
+/// Returns the oldest C library that has everything the programs ask it for.
 fn needed_libc(programs: &[PathBuf]) -> Result<Version> {
     let mut newest = None;
     for program in programs {
@@ -197,7 +197,7 @@ fn needed_libc(programs: &[PathBuf]) -> Result<Version> {
     newest.context("the programs ask for no version of the C library")
 }
 
-/// The newest version among symbols such as `(GLIBC_2.34) pthread_create`.
+/// Returns the newest version among symbols such as `(GLIBC_2.34) pthread_create`.
 fn newest_libc(symbols: &str) -> Option<Version> {
     let versions = symbols.split("GLIBC_").skip(1).filter_map(|rest| {
         let version = rest

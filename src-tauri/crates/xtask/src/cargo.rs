@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::folders;
 
-/// A call of cargo in the checkout.
+/// Returns a call of cargo in the checkout.
 pub fn cargo() -> Command {
     in_checkout(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// A call of another program in the checkout, with a clean environment for the cargo it may start.
+/// Returns a call of another program in the checkout, with a clean environment for the cargo it may start.
 pub fn in_checkout(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folders::workspace());
@@ -41,7 +41,8 @@ pub fn build(package: &str, program: &str) -> Result<PathBuf> {
     )
 }
 
-/// The path of a program as the tests have it: features are those of the whole workspace with its tests, so a build for the tests is used again.
+/// Returns the path of a program as the tests have it: features are those of the whole workspace with its tests, so a
+/// build for the tests is used again.
 ///
 /// # Errors
 /// When it has to be built and the build fails; cargo has printed why.
@@ -68,7 +69,7 @@ fn built(command: &mut Command, program: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(path))
 }
 
-/// The folder that builds go to.
+/// Returns the folder that builds go to.
 ///
 /// # Errors
 /// When cargo cannot be asked.
@@ -89,7 +90,7 @@ pub const LINUX: &str = "x86_64-unknown-linux-gnu";
 /// The systems the program is for; what a package takes along on others is not ours.
 const PLATFORMS: [&str; 3] = [LINUX, "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
-/// The metadata of the workspace with its whole dependency graph.
+/// Returns the metadata of the workspace with its whole dependency graph.
 ///
 /// # Errors
 /// When cargo fails or the lock file is out of date.
@@ -114,7 +115,8 @@ pub fn metadata_for(platforms: &[&str]) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("reading the JSON of cargo metadata")
 }
 
-/// The last path that cargo's messages give for a program of this name; its own tests are a program of that name too.
+/// Returns the last path that cargo's messages give for a program of this name; its own tests are a program of that
+/// name too.
 pub fn executable(messages: &str, name: &str) -> Option<String> {
     messages
         .lines()

@@ -39,7 +39,7 @@ pub fn fetch(magis: &Path, id: &str, folders: &ModelFolders) -> Result<PathBuf> 
     Ok(file)
 }
 
-/// The name that the catalogue gives a model's file.
+/// Returns the name that the catalogue gives a model's file.
 ///
 /// # Errors
 /// When the model is not in the catalogue.
@@ -50,14 +50,13 @@ pub fn file(id: &str) -> Result<&'static str> {
 /// A data folder of the program, and where its models are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFolders {
-    /// The data folder.
     pub data: PathBuf,
     /// The models, which may be elsewhere.
     pub models: PathBuf,
 }
 
 impl ModelFolders {
-    /// A data folder with its models inside.
+    /// Returns a data folder with its models inside.
     pub fn inside(data: PathBuf) -> Self {
         Self {
             models: data.join("models"),
@@ -65,7 +64,7 @@ impl ModelFolders {
         }
     }
 
-    /// The user's own, by the program's rules.
+    /// Returns the user's own, by the program's rules.
     ///
     /// # Errors
     /// When the home folder cannot be found.
@@ -79,7 +78,7 @@ impl ModelFolders {
     }
 }
 
-/// The name of the first file of a model in the catalogue's text.
+/// Returns the name of the first file of a model in the catalogue's text.
 fn file_name<'a>(catalog: &'a str, id: &str) -> Option<&'a str> {
     let mut lines = catalog
         .lines()

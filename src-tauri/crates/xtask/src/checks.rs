@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::catalog::{self, ModelFolders, TEST_MODEL};
 use crate::step::{self, Finished};
-use crate::{cargo, desktop, folders, layers, names, network, tools, window};
+use crate::{cargo, desktop, docs, folders, layers, names, network, tools, window};
 
 /// The variable in which those tests look for its file.
 const TEST_MODEL_VARIABLE: &str = "MAGIS_TEST_MODEL";
@@ -25,6 +25,7 @@ pub fn run() -> ExitCode {
     let mut steps = vec![
         step::run("layers", || listed(layers::check()?)),
         step::run("names", || listed(names::check()?)),
+        step::run("comments", || listed(docs::check()?)),
         step::run("front end", || {
             window::packages()?;
             // The window's program holds what is built here, so it comes before all that compiles the program.
@@ -92,7 +93,7 @@ pub fn run() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Tests that ran.
+/// How many tests ran, passed and were skipped.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Counts {
     passed: u64,
@@ -106,7 +107,7 @@ impl Counts {
     }
 }
 
-/// The remark of a check, or all that breaks it as one error.
+/// Returns the remark of a check, or all that breaks it as one error.
 fn listed(checked: Result<String, Vec<String>>) -> Result<String> {
     checked.map_err(|broken| anyhow::anyhow!(broken.join("\n       ")))
 }
@@ -128,7 +129,7 @@ fn deny() -> Result<String> {
     plain(cargo::in_checkout(program).args(["--config", ".deny.toml", "check", "licenses", "bans", "sources"]))
 }
 
-/// The file of the model for tests, fetched where it is not there.
+/// Returns the file of the model for tests, fetched where it is not there.
 ///
 /// # Errors
 /// When it cannot be fetched, or the variable names no file.
@@ -202,7 +203,7 @@ fn documentation_tests(counts: &mut Counts) -> Result<String> {
     Ok(format!("{} passed, {} failed", found.passed, found.failed))
 }
 
-/// The counts of a line such as `Summary [ 1.316s] 7 tests run: 6 passed (1 slow), 1 failed, 0 skipped`.
+/// Returns the counts of a line such as `Summary [ 1.316s] 7 tests run: 6 passed (1 slow), 1 failed, 0 skipped`.
 fn nextest_summary(line: &str) -> Option<Counts> {
     let counts = line.trim_start().strip_prefix("Summary [")?.split_once(" run: ")?.1;
     let of = |words: &[&str]| {
@@ -218,7 +219,7 @@ fn nextest_summary(line: &str) -> Option<Counts> {
     })
 }
 
-/// The counts of a line such as `test result: ok. 2 passed; 0 failed; 1 ignored; …`.
+/// Returns the counts of a line such as `test result: ok. 2 passed; 0 failed; 1 ignored; …`.
 fn libtest_summary(line: &str) -> Option<Counts> {
     let counts = line.trim_start().strip_prefix("test result: ")?.split_once(". ")?.1;
     let mut numbers = counts
@@ -230,7 +231,7 @@ fn libtest_summary(line: &str) -> Option<Counts> {
     })
 }
 
-/// The text without the codes that colour it on a terminal.
+/// Returns the text without the codes that colour it on a terminal.
 fn without_colours(line: &str) -> String {
     let mut pieces = line.split("\u{1b}[");
     let mut text = pieces.next().unwrap_or_default().to_owned();

@@ -23,7 +23,7 @@ pub const DEFAULT_MODEL: &str = "qwen2.5-coder-1.5b";
 /// How long the sample's tests may take.
 const TEST_LIMIT: Duration = Duration::from_mins(1);
 
-/// What to show.
+/// What the main job on the built-in sample is to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demo {
     /// The issue to solve.
@@ -54,7 +54,8 @@ pub fn run(demo: &Demo) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What opens the window with the sample and the issue: the model is fetched, the repository and the issue are written.
+/// Returns what opens the window with the sample and the issue: the model is fetched, the repository and the issue are
+/// written.
 ///
 /// # Errors
 /// When one of these cannot be done; the demo can be started again.
@@ -221,7 +222,7 @@ impl Tests {
     }
 }
 
-/// The interpreter itself: `python3` may be a script that needs the environment which the tests do without.
+/// Returns the interpreter itself: `python3` may be a script that needs the environment which the tests do without.
 fn interpreter() -> Result<String> {
     let output = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])
@@ -266,7 +267,7 @@ fn solve(magis: &Path, models: &Path, demo: &Demo, scene: &Scene) -> Result<Stri
     }
 }
 
-/// The number of the newest run in the demo's data folder.
+/// Returns the number of the newest run in the demo's data folder.
 fn newest_run(magis: &Path, scene: &Scene) -> Result<String> {
     let output = Command::new(magis)
         .args(["runs", "list", "--data-dir"])
@@ -285,7 +286,7 @@ fn newest_run(magis: &Path, scene: &Scene) -> Result<String> {
         .with_context(|| format!("magis runs list shows no run:\n{list}"))
 }
 
-/// The greatest number that begins a line: runs are numbered in the order of their start.
+/// Returns the greatest number that begins a line: runs are numbered in the order of their start.
 fn newest(list: &str) -> Option<u64> {
     list.lines()
         .filter_map(|line| line.split_whitespace().next()?.parse::<u64>().ok())
@@ -307,7 +308,7 @@ fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// A command as a person would type it.
+/// Returns a command as a person would type it.
 fn typed(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

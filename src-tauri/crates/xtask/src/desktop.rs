@@ -30,7 +30,7 @@ pub fn test(model: Option<&Path>) -> Result<String> {
     Ok(network.remark().to_owned())
 }
 
-/// A folder in which the program finds the model under its name in the catalogue, whatever its file is called.
+/// Returns a folder in which the program finds the model under its name in the catalogue, whatever its file is called.
 fn models(model: &Path) -> Result<PathBuf> {
     let folder = folders::cache()?.join("window-tests/models");
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// The root of the checkout this xtask was built from.
+/// Returns the root of the checkout this xtask was built from.
 pub fn workspace() -> &'static Path {
     // The manifest is at src-tauri/crates/xtask of the checkout, so it has three parents.
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,12 +16,12 @@ pub fn workspace() -> &'static Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Where things are kept that can be made again: tools, the demo, the test model.
+/// Returns where things are kept that can be made again: tools, the demo, the test model.
 pub fn cache() -> Result<PathBuf> {
     xdg("XDG_CACHE_HOME", ".cache")
 }
 
-/// The data folder of the program, by its own rules.
+/// Returns the data folder of the program, by its own rules.
 pub fn data() -> Result<PathBuf> {
     xdg("XDG_DATA_HOME", ".local/share")
 }

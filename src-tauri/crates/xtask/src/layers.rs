@@ -34,7 +34,6 @@ pub struct Arrow {
     pub from: String,
     /// The package it depends on.
     pub to: String,
-    /// What for.
     pub purpose: DependencyKind,
 }
 
@@ -43,7 +42,6 @@ pub struct Arrow {
 pub struct Workspace {
     /// The crates of the workspace.
     pub crates: BTreeSet<String>,
-    /// Their direct dependencies.
     pub arrows: BTreeSet<Arrow>,
     /// What each package, ours or not, brings along when it is built.
     pub brings: BTreeMap<String, BTreeSet<String>>,
@@ -109,7 +107,7 @@ pub fn check() -> Result<Result<String, Vec<String>>> {
     Ok(Err(broken))
 }
 
-/// Every arrow of the workspace that breaks a rule, in order of its crates.
+/// Returns every arrow of the workspace that breaks a rule, in order of its crates.
 pub fn violations(workspace: &Workspace) -> Vec<Violation> {
     let unplaced = workspace
         .crates
@@ -207,7 +205,7 @@ fn array(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// The rule that an arrow between two crates of the workspace breaks.
+/// Returns the rule that an arrow between two crates of the workspace breaks.
 fn between_ours(arrow: &Arrow) -> Option<String> {
     let (from, to) = (plan::layer_of(&arrow.from)?, plan::layer_of(&arrow.to)?);
     if arrow.purpose == DependencyKind::Tests && arrow.to == plan::TESTKIT {
@@ -236,7 +234,7 @@ fn between_ours(arrow: &Arrow) -> Option<String> {
     }
 }
 
-/// The rule that a direct dependency on a package from outside breaks.
+/// Returns the rule that a direct dependency on a package from outside breaks.
 fn to_outside(arrow: &Arrow) -> Option<String> {
     if arrow.purpose == DependencyKind::Tests {
         return None;

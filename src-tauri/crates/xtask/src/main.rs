@@ -1,4 +1,5 @@
-//! `cargo xtask`: sets a machine up, shows the program at work (`demo`), and holds every check of the project (`test`, `layers`).
+//! `cargo xtask`: sets a machine up, shows the program at work (`demo`), and holds every check of the project (`test`, `layers`,
+//! `names`, `docs`).
 //!
 //! It needs nothing but Rust to compile, because it is what installs the rest. It is no part of what is shipped, and solves nothing itself: the demo
 //! starts `magis` as a person would.
@@ -17,6 +18,7 @@ mod catalog;
 mod checks;
 mod demo;
 mod desktop;
+mod docs;
 mod folders;
 mod layers;
 mod names;
@@ -54,6 +56,8 @@ enum Task {
     Layers,
     /// List public types of one name in two crates.
     Names,
+    /// List public items without documentation, and comments that say nothing.
+    Docs,
 }
 
 #[derive(Debug, Args)]
@@ -153,6 +157,7 @@ fn perform(task: Task) -> Result<ExitCode> {
         }
         Task::Layers => layers::run(),
         Task::Names => names::run(),
+        Task::Docs => docs::run(),
     }
 }
 

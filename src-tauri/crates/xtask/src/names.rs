@@ -21,7 +21,6 @@ use allowed::Shared;
 /// Where a public type is declared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Declared {
-    /// The package.
     pub package: String,
     /// The file, below the checkout.
     pub file: PathBuf,
@@ -33,15 +32,9 @@ pub struct Declared {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NameFault {
     /// It stands for types of several packages, and no exception says that it may for just these.
-    Repeated {
-        /// The name.
-        name: String,
-        /// All its declarations.
-        places: Vec<Declared>,
-    },
+    Repeated { name: String, places: Vec<Declared> },
     /// An exception does not name several packages that all declare such a type.
     Unneeded {
-        /// The exception.
         allowed: Shared,
         /// The packages that do.
         packages: Vec<String>,
@@ -109,7 +102,7 @@ pub fn check() -> Result<Result<String, Vec<String>>> {
     Ok(Err(faults.iter().map(ToString::to_string).collect()))
 }
 
-/// Every name of a public type, with the places where one is declared.
+/// Returns every name of a public type, with the places where one is declared.
 pub fn public_types(targets: &[Target]) -> BTreeMap<String, BTreeSet<Declared>> {
     let mut types: BTreeMap<String, BTreeSet<Declared>> = BTreeMap::new();
     for target in targets {
@@ -127,7 +120,7 @@ pub fn public_types(targets: &[Target]) -> BTreeMap<String, BTreeSet<Declared>> 
     types
 }
 
-/// What is wrong with the names, given the exceptions: names first, then exceptions, each in order.
+/// Returns what is wrong with the names, given the exceptions: names first, then exceptions, each in order.
 pub fn faults(types: &BTreeMap<String, BTreeSet<Declared>>, allowed: &[Shared]) -> Vec<NameFault> {
     let packages = |name: &str| -> BTreeSet<&str> {
         let places = types.get(name).into_iter().flatten();
@@ -156,7 +149,8 @@ pub fn faults(types: &BTreeMap<String, BTreeSet<Declared>>, allowed: &[Shared]) 
     repeated.chain(unneeded).collect()
 }
 
-fn public_type(item: &Item) -> Option<&Ident> {
+/// Returns the name of a type that an item declares public.
+pub fn public_type(item: &Item) -> Option<&Ident> {
     let (visibility, name) = match item {
         Item::Enum(item) => (&item.vis, &item.ident),
         Item::Struct(item) => (&item.vis, &item.ident),

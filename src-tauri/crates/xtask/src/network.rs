@@ -30,7 +30,7 @@ pub fn least() -> Network {
 }
 
 impl Network {
-    /// A call of a program that sees this much.
+    /// Returns a call of a program that sees this much.
     pub fn command(self, program: impl AsRef<OsStr>) -> Command {
         match self {
             Self::Whole => cargo::in_checkout(program),
@@ -42,7 +42,7 @@ impl Network {
         }
     }
 
-    /// For the summary.
+    /// Says for the summary how much of the network a step had.
     pub fn remark(self) -> &'static str {
         match self {
             Self::Loopback => "no network but loopback",

@@ -27,7 +27,6 @@ pub enum Network {
 /// How a run of tests ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// All passed.
     Passed,
     /// Some failed, or the run did.
     Failed,
@@ -38,7 +37,6 @@ pub enum Ending {
 /// What came out of a run of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestRun {
-    /// How it ended.
     pub ending: Ending,
     /// All that was printed.
     pub output: String,

@@ -16,7 +16,6 @@ use anyhow::{Context, Result, bail};
 pub enum Consent {
     /// Ask, where somebody is there to answer.
     Ask,
-    /// Go ahead.
     Given,
 }
 
@@ -25,7 +24,6 @@ pub enum Consent {
 pub enum SetupPurpose {
     /// The program in the terminal.
     Headless,
-    /// The window.
     Window,
     /// The window under test, in a browser and on a display of its own.
     WindowTests,
@@ -70,7 +68,7 @@ pub fn prepare(purpose: SetupPurpose, consent: Consent) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program can be started with these arguments and ends well.
+/// Returns whether a program can be started with these arguments and ends well.
 pub fn answers(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command
@@ -220,7 +218,7 @@ const NEEDS: [Need; 21] = [
     },
 ];
 
-/// A need of every build; packages of Debian, Fedora, Arch and Homebrew.
+/// Returns a need of every build; packages of Debian, Fedora, Arch and Homebrew.
 const fn need(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
     let [debian, fedora, arch, brew] = packages;
     Need {
@@ -264,7 +262,7 @@ fn missing(needs: &[Need]) -> Vec<Need> {
     needs.iter().copied().filter(|need| !there(need)).collect()
 }
 
-/// What a program prints, where it can be started and ends well.
+/// Returns what a program prints, where it can be started and ends well.
 fn said(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)
@@ -275,7 +273,7 @@ fn said(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then_some(text)
 }
 
-/// The first number of a version such as `v20.20.2`.
+/// Returns the first number of a version such as `v20.20.2`.
 fn major(version: &str) -> Option<u32> {
     version.trim_start_matches('v').split('.').next()?.parse().ok()
 }
@@ -285,7 +283,7 @@ fn is_on_path(program: &str) -> bool {
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// The folders in which bindgen looks for libclang.
+/// Returns the folders in which bindgen looks for libclang.
 fn libclang_folders() -> Vec<PathBuf> {
     if let Some(given) = env::var_os("LIBCLANG_PATH") {
         let given = PathBuf::from(given);
@@ -334,7 +332,7 @@ fn system() -> System {
     family(&fs::read_to_string("/etc/os-release").unwrap_or_default())
 }
 
-/// The family that the text of `/etc/os-release` belongs to.
+/// Returns the family that the text of `/etc/os-release` belongs to.
 fn family(release: &str) -> System {
     let value = |key: &str| {
         let line = release
@@ -355,7 +353,7 @@ fn family(release: &str) -> System {
     }
 }
 
-/// The packages to install, each once.
+/// Returns the packages to install, each once.
 fn packages(system: System, missing: &[Need]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for need in missing {
@@ -367,7 +365,7 @@ fn packages(system: System, missing: &[Need]) -> Vec<&'static str> {
     names
 }
 
-/// What a person would type.
+/// Returns what a person would type.
 fn install_command(system: System, missing: &[Need]) -> String {
     let names = packages(system, missing).join(" ");
     match system {
@@ -445,7 +443,7 @@ fn apt_get(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Whether this is the superuser.
+/// Returns whether this is the superuser.
 pub fn is_root() -> bool {
     Command::new("id")
         .arg("-u")

@@ -84,7 +84,7 @@ pub fn target(package: &str, root: &Path, read: Read) -> Result<Target> {
     })
 }
 
-/// The package and the root file, below the checkout, of each library and program of the workspace.
+/// Returns the package and the root file, below the checkout, of each library and program of the workspace.
 ///
 /// # Errors
 /// When the metadata has not the documented form.
@@ -217,7 +217,7 @@ impl Tree<'_> {
     }
 }
 
-/// Whether an attribute says in which file a module is, if only under a condition.
+/// Returns whether an attribute says in which file a module is, if only under a condition.
 fn gives_path(attribute: &Attribute) -> bool {
     match &attribute.meta {
         Meta::NameValue(pair) => pair.path.is_ident("path"),

@@ -50,7 +50,7 @@ pub fn kept<T>(
     value.with_context(|| format!("it stopped at this step: {name}; it can be started again"))
 }
 
-/// One line for a step: how it ended, its time, its name, its remark.
+/// Returns one line for a step: how it ended, its time, its name, its remark.
 pub fn line(step: &Finished) -> String {
     let (word, remark) = match &step.outcome {
         Ok(remark) => ("ok", remark),
@@ -60,7 +60,7 @@ pub fn line(step: &Finished) -> String {
     text.trim_end().to_owned()
 }
 
-/// A duration as people write it: `8.2 s`, `3 min 05 s`.
+/// Returns a duration as people write it: `8.2 s`, `3 min 05 s`.
 pub fn time(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     if seconds < 60 {

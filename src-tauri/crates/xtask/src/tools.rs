@@ -12,7 +12,6 @@ use crate::{cargo, folders, setup};
 /// A program from the registry, pinned.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
-    /// The package.
     pub package: &'static str,
     /// The program it has.
     pub program: &'static str,
@@ -30,7 +29,7 @@ pub const DENY: Tool = Tool {
     probe: &["--version"],
 };
 
-/// The test runner.
+/// The test runner, cargo-nextest.
 pub const NEXTEST: Tool = Tool {
     package: "cargo-nextest",
     program: "cargo-nextest",
@@ -38,7 +37,7 @@ pub const NEXTEST: Tool = Tool {
     probe: &["nextest", "--version"],
 };
 
-/// The packer.
+/// The packer of the window's program, tauri-cli.
 pub const TAURI: Tool = Tool {
     package: "tauri-cli",
     program: "cargo-tauri",
@@ -46,7 +45,7 @@ pub const TAURI: Tool = Tool {
     probe: &["--version"],
 };
 
-/// The path of a tool that works: installed by the user, or in the cache, or built there now.
+/// Returns the path of a tool that works: installed by the user, or in the cache, or built there now.
 ///
 /// # Errors
 /// When it has to be built and the build fails.

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::network::Network;
 use crate::{cargo, folders};
 
-/// Whether this session has a display to open a window on.
+/// Returns whether this session has a display to open a window on.
 pub fn has_display() -> bool {
     cfg!(any(target_os = "macos", target_os = "windows"))
         || ["DISPLAY", "WAYLAND_DISPLAY"]

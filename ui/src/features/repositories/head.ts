@@ -16,7 +16,7 @@ export function headText(head: HeadView | null): string {
   }
 }
 
-/** The index of the repository at hand, which follows every change. */
+/** The index of the current repository, which follows every change. */
 export function watchedText(index: WatchedIndex): string {
   switch (index.kind) {
     case 'looking':

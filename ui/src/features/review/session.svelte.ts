@@ -2,7 +2,7 @@
 // Every decision is saved a moment later, so that a restart finds it. It draws nothing.
 import { t } from '../../i18n/index.svelte'
 import {
-  Fault,
+  IpcError,
   ipc,
   problemOf,
   type AppliedView,
@@ -231,7 +231,7 @@ export class ReviewSession {
     this.#change(file, decide.decideHunk(this.choiceOf(file), number, again ? null : decision))
   }
 
-  /** Decides single lines. The file's text follows from them, so it has to be at hand. */
+  /** Decides single lines. The file's text follows from them, so it has to be loaded. */
   async decideLines(file: number, hunk: number, places: readonly number[], decision: HunkDecision): Promise<void> {
     const view = this.hunkAt(file, hunk)
     if (view === null) return
@@ -345,7 +345,11 @@ export class ReviewSession {
     if (asked === undefined) this.#asked.set(path, (asked = ipc.fileTexts(this.run, path)))
     const { before, after } = await asked
     if ((before === null && kind !== 'added') || (after === null && kind !== 'deleted')) {
-      throw new Fault({ code: 'no_text', message: t('review.no_text', { path }), remedy: t('review.no_text.remedy') })
+      throw new IpcError({
+        code: 'no_text',
+        message: t('review.no_text', { path }),
+        remedy: t('review.no_text.remedy'),
+      })
     }
     const read = { before: before ?? '', after: after ?? '' }
     this.#read.set(path, read)

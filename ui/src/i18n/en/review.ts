@@ -77,7 +77,7 @@ export const review = {
   'review.why.title': 'Why this change',
   'review.why.lines': 'lines {from}–{to}',
   'review.why.task': 'Task T{id}',
-  'review.why.words': 'The fault, in the Developer’s words',
+  'review.why.words': 'The Developer’s diagnosis',
   'review.why.round': 'Round {n}',
   'review.why.none': 'No task of the run names this file.',
   'review.why.outcome.failed': '× no usable change came about',

@@ -285,7 +285,7 @@ export const solve = {
   'solve.step.plan': 'makes the plan',
   'solve.step.reviewer': 'names a reviewer',
   'solve.step.lines': 'chooses lines',
-  'solve.step.fault': 'describes the fault',
+  'solve.step.diagnosis': 'describes the fault',
   'solve.step.code': 'writes code',
   'solve.step.review': 'reviews',
   'solve.step.commit': 'drafts the commit message',

@@ -284,7 +284,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.step.plan': '制定计划',
   'solve.step.reviewer': '指定审查者',
   'solve.step.lines': '选定代码行',
-  'solve.step.fault': '说明缺陷',
+  'solve.step.diagnosis': '说明缺陷',
   'solve.step.code': '编写代码',
   'solve.step.review': '审查',
   'solve.step.commit': '起草提交说明',

@@ -12,7 +12,7 @@ use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// `magis apply`.
+/// Runs `magis apply`.
 pub fn apply(place: &Place, args: ApplyArgs) -> Result<ExitStatus, Failure> {
     let selection = selection(args.hunks.as_deref())?;
     let magis = place.open()?;
@@ -145,7 +145,7 @@ fn say(place: &Place, run: RunId, applied: &AppliedRun, direction: Direction) ->
     Ok(ExitStatus::Success)
 }
 
-/// Reads `1,3-5`.
+/// Reads a list of hunks such as `1,3-5`.
 fn selection(list: Option<&str>) -> Result<Selection, Failure> {
     let Some(list) = list else { return Ok(Selection::All) };
     let wrong = || {

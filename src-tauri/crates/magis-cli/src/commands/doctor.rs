@@ -23,7 +23,7 @@ const LOADING: Duration = Duration::from_mins(5);
 /// The context that is tried.
 const CONTEXT: u32 = 4096;
 
-/// `magis doctor`.
+/// Runs `magis doctor`.
 pub fn doctor(place: &Place, args: &DoctorArgs) -> Result<ExitStatus, Failure> {
     if let Some(file) = &args.report {
         return write_report(place, file, args.yes);

@@ -6,7 +6,8 @@ use magis_engine::records::RepositoryEntry;
 use magis_engine::repository as git;
 use std::path::{Path, PathBuf};
 
-/// The repository at `path`, where the data folder knows it. One that is gone from the disk is found by the folder it was in.
+/// Returns the repository at `path`, where the data folder knows it. One that is gone from the disk is found by the
+/// folder it was in.
 pub fn known_repository(magis: &Magis, path: &Path) -> Result<Option<RepositoryEntry>, Failure> {
     let root = match git::Repository::open(path) {
         Ok(repository) => repository.root().to_owned(),

@@ -30,7 +30,7 @@ const ASKED: usize = 20;
 /// Where no status line is, standard error hears of a long reading this often.
 const BEAT: Duration = Duration::from_secs(10);
 
-/// `magis locate`.
+/// Runs `magis locate`.
 pub fn locate(place: &Place, args: &LocateArgs) -> Result<ExitStatus, Failure> {
     // What costs nothing is checked first, so that its message does not wait for an index.
     let issue = Issue::new(read_issue(&args.issue)?).map_err(EngineError::from)?;
@@ -90,7 +90,7 @@ async fn find(
         symbols: symbols.max(args.top as usize),
         signals: Signals::ALL,
     };
-    let mut watch = Reading::new(status, stop);
+    let mut watch = IndexProgress::new(status, stop);
     let located = tokio::task::block_in_place(|| {
         let locator = magis.locator(&args.repo, &base, Retention::Few, &mut |step| watch.take(step))?;
         let location = locator.locate(issue, &[], extent)?;
@@ -120,13 +120,13 @@ async fn find(
 }
 
 /// Says how far the reading is: on the status line, else on standard error now and then.
-struct Reading<'a> {
+struct IndexProgress<'a> {
     status: &'a StatusLine,
     stop: &'a CancellationToken,
     said: Instant,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> IndexProgress<'a> {
     fn new(status: &'a StatusLine, stop: &'a CancellationToken) -> Self {
         Self {
             status,
@@ -213,7 +213,7 @@ fn entry(page: &mut Section, at: usize, name: &str, score: f64, relevance: Optio
     page.toned_prose(13, Some(Tone::Faint), &why.join("; "));
 }
 
-/// The ranking's own notes, and for each reason the first file that was left out for it and how many others.
+/// Returns the ranking's own notes, and for each reason the first file that was left out for it and how many others.
 fn notes(location: &Location) -> Vec<String> {
     let mut notes = location.notes.clone();
     let mut left_out: BTreeMap<String, Vec<&str>> = BTreeMap::new();

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// `magis memory`.
+/// Runs `magis memory`.
 pub fn run(place: &Place, command: MemoryCommand) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
     match command {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-/// `magis models`.
+/// Runs `magis models`.
 pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure> {
     // The library alone is opened: a damaged database is no reason not to fetch a model.
     let library = ModelLibrary::open(place.data()?.models())?;
@@ -39,7 +39,7 @@ pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure>
     }
 }
 
-/// Whether a model fits into the free memory, in words.
+/// Returns whether a model fits into the free memory, in words.
 pub fn fit_in_words(fit: Fit) -> (Tone, String) {
     match fit {
         Fit::Fits { context } => (Tone::Good, format!("fits with a context of {context} tokens")),
@@ -51,7 +51,7 @@ pub fn fit_in_words(fit: Fit) -> (Tone, String) {
     }
 }
 
-/// Whether an installed model fits; none where the system does not say how much memory it has.
+/// Returns whether an installed model fits; none where the system does not say how much memory it has.
 pub fn fit_of(model: &InstalledModel) -> Option<Fit> {
     let header = model.header.as_ref().ok()?;
     Some(fits(

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// `magis runs`.
+/// Runs `magis runs`.
 pub fn run(place: &Place, command: RunsCommand) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
     match command {

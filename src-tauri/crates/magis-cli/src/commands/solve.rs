@@ -12,7 +12,7 @@ use magis_engine::{EngineError, SolveRequest};
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-/// `magis solve`.
+/// Runs `magis solve`.
 pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
     // What costs nothing is checked first, so that its message does not wait for a model.
     let issue = read_issue(&args.issue)?;
@@ -52,7 +52,7 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
     follow(place, &magis, prepared.run, &prepared.notes, args.engine, args.follow)
 }
 
-/// `magis rerun`.
+/// Runs `magis rerun`.
 pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
     let model = args.model.map(|word| magis.model_name(&word)).transpose()?;
@@ -64,7 +64,7 @@ pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
     follow(place, &magis, run, &[note], args.engine, args.follow)
 }
 
-/// The issue's text, from a file or from standard input.
+/// Returns the issue's text, from a file or from standard input.
 pub(super) fn read_issue(file: &Path) -> Result<String, Failure> {
     if file != Path::new("-") {
         return read_text("the issue", file);

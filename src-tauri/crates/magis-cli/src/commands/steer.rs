@@ -8,7 +8,7 @@ use magis_core::{Role, RunId, TaskId};
 use magis_engine::records::StoredStatus;
 use magis_engine::{EngineError, Magis, Steering};
 
-/// `magis steer`.
+/// Runs `magis steer`.
 pub fn steer(place: &Place, args: SteerArgs) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
     let run = args.run;
@@ -38,7 +38,7 @@ pub fn steer(place: &Place, args: SteerArgs) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-/// What is not given stays as it is.
+/// Returns what is not given stays as it is.
 fn edited_role(
     magis: &Magis,
     run: RunId,

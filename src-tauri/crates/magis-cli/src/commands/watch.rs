@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_millis(100);
 /// So many files of a change are named.
 const NAMED: usize = 3;
 
-/// `magis watch`.
+/// Runs `magis watch`.
 pub fn watch(place: &Place, args: &WatchArgs) -> Result<ExitStatus, Failure> {
     Repository::open(&args.repo)?;
     let magis = place.open()?;
@@ -64,7 +64,7 @@ fn json(event: &WatchEvent) -> String {
     serde_json::to_string(event).unwrap_or_default()
 }
 
-/// What happened, as a person reads it.
+/// Returns what happened, as a person reads it.
 fn line(event: &WatchEvent) -> String {
     match event {
         WatchEvent::Watching { folders } => format!("watching {}", count(*folders, "folder")),
@@ -122,7 +122,7 @@ fn failed(failure: &magis_engine::WatchFailure) -> String {
     }
 }
 
-/// The first of them, and how many more there are.
+/// Returns the first of them, and how many more there are.
 fn named(paths: &[RepoPath]) -> String {
     let names: Vec<_> = paths.iter().take(NAMED).map(|path| clean(path.as_str())).collect();
     let more = match paths.len().saturating_sub(NAMED) {

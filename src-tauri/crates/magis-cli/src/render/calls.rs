@@ -3,7 +3,7 @@
 use super::{Paint, Table, Tone, seconds, thousands};
 use magis_engine::records::{Call, CallOrigin};
 
-/// One line a call.
+/// Returns one line a call.
 pub fn calls_table(calls: &[Call], paint: Paint, width: usize) -> String {
     let mut table = Table::new(&[
         ">#", "STEP", "AGENT", "TASK", ">READ", ">REUSED", ">WRITTEN", ">TIME", "END", "ABOUT",

@@ -4,7 +4,7 @@ use super::{Paint, Table, Tone, day_and_minute, one_line, span, standing};
 use magis_engine::records::{RunEntry, RunOrigin};
 use std::time::Duration;
 
-/// One line a run; the number of the run begins it.
+/// Returns one line a run; the number of the run begins it.
 pub fn table_of_runs(runs: &[RunEntry], paint: Paint, width: usize) -> String {
     let mut table = Table::new(&["RUN", "STATE", ">PATCH", "STARTED", ">TIME", "REPOSITORY", "ISSUE"]);
     for run in runs {

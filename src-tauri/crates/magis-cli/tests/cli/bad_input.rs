@@ -11,7 +11,7 @@ fn repository() -> FixtureRepo {
     repository
 }
 
-/// What `magis solve` says, with the places of temporary folders taken out.
+/// Returns what `magis solve` says, with the places of temporary folders taken out.
 fn solve(program: &Program, repository: &str, issue: &str, more: &[&str]) -> (Option<i32>, String) {
     let mut arguments = vec!["solve", "--repo", repository, "--issue", issue];
     arguments.extend(more);

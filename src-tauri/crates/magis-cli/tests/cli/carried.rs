@@ -7,7 +7,7 @@ use magis_testkit::sample;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The exported run that every test changes: one task, two rounds, over.
+/// Returns the exported run that every test changes: one task, two rounds, over.
 fn exported() -> Value {
     let program = Program::new();
     record(&program.data(), Path::new("/nowhere/tally"), usize::MAX);

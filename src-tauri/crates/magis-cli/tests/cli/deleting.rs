@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 const BEFORE: &str = "def until(day, items):\n    return [item for item in items if item.day < day]\n\n";
 
-/// A repository with a mark in a file, a run whose patch was applied there, and one with a mark in what a person said.
+/// Returns a repository with a mark in a file, a run whose patch was applied there, and one with a mark in what a
+/// person said.
 fn scene() -> (Program, FixtureRepo, String, String) {
     let (program, repository) = (Program::new(), FixtureRepo::new());
     let (code, said) = (mark(), mark());
@@ -33,7 +34,7 @@ fn scene() -> (Program, FixtureRepo, String, String) {
     (program, repository, code, said)
 }
 
-/// The places below the data folder, and the first part of each path alone.
+/// Returns the places below the data folder, and the first part of each path alone.
 fn places(program: &Program, mark: &str) -> BTreeSet<String> {
     let found = traces(&program.data(), &[mark]);
     let first = |place: String| place.split('/').next().unwrap_or_default().to_owned();

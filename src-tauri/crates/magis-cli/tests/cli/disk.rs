@@ -6,8 +6,8 @@ use crate::support::{Answer, Program};
 use std::path::Path;
 use std::process::Command;
 
-/// What each step of `script` says, by its number; `magis` is the program and `disk` the folder of the small disk, which
-/// holds a copy of the data folder as `disk/data`. None where no disk can be made.
+/// Returns what each step of `script` says, by its number; `magis` is the program and `disk` the folder of the small
+/// disk, which holds a copy of the data folder as `disk/data`. None where no disk can be made.
 fn on_a_small_disk(program: &Program, script: &str) -> Option<Answer> {
     let disk = program.beside("disk");
     std::fs::create_dir(&disk).unwrap();

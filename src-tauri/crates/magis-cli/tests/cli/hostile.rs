@@ -4,7 +4,7 @@ use crate::support::Program;
 use git2::{ObjectType, Oid};
 use magis_testkit::FixtureRepo;
 
-/// What `magis locate` says of the repository that `change` makes, within bounds of time and memory.
+/// Returns what `magis locate` says of the repository that `change` makes, within bounds of time and memory.
 fn locate(change: impl FnOnce(&FixtureRepo)) -> (Option<i32>, String) {
     let (program, repository) = (Program::new(), FixtureRepo::new());
     repository

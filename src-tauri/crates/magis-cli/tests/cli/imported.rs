@@ -55,7 +55,7 @@ impl Scene {
         answer
     }
 
-    /// The file in each clone.
+    /// Returns the file in each clone.
     fn texts(&self) -> Vec<String> {
         let text = |clone: &String| std::fs::read_to_string(Path::new(clone).join("tally/filters.py")).unwrap();
         self.clones.iter().map(text).collect()

@@ -19,7 +19,7 @@ def total(entries):
     return sum(entry.amount for entry in entries if entry.amount is not None)
 ";
 
-/// A program whose memory holds a summary of `sums.py`, and the repository.
+/// Returns a program whose memory holds a summary of `sums.py`, and the repository.
 fn filled() -> (Program, FixtureRepo) {
     let (program, fixture) = (Program::new(), FixtureRepo::new());
     fixture
@@ -59,7 +59,7 @@ fn filled() -> (Program, FixtureRepo) {
     (program, fixture)
 }
 
-/// The files that need no description, and why.
+/// Returns the files that need no description, and why.
 fn needless(status: &Value) -> Vec<(&str, &str)> {
     let files = status["files"].as_array().unwrap().iter();
     let needless: Vec<_> = files

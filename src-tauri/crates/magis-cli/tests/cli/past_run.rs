@@ -1,10 +1,10 @@
 //! A run made by hand, as the engine would record it, with fixed times.
 
 use magis_core::{
-    Agent, Base, BlobId, Candidate, CandidateNumber, CommitId, Decision, Description, DescriptionSource, Edit,
-    Evidence, FileAction, FileChange, FileTask, Finding, Hint, HintsMode, Issue, Judgement, LineSpan, MergeResult,
-    Plan, PlanStep, QaMode, RelevanceMode, RepoPath, Role, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker,
-    Speech, TaskId, TaskOutcome, TreeId, Turn, Verdict,
+    Agent, AttemptNumber, Base, BlobId, Candidate, CommitId, Decision, Description, DescriptionSource, Edit, Evidence,
+    FileAction, FileChange, FileTask, Finding, Hint, HintsMode, Issue, Judgement, LineSpan, MergeResult, Plan,
+    PlanStep, QaMode, RelevanceMode, RepoPath, Role, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech,
+    TaskId, TaskOutcome, TreeId, Turn, Verdict,
 };
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use serde_json::json;
@@ -48,7 +48,7 @@ pub fn request() -> RunRequest {
         seed: 1,
         top_k: 20,
         max_rounds: 3,
-        candidates_per_round: 1,
+        attempts_per_round: 1,
         qa: QaMode::Review,
     }
 }
@@ -63,7 +63,7 @@ pub fn base() -> Base {
 }
 
 #[expect(clippy::too_many_lines, reason = "one event after the other, as they happen")]
-/// The events of a whole run with one task in two rounds, from the first to the last.
+/// Returns the events of a whole run with one task in two rounds, from the first to the last.
 pub fn events() -> Vec<RunEvent> {
     let (file, task) = (path("tally/filters.py"), TaskId(1));
     let blob = BlobId("1111111111111111111111111111111111111111".to_owned());
@@ -77,8 +77,8 @@ pub fn events() -> Vec<RunEvent> {
     let written = |round, operator: &str, findings| RunEvent::CodeWritten {
         task,
         round: Round(round),
-        candidate: CandidateNumber(0),
-        fault: "The comparison leaves the day itself out.".to_owned(),
+        attempt: AttemptNumber(0),
+        diagnosis: "The comparison leaves the day itself out.".to_owned(),
         change: FileChange::Modify {
             edits: vec![Edit {
                 span: LineSpan::new(2, 2).unwrap(),
@@ -96,7 +96,7 @@ pub fn events() -> Vec<RunEvent> {
     let reviewed = |round, decision, comment: &str| RunEvent::Reviewed {
         task,
         round: Round(round),
-        candidate: CandidateNumber(0),
+        attempt: AttemptNumber(0),
         verdict: Verdict {
             decision,
             comment: comment.to_owned(),
@@ -232,7 +232,7 @@ fn call() -> CallRecord {
         template_hash: "abc".to_owned(),
         task: None,
         round: None,
-        candidate: None,
+        attempt: None,
         path: Some(path("tally/filters.py")),
         model: "Qwen2.5 Coder".to_owned(),
         model_sha: "00".to_owned(),

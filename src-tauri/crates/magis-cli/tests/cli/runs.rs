@@ -15,7 +15,7 @@ fn check(snapshot: &str, answer: &Answer) {
     });
 }
 
-/// A data folder with one run that ended.
+/// Returns a data folder with one run that ended.
 fn program() -> Program {
     let program = Program::new();
     record(&program.data(), Path::new("/nowhere/tally"), usize::MAX);

@@ -25,7 +25,7 @@ impl Program {
         }
     }
 
-    /// A place beside the data folder.
+    /// Returns a place beside the data folder.
     pub fn beside(&self, name: &str) -> std::path::PathBuf {
         self.folder.path().join(name)
     }
@@ -34,14 +34,14 @@ impl Program {
         self.beside("data")
     }
 
-    /// A file beside the data folder.
+    /// Returns a file beside the data folder.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.beside(name);
         std::fs::write(&path, content).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// The command, with an environment that says nothing.
+    /// Returns the command, with an environment that says nothing.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_magis"));
         command

@@ -32,19 +32,19 @@ impl Watching {
         Self { process, lines }
     }
 
-    /// The next line.
+    /// Waits for the next line of output.
     fn line(&self) -> String {
         self.lines.recv_timeout(PATIENCE).unwrap()
     }
 
-    /// The next line that has these words.
+    /// Returns the next line that has these words.
     fn find(&self, words: &str) -> String {
         std::iter::repeat_with(|| self.line())
             .find(|line| line.contains(words))
             .unwrap()
     }
 
-    /// As Ctrl-C does.
+    /// Interrupts the program as Ctrl-C does, and waits for its end.
     fn interrupt(mut self) -> (Option<i32>, String) {
         let interrupted = Command::new("kill")
             .args(["-INT", &self.process.id().to_string()])

@@ -101,7 +101,7 @@ impl ModelCalls {
         self.spent
     }
 
-    /// The context of the model, in tokens.
+    /// Returns the context of the model, in tokens.
     pub fn context(&self) -> u32 {
         self.model.card().context
     }
@@ -115,7 +115,7 @@ impl ModelCalls {
         });
     }
 
-    /// Tokens of each text.
+    /// Returns tokens of each text.
     pub async fn count(&self, texts: &[String]) -> Result<Vec<u32>, LlmError> {
         self.model.count_tokens(texts).await
     }
@@ -170,7 +170,7 @@ impl ModelCalls {
         Err(AskError::Unusable(why))
     }
 
-    /// The log-probability of each continuation after the longest of `variants` that fits.
+    /// Returns the log-probability of each continuation after the longest of `variants` that fits.
     pub async fn score<P: Prompt>(
         &mut self,
         about: &CallContext,
@@ -187,7 +187,7 @@ impl ModelCalls {
         Ok(reply.scores)
     }
 
-    /// A yes/no question: log P(first) − log P(second).
+    /// Returns a yes/no question: log P(first) − log P(second).
     pub async fn weigh<P: Prompt>(
         &mut self,
         about: &CallContext,
@@ -354,7 +354,7 @@ impl ModelCalls {
             template_hash: record.template.hash(),
             task: record.about.task,
             round: record.about.round,
-            candidate: record.about.candidate,
+            attempt: record.about.attempt,
             path: record.about.path.clone(),
             model: card.name.clone(),
             model_sha: card.sha256.clone(),

@@ -49,7 +49,7 @@ pub(crate) fn condense(text: &str, budget: usize) -> Option<String> {
     Some(condensed.trim_end().to_owned())
 }
 
-/// The lines, each short enough; where one comes again and again, it stands once with how often.
+/// Returns the lines, each short enough; where one comes again and again, it stands once with how often.
 fn without_repetitions(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut repeated = 0_usize;
@@ -76,7 +76,7 @@ fn push_gap(condensed: &mut String, left_out: &mut usize) {
     }
 }
 
-/// One line of at most 400 characters, so that a text without line breaks is shortened, too.
+/// Returns one line of at most 400 characters, so that a text without line breaks is shortened, too.
 fn shorten_line(line: &str) -> String {
     const LONGEST: usize = 400;
     let length = line.chars().count();

@@ -31,7 +31,7 @@ pub(super) struct Recording<'a> {
     pub retries: u32,
 }
 
-/// The stage whose work the calls of a step are; none for a step of another version.
+/// Returns the stage whose work the calls of a step are; none for a step of another version.
 pub fn stage_of_step(step: &str) -> Option<Stage> {
     let template = Template::ALL.iter().find(|template| template.name() == step);
     template.map(|template| template.stage())

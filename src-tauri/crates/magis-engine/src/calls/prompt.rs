@@ -1,13 +1,13 @@
 //! What is asked: the variants of a prompt, how its answer is sampled, and what the call is about.
 
-use magis_core::{CandidateNumber, RepoPath, Round, TaskId};
+use magis_core::{AttemptNumber, RepoPath, Round, TaskId};
 
 /// The context of a call: what it is about, for the record and for whoever watches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallContext {
     pub task: Option<TaskId>,
     pub round: Option<Round>,
-    pub candidate: Option<CandidateNumber>,
+    pub attempt: Option<AttemptNumber>,
     pub path: Option<RepoPath>,
 }
 
@@ -21,14 +21,13 @@ pub(crate) struct PromptVariant<P> {
 /// How the first answer is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SamplingMode {
-    /// The likeliest.
     Greedy,
     /// At temperature 0.8, with a seed of its own derived from this number.
     Varied(u64),
 }
 
 impl<P> PromptVariant<P> {
-    /// The prompt as it should be.
+    /// Returns the prompt as it should be.
     pub fn whole(prompt: P) -> Self {
         Self {
             prompt,
@@ -36,7 +35,7 @@ impl<P> PromptVariant<P> {
         }
     }
 
-    /// The prompt with something left out.
+    /// Returns the prompt with something left out.
     pub fn less(prompt: P, left_out: Vec<String>) -> Self {
         Self { prompt, left_out }
     }
@@ -67,9 +66,9 @@ impl CallContext {
     }
 
     #[must_use]
-    pub fn candidate(self, candidate: CandidateNumber) -> Self {
+    pub fn attempt(self, attempt: AttemptNumber) -> Self {
         Self {
-            candidate: Some(candidate),
+            attempt: Some(attempt),
             ..self
         }
     }

@@ -19,7 +19,7 @@ const MOST: usize = 5_000;
 /// The file is written anew when it holds more than so many times what is read.
 const STALE: usize = 3;
 
-/// The history before the base of `snapshot`, see [`commits`].
+/// Returns the history before the base of `snapshot`, see [`commits`].
 pub(crate) fn history(
     index_folder: &Path,
     snapshot: &Snapshot,
@@ -28,8 +28,8 @@ pub(crate) fn history(
     Ok(CommitHistory::of(commits(index_folder, snapshot, progress)?))
 }
 
-/// The commits before the base of `snapshot`, newest first. `progress` is told how many were read anew and may break it
-/// off; those read by then are given.
+/// Returns the commits before the base of `snapshot`, newest first. `progress` is told how many were read anew and may
+/// break it off; those read by then are given.
 pub(crate) fn commits(
     index_folder: &Path,
     snapshot: &Snapshot,
@@ -61,7 +61,7 @@ fn file_of(index_folder: &Path) -> PathBuf {
     index_folder.with_extension("history")
 }
 
-/// The commits in the file; a line that a kill cut off is left out.
+/// Returns the commits in the file; a line that a kill cut off is left out.
 fn kept(file: &Path) -> HashMap<CommitId, PastCommit> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let commits = text

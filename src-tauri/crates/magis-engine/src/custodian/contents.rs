@@ -23,10 +23,11 @@ pub enum SummaryNotNeeded {
 
 /// What is known of a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum BlobKind {
     /// A text of so many bytes.
-    Text { bytes: u64 },
-    /// No text.
+    Text {
+        bytes: u64,
+    },
     NoText,
 }
 
@@ -37,7 +38,7 @@ const STALE: usize = 3;
 /// Or so many, where the tree is small.
 const AT_LEAST: usize = 2_000;
 
-impl Content {
+impl BlobKind {
     /// That of a text.
     pub fn of(text: &str) -> Self {
         Self::Text {
@@ -50,7 +51,8 @@ impl Content {
         reason.is_of_content().then_some(Self::NoText)
     }
 
-    /// Why it needs no description; none where it needs one. Everything that counts, shows or makes descriptions asks here.
+    /// Returns why it needs no description; none where it needs one. Everything that counts, shows or makes
+    /// descriptions asks here.
     pub fn needs_none(self) -> Option<SummaryNotNeeded> {
         match self {
             Self::Text { bytes } if bytes < SHORT_FILE => Some(SummaryNotNeeded::ShortEnough),
@@ -60,28 +62,28 @@ impl Content {
     }
 }
 
-/// The content of a blob that lies in git; none where that cannot be found out.
-pub(crate) fn in_git(snapshot: &Snapshot, blob: &BlobId) -> Option<Content> {
+/// Returns the content of a blob that lies in git; none where that cannot be found out.
+pub(crate) fn in_git(snapshot: &Snapshot, blob: &BlobId) -> Option<BlobKind> {
     match snapshot.scan(blob) {
-        Ok(source) => Some(Content::of(&source.text)),
-        Err(ReadError::Skipped { reason, .. }) => Content::skipped(&reason),
+        Ok(source) => Some(BlobKind::of(&source.text)),
+        Err(ReadError::Skipped { reason, .. }) => BlobKind::skipped(&reason),
         Err(_) => None,
     }
 }
 
-/// What is known of contents by now.
-pub(crate) fn known(index_folder: &Path) -> HashMap<BlobId, Content> {
+/// Returns what is known of contents by now.
+pub(crate) fn known(index_folder: &Path) -> HashMap<BlobId, BlobKind> {
     let text = fs::read_to_string(file_of(index_folder)).unwrap_or_default();
     text.lines().filter_map(read_line).collect()
 }
 
-/// What is known of the contents of `files`, once those that were not known are read. What `read` gives nothing for is
-/// asked for again the next time.
+/// Returns what is known of the contents of `files`, once those that were not known are read. What `read` gives nothing
+/// for is asked for again the next time.
 pub(crate) fn look_into(
     index_folder: &Path,
     files: &[(RepoPath, BlobId)],
-    mut read: impl FnMut(&RepoPath, &BlobId) -> Option<Content>,
-) -> HashMap<BlobId, Content> {
+    mut read: impl FnMut(&RepoPath, &BlobId) -> Option<BlobKind>,
+) -> HashMap<BlobId, BlobKind> {
     let mut known = known(index_folder);
     let mut new = Vec::new();
     for (path, blob) in files {
@@ -103,7 +105,7 @@ pub(crate) fn look_into(
 }
 
 /// Keeps what was found out while contents were read for something else.
-pub(crate) fn note(index_folder: &Path, found: &[(BlobId, Content)]) {
+pub(crate) fn note(index_folder: &Path, found: &[(BlobId, BlobKind)]) {
     if !found.is_empty() {
         // A file that cannot be written only costs time.
         drop(append(
@@ -125,25 +127,25 @@ fn file_of(index_folder: &Path) -> PathBuf {
 
 /// Each line begins with a line break, so that one that was cut off spoils no other, and ends with a mark, so that it is
 /// not taken for a whole one.
-fn lines<'c>(contents: impl IntoIterator<Item = (&'c BlobId, &'c Content)>) -> String {
+fn lines<'c>(contents: impl IntoIterator<Item = (&'c BlobId, &'c BlobKind)>) -> String {
     let mut text = String::new();
     for (blob, content) in contents {
         text.push('\n');
         text.push_str(&blob.0);
         match content {
-            Content::Text { bytes } => text.push_str(&format!(" {bytes} .")),
-            Content::NoText => text.push_str(" - ."),
+            BlobKind::Text { bytes } => text.push_str(&format!(" {bytes} .")),
+            BlobKind::NoText => text.push_str(" - ."),
         }
     }
     text
 }
 
-fn read_line(line: &str) -> Option<(BlobId, Content)> {
+fn read_line(line: &str) -> Option<(BlobId, BlobKind)> {
     let mut words = line.strip_suffix(" .")?.split(' ');
     let (blob, content) = (words.next()?, words.next()?);
     let content = match content {
-        "-" => Content::NoText,
-        bytes => Content::Text {
+        "-" => BlobKind::NoText,
+        bytes => BlobKind::Text {
             bytes: bytes.parse().ok()?,
         },
     };
@@ -170,8 +172,8 @@ mod tests {
         names.iter().map(file).collect()
     }
 
-    /// What is known of `files` when `contents` can be read, and which of those had to be.
-    fn look(folder: &Path, wanted: &[&str], contents: &[(&str, Content)]) -> (Vec<Option<Content>>, Vec<String>) {
+    /// Returns what is known of `files` when `contents` can be read, and which of those had to be.
+    fn look(folder: &Path, wanted: &[&str], contents: &[(&str, BlobKind)]) -> (Vec<Option<BlobKind>>, Vec<String>) {
         let mut asked = Vec::new();
         let known = look_into(folder, &files(wanted), |path, _| {
             asked.push(path.to_string());
@@ -184,25 +186,25 @@ mod tests {
 
     #[test]
     fn what_is_shorter_than_a_description_or_no_text_needs_none() {
-        assert_eq!(Content::of("").needs_none(), Some(SummaryNotNeeded::ShortEnough));
+        assert_eq!(BlobKind::of("").needs_none(), Some(SummaryNotNeeded::ShortEnough));
         assert_eq!(
-            Content::of(&"x".repeat(399)).needs_none(),
+            BlobKind::of(&"x".repeat(399)).needs_none(),
             Some(SummaryNotNeeded::ShortEnough)
         );
-        assert_eq!(Content::of(&"x".repeat(400)).needs_none(), None);
-        assert_eq!(Content::NoText.needs_none(), Some(SummaryNotNeeded::NoText));
-        assert_eq!(Content::skipped(&SkipReason::Binary), Some(Content::NoText));
-        assert_eq!(Content::skipped(&SkipReason::Missing), None, "it may come");
+        assert_eq!(BlobKind::of(&"x".repeat(400)).needs_none(), None);
+        assert_eq!(BlobKind::NoText.needs_none(), Some(SummaryNotNeeded::NoText));
+        assert_eq!(BlobKind::skipped(&SkipReason::Binary), Some(BlobKind::NoText));
+        assert_eq!(BlobKind::skipped(&SkipReason::Missing), None, "it may come");
     }
 
     #[test]
     fn a_content_is_read_once_and_one_that_cannot_be_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path().join("1");
-        let text = Content::Text { bytes: 12 };
-        let contents = [("a", text), ("b", Content::NoText)];
+        let text = BlobKind::Text { bytes: 12 };
+        let contents = [("a", text), ("b", BlobKind::NoText)];
         let asked = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let all = vec![Some(text), Some(Content::NoText), None];
+        let all = vec![Some(text), Some(BlobKind::NoText), None];
         assert_eq!(
             look(&index, &["a", "b", "c"], &contents),
             (all.clone(), asked(&["a", "b", "c"]))
@@ -217,20 +219,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path().join("1");
         fs::write(file_of(&index), "\na 12 .\nb 1").unwrap();
-        note(&index, &[(BlobId("c".to_owned()), Content::NoText)]);
+        note(&index, &[(BlobId("c".to_owned()), BlobKind::NoText)]);
         let (found, _) = look(&index, &["a", "b", "c"], &[]);
-        assert_eq!(found, [Some(Content::Text { bytes: 12 }), None, Some(Content::NoText)]);
+        assert_eq!(
+            found,
+            [Some(BlobKind::Text { bytes: 12 }), None, Some(BlobKind::NoText)]
+        );
     }
 
     #[test]
     fn what_no_tree_has_any_more_is_let_go() {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path().join("1");
-        let old: Vec<(BlobId, Content)> = (0..STALE * AT_LEAST)
-            .map(|number| (BlobId(format!("old{number}")), Content::NoText))
+        let old: Vec<(BlobId, BlobKind)> = (0..STALE * AT_LEAST)
+            .map(|number| (BlobId(format!("old{number}")), BlobKind::NoText))
             .collect();
         note(&index, &old);
-        look(&index, &["a"], &[("a", Content::NoText)]);
+        look(&index, &["a"], &[("a", BlobKind::NoText)]);
         assert_eq!(known(&index).len(), 1);
     }
 }

@@ -29,8 +29,8 @@ pub(crate) struct FileVersion<'a> {
 }
 
 impl Magis {
-    /// How a file of a snapshot is described, outside of any run: from memory as far as it reaches, and what is asked for
-    /// is kept there.
+    /// Returns how a file of a snapshot is described, outside of any run: from memory as far as it reaches, and what is
+    /// asked for is kept there.
     ///
     /// # Errors
     /// When the file cannot be read, or the model fails or gives no usable summary.
@@ -66,7 +66,7 @@ pub(crate) fn no_summary(path: &RepoPath, error: AskError) -> EngineError {
     }
 }
 
-/// Whether a version is described without asking this model anything.
+/// Returns whether a version is described without asking this model anything.
 pub(crate) fn is_ready(
     store: &Store,
     snapshot: &Snapshot,
@@ -80,7 +80,7 @@ pub(crate) fn is_ready(
     ))
 }
 
-/// What is to be done about a version, with this model.
+/// Returns what is to be done about a version, with this model.
 fn decide(
     store: &Store,
     snapshot: &Snapshot,
@@ -107,7 +107,7 @@ fn decide(
     )
 }
 
-/// The description of a version; what was asked is kept.
+/// Returns the description of a version; what was asked is kept.
 pub(crate) async fn describe(
     calls: &mut ModelCalls,
     store: &Store,
@@ -195,7 +195,7 @@ pub(crate) async fn ask_summary(calls: &mut ModelCalls, file: FileVersion<'_>) -
     })
 }
 
-/// The tokens of a text.
+/// Returns the tokens of a text.
 async fn tokens(calls: &ModelCalls, text: &str) -> Result<u32, AskError> {
     let counted = calls.count(&[text.to_owned()]).await?;
     Ok(counted.first().copied().unwrap_or(0))

@@ -26,7 +26,6 @@ pub enum Preparing {
     Index {
         /// So many are done.
         done: usize,
-        /// Of so many.
         total: usize,
     },
     /// Commits before the base that were not known are read.
@@ -55,7 +54,7 @@ pub(crate) struct Synced {
 }
 
 impl IndexSession {
-    /// The index in `folder`, of no tree yet. `watch` may break the waiting for it off.
+    /// Returns the index in `folder`, of no tree yet. `watch` may break the waiting for it off.
     pub fn open(
         folder: &Path,
         retention: Retention,
@@ -109,7 +108,7 @@ impl IndexSession {
         })
     }
 
-    /// Everything the ranking can hear, as far as `signals` go.
+    /// Returns everything the ranking can hear, as far as `signals` go.
     pub fn sources(&self, signals: Signals) -> Sources<'_> {
         Sources {
             signals,
@@ -118,7 +117,7 @@ impl IndexSession {
     }
 }
 
-/// The text of a blob, or why it has none.
+/// Returns the text of a blob, or why it has none.
 fn text(snapshot: &Snapshot, blob: &BlobId) -> Result<String, SkipReason> {
     match snapshot.scan(blob) {
         Ok(source) => Ok(source.text),
@@ -127,7 +126,7 @@ fn text(snapshot: &Snapshot, blob: &BlobId) -> Result<String, SkipReason> {
     }
 }
 
-/// Two lists of skipped files as one, in the order of their paths.
+/// Returns two lists of skipped files as one, in the order of their paths.
 pub(crate) fn joined(mut one: Vec<SkippedFile>, other: Vec<SkippedFile>) -> Vec<SkippedFile> {
     one.extend(other);
     one.sort_by(|one, other| one.path.cmp(&other.path));

@@ -25,14 +25,11 @@ pub enum IndexState {
         commits: u32,
     },
     /// It was made for a commit that HEAD does not go on from.
-    Elsewhere {
-        /// Which.
-        commit: CommitId,
-    },
+    Elsewhere { commit: CommitId },
 }
 
 impl Magis {
-    /// How the search index of a repository stands to its HEAD.
+    /// Returns how the search index of a repository stands to its HEAD.
     pub fn index_state(&self, repo: RepoId) -> Result<IndexState, EngineError> {
         let Ok(noted) = fs::read_to_string(note_of(&self.data.index(repo))) else {
             return Ok(IndexState::None);

@@ -45,7 +45,6 @@ pub struct LocateExtent {
 /// Where an issue may have to be resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Location {
-    /// In which tree.
     pub base: Base,
     /// The files, strongest first.
     pub ranking: Ranking,
@@ -83,7 +82,6 @@ pub struct LocateTime {
 
 /// The index and the history of one repository, at one of its trees, kept open for several questions.
 pub struct Locator {
-    /// The repository.
     pub repo: RepoId,
     repository: Repository,
     objects: ObjectStore,
@@ -142,7 +140,7 @@ impl Locator {
         self.bring(watch)
     }
 
-    /// The files and symbols that an issue most likely means.
+    /// Returns the files and symbols that an issue most likely means.
     pub fn locate(&self, issue: &Issue, hints: &[Hint], extent: LocateExtent) -> Result<Location, EngineError> {
         let begun = Instant::now();
         let query = IssueQuery::of(issue, hints);

@@ -22,14 +22,12 @@ pub enum WithCode {
     Yes,
 }
 
-/// What was written.
+/// What was written into a memory file, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportedMemory {
-    /// Summaries.
     pub summaries: u32,
     /// Those of them that a person wrote.
     pub corrected: u32,
-    /// Messages about changes.
     pub messages: u32,
     /// Versions whose text went along.
     pub code: u32,

@@ -29,10 +29,12 @@ mod weight {
 mod thresholds {
     use magis_search::KeepRule;
 
+    /// Near the best in the ranking and the likelihood together.
     pub const NEAR: KeepRule = KeepRule {
         margin: 0.6,
         most: usize::MAX,
     };
+    /// Among the first by places.
     pub const FIRST: KeepRule = KeepRule { margin: 0.2, most: 5 };
     /// The first places lie so close together: the second has 11/12 of the first, the third 11/13.
     pub const PLACES: f64 = 11.0;
@@ -158,7 +160,7 @@ pub(crate) async fn conditional<P: Prompt>(
     Ok(ConditionalScore::each(&with, &without))
 }
 
-/// Each name as the answer, after the issue and without it.
+/// Returns each name as the answer, after the issue and without it.
 async fn conditional_scores(
     calls: &mut ModelCalls,
     memory: &UnconditionalScores,
@@ -209,7 +211,7 @@ async fn scores(
     }
 }
 
-/// What was named, or nothing and why.
+/// Returns what was named, or nothing and why.
 fn usable(
     asked: Result<Vec<ConditionalScore>, AskError>,
 ) -> Result<(Vec<ConditionalScore>, Option<String>), EngineError> {
@@ -273,8 +275,9 @@ impl UnconditionalScores {
 }
 
 impl RelevanceFeatures<'_> {
-    /// How relevant each file is: by its share of what the ranking's best has, and by how far what the model says of it
-    /// stands out among the others, as z-scores. One that was not asked about counts as average in that question.
+    /// Returns how relevant each file is: by its share of what the ranking's best has, and by how far what the model
+    /// says of it stands out among the others, as z-scores. One that was not asked about counts as average in that
+    /// question.
     ///
     /// Chosen on 63 issues of eight repositories (places 1, 3, 5, 10: 61.9, 82.5, 87.3, 95.2 by the ranking alone; 68.3,
     /// 87.3, 90.5, 95.2 so) and looked at again on 77 of a ninth (62.3, 77.9, 80.5, 84.4; 64.9, 79.2, 83.1, 88.3). The
@@ -289,7 +292,7 @@ impl RelevanceFeatures<'_> {
         self.ranking.iter().enumerate().map(fused).collect()
     }
 
-    /// Which files stay candidates.
+    /// Returns which files stay candidates.
     pub fn kept(self) -> Vec<bool> {
         let fused = self.fused();
         let (near, first) = (
@@ -301,7 +304,7 @@ impl RelevanceFeatures<'_> {
         (0..fused.len()).map(kept).collect()
     }
 
-    /// The places in ranking and likelihood together, the best being 1.
+    /// Returns the places in ranking and likelihood together, the best being 1.
     fn by_places(self) -> Vec<f64> {
         let places = |values: &[f64]| -> Vec<f64> {
             let before = |value: &f64| values.iter().filter(|other| *other > value).count() as f64;
@@ -333,13 +336,13 @@ impl ConditionalScore {
         with.iter().zip(without).map(named).collect()
     }
 
-    /// By token.
+    /// Returns the log-likelihood divided by the number of tokens.
     pub fn per_token(&self) -> Option<f64> {
         (self.tokens > 0).then(|| self.log_ratio / f64::from(self.tokens))
     }
 }
 
-/// The places of the values, greatest first; equal ones in their order.
+/// Returns the places of the values, greatest first; equal ones in their order.
 pub(crate) fn descending(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));

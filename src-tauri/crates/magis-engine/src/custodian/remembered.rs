@@ -3,7 +3,7 @@
 //!
 //! How a run uses the memory is the Custodian's business.
 
-use super::contents::{self, Content, SummaryNotNeeded};
+use super::contents::{self, BlobKind, SummaryNotNeeded};
 use super::describing::{self, FileVersion};
 use super::{memory_log, summary_lookup};
 use crate::{EngineError, Magis};
@@ -19,7 +19,6 @@ use std::sync::Arc;
 /// What memory holds of one file of the last commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMemory {
-    /// The file.
     pub path: RepoPath,
     /// Its size in bytes.
     pub bytes: u64,
@@ -32,11 +31,8 @@ pub struct FileMemory {
 /// How well a file is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryState {
-    /// As it is.
     Fresh,
-    /// In another version.
     Stale,
-    /// Not at all.
     None,
     /// Not as it is, and it need not be.
     SummaryNotNeeded(SummaryNotNeeded),
@@ -45,7 +41,6 @@ pub enum MemoryState {
 /// A summary with what is known of its standing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remembered {
-    /// The summary.
     pub summary: Summary,
     /// Whether the file has changed since.
     pub state: MemoryState,
@@ -65,7 +60,8 @@ pub struct MemoryDayTotals {
 }
 
 impl Magis {
-    /// What memory holds of each of `files` of the last commit, in their order. Contents that were never looked into are.
+    /// Returns what memory holds of each of `files` of the last commit, in their order. Contents that were never looked
+    /// into are.
     pub fn memory_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Vec<FileMemory>, EngineError> {
         let snapshot = self.snapshot_of(repo, &BaseChoice::Head)?;
         let contents = contents::look_into(&self.data.index(repo), &versions(files), |_, blob| {
@@ -99,20 +95,21 @@ impl Magis {
         Ok(files.iter().map(memory).collect())
     }
 
-    /// How many of `files` memory knows, without looking into any: one that nobody looked into yet counts as text.
+    /// Returns how many of `files` memory knows, without looking into any: one that nobody looked into yet counts as
+    /// text.
     pub fn coverage_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Coverage, EngineError> {
         let mut contents = contents::known(&self.data.index(repo));
         for file in files {
             contents
                 .entry(file.blob.clone())
-                .or_insert(Content::Text { bytes: file.bytes });
+                .or_insert(BlobKind::Text { bytes: file.bytes });
         }
         Ok(self.store.coverage(repo, &versions(files), |blob| {
             contents.get(blob).and_then(|content| content.needs_none()).is_some()
         })?)
     }
 
-    /// What the memory of a repository cost and saved by day, the last day first.
+    /// Returns what the memory of a repository cost and saved by day, the last day first.
     pub fn memory_days(&self, repo: RepoId) -> Result<Vec<MemoryDayTotals>, EngineError> {
         let mut days: BTreeMap<String, MemoryDayTotals> = BTreeMap::new();
         let steps = [Template::FileSummary.name(), Template::ChangeMessage.name()];
@@ -133,7 +130,7 @@ impl Magis {
         Ok(days.into_iter().rev().map(named).collect())
     }
 
-    /// What is remembered of a file: the summary of its version in the last commit, or else the last one.
+    /// Returns what is remembered of a file: the summary of its version in the last commit, or else the last one.
     pub fn remembered(&self, repo: RepoId, path: &RepoPath) -> Result<Option<Remembered>, EngineError> {
         let now_there = self.head_file(repo, path).ok().map(|(_, blob)| blob);
         let exact = match &now_there {
@@ -198,7 +195,7 @@ impl Magis {
         Ok(self.store.drop_summaries_of(repo, path)?)
     }
 
-    /// What is on record of the changes from a summary's version to this one, in their order.
+    /// Returns what is on record of the changes from a summary's version to this one, in their order.
     fn messages_between(&self, repo: RepoId, summary: &Summary, to: &BlobId) -> Result<Option<String>, EngineError> {
         let template_hash = Template::ChangeMessage.hash();
         let maker = Maker {
@@ -212,7 +209,7 @@ impl Magis {
         Ok(found.map(|chain| chain.messages.join(" Then: ")))
     }
 
-    /// The text and the blob of a file of the last commit.
+    /// Returns the text and the blob of a file of the last commit.
     fn head_file(&self, repo: RepoId, path: &RepoPath) -> Result<(String, BlobId), EngineError> {
         let snapshot = self.snapshot_of(repo, &BaseChoice::Head)?;
         let blob = snapshot.blob(path)?;

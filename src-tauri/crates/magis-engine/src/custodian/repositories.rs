@@ -19,17 +19,17 @@ impl Magis {
         self.know(&repository)
     }
 
-    /// The repository of this id, opened where it was last seen.
+    /// Returns the repository of this id, opened where it was last seen.
     pub fn open_repository(&self, repo: RepoId) -> Result<Repository, EngineError> {
         Ok(Repository::open(&self.store.repository(repo)?.root)?)
     }
 
-    /// The files of a tree that a run could be based on.
+    /// Returns the files of a tree that a run could be based on.
     pub fn files_of(&self, repo: RepoId, base: &BaseChoice) -> Result<Vec<FileEntry>, EngineError> {
         Ok(self.snapshot_of(repo, base)?.files()?.0)
     }
 
-    /// A tree that a run could be based on.
+    /// Returns a tree that a run could be based on.
     pub(crate) fn snapshot_of(&self, repo: RepoId, base: &BaseChoice) -> Result<Snapshot, EngineError> {
         let repository = self.open_repository(repo)?;
         let objects = ObjectStore::open(self.data.objects(repo), &repository)?;
@@ -53,8 +53,9 @@ impl Magis {
         Ok(repo)
     }
 
-    /// The repository of a run. An imported one that has none is given to the repository that has the commit it stands on;
-    /// where several have it, clones of one another say, none is chosen, and which ones a person may mean is said.
+    /// Returns the repository of a run. An imported one that has none is given to the repository that has the commit it
+    /// stands on; where several have it, clones of one another say, none is chosen, and which ones a person may mean is
+    /// said.
     pub fn repository_id_of(&self, run: RunId) -> Result<RepoId, EngineError> {
         if let Some(repo) = self.store.run(run)?.entry.repo {
             return Ok(repo);
@@ -88,7 +89,7 @@ impl Magis {
         Ok(repo)
     }
 
-    /// The repositories of the list that have this commit. One that cannot be opened has none.
+    /// Returns the repositories of the list that have this commit. One that cannot be opened has none.
     fn repositories_with(&self, base: &Base) -> Result<Vec<(RepoId, Repository)>, EngineError> {
         let mut found = Vec::new();
         for known in self.store.repositories()? {

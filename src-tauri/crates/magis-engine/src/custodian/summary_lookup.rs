@@ -4,7 +4,7 @@
 
 use crate::EngineError;
 use crate::calls::CHARS_PER_TOKEN;
-use crate::custodian::contents::Content;
+use crate::custodian::contents::BlobKind;
 use magis_core::{BlobId, RepoId, RepoPath};
 use magis_repo::{diff_stat, text_diff};
 use magis_store::{Maker, Store, Summary};
@@ -67,7 +67,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Characters of the description.
+    /// Returns characters of the description.
     fn length(&self) -> usize {
         self.summary.kept.text.len() + self.messages.iter().map(String::len).sum::<usize>()
     }
@@ -78,7 +78,7 @@ pub(crate) fn look_up(store: &Store, wanted: &Wanted<'_>) -> Result<SummaryLooku
     if let Some(summary) = store.known_summary(wanted.repo, wanted.path, wanted.blob, wanted.summaries)? {
         return Ok(SummaryLookup::Stored(summary));
     }
-    if Content::of(wanted.text).needs_none().is_some() {
+    if BlobKind::of(wanted.text).needs_none().is_some() {
         return Ok(SummaryLookup::Itself);
     }
     let mut roots = store.versions_of(wanted.repo, wanted.path, wanted.summaries, COMPARED as u32)?;
@@ -92,7 +92,7 @@ pub(crate) fn look_up(store: &Store, wanted: &Wanted<'_>) -> Result<SummaryLooku
     Ok(nearest(wanted, chains))
 }
 
-/// Every version that summaries and messages lead to, shortest chains first, then newest first.
+/// Returns every version that summaries and messages lead to, shortest chains first, then newest first.
 pub(crate) fn chains(
     store: &Store,
     repo: RepoId,
@@ -124,8 +124,8 @@ pub(crate) fn chains(
     Ok(chains)
 }
 
-/// What the nearest of the versions is good for. The fewest messages are taken with which the whole difference can be
-/// read; where none can be, the smallest difference.
+/// Returns what the nearest of the versions is good for. The fewest messages are taken with which the whole difference
+/// can be read; where none can be, the smallest difference.
 fn nearest(wanted: &Wanted<'_>, chains: Vec<Chain>) -> SummaryLookup {
     let newest_first = |chain: &Chain| std::cmp::Reverse(chain.messages.len());
     let mut open: Vec<Chain> = chains
@@ -164,7 +164,7 @@ fn nearest(wanted: &Wanted<'_>, chains: Vec<Chain>) -> SummaryLookup {
     }
 }
 
-/// What can be said of a change without a model.
+/// Returns what can be said of a change without a model.
 fn tells_itself(path: &RepoPath, old: &str, new: &str) -> Option<String> {
     if same_code(path, old, new) {
         return Some("Only the layout of the text is another one.".to_owned());
@@ -183,7 +183,8 @@ fn tells_itself(path: &RepoPath, old: &str, new: &str) -> Option<String> {
     (words.len() <= SELF_EXPLANATORY).then_some(words)
 }
 
-/// A difference within about `budget` characters: of each place that changed the same share, and how much is left out.
+/// Returns a difference within about `budget` characters: of each place that changed the same share, and how much is
+/// left out.
 fn digest(bare: &str, budget: usize) -> String {
     const LEAST: usize = 80;
     let mut places: Vec<Vec<&str>> = Vec::new();
@@ -215,7 +216,8 @@ fn digest(bare: &str, budget: usize) -> String {
     digest
 }
 
-/// The last summary of a file that is gone from the tree and of which this one is the most part, as git tells a move.
+/// Returns the last summary of a file that is gone from the tree and of which this one is the most part, as git tells a
+/// move.
 fn moved_from(store: &Store, wanted: &Wanted<'_>) -> Result<Option<Summary>, EngineError> {
     let bytes = wanted.text.len();
     let (name, ending) = (file_name(wanted.path), ending(wanted.path));

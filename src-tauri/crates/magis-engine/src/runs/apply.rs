@@ -18,7 +18,6 @@ pub enum ApplyTarget {
     Worktree,
     /// A new branch with one commit; work tree and index stay as they are.
     Branch {
-        /// Its name.
         name: String,
         /// Who commits; none: whom git's configuration names.
         identity: Option<Committer>,
@@ -50,7 +49,6 @@ pub struct Review {
 /// The last application of a run's patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Application {
-    /// What was applied.
     #[serde(flatten)]
     pub applied: Applied,
     /// When, in milliseconds since the epoch.
@@ -59,7 +57,7 @@ pub struct Application {
 }
 
 impl Magis {
-    /// The merged change of a run.
+    /// Returns the merged change of a run.
     pub fn merged(&self, run: RunId) -> Result<MergeResult, EngineError> {
         let merged = self.state(run)?.merged().cloned();
         merged
@@ -82,18 +80,18 @@ impl Magis {
         self.apply_patch(run, target, &patch, message)
     }
 
-    /// Where what a person accepted and rewrote does not fit the work tree as it is.
+    /// Returns where what a person accepted and rewrote does not fit the work tree as it is.
     pub fn review_conflicts(&self, run: RunId, review: &Review) -> Result<Vec<Conflict>, EngineError> {
         let patch = self.reviewed(run, &self.merged(run)?, review)?;
         Ok(conflicts(&self.repository_of(run)?, &patch)?)
     }
 
-    /// The last application of a run's patch; none where there was none, or it was taken back.
+    /// Returns the last application of a run's patch; none where there was none, or it was taken back.
     pub fn applied(&self, run: RunId) -> Result<Option<Application>, EngineError> {
         Ok(self.store.application(run)?)
     }
 
-    /// Whether [`Magis::undo`] would find everything as the application left it.
+    /// Returns whether [`Magis::undo`] would find everything as the application left it.
     pub fn can_undo(&self, run: RunId) -> Result<(), EngineError> {
         let application = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
         Ok(can_undo(&self.repository_of(run)?, &application.applied)?)
@@ -133,8 +131,8 @@ impl Magis {
         Ok(AppliedRun::Repository(applied))
     }
 
-    /// The patch that a review makes of a run's patch: its accepted hunks, and for a rewritten file the difference
-    /// between the base and what the person wrote.
+    /// Returns the patch that a review makes of a run's patch: its accepted hunks, and for a rewritten file the
+    /// difference between the base and what the person wrote.
     fn reviewed(&self, run: RunId, merged: &MergeResult, review: &Review) -> Result<Patch, EngineError> {
         let all = Selection::Hunks {
             numbers: review.accepted.clone(),
@@ -154,7 +152,7 @@ impl Magis {
         Patch::parse(&text).map_err(unreadable(run))
     }
 
-    /// The patch of the files that a person rewrote.
+    /// Returns the patch of the files that a person rewrote.
     fn rewritten(&self, run: RunId, patch: &Patch, review: &Review) -> Result<String, EngineError> {
         let repo = self.repository_id_of(run)?;
         let snapshot = Snapshot::reopen(self.data.objects(repo), self.state(run)?.base())?;
@@ -170,7 +168,7 @@ impl Magis {
         Ok(apply_changes(&snapshot, &changes)?.1)
     }
 
-    /// Where the selected hunks of a run's patch do not fit the work tree as it is.
+    /// Returns where the selected hunks of a run's patch do not fit the work tree as it is.
     pub fn conflicts(&self, run: RunId, selection: &Selection) -> Result<Vec<Conflict>, EngineError> {
         let patch = Self::parse(run, &self.merged(run)?, selection)?;
         Ok(conflicts(&self.repository_of(run)?, &patch.select(selection))?)
@@ -212,7 +210,7 @@ impl Magis {
     }
 }
 
-/// The change that makes a file of the base what a person wrote.
+/// Returns the change that makes a file of the base what a person wrote.
 fn rewrite(run: RunId, snapshot: &Snapshot, file: &FilePatch, text: &str) -> Result<FileChange, EngineError> {
     if file.kind == FilePatchKind::Create {
         return Ok(FileChange::Create {

@@ -7,12 +7,12 @@ use magis_repo::Patch;
 use magis_store::{ArchiveError, RunArchive};
 
 impl Magis {
-    /// A run as one value, with its events and calls.
+    /// Returns a run as one value, with its events and calls.
     pub fn archive(&self, run: RunId) -> Result<RunArchive, EngineError> {
         Ok(self.store.export_run(run)?)
     }
 
-    /// A run as JSON, with its events and calls.
+    /// Returns a run as JSON, with its events and calls.
     pub fn export(&self, run: RunId) -> Result<String, EngineError> {
         Ok(self.archive(run)?.to_json()?)
     }
@@ -28,7 +28,8 @@ impl Magis {
     }
 }
 
-/// Whether the log of an archive leads to what it claims, and its patch touches nothing but what its tasks changed.
+/// Returns whether the log of an archive leads to what it claims, and its patch touches nothing but what its tasks
+/// changed.
 fn check(archive: &RunArchive) -> Result<(), EngineError> {
     let unfounded = |why: String| EngineError::Archive(ArchiveError::Unfounded(why));
     let events = archive.run.events.iter().map(|stored| &stored.event);

@@ -103,7 +103,7 @@ impl Magis {
     }
 }
 
-/// The repositories that have a folder in `folder`.
+/// Returns the repositories that have a folder in `folder`.
 fn repositories_in(folder: &Path) -> BTreeSet<RepoId> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.path().is_dir());

@@ -4,7 +4,7 @@
 //! steps; a step that no longer fits is dropped, and its calls stay on record.
 
 use super::call_log::RunLog;
-use super::roles::{Step, custodian, developer, manager, names, qa};
+use super::roles::{RoleResult, custodian, developer, manager, names, qa};
 use super::workspace::Workspace;
 use crate::calls::{AskError, ModelCalls};
 use crate::{EngineError, Magis, Progress};
@@ -99,7 +99,7 @@ impl Magis {
         end
     }
 
-    /// The lease of a run; one whose holder's process is gone is taken over at once.
+    /// Returns the lease of a run; one whose holder's process is gone is taken over at once.
     fn take_lease(&self, run: RunId) -> Result<Lease, EngineError> {
         static DRIVES: AtomicU32 = AtomicU32::new(0);
         let pid = std::process::id();
@@ -283,7 +283,7 @@ impl<'store> Log<'store> {
     }
 }
 
-/// Whether an event can come from somebody who does not drive the run.
+/// Returns whether an event can come from somebody who does not drive the run.
 fn is_a_persons(event: &RunEvent) -> bool {
     match event {
         RunEvent::Spoken { speech } => speech.speaker == Speaker::Person,
@@ -291,7 +291,7 @@ fn is_a_persons(event: &RunEvent) -> bool {
     }
 }
 
-async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> Step {
+async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> RoleResult {
     match effect {
         Effect::ReadIssue => custodian::read_issue(work, run).await,
         Effect::Rank => custodian::rank(work, run),
@@ -306,8 +306,8 @@ async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> Step {
         Effect::MakePlan => manager::make_plan(work, run).await,
         Effect::DefineReviewer(task) => developer::define_reviewer(work, run, *task).await,
         Effect::ChooseLines(task, round) => developer::choose_lines(work, run, *task, *round).await,
-        Effect::WriteCode(task, round, candidate) => developer::write_code(work, run, *task, *round, *candidate).await,
-        Effect::Review(task, round, candidate) => qa::review(work, run, *task, *round, *candidate).await,
+        Effect::WriteCode(task, round, attempt) => developer::write_code(work, run, *task, *round, *attempt).await,
+        Effect::Review(task, round, attempt) => qa::review(work, run, *task, *round, *attempt).await,
         Effect::Merge => manager::merge(work, run).await,
         Effect::Record(event) => Ok((**event).clone()),
     }

@@ -30,7 +30,7 @@ pub enum Eta {
 }
 
 impl StageTimes {
-    /// What a log says: the time before each event belongs to its stage. Pauses do not count.
+    /// Returns what a log says: the time before each event belongs to its stage. Pauses do not count.
     pub fn of(events: &[StoredEvent]) -> Self {
         let mut spent = Self::default();
         for pair in events.windows(2) {
@@ -49,7 +49,7 @@ impl StageTimes {
 }
 
 impl Magis {
-    /// What the last runs that ended here took, with the model of this run; of those with all their stages.
+    /// Returns what the last runs that ended here took, with the model of this run; of those with all their stages.
     pub fn eta(&self, run: RunId) -> Result<Eta, EngineError> {
         let model = self.store.run(run)?.entry.model;
         let ended = RunFilter {
@@ -68,7 +68,7 @@ impl Magis {
 }
 
 impl Eta {
-    /// The average of runs that ended.
+    /// Returns the average of runs that ended.
     pub fn of(logs: &[StageTimes]) -> Self {
         if logs.is_empty() {
             return Self::Unknown;
@@ -80,7 +80,8 @@ impl Eta {
         Self::Usual(usual)
     }
 
-    /// How long it still takes, at `stage`, of whose work `done` (0 to 1) is known to be done. None while nothing can be said.
+    /// Returns how long it still takes, at `stage`, of whose work `done` (0 to 1) is known to be done. None while
+    /// nothing can be said.
     pub fn remaining(&self, spent: &StageTimes, stage: Stage, done: f64) -> Option<Duration> {
         let at = stage as usize;
         let before: f64 = spent.0[..at].iter().sum();

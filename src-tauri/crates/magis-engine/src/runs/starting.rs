@@ -17,7 +17,6 @@ pub struct SolveRequest {
     pub repository: PathBuf,
     /// What the run is based on.
     pub base: BaseChoice,
-    /// The issue's text.
     pub issue: String,
     /// What is known beyond it.
     pub hints: Vec<Hint>,
@@ -27,7 +26,6 @@ pub struct SolveRequest {
     pub files: Vec<String>,
     /// The model, by the name that [`Magis::model_name`] gives; none: the default one.
     pub model: Option<String>,
-    /// The seed.
     pub seed: u64,
     /// How many files of the ranking are judged.
     pub top_k: u32,
@@ -42,14 +40,13 @@ pub struct SolveRequest {
 /// A run that is ready to be driven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
-    /// The run.
     pub run: RunId,
     /// What a person should know before it begins, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl Magis {
-    /// The state of a run: the fold of its log.
+    /// Returns the state of a run: the fold of its log.
     pub fn state(&self, run: RunId) -> Result<Run, EngineError> {
         let events = self.store.events(run)?;
         Run::fold(events.iter().map(|stored| &stored.event)).map_err(|source| EngineError::Log { run, source })
@@ -105,7 +102,7 @@ impl Magis {
             seed: wish.seed,
             top_k: wish.top_k.max(1),
             max_rounds: wish.max_rounds.max(1),
-            candidates_per_round: 1,
+            attempts_per_round: 1,
             qa: wish.qa,
             relevance: wish.relevance,
         };
@@ -129,14 +126,14 @@ impl Magis {
         Ok(run)
     }
 
-    /// Starts the engine's worker with the model of a run. The context is chosen by what the memory at hand holds.
+    /// Starts the engine's worker with the model of a run. The context is chosen by what the available memory holds.
     pub async fn load_model(&self, run: RunId, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
         let name = self.state(run)?.request().model.clone();
         self.load_named(&name, limits).await
     }
 
-    /// A new run that shares the log of `run` up to the beginning of `from`; the old one stays as it is. With another
-    /// model or seed the shared events are the same, and what follows is made with the new one.
+    /// Returns a new run that shares the log of `run` up to the beginning of `from`; the old one stays as it is. With
+    /// another model or seed the shared events are the same, and what follows is made with the new one.
     pub fn rerun(
         &self,
         run: RunId,

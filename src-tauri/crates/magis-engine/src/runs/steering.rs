@@ -11,18 +11,11 @@ use magis_store::StoreError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Steering {
     /// Drop a candidate file, and its task.
-    Drop {
-        /// The file.
-        path: String,
-    },
+    Drop { path: String },
     /// Add a candidate file.
-    Add {
-        /// The file.
-        path: String,
-    },
+    Add { path: String },
     /// Rewrite a task; its code is written anew.
     EditTask {
-        /// The task.
         task: TaskId,
         /// What happens to the file; none: as before.
         action: Option<FileAction>,
@@ -31,21 +24,14 @@ pub enum Steering {
     },
     /// Rewrite a Developer's role.
     EditRole {
-        /// The task.
         task: TaskId,
         /// The role from now on.
         role: Role,
     },
     /// A hint for what is still to be done.
-    Hint {
-        /// The hint.
-        text: String,
-    },
+    Hint { text: String },
     /// A word in the meeting. It never waits for one.
-    Speak {
-        /// What is said.
-        text: String,
-    },
+    Speak { text: String },
 }
 
 impl Magis {

@@ -12,19 +12,19 @@ pub struct RunTexts {
 }
 
 impl RunTexts {
-    /// A file of the base; none where it is not there or no text, or where the run was made elsewhere.
+    /// Returns a file of the base; none where it is not there or no text, or where the run was made elsewhere.
     pub fn before(&self, path: &RepoPath) -> Option<String> {
         Some(self.base.as_ref()?.read(path).ok()?.text)
     }
 
-    /// A file of the result; none where it is not there or no text, or where the run was made elsewhere.
+    /// Returns a file of the result; none where it is not there or no text, or where the run was made elsewhere.
     pub fn after(&self, path: &RepoPath) -> Option<String> {
         Some(self.result.as_ref()?.read(path).ok()?.text)
     }
 }
 
 impl Magis {
-    /// The files that a run read and made, as far as they are here.
+    /// Returns the files that a run read and made, as far as they are here.
     pub fn texts(&self, run: RunId) -> Result<RunTexts, EngineError> {
         let Some(repo) = self.store.run(run)?.entry.repo else {
             return Ok(RunTexts {

@@ -43,7 +43,7 @@ impl Worked {
         }
     }
 
-    /// The time up to `now`.
+    /// Returns the time up to `now`.
     pub fn until(&self, now: Instant) -> Duration {
         let under_way = self.since.map(|since| now.saturating_duration_since(since));
         self.recorded + under_way.unwrap_or_default()

@@ -50,7 +50,7 @@ pub(crate) struct TreeFiles {
 }
 
 impl Workspace {
-    /// The readable files of the base tree, and the others with the reason.
+    /// Returns the readable files of the base tree, and the others with the reason.
     pub fn files(&mut self) -> Result<&TreeFiles, EngineError> {
         let files = match self.files.take() {
             Some(files) => files,
@@ -71,14 +71,14 @@ impl Workspace {
         Ok(self.files.insert(files))
     }
 
-    /// The blob of a file of the base tree.
+    /// Returns the blob of a file of the base tree.
     pub fn blob(&mut self, path: &RepoPath) -> Result<Option<BlobId>, EngineError> {
         let files = &self.files()?.readable;
         let found = files.binary_search_by(|(known, _)| known.cmp(path));
         Ok(found.ok().map(|at| files[at].1.clone()))
     }
 
-    /// The index over the base tree and its history, brought up to date once a run, and the issue as a query.
+    /// Returns the index over the base tree and its history, brought up to date once a run, and the issue as a query.
     pub fn index(&mut self, run: &Run) -> Result<&Located, EngineError> {
         let index = match self.index.take() {
             Some(index) => index,
@@ -109,7 +109,7 @@ impl Workspace {
         Ok(self.index.insert(index))
     }
 
-    /// A task, which the flow has just named.
+    /// Returns a task, which the flow has just named.
     pub fn task<'run>(&self, run: &'run Run, task: TaskId) -> Result<&'run TaskState, EngineError> {
         let unknown = || EngineError::Log {
             run: self.run,
@@ -118,12 +118,13 @@ impl Workspace {
         run.task(task).ok_or_else(unknown)
     }
 
-    /// The text of a file of the base tree.
+    /// Returns the text of a file of the base tree.
     pub fn read(&self, path: &RepoPath) -> Result<SourceText, EngineError> {
         Ok(self.snapshot.read(path)?)
     }
 
-    /// The head of every prompt about the issue. Each hint is held to a fifth of the context at the most, visibly.
+    /// Returns the head of every prompt about the issue. Each hint is held to a fifth of the context at the most,
+    /// visibly.
     pub fn head(&self, run: &Run) -> Head {
         let budget = (self.calls.context() as usize / 5).min(1_500) * CHARS_PER_TOKEN;
         let hint = |hint: &Hint| {
@@ -141,7 +142,7 @@ impl Workspace {
     }
 }
 
-/// All tasks, a line each.
+/// Returns all tasks, a line each.
 pub(crate) fn team(run: &Run) -> String {
     let line = |state: &TaskState| {
         let who = state
@@ -155,7 +156,7 @@ pub(crate) fn team(run: &Run) -> String {
     run.tasks().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The record of the meeting, a paragraph each.
+/// Returns the record of the meeting, a paragraph each.
 pub(crate) fn record(run: &Run) -> String {
     let line = |speech: &magis_core::Speech| format!("{}: {}", speaker(run, speech.speaker), speech.text);
     run.meeting().iter().map(line).collect::<Vec<_>>().join("\n")
@@ -175,7 +176,7 @@ fn speaker(run: &Run, speaker: Speaker) -> String {
     }
 }
 
-/// A Developer, as its prompts name it.
+/// Returns a Developer, as its prompts name it.
 pub(crate) fn developer(state: &TaskState) -> Persona {
     let (name, focus) = match &state.role {
         Some(role) => (role.name.clone(), role.focus.clone()),
@@ -184,7 +185,7 @@ pub(crate) fn developer(state: &TaskState) -> Persona {
     whose(name, focus, &state.task)
 }
 
-/// A QA Engineer, as its prompts name it.
+/// Returns a QA Engineer, as its prompts name it.
 pub(crate) fn reviewer(state: &TaskState) -> Persona {
     let (name, focus) = match &state.reviewer {
         Some(role) => (role.name.clone(), role.focus.clone()),
@@ -202,7 +203,7 @@ fn whose(name: String, focus: String, task: &FileTask) -> Persona {
     }
 }
 
-/// What was said against the rounds before this one, the last two of them.
+/// Returns what was said against the rounds before this one, the last two of them.
 pub(crate) fn objections(state: &TaskState) -> Vec<String> {
     let said = state.rounds.iter().filter_map(|round| {
         let attempt = round
@@ -215,12 +216,12 @@ pub(crate) fn objections(state: &TaskState) -> Vec<String> {
     all[all.len().saturating_sub(2)..].to_vec()
 }
 
-/// What a call about a task is about.
+/// Returns what a call about a task is about.
 pub(crate) fn about(state: &TaskState) -> CallContext {
     CallContext::task(state.task.id, &state.task.path)
 }
 
-/// The file after a change; none where it is deleted.
+/// Returns the file after a change; none where it is deleted.
 pub(crate) fn after(base: &str, change: &FileChange) -> Option<String> {
     match change {
         FileChange::Modify { edits } | FileChange::Rename { edits, .. } => magis_core::Edit::splice(base, edits).ok(),
@@ -229,7 +230,7 @@ pub(crate) fn after(base: &str, change: &FileChange) -> Option<String> {
     }
 }
 
-/// Lines `span` of `text`, as they stand, with `\n` line ends.
+/// Returns lines `span` of `text`, as they stand, with `\n` line ends.
 pub(crate) fn lines(text: &str, span: LineSpan) -> String {
     let count = span.lines() as usize;
     let lines = text.lines().skip(span.first() as usize - 1).take(count);
@@ -255,8 +256,8 @@ pub(crate) fn dedent(text: &str) -> String {
         .fold(String::new(), |all, line| all + &line + "\n")
 }
 
-/// The lines of `text`, from 1, that the issue quotes word for word: lines of code, not of prose, and only while they
-/// stand in few places, because a line such as `return result` says nothing of where.
+/// Returns the lines of `text`, from 1, that the issue quotes word for word: lines of code, not of prose, and only
+/// while they stand in few places, because a line such as `return result` says nothing of where.
 pub(crate) fn quoted_lines(issue: &str, text: &str) -> Vec<u32> {
     const FEW: usize = 3;
     const SHORTEST: usize = 10;

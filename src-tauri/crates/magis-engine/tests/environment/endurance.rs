@@ -25,7 +25,7 @@ const NEVER: Duration = Duration::from_mins(3);
 /// So long without an event, and everything is done.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// What is done.
+/// How much an endurance test does, and how often.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub seed: u64,
@@ -35,7 +35,7 @@ pub struct Plan {
     pub stops: usize,
 }
 
-/// What happened.
+/// What an endurance test did, counted and timed.
 #[derive(Debug, Default)]
 pub struct Report {
     pub operations: BTreeMap<&'static str, usize>,
@@ -68,7 +68,7 @@ pub async fn watch_until_killed(folder: &Path) {
     }
 }
 
-/// What the script says of a file: which of the numbered contents it is.
+/// Returns what the script says of a file: which of the numbered contents it is.
 fn said_of(text: &str) -> String {
     let number = text.split("content_").nth(1).unwrap_or("none");
     let number: String = number.chars().take_while(char::is_ascii_alphanumeric).collect();
@@ -270,7 +270,7 @@ impl Trial {
         self.folder.join("work")
     }
 
-    /// The `git` program without the machine's configuration; whether it succeeded.
+    /// Returns the `git` program without the machine's configuration; whether it succeeded.
     fn git(&self, arguments: &[&str]) -> bool {
         self.command(arguments).output().unwrap().status.success()
     }
@@ -323,7 +323,7 @@ impl Trial {
         }
     }
 
-    /// One of the files that are there now, ignored ones left out.
+    /// Returns one of the files that are there now, ignored ones left out.
     fn some_file(&mut self) -> Option<String> {
         let listed = Self::output(&mut self.command(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]));
         let files: Vec<&str> = listed
@@ -413,7 +413,7 @@ impl Trial {
         }
     }
 
-    /// What git says the working tree holds.
+    /// Returns what git says the working tree holds.
     fn truth(&self) -> BTreeMap<RepoPath, BlobId> {
         // From an empty index every file is read. A copy of git's own would be younger than the files it trusts, and one that
         // was changed in the moment of its staging would be taken for unchanged.

@@ -4,7 +4,6 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::expect_used,
-    missing_docs,
     reason = "a test fails by panicking"
 )]
 
@@ -36,7 +35,7 @@ impl TestEnvironment {
         }
     }
 
-    /// The database, as another program opens it.
+    /// Returns the database, as another program opens it.
     pub fn store(&self) -> Store {
         Store::open(self.magis.data().root()).unwrap()
     }
@@ -185,7 +184,7 @@ pub fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The user's message of every call of one step.
+/// Returns the user's message of every call of one step.
 pub fn asked(magis: &Magis, run: RunId, step: &str) -> Vec<String> {
     let calls = magis.calls(run).unwrap();
     let text = |call: &magis_store::Call| {
@@ -197,12 +196,12 @@ pub fn asked(magis: &Magis, run: RunId, step: &str) -> Vec<String> {
     calls.iter().filter(|call| call.record.step == step).map(text).collect()
 }
 
-/// A model that solves the sample's issues "until" and "category-case".
+/// Returns a model that solves the sample's issues "until" and "category-case".
 pub fn script() -> ScriptedModel {
     script_after(ScriptedModel::new("script"))
 }
 
-/// The same, but what `first` has rules for is answered by those.
+/// Returns the same, but what `first` has rules for is answered by those.
 pub fn script_after(first: ScriptedModel) -> ScriptedModel {
     let in_period = "(entry, since=date.min, until=date.max):\n    \"\"\"Tell whether the day of an entry lies between two days.\"\"\"\n    return since <= entry.day <= until\n";
     let by_category = "(entries, category):\n    \"\"\"The entries of one category, whatever its case.\"\"\"\n    wanted = category.casefold()\n    return [entry for entry in entries if entry.category.casefold() == wanted]\n";
@@ -215,7 +214,7 @@ pub fn script_after(first: ScriptedModel) -> ScriptedModel {
     )
 }
 
-/// The parts that every script has: what is said in words, and which names are preferred.
+/// Returns the parts that every script has: what is said in words, and which names are preferred.
 pub fn rest(model: ScriptedModel) -> ScriptedModel {
     let name = |request: &magis_llm::ScoreRequest, wanted: &[&str]| {
         let asked = request.messages[1].content.contains("<issue>");
@@ -275,7 +274,7 @@ pub fn rest(model: ScriptedModel) -> ScriptedModel {
         .when("Write the subject line", " Compare as asked")
 }
 
-/// The script, but a chat of this step never ends.
+/// Returns the script, but a chat of this step never ends.
 pub fn hang_at(step: &str) -> ScriptedModel {
     let marker = match step {
         "P5" => "You are the Manager. The task in",

@@ -4,7 +4,6 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::expect_used,
-    missing_docs,
     reason = "a test fails by panicking"
 )]
 
@@ -17,7 +16,8 @@ use std::path::Path;
 /// Whether a place is a row of the database: `table.column`.
 pub const ROW: &str = "row ";
 
-/// Every place in the data folder that holds something of a mark. It is looked at in a copy, as a kill would leave it.
+/// Returns every place in the data folder that holds something of a mark. It is looked at in a copy, as a kill would
+/// leave it.
 pub fn traces<'m>(data: &Path, marks: &[&'m str]) -> BTreeSet<(&'m str, String)> {
     let copy = tempfile::tempdir().unwrap();
     copy_folder(data, copy.path());

@@ -147,7 +147,7 @@ fn given_files(set: &Set, job: &Job) -> Result<Vec<GivenFile>> {
     job.files.iter().map(file).collect()
 }
 
-/// The request in the largest form that fits into the context: all files whole, or each cut to the same share.
+/// Returns the request in the largest form that fits into the context: all files whole, or each cut to the same share.
 async fn fitted(
     job: &Job,
     hints: Hints,
@@ -272,7 +272,7 @@ fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn 
         seed: set.setting.seed,
         top_k: 1,
         max_rounds: 1,
-        candidates_per_round: 1,
+        attempts_per_round: 1,
         qa: QaMode::Skip,
     };
     let run = store.create_run(&NewRun {
@@ -366,7 +366,7 @@ fn call(set: &Set, asked: &Asked, model: &dyn LanguageModel) -> Result<CallRecor
         template_hash: hash(PROMPT),
         task: None,
         round: None,
-        candidate: None,
+        attempt: None,
         path: None,
         model: card.name.clone(),
         model_sha: card.sha256.clone(),

@@ -36,7 +36,6 @@ struct Point {
     again: usize,
     /// Whether the run came to its end.
     ended: bool,
-    /// How.
     outcome: String,
     /// Whether the patch is that of the run nothing disturbed.
     same_patch: bool,
@@ -57,7 +56,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// The sample and an empty data folder.
+    /// Returns the sample and an empty data folder.
     fn new<'a>(args: &'a KillArgs, name: &str) -> Result<Trial<'a>> {
         let folder = std::path::absolute(args.out.join(name))?;
         if folder.exists() {
@@ -118,7 +117,7 @@ impl Trial<'_> {
         self.magis(&words)
     }
 
-    /// The data folder, once the program has made the run.
+    /// Returns the data folder, once the program has made the run.
     fn data(&self, program: &mut Child) -> Result<Magis> {
         let database = self.folder.join("data/magis.sqlite3");
         loop {
@@ -210,7 +209,7 @@ fn one(args: &KillArgs, at: usize, whole: &RunRecord) -> Result<Point> {
     })
 }
 
-/// Whether two calls asked the same at the same place of the run.
+/// Returns whether two calls asked the same at the same place of the run.
 fn same_question(one: &Call, other: &Call) -> bool {
     (one.record.after_seq, &one.record.request) == (other.record.after_seq, &other.record.request)
 }

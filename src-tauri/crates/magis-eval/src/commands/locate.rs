@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// So many files of an order are looked at; a file beyond counts as not found.
 const FILES: usize = 200;
 
-/// Measures a set.
+/// Measures how well the files of a set of issues are found.
 pub fn locate(args: &LocateSetArgs) -> Result<ExitCode> {
     let mut report = Report::default();
     if args.by_description {
@@ -42,8 +42,8 @@ pub fn locate(args: &LocateSetArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The ranking, and what a model makes of it where one is named. Issues of one repository share an index, which is brought
-/// to each base in turn.
+/// Returns the ranking, and what a model makes of it where one is named. Issues of one repository share an index, which
+/// is brought to each base in turn.
 async fn by_ranking(args: &LocateSetArgs, report: &mut Report) -> Result<()> {
     let references = read_references(&args.which.instances)?;
     let mut environment = Environment::begin(args)?;
@@ -102,7 +102,7 @@ async fn by_ranking(args: &LocateSetArgs, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Where the reference stands in an order, for whoever watches a long measurement.
+/// Returns where the reference stands in an order, for whoever watches a long measurement.
 fn found(reference: &Reference, location: &Location) -> String {
     let gold: BTreeSet<RepoPath> = reference.files().into_iter().collect();
     let place = |at: Option<usize>| at.map_or_else(|| "nowhere".to_owned(), |at| format!("at {}", at + 1));

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Replays and prints.
+/// Replays a history against memory and prints what it would have cost.
 pub fn memory(args: &MemoryArgs) -> Result<ExitCode> {
     if args.ask && args.engine.model.is_none() {
         bail!("--ask needs a model to ask; name one with --model");

@@ -16,7 +16,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// Prints the report.
+/// Prints the report of one or more recorded sets.
 pub fn report(args: &ReportArgs) -> Result<ExitCode> {
     if !args.judged.is_empty() && args.judged.len() != args.out.len() {
         bail!("give one --judged for each --out, in the same order");
@@ -72,7 +72,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The ended runs of a folder with everything that is known of them.
+/// Returns the ended runs of a folder with everything that is known of them.
 pub fn recorded(
     out: &Path,
     results: &Results,
@@ -115,7 +115,7 @@ pub fn recorded(
     Ok(RecordedSet { setting, runs })
 }
 
-/// The store with the runs of a folder.
+/// Returns the store with the runs of a folder.
 pub fn store_of(out: &Path, setting: &Setting) -> Result<Store> {
     let data = DataFolder::locate(Some(out.join(&setting.data_dir)))?;
     if !data.root().is_dir() {

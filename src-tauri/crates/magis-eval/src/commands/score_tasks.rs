@@ -90,7 +90,7 @@ pub fn score_tasks(args: &ScoreTasksArgs) -> Result<ExitCode> {
     })
 }
 
-/// The likeliest score and the expected one.
+/// Returns the likeliest score and the expected one.
 async fn ask(judge: &WorkerModel, tasks: &str, change: &str) -> Result<(u8, f64)> {
     let budget = judge.card().context.saturating_sub(ROOM);
     let lines: Vec<&str> = change.lines().collect();

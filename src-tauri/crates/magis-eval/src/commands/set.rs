@@ -14,13 +14,10 @@ use std::path::PathBuf;
 
 /// A set that is being worked through.
 pub struct Set {
-    /// The data folder.
     pub magis: Magis,
-    /// The repositories.
     pub repositories: Repositories,
     /// Where the results go.
     pub results: Results,
-    /// The setting.
     pub setting: Setting,
     /// What there is to do, in the order of the set.
     pub jobs: Vec<Job>,
@@ -28,7 +25,6 @@ pub struct Set {
 
 /// One issue to be solved.
 pub struct Job {
-    /// The issue.
     pub instance: Instance,
     /// The files that are given; empty where they are located.
     pub files: Vec<RepoPath>,
@@ -53,7 +49,7 @@ pub struct SetPlan<'a> {
 }
 
 impl Set {
-    /// Opens everything.
+    /// Opens the data folder, the repositories and the results of a set.
     pub fn begin(plan: &SetPlan<'_>) -> Result<Self> {
         let repositories = Repositories::new(&plan.which.repos)?;
         let instances = chosen(plan.which)?;

@@ -21,13 +21,12 @@ const STUCK_IN_A_ROW: u32 = 3;
 /// How far a run is driven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// To its end.
     End,
     /// To the judgement of its candidates.
     Judged,
 }
 
-/// Solves a set.
+/// Solves a set of issues, one run each, and records what came of it.
 pub fn solve(args: &SolveSetArgs) -> Result<ExitCode> {
     let set = Set::begin(&SetPlan {
         which: &args.set.which,
@@ -176,7 +175,6 @@ fn prepare(set: &Set, job: &Job, limits: &EngineLimits) -> Result<RunId> {
 enum Driven {
     /// As far as it should, and what to call that where its own outcome does not say.
     Over(Option<&'static str>),
-    /// It was stopped.
     Stopped,
 }
 

@@ -10,7 +10,6 @@ use serde::Serialize;
 /// The regression of "resolved" on one index of complexity of the reference change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct IndexRegression {
-    /// The index.
     pub index: &'static str,
     /// What comes of it.
     pub regression: Regression,
@@ -19,9 +18,7 @@ pub struct IndexRegression {
 /// A generated change beside its reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
-    /// What was generated.
     pub generated: Size,
-    /// The reference.
     pub reference: Size,
     /// Whether it is resolved.
     pub resolved: bool,
@@ -30,7 +27,6 @@ pub struct Pair {
 /// Minimum, maximum and mean of one number of a group of changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChangeStatistic {
-    /// The number.
     pub index: &'static str,
     /// Of the generated changes.
     pub generated: Option<Range>,
@@ -41,9 +37,7 @@ pub struct ChangeStatistic {
 /// Changes of one kind: resolved, or applied but unresolved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// How many.
     pub instances: usize,
-    /// The numbers.
     pub statistics: Vec<ChangeStatistic>,
     /// How many generated changes and references add so many lines.
     pub added: Vec<Bucket>,
@@ -54,13 +48,10 @@ pub struct Group {
 /// How many changes have so many lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Bucket {
-    /// From so many.
     pub from: u32,
     /// To so many, included; none: without an end.
     pub to: Option<u32>,
-    /// Generated changes.
     pub generated: usize,
-    /// References.
     pub reference: usize,
 }
 
@@ -98,7 +89,7 @@ pub fn regressions(instances: &[(Size, bool)]) -> Vec<IndexRegression> {
     COMPLEXITY.iter().map(regression).collect()
 }
 
-/// The statistics of the changes that are resolved, or of those that are not.
+/// Returns the statistics of the changes that are resolved, or of those that are not.
 pub fn group(pairs: &[Pair], resolved: bool) -> Group {
     let pairs: Vec<&Pair> = pairs.iter().filter(|pair| pair.resolved == resolved).collect();
     let range = |of: fn(&Size) -> Option<u32>, side: fn(&Pair) -> &Size| {

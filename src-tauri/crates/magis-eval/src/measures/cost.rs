@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 /// What the calls of one agent at one step came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StepCost {
-    /// The agent.
     pub agent: Agent,
     /// The step: `P4`, `naming`.
     pub step: String,
@@ -22,7 +21,6 @@ pub struct StepCost {
 /// Calls, tokens and time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
-    /// Calls.
     pub calls: u32,
     /// Prompt tokens computed.
     pub computed: u64,
@@ -39,11 +37,9 @@ pub struct Sum {
 /// What the runs of a set came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostTable {
-    /// How many runs.
     pub runs: usize,
     /// By agent and step, in the order of their first calls.
     pub steps: Vec<StepCost>,
-    /// All steps together.
     pub total: Sum,
     /// Seconds by stage, all runs together.
     pub stages: BTreeMap<Stage, f64>,

@@ -13,7 +13,6 @@ pub const INTERVALS: usize = 10;
 /// An instance, as far as this measure is concerned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Covered {
-    /// Its coverage.
     pub coverage: f64,
     /// Whether it is resolved, where that was judged.
     pub resolved: Option<bool>,
@@ -35,11 +34,8 @@ pub struct CoverageTable {
 /// One interval of coverage; its upper end belongs to the last one alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// From here.
     pub from: f64,
-    /// To here.
     pub to: f64,
-    /// Instances in it.
     pub instances: usize,
     /// Of these, judged ones.
     pub judged: usize,
@@ -67,7 +63,7 @@ pub fn coverage(
     (all > 0).then(|| hit as f64 / all as f64)
 }
 
-/// The distribution, the resolved ratios and the regression of a set.
+/// Returns the distribution, the resolved ratios and the regression of a set.
 pub fn coverage_table(instances: &[Covered]) -> CoverageTable {
     let place = |coverage: f64| ((coverage * INTERVALS as f64) as usize).min(INTERVALS - 1);
     let all_resolved = instances.iter().filter(|one| one.resolved == Some(true)).count();

@@ -12,7 +12,6 @@ pub const PLACES: [usize; 5] = [1, 3, 5, 10, 20];
 /// Recall of file location of a set, as a mean over its instances.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecallCurve {
-    /// How many instances.
     pub instances: usize,
     /// |G ∩ R| / |R| where G is the first 1, 2, … files of the order.
     pub at: Vec<f64>,
@@ -21,7 +20,6 @@ pub struct RecallCurve {
 /// In how many instances what was looked for lies within the first k of an order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Hits {
-    /// How many instances.
     pub instances: usize,
     /// At each of [`PLACES`].
     pub at: [usize; 5],
@@ -49,8 +47,8 @@ pub fn recall(found: &[RepoPath], reference: &BTreeSet<RepoPath>) -> Option<f64>
     Some(reference.iter().filter(|path| found.contains(path)).count() as f64 / reference.len() as f64)
 }
 
-/// The curve over instances, each with its order of files and its reference files. A shorter order stays at its last
-/// value.
+/// Returns the curve over instances, each with its order of files and its reference files. A shorter order stays at its
+/// last value.
 pub fn recall_curve<'a>(instances: impl IntoIterator<Item = (&'a [RepoPath], &'a BTreeSet<RepoPath>)>) -> RecallCurve {
     let instances: Vec<_> = instances
         .into_iter()
@@ -69,14 +67,14 @@ pub fn recall_curve<'a>(instances: impl IntoIterator<Item = (&'a [RepoPath], &'a
     }
 }
 
-/// The place at which an order has all files of the reference, counted from 0; none where it never has.
+/// Returns the place at which an order has all files of the reference, counted from 0; none where it never has.
 pub fn all_files(order: &[RepoPath], reference: &BTreeSet<RepoPath>) -> Option<usize> {
     let place = |path: &RepoPath| order.iter().position(|found| found == path);
     let places: Option<Vec<usize>> = reference.iter().map(place).collect();
     places?.into_iter().max()
 }
 
-/// The place of the first symbol that has a line of the reference, counted from 0.
+/// Returns the place of the first symbol that has a line of the reference, counted from 0.
 pub fn first_symbol(order: &[(RepoPath, LineSpan)], reference: &BTreeMap<RepoPath, Vec<LineSpan>>) -> Option<usize> {
     order.iter().position(|(path, span)| {
         let changed = reference.get(path).into_iter().flatten();
@@ -93,7 +91,7 @@ impl Hits {
         }
     }
 
-    /// The share of the instances at each place, in percent.
+    /// Returns the share of the instances at each place, in percent.
     pub fn percent(&self) -> [f64; 5] {
         self.at.map(|count| 100.0 * count as f64 / self.instances.max(1) as f64)
     }

@@ -57,8 +57,8 @@ impl fmt::Display for Lost {
     }
 }
 
-/// Where an unresolved run was lost. `base` gives the text of a file before the change, where it is at hand; without it
-/// rejected right code cannot be told from wrong code.
+/// Returns where an unresolved run was lost. `base` gives the text of a file before the change, where it is available;
+/// without it rejected right code cannot be told from wrong code.
 pub fn lost(
     run: &RunRecord,
     method: Method,
@@ -100,7 +100,7 @@ pub fn lost(
     }
 }
 
-/// The lines of the kept rounds, and of tasks without one those of their last round.
+/// Returns the lines of the kept rounds, and of tasks without one those of their last round.
 fn chosen_or_tried(run: &RunRecord) -> std::collections::BTreeMap<RepoPath, Vec<magis_core::LineSpan>> {
     let mut chosen = run.chosen_lines();
     for task in run.state.tasks().filter(|task| task.accepted_change().is_none()) {

@@ -17,7 +17,6 @@ pub struct History {
 /// A commit, and the files it wrote; those it deleted have nothing to describe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayStep {
-    /// The commit.
     pub commit: String,
     /// The files it added, changed or moved, by their new names.
     pub changed: Vec<RepoPath>,
@@ -48,12 +47,12 @@ impl History {
         })
     }
 
-    /// The commit before the first one.
+    /// Returns the commit before the first one.
     pub fn from(&self) -> &str {
         &self.from
     }
 
-    /// How many commits there are.
+    /// Returns how many commits there are.
     pub fn len(&self) -> usize {
         self.commits.len()
     }
@@ -63,7 +62,7 @@ impl History {
         self.commits.is_empty()
     }
 
-    /// The commits with what they changed.
+    /// Returns the commits with what they changed.
     pub fn steps(&self) -> Result<Vec<ReplayStep>> {
         let step = |commit: &String| {
             // What a commit deletes has no version after it.
@@ -84,7 +83,7 @@ impl History {
         Ok(told.split('\0').map(ToOwned::to_owned).collect())
     }
 
-    /// The files that the commits change or delete, as far as they are there before the first one.
+    /// Returns the files that the commits change or delete, as far as they are there before the first one.
     pub fn known_before(&self) -> Result<BTreeSet<RepoPath>> {
         let there = git(&self.repository, &["ls-tree", "-r", "-z", "--name-only", &self.from])?;
         let there: BTreeSet<&str> = there.split('\0').collect();
@@ -97,7 +96,7 @@ impl History {
         Ok(known)
     }
 
-    /// A clone without files at `place`, whose objects are those of the original.
+    /// Returns a clone without files at `place`, whose objects are those of the original.
     pub(super) fn clone_to(&self, place: &Path) -> Result<()> {
         let output = Command::new("git")
             .args(["clone", "--quiet", "--shared", "--no-checkout", "--no-tags"])

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Characters of a token where no tokenizer is at hand; code and prose of Python repositories have 3.2 to 3.6 with that
+/// Characters of a token where there is no tokenizer; code and prose of Python repositories have 3.2 to 3.6 with that
 /// of Qwen2.5-Coder.
 pub const CHARACTERS_A_TOKEN: f64 = 3.3;
 /// Tokens of a typical answer to P2: recorded runs with Qwen2.5-Coder-1.5B have 46 to 88.
@@ -23,7 +23,7 @@ pub const TYPICAL_MESSAGE: u32 = 35;
 /// Prompts whose beginnings are kept, as the engine keeps several sequences.
 const KEPT_PROMPTS: usize = 3;
 
-/// What counts tokens.
+/// How the tokens of a text were counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokensBy {
@@ -33,13 +33,12 @@ pub enum TokensBy {
     Tokenizer,
 }
 
-/// What answers.
+/// Where the summaries of a replay come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
     /// Words without meaning, [`TYPICAL_SUMMARY`] or [`TYPICAL_MESSAGE`] tokens of them.
     Typical,
-    /// The model.
     Model,
 }
 
@@ -108,7 +107,7 @@ impl Meter {
         }
     }
 
-    /// What counts here.
+    /// Returns how this meter counts tokens.
     pub fn tokens_by(&self) -> TokensBy {
         match self.model {
             Some(_) => TokensBy::Tokenizer,
@@ -116,7 +115,7 @@ impl Meter {
         }
     }
 
-    /// The same counting with prompts of its own, and with answers of typical length.
+    /// Returns the same counting with prompts of its own, and with answers of typical length.
     #[must_use]
     pub fn without_answers(&self) -> Self {
         Self::new(self.card.clone(), self.model.clone(), Answers::Typical)
@@ -127,18 +126,18 @@ impl Meter {
         self.seen().prompts.clear();
     }
 
-    /// What was spent since this was asked last.
+    /// Returns what was spent since this was asked last.
     pub fn take(&self) -> Spent {
         std::mem::take(&mut self.seen().spent)
     }
 
-    /// Tokens of a text.
+    /// Returns tokens of a text.
     pub async fn tokens(&self, text: &str) -> Result<u32, LlmError> {
         let counted = self.count_tokens(&[text.to_owned()]).await?;
         Ok(counted.first().copied().unwrap_or(0))
     }
 
-    /// Characters that a prompt shares with the beginning of an earlier one; it counts as seen from now on.
+    /// Returns characters that a prompt shares with the beginning of an earlier one; it counts as seen from now on.
     fn shared(&self, prompt: &str) -> usize {
         let mut seen = self.seen();
         let common = |before: &String| {

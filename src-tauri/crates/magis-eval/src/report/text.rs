@@ -9,7 +9,7 @@ use crate::statistics::Range;
 use crate::table::{MarkdownTable, number, number_or_dash, share};
 
 impl Report {
-    /// The whole report.
+    /// Writes the whole report as plain text.
     pub fn text(&self) -> String {
         let mut text = self.overview();
         for setting in &self.settings {
@@ -18,7 +18,7 @@ impl Report {
         text
     }
 
-    /// The settings beside each other, a row each measure.
+    /// Returns the settings beside each other, a row each measure.
     fn overview(&self) -> String {
         let mut table = MarkdownTable::new(
             std::iter::once("measure").chain(self.settings.iter().map(|one| one.setting.label.as_str())),

@@ -63,7 +63,7 @@ impl Cache {
         }
     }
 
-    /// Cells that hold something.
+    /// Returns cells that hold something.
     pub fn used(&self) -> usize {
         self.capacity - self.free
     }
@@ -110,8 +110,8 @@ impl Cache {
         }
     }
 
-    /// The sequence to give up so that `cells` more fit; none when they fit. The caller removes it and asks again.
-    /// `held` is never given up: where nothing else is left, the answer is none, too.
+    /// Returns the sequence to give up so that `cells` more fit; none when they fit. The caller removes it and asks
+    /// again. `held` is never given up: where nothing else is left, the answer is none, too.
     pub fn evict_for(&mut self, cells: usize, held: Sequence) -> Option<Sequence> {
         if self.free >= cells {
             return None;
@@ -128,7 +128,7 @@ impl Cache {
         Some(sequence)
     }
 
-    /// Cells that are free.
+    /// Returns cells that are free.
     pub fn free(&self) -> usize {
         self.free
     }
@@ -162,7 +162,7 @@ impl Cache {
         self.recount();
     }
 
-    /// How many tokens a sequence holds.
+    /// Returns how many tokens a sequence holds.
     pub fn len(&self, sequence: Sequence) -> usize {
         self.kept
             .iter()

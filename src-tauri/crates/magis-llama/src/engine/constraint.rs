@@ -21,15 +21,7 @@ pub enum ConstraintError {
     NoChoice,
     /// The interval of line numbers is empty.
     #[error("there are no line intervals: lines {first} to {last}, at most {most}")]
-    NoLines {
-        /// The lowest number.
-        first: u32,
-        /// The highest number.
-        last: u32,
-        /// How many intervals.
-        most: u32,
-    },
-    /// llguidance refuses it.
+    NoLines { first: u32, last: u32, most: u32 },
     #[error("the constraint cannot be followed: {0}")]
     Grammar(String),
 }
@@ -61,7 +53,7 @@ impl Constraints {
         Ok(Self { factory })
     }
 
-    /// The rail of a constraint; none where anything goes.
+    /// Returns the rail of a constraint; none where anything goes.
     pub fn rail(&self, constraint: &Constraint) -> Result<Option<Rail>, ConstraintError> {
         let Some(grammar) = grammar(constraint)? else {
             return Ok(None);
@@ -103,7 +95,7 @@ impl Rail {
             .collect())
     }
 
-    /// Tokens that the answer can only begin with.
+    /// Returns tokens that the answer can only begin with.
     pub fn begin(&mut self) -> Vec<Token> {
         self.matcher
             .consume_ff_tokens()
@@ -112,7 +104,7 @@ impl Rail {
             .collect()
     }
 
-    /// Whether nothing can follow any more.
+    /// Returns whether nothing can follow any more.
     pub fn is_done(&self) -> bool {
         self.matcher.is_stopped()
     }
@@ -157,7 +149,7 @@ fn grammar(constraint: &Constraint) -> Result<Option<TopLevelGrammar>, Constrain
     }
 }
 
-/// A regular expression for exactly this text.
+/// Returns a regular expression for exactly this text.
 fn literal(text: &str) -> String {
     let mut regex = String::with_capacity(text.len() + 8);
     for character in text.chars() {
@@ -172,7 +164,7 @@ fn literal(text: &str) -> String {
     regex
 }
 
-/// A regular expression for the decimal numbers from `first` to `last`, without leading zeros.
+/// Returns a regular expression for the decimal numbers from `first` to `last`, without leading zeros.
 fn number_between(first: u32, last: u32) -> String {
     let mut alternatives = Vec::new();
     let mut from = u64::from(first);
@@ -264,7 +256,7 @@ mod tests {
 
     const END: Token = 261;
 
-    /// Whether the constraint lets this text pass as a whole answer, over a vocabulary of single bytes.
+    /// Returns whether the constraint lets this text pass as a whole answer, over a vocabulary of single bytes.
     fn passes(constraint: &Constraint, text: &str) -> bool {
         let constraints = Constraints::of_vocabulary(&ApproximateTokEnv::single_byte_env()).unwrap();
         let mut rail = constraints.rail(constraint).unwrap().unwrap();
@@ -348,7 +340,7 @@ mod tests {
         }
     }
 
-    /// A matcher for the pieces' own form: digits, then a class, then `[0-9]{n}`.
+    /// Returns a matcher for the pieces' own form: digits, then a class, then `[0-9]{n}`.
     fn fits(piece: &str, number: &str) -> bool {
         let (head, rest) = piece.split_once('[').unwrap();
         let (class, tail) = rest.split_once(']').unwrap();

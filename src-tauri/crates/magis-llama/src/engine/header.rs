@@ -11,7 +11,7 @@ use std::ffi::CString;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// What a context of a model takes.
+/// Returns what a context of a model takes.
 pub fn context_memory(model: &LlamaModel, path: &Path) -> ContextMemory {
     let architecture = model.meta_val_str("general.architecture").unwrap_or_default();
     let metadata = OfModel {

@@ -5,7 +5,7 @@
 //! and which sequence keeps what is not decided here.
 #![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
 
-use super::pace::Threads;
+use super::thread_tuner::Threads;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
 use magis_llm::memory::Sequences;
@@ -34,7 +34,7 @@ pub enum CacheKind {
 }
 
 impl CacheKind {
-    /// The memory of a model.
+    /// Returns the memory of a model.
     pub fn of(model: &Arc<LlamaModel>) -> Self {
         // SAFETY: the model is alive.
         let window = unsafe { sys::llama_model_n_swa(pointer_of(model)) };
@@ -57,7 +57,6 @@ pub struct ContextSize {
     pub outputs: u32,
     /// Which sequences there are.
     pub sequences: Sequences,
-    /// Threads.
     pub threads: u32,
 }
 
@@ -73,7 +72,6 @@ pub enum StepError {
     /// The cache has no free cells.
     #[error("the cache has no room for {0} tokens")]
     NoRoom(usize),
-    /// llama.cpp failed.
     #[error("llama.cpp could not compute a step of {0} tokens: code {1}")]
     Failed(usize, i32),
 }
@@ -81,9 +79,7 @@ pub enum StepError {
 /// Whether a token's logits are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
-    /// They are.
     Logits,
-    /// They are not.
     Nothing,
 }
 
@@ -107,12 +103,12 @@ impl DecodeBatch {
         self.tokens.len() - 1
     }
 
-    /// How many tokens it has.
+    /// Returns how many tokens it has.
     pub fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// How many logits it asks for.
+    /// Returns how many logits it asks for.
     pub fn outputs(&self) -> usize {
         self.outputs.iter().filter(|output| **output != 0).count()
     }
@@ -137,8 +133,8 @@ pub struct Context {
 unsafe impl Send for Context {}
 
 impl Context {
-    /// A context of that shape; `abort` ends a running step when it is set. None where llama.cpp refuses, for want of
-    /// memory in most cases; the log says why.
+    /// Creates a context of that shape; `abort` ends a running step when it is set. None where llama.cpp refuses, for
+    /// want of memory in most cases; the log says why.
     pub fn new(model: &Arc<LlamaModel>, shape: ContextSize, abort: Arc<AtomicBool>) -> Option<Self> {
         let memory = CacheKind::of(model);
         let sequences = match memory {
@@ -181,12 +177,12 @@ impl Context {
         })
     }
 
-    /// Its shape; the context as llama.cpp rounded it.
+    /// Returns its shape; the context as llama.cpp rounded it.
     pub fn shape(&self) -> ContextSize {
         self.shape
     }
 
-    /// What its memory keeps.
+    /// Returns what its memory keeps.
     pub fn memory(&self) -> CacheKind {
         self.memory
     }
@@ -232,7 +228,7 @@ impl Context {
         }
     }
 
-    /// The logits of a token of the last step that asked for them.
+    /// Returns the logits of a token of the last step that asked for them.
     pub fn logits(&self, index: usize) -> Option<&[f32]> {
         // SAFETY: llama.cpp answers a wrong index with null (it aborts in debug builds of its own alone); otherwise the
         // row has one float a vocabulary entry and stays until the next step, which needs `&mut self`.
@@ -264,7 +260,7 @@ impl Context {
             })
     }
 
-    /// Removes a sequence.
+    /// Removes a sequence from the cache.
     pub fn clear(&mut self, sequence: Sequence) {
         if self.exists(sequence) {
             for number in self.numbers(sequence) {
@@ -274,15 +270,15 @@ impl Context {
         }
     }
 
-    /// Removes all sequences.
+    /// Removes every sequence from the cache.
     pub fn clear_all(&mut self) {
         // SAFETY: the memory belongs to this context. What the cells held needs no wiping: no sequence owns it any more.
         unsafe { sys::llama_memory_clear(self.raw_memory(), false) }
     }
 
-    /// Whether a sequence has exactly `length` tokens, with all of them that the next one looks back at. After a cut or
-    /// a share this is the only sign that the cells were still there: llama.cpp does both without a word where they
-    /// are not.
+    /// Returns whether a sequence has exactly `length` tokens, with all of them that the next one looks back at. After
+    /// a cut or a share this is the only sign that the cells were still there: llama.cpp does both without a word where
+    /// they are not.
     pub fn holds(&self, sequence: Sequence, length: usize) -> bool {
         if length == 0 {
             return true;
@@ -310,7 +306,7 @@ impl Context {
         u32::try_from(sequence.0).is_ok_and(|number| number < self.shape.sequences.count())
     }
 
-    /// The sequence that keeps another's cells from being overwritten.
+    /// Returns the sequence that keeps another's cells from being overwritten.
     fn twin(&self, sequence: Sequence) -> Option<i32> {
         let sequences = self.shape.sequences;
         match self.memory {
@@ -321,7 +317,7 @@ impl Context {
         }
     }
 
-    /// A sequence's number, and its twin's.
+    /// Returns a sequence's number, and its twin's.
     fn numbers(&self, sequence: Sequence) -> impl Iterator<Item = i32> + use<> {
         std::iter::once(sequence.0).chain(self.twin(sequence))
     }
@@ -369,14 +365,14 @@ pub fn install_log() {
     unsafe { sys::llama_log_set(Some(log), std::ptr::null_mut()) }
 }
 
-/// The errors llama.cpp logged since the last call.
+/// Returns the errors llama.cpp logged since the last call.
 pub fn take_errors() -> Vec<String> {
     std::mem::take(&mut *ERRORS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The pointer that a model wraps, which `llama-cpp-2` keeps to itself.
+/// Returns the pointer that a model wraps, which `llama-cpp-2` keeps to itself.
 fn pointer_of(model: &Arc<LlamaModel>) -> *mut sys::llama_model {
     const { assert!(size_of::<LlamaModel>() == size_of::<*mut sys::llama_model>()) }
     // SAFETY: LlamaModel is `repr(transparent)` over a `repr(transparent)` wrapper of NonNull<llama_model> in the exact
@@ -393,7 +389,7 @@ unsafe extern "C" fn is_set(flag: *mut c_void) -> bool {
     unsafe { (*flag.cast::<AtomicBool>()).load(Ordering::Relaxed) }
 }
 
-/// The sizes of buffers that llama.cpp reported since the last call, in bytes.
+/// Returns the sizes of buffers that llama.cpp reported since the last call, in bytes.
 #[cfg(test)]
 pub fn take_reported_bytes(of: &str) -> u64 {
     let size = |line: &String| line.split_once(of)?.1.split_whitespace().next()?.parse::<f64>().ok();

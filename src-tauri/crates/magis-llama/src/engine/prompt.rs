@@ -20,7 +20,7 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// The tokenizer of a model.
+    /// Returns the tokenizer of a model.
     pub fn new(model: &Arc<LlamaModel>) -> Self {
         let vocab = model.vocab();
         let text = |token: LlamaToken| {
@@ -61,12 +61,12 @@ impl Tokenizer {
         }
     }
 
-    /// Where the form of a conversation comes from.
+    /// Returns where the form of a conversation comes from.
     pub fn template_origin(&self) -> TemplateOrigin {
         self.template.origin()
     }
 
-    /// The prompt of a conversation, with one token for the begin of text where the model wants it.
+    /// Returns the prompt of a conversation, with one token for the begin of text where the model wants it.
     pub fn prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Token>, TemplateError> {
         let vocab = self.model.vocab();
         let mut tokens: Vec<Token> = Vec::new();
@@ -84,7 +84,7 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokens of a text that follows something else. None of them is a special one.
+    /// Returns tokens of a text that follows something else. None of them is a special one.
     pub fn data(&self, text: &str) -> Vec<Token> {
         let tokens = self.plain(text);
         if !tokens.iter().any(|token| self.is_special(*token)) {
@@ -105,12 +105,12 @@ impl Tokenizer {
         tokens
     }
 
-    /// Whether a token ends the answer.
+    /// Returns whether a token ends the answer.
     pub fn ends(&self, token: Token) -> bool {
         self.model.vocab().is_eog(LlamaToken(token))
     }
 
-    /// The bytes of a token; none for a special one.
+    /// Returns the bytes of a token; none for a special one.
     pub fn bytes(&self, token: Token) -> Vec<u8> {
         self.model.vocab().token_to_piece(LlamaToken(token), false, None)
     }

@@ -23,7 +23,7 @@ impl Sampler {
         Self { sampling, state }
     }
 
-    /// The chosen token; none where every logit is minus infinity or not a number.
+    /// Returns the chosen token; none where every logit is minus infinity or not a number.
     pub fn choose(&mut self, logits: &[f32]) -> Option<Token> {
         match self.sampling {
             Sampling::Temperature { temperature, .. } if temperature > 0.0 => self.draw(logits, temperature),
@@ -57,7 +57,7 @@ impl Sampler {
         drawn.or(nucleus.last()).map(|(token, _)| *token as Token)
     }
 
-    /// The next number of splitmix64, in [0, 1).
+    /// Returns the next number of splitmix64, in [0, 1).
     fn uniform(&mut self) -> f64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
@@ -75,7 +75,7 @@ pub struct LogSoftmax {
 }
 
 impl LogSoftmax {
-    /// Of these logits.
+    /// Computes the log-probabilities of these logits.
     pub fn new(logits: &[f32]) -> Self {
         let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         // Sums side by side, so that the loop is computed in vectors.

@@ -80,13 +80,13 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
     Ok(ScoreReply { scores, usage })
 }
 
-/// Cells for `rows` tokens of branches, or as many as there can be beside the prompt.
+/// Returns cells for `rows` tokens of branches, or as many as there can be beside the prompt.
 fn room(engine: &mut Engine, prompt: Sequence, rows: usize) -> usize {
     engine.make_room(rows, prompt);
     engine.cache.free()
 }
 
-/// The texts from `first` on that fit into one step of so many rows and branches, one at least.
+/// Returns the texts from `first` on that fit into one step of so many rows and branches, one at least.
 fn pack(sorted: &[&[Token]], first: usize, rows: usize, branches: usize) -> Range<usize> {
     let mut used = 0;
     let mut end = first;
@@ -150,8 +150,8 @@ fn branch(
     Ok(())
 }
 
-/// The tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root on. Each
-/// text has its own sequence, from `first_branch` on.
+/// Returns the tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root
+/// on. Each text has its own sequence, from `first_branch` on.
 fn tree(
     texts: &[&[Token]],
     window: &Range<usize>,
@@ -187,7 +187,7 @@ fn tree(
     (step, paths)
 }
 
-/// Tokens that have to be computed: all but the last.
+/// Returns tokens that have to be computed: all but the last.
 fn inputs(text: &[Token]) -> usize {
     text.len() - 1
 }

@@ -23,7 +23,7 @@ pub enum Part {
 #[error("the conversation cannot be written in the model's form: {0}")]
 pub struct TemplateError(String);
 
-/// A chat template.
+/// A chat template of a model, compiled.
 #[derive(Debug)]
 pub struct Template {
     environment: Environment<'static>,
@@ -33,7 +33,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// The template of a model's header, or `ChatML` where there is none or it cannot be read.
+    /// Returns the template of a model's header, or `ChatML` where there is none or it cannot be read.
     pub fn new(source: Option<&str>, bos: &str, eos: &str) -> Self {
         let model = source
             .and_then(|source| environment(source).ok())
@@ -48,13 +48,13 @@ impl Template {
             .unwrap_or_else(Self::chat_ml)
     }
 
-    /// Where the form comes from.
+    /// Returns where the form comes from.
     pub fn origin(&self) -> TemplateOrigin {
         self.origin
     }
 
-    /// The conversation and the begin of the answer. A system text goes into the first user's message where the form
-    /// has no place for it.
+    /// Returns the conversation and the begin of the answer. A system text goes into the first user's message where the
+    /// form has no place for it.
     pub fn parts(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Part>, TemplateError> {
         let mut parts = self
             .render(messages, Systems::Kept)
@@ -121,7 +121,7 @@ fn environment(source: &str) -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// What a template has to be able to write, system text kept or folded.
+/// Returns what a template has to be able to write, system text kept or folded.
 fn probe() -> Vec<Message> {
     [MessageRole::System, MessageRole::User]
         .map(|role| Message {
@@ -131,7 +131,7 @@ fn probe() -> Vec<Message> {
         .to_vec()
 }
 
-/// The messages with marks for their texts.
+/// Returns the messages with marks for their texts.
 fn turns(messages: &[Message], systems: Systems) -> (Vec<Value>, Vec<&str>) {
     let mut turns = Vec::new();
     let mut texts = Vec::new();

@@ -7,7 +7,7 @@ pub struct Utf8Assembler {
 }
 
 impl Utf8Assembler {
-    /// The characters that are whole now. Bytes that can become no character any more are replaced.
+    /// Returns the characters that are whole now. Bytes that can become no character any more are replaced.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.open.extend_from_slice(bytes);
         let mut text = String::new();
@@ -32,7 +32,7 @@ impl Utf8Assembler {
         }
     }
 
-    /// What is left of a character that never became whole.
+    /// Returns what is left of a character that never became whole.
     pub fn finish(&mut self) -> &'static str {
         let open = !self.open.is_empty();
         self.open.clear();
@@ -82,13 +82,13 @@ impl StopMatcher {
         Released::Text(std::mem::replace(&mut self.held, rest))
     }
 
-    /// What was held back, when nothing more comes.
+    /// Returns what was held back, when nothing more comes.
     pub fn finish(&mut self) -> String {
         std::mem::take(&mut self.held)
     }
 }
 
-/// How many bytes at the end of `text` are a begin of `stop`.
+/// Returns how many bytes at the end of `text` are a begin of `stop`.
 fn open_end(text: &str, stop: &str) -> usize {
     let longest = stop.len().saturating_sub(1).min(text.len());
     (1..=longest)

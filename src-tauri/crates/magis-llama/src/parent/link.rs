@@ -37,7 +37,7 @@ struct Open {
 }
 
 impl Link {
-    /// Starts the process.
+    /// Starts the worker process, with pipes to it.
     pub(super) fn start(command: &WorkerCommand) -> io::Result<Self> {
         let mut process = Command::new(&command.program);
         process
@@ -108,7 +108,7 @@ impl Link {
         Ok(())
     }
 
-    /// Whether the process is over.
+    /// Returns whether the process is over.
     pub(super) fn is_over(&self) -> bool {
         self.ended.borrow().is_some()
     }
@@ -137,7 +137,7 @@ impl Drop for Link {
 }
 
 impl Call {
-    /// The next answer; none when the process is over.
+    /// Returns the next answer; none when the process is over.
     pub(super) async fn next(&mut self) -> Option<FromWorker> {
         let answer = self.answers.recv().await;
         self.answered = !matches!(answer, Some(FromWorker::Token { .. }));

@@ -18,7 +18,6 @@ pub enum Priority {
     /// Linux shares the processor among sessions first, so programs in a terminal take nothing more from it than from a
     /// worker of normal priority.
     BelowNormal,
-    /// Behind everything.
     Lowest,
 }
 

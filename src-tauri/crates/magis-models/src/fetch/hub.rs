@@ -169,7 +169,7 @@ impl Fetch<'_> {
         Ok(None)
     }
 
-    /// The next message, or why there is none; cancelling ends the wait.
+    /// Returns the next message, or why there is none; cancelling ends the wait.
     fn wait(
         &self,
         from: &Receiver<Message>,

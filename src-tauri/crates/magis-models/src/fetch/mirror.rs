@@ -173,7 +173,7 @@ fn only_wheel(folder: &Path) -> std::io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The last thing the client said, which is where it names the trouble.
+/// Returns the last thing the client said, which is where it names the trouble.
 fn last_line(said: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&fs::read(said).ok()?).into_owned();
     let line = text.lines().rev().find(|line| !line.trim().is_empty())?;

@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 /// What can be wrong with a file, without its path.
-pub(super) enum Fault {
+pub(super) enum HeaderError {
     Io(io::Error),
     NotGguf(&'static str),
     Version(u32),
@@ -21,7 +21,7 @@ pub(super) enum Fault {
     NoTokenizer,
 }
 
-impl Fault {
+impl HeaderError {
     pub(super) fn at(self, path: &Path, found: u64) -> ModelFileError {
         let path = path.to_owned();
         match self {
@@ -56,7 +56,7 @@ impl Metadata {
         self.lists.get(key).map(Vec::as_slice)
     }
 
-    /// A text, fit to be shown.
+    /// Returns a text, fit to be shown.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.texts.get(key).map(String::as_str)
     }
@@ -115,9 +115,9 @@ impl Reader {
     }
 
     /// Checks the magic number and the version.
-    pub(super) fn preamble(&mut self) -> Result<(), Fault> {
+    pub(super) fn preamble(&mut self) -> Result<(), HeaderError> {
         if self.length < 4 {
-            return Err(Fault::NotGguf(if self.length == 0 {
+            return Err(HeaderError::NotGguf(if self.length == 0 {
                 "an empty file"
             } else {
                 "a file of a few bytes"
@@ -125,30 +125,34 @@ impl Reader {
         }
         match &self.array::<4>()? {
             b"GGUF" => {}
-            b"vers" => return Err(Fault::NotGguf("perhaps a Git LFS pointer, without the model itself")),
-            b"PK\x03\x04" => return Err(Fault::NotGguf("a zip archive")),
-            b"<!DO" | b"<!do" | b"<htm" | b"<HTM" => return Err(Fault::NotGguf("a web page")),
-            b"ggml" | b"tjgg" | b"lmgg" => return Err(Fault::NotGguf("a model in the older GGML format")),
+            b"vers" => {
+                return Err(HeaderError::NotGguf(
+                    "perhaps a Git LFS pointer, without the model itself",
+                ));
+            }
+            b"PK\x03\x04" => return Err(HeaderError::NotGguf("a zip archive")),
+            b"<!DO" | b"<!do" | b"<htm" | b"<HTM" => return Err(HeaderError::NotGguf("a web page")),
+            b"ggml" | b"tjgg" | b"lmgg" => return Err(HeaderError::NotGguf("a model in the older GGML format")),
             [0, 0, 0, 0] => {
-                return Err(Fault::NotGguf(
+                return Err(HeaderError::NotGguf(
                     "a file that begins with zeros, as after a broken download",
                 ));
             }
-            _ => return Err(Fault::NotGguf("something else")),
+            _ => return Err(HeaderError::NotGguf("something else")),
         }
         let version = self.u32()?;
         if version == 2_u32.swap_bytes() || version == 3_u32.swap_bytes() {
-            return Err(Fault::NotGguf("a GGUF file for big-endian machines"));
+            return Err(HeaderError::NotGguf("a GGUF file for big-endian machines"));
         }
         if !(2..=3).contains(&version) {
-            return Err(Fault::Version(version));
+            return Err(HeaderError::Version(version));
         }
         Ok(())
     }
 
-    pub(super) fn metadata(&mut self, count: u64) -> Result<Metadata, Fault> {
+    pub(super) fn metadata(&mut self, count: u64) -> Result<Metadata, HeaderError> {
         if count > MOST_ENTRIES {
-            return Err(Fault::Damaged(format!("it states {count} metadata entries")));
+            return Err(HeaderError::Damaged(format!("it states {count} metadata entries")));
         }
         let (numbers, lists, texts) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut found = Metadata {
@@ -184,22 +188,26 @@ impl Reader {
         Ok(found)
     }
 
-    pub(super) fn tensors(&mut self, count: u64, alignment: u64) -> Result<Weights, Fault> {
+    pub(super) fn tensors(&mut self, count: u64, alignment: u64) -> Result<Weights, HeaderError> {
         if count == 0 || count > MOST_TENSORS {
-            return Err(Fault::Damaged(format!("it states {count} tensors")));
+            return Err(HeaderError::Damaged(format!("it states {count} tensors")));
         }
         if !alignment.is_power_of_two() || alignment > 1 << 20 {
-            return Err(Fault::Damaged(format!("it states an alignment of {alignment} bytes")));
+            return Err(HeaderError::Damaged(format!(
+                "it states an alignment of {alignment} bytes"
+            )));
         }
         let mut end_in_data = 0_u64;
         let mut elements = 0_u64;
         let mut bytes_by_type: BTreeMap<&'static str, u64> = BTreeMap::new();
         for _ in 0..count {
             let name = self.key()?;
-            let too_large = || Fault::Damaged(format!("tensor {name:?} states an impossible size"));
+            let too_large = || HeaderError::Damaged(format!("tensor {name:?} states an impossible size"));
             let rank = self.u32()?;
             if rank == 0 || rank > 4 {
-                return Err(Fault::Damaged(format!("tensor {name:?} states {rank} dimensions")));
+                return Err(HeaderError::Damaged(format!(
+                    "tensor {name:?} states {rank} dimensions"
+                )));
             }
             let mut size = 1_u64;
             for _ in 0..rank {
@@ -225,7 +233,7 @@ impl Reader {
         let data = self.position.next_multiple_of(alignment);
         let end = data
             .checked_add(end_in_data)
-            .ok_or_else(|| Fault::Damaged("its tensors state an impossible size".to_owned()))?;
+            .ok_or_else(|| HeaderError::Damaged("its tensors state an impossible size".to_owned()))?;
         let main_type = bytes_by_type
             .into_iter()
             .max_by_key(|&(_, bytes)| bytes)
@@ -237,18 +245,18 @@ impl Reader {
         })
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, Fault> {
+    pub(super) fn u64(&mut self) -> Result<u64, HeaderError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    fn u32(&mut self) -> Result<u32, Fault> {
+    fn u32(&mut self) -> Result<u32, HeaderError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    fn key(&mut self) -> Result<String, Fault> {
+    fn key(&mut self) -> Result<String, HeaderError> {
         let length = self.u64()?;
         if length > LONGEST_KEY {
-            return Err(Fault::Damaged(format!(
+            return Err(HeaderError::Damaged(format!(
                 "a name of {length} bytes at byte {}",
                 self.position
             )));
@@ -258,8 +266,8 @@ impl Reader {
         Ok(harmless_name(&String::from_utf8_lossy(&name)))
     }
 
-    /// A value of fixed size: its number when it is a whole one, nothing when it is a float or negative.
-    fn scalar(&mut self, kind: u32) -> Result<Option<u64>, Fault> {
+    /// Returns a value of fixed size: its number when it is a whole one, nothing when it is a float or negative.
+    fn scalar(&mut self, kind: u32) -> Result<Option<u64>, HeaderError> {
         let signed = |number: i64| u64::try_from(number).ok();
         Ok(match kind {
             0 | 7 => Some(u64::from(u8::from_le_bytes(self.array()?))),
@@ -273,7 +281,7 @@ impl Reader {
             11 => signed(i64::from_le_bytes(self.array()?)),
             12 => self.array::<8>().map(|_| None)?,
             _ => {
-                return Err(Fault::Damaged(format!(
+                return Err(HeaderError::Damaged(format!(
                     "a value of unknown type {kind} at byte {}",
                     self.position
                 )));
@@ -281,11 +289,12 @@ impl Reader {
         })
     }
 
-    fn list(&mut self, key: String, found: &mut Metadata) -> Result<(), Fault> {
+    fn list(&mut self, key: String, found: &mut Metadata) -> Result<(), HeaderError> {
         let kind = self.u32()?;
         let count = self.u64()?;
         if key == "tokenizer.ggml.tokens" {
-            found.tokens = u32::try_from(count).map_err(|_| Fault::Damaged(format!("it states {count} tokens")))?;
+            found.tokens =
+                u32::try_from(count).map_err(|_| HeaderError::Damaged(format!("it states {count} tokens")))?;
         }
         if matches!(kind, 0..=5 | 7) && count <= LONGEST_KEPT_LIST {
             let mut all = Vec::new();
@@ -299,7 +308,7 @@ impl Reader {
         self.skip_list(kind, count, DEEPEST_LIST)
     }
 
-    fn skip_list(&mut self, kind: u32, count: u64, depth: u32) -> Result<(), Fault> {
+    fn skip_list(&mut self, kind: u32, count: u64, depth: u32) -> Result<(), HeaderError> {
         let item_bytes = match kind {
             0 | 1 | 7 => 1,
             2 | 3 => 2,
@@ -322,7 +331,7 @@ impl Reader {
                 return Ok(());
             }
             _ => {
-                return Err(Fault::Damaged(format!(
+                return Err(HeaderError::Damaged(format!(
                     "a list of unknown type {kind} at byte {}",
                     self.position
                 )));
@@ -331,45 +340,45 @@ impl Reader {
         self.skip(count.saturating_mul(item_bytes))
     }
 
-    fn expect(&self, bytes: u64) -> Result<(), Fault> {
+    fn expect(&self, bytes: u64) -> Result<(), HeaderError> {
         let needed = self.position.saturating_add(bytes);
         if needed > self.length {
-            Err(Fault::Truncated { needed })
+            Err(HeaderError::Truncated { needed })
         } else {
             Ok(())
         }
     }
 
-    fn skip(&mut self, bytes: u64) -> Result<(), Fault> {
+    fn skip(&mut self, bytes: u64) -> Result<(), HeaderError> {
         self.expect(bytes)?;
-        let distance = i64::try_from(bytes).map_err(|_| Fault::Truncated { needed: bytes })?;
-        self.source.seek_relative(distance).map_err(Fault::Io)?;
+        let distance = i64::try_from(bytes).map_err(|_| HeaderError::Truncated { needed: bytes })?;
+        self.source.seek_relative(distance).map_err(HeaderError::Io)?;
         self.position += bytes;
         Ok(())
     }
 
     /// Reads a few bytes; callers limit `count`.
-    fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Fault> {
+    fn bytes(&mut self, count: u64) -> Result<Vec<u8>, HeaderError> {
         self.expect(count)?;
         let mut all = vec![0; count as usize];
         self.fill(&mut all)?;
         Ok(all)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], HeaderError> {
         self.expect(N as u64)?;
         let mut all = [0; N];
         self.fill(&mut all)?;
         Ok(all)
     }
 
-    fn fill(&mut self, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<(), HeaderError> {
         self.source.read_exact(buffer).map_err(|error| match error.kind() {
             // The file shrank while it was being read.
-            io::ErrorKind::UnexpectedEof => Fault::Truncated {
+            io::ErrorKind::UnexpectedEof => HeaderError::Truncated {
                 needed: self.position.saturating_add(buffer.len() as u64),
             },
-            _ => Fault::Io(error),
+            _ => HeaderError::Io(error),
         })?;
         self.position += buffer.len() as u64;
         Ok(())

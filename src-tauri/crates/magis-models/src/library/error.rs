@@ -11,7 +11,6 @@ pub enum LibraryError {
     /// The library's folder or a file in it cannot be used.
     #[error("cannot {doing} {}: {source}", path.display())]
     Storage {
-        /// What was attempted.
         doing: &'static str,
         /// With which file or folder.
         path: PathBuf,
@@ -24,7 +23,6 @@ pub enum LibraryError {
     /// The model is in the catalogue but not on this machine.
     #[error("the model {id} is not on this machine; download it first ({})", text::bytes(*bytes))]
     NotInstalled {
-        /// The model.
         id: ModelId,
         /// The size of its file.
         bytes: u64,
@@ -32,7 +30,6 @@ pub enum LibraryError {
     /// The library has no model of that name. Names from elsewhere are looked for nowhere else.
     #[error("the library has no model called {name:?}; models that are here: {known}")]
     NotInLibrary {
-        /// The name.
         name: String,
         /// The ids of the models that are here.
         known: String,
@@ -48,7 +45,6 @@ pub enum LibraryError {
     /// A file bears a catalogue model's name but is not that file.
     #[error("the model {id} has SHA-256 {found}, but {expected} is right; remove it and download it again")]
     WrongHash {
-        /// The model.
         id: ModelId,
         /// The hash the catalogue states.
         expected: Sha256Hex,
@@ -64,7 +60,6 @@ pub enum LibraryError {
     /// The disk is too full for a copy.
     #[error("not enough space in {}: {} needed, {} free; free some space or move the library", folder.display(), text::bytes(*needed), text::bytes(*free))]
     NoSpace {
-        /// The library's folder.
         folder: PathBuf,
         /// The bytes that are needed.
         needed: u64,
@@ -73,14 +68,8 @@ pub enum LibraryError {
     },
     /// The file changed while it was read.
     #[error("{} changed while it was being added; add it again when nothing writes to it", path.display())]
-    ChangedMeanwhile {
-        /// The file.
-        path: PathBuf,
-    },
+    ChangedMeanwhile { path: PathBuf },
     /// A download of this model is under way.
     #[error("the model {id} is being downloaded at the moment; wait for it or cancel it")]
-    Busy {
-        /// The model.
-        id: ModelId,
-    },
+    Busy { id: ModelId },
 }

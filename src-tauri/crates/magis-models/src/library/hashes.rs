@@ -29,7 +29,7 @@ impl HashMemory {
         Self { folder }
     }
 
-    /// The hash of the file: the remembered one when size and time are the same, else taken now and remembered.
+    /// Returns the hash of the file: the remembered one when size and time are the same, else taken now and remembered.
     pub(super) fn of(&self, path: &Path) -> io::Result<Sha256Hex> {
         let (bytes, modified) = stamp(path)?;
         if let Some(known) = self
@@ -55,7 +55,7 @@ impl HashMemory {
         Sha256Hex::of_reader(&mut File::open(path)?, |_| Ok(()))
     }
 
-    /// The hash the file had when it was last read, whatever it is now.
+    /// Returns the hash the file had when it was last read, whatever it is now.
     pub(super) fn remembered_ever(&self, path: &Path) -> Option<Sha256Hex> {
         self.read(path).map(|known| known.sha256)
     }
@@ -77,7 +77,7 @@ impl HashMemory {
         let _ = fs::remove_file(self.note_of(path));
     }
 
-    /// The files that had this hash when it was taken, and have kept size and time since; in a fixed order.
+    /// Returns the files that had this hash when it was taken, and have kept size and time since; in a fixed order.
     pub(super) fn files_with(&self, sha256: Sha256Hex) -> Vec<PathBuf> {
         let notes = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = notes

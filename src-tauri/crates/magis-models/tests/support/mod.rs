@@ -15,7 +15,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// A catalogue with one model, `small`, of these bytes.
+/// Returns a catalogue with one model, `small`, of these bytes.
 pub fn catalog(bytes: &[u8], url: &str, mirror: &[(&str, &str)]) -> Catalog {
     Catalog::parse(&catalog_text(bytes, url, mirror)).unwrap()
 }
@@ -61,7 +61,6 @@ pub enum Answer {
     WithoutRange,
     /// As a good server, but the connection ends after so many bytes.
     BrokenAfter(usize),
-    /// Only this status.
     Status(u16),
     /// Another address of the same server, which the next answer is for.
     Redirect,
@@ -112,7 +111,7 @@ impl Server {
         }
     }
 
-    /// The `Range` of each request, after all answers were given.
+    /// Returns the `Range` of each request, after all answers were given.
     pub fn asked(mut self) -> Vec<Option<String>> {
         self.thread.take().unwrap().join().unwrap();
         self.open.lock().unwrap().clear();
@@ -120,7 +119,7 @@ impl Server {
     }
 }
 
-/// The `Range` and the `If-Range` of the request.
+/// Returns the `Range` and the `If-Range` of the request.
 fn read_request(stream: &TcpStream) -> (Option<String>, Option<String>) {
     let (mut range, mut only_of) = (None, None);
     for line in BufReader::new(stream).lines() {

@@ -76,7 +76,7 @@ impl<'t, I: Iterator<Item = (&'t str, u32)>> Lines<'t, I> {
     }
 }
 
-/// Everything up to the first hunk.
+/// Returns everything up to the first hunk.
 fn header<'t, I: Iterator<Item = (&'t str, u32)>>(
     lines: &mut Lines<'t, I>,
     first: &str,
@@ -182,7 +182,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// The path of a `diff --git` line that has it twice.
+/// Returns the path of a `diff --git` line that has it twice.
 fn same_path<'t, I: Iterator<Item = (&'t str, u32)>>(
     lines: &Lines<'t, I>,
     paths: &str,

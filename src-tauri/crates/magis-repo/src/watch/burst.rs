@@ -12,7 +12,7 @@ pub(crate) const MOST_PATHS: usize = 500;
 
 /// How long is waited for more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pace {
+pub(crate) struct Debounce {
     /// After the last event.
     pub quiet: Duration,
     /// After the first event, where they do not stop.
@@ -40,7 +40,7 @@ pub(crate) struct Touched {
 /// Collects events into bursts.
 #[derive(Debug)]
 pub(crate) struct Coalescer {
-    pace: Pace,
+    debounce: Debounce,
     times: Option<Times>,
     touched: Touched,
 }
@@ -54,9 +54,9 @@ struct Times {
 }
 
 impl Coalescer {
-    pub fn new(pace: Pace) -> Self {
+    pub fn new(debounce: Debounce) -> Self {
         Self {
-            pace,
+            debounce,
             times: None,
             touched: Touched::default(),
         }
@@ -77,7 +77,7 @@ impl Coalescer {
         times.last = times.last.max(at);
     }
 
-    /// Whether anything waits to be said.
+    /// Returns whether anything waits to be said.
     pub fn is_empty(&self) -> bool {
         self.times.is_none()
     }
@@ -86,8 +86,8 @@ impl Coalescer {
     pub fn due(&self, lock: Lock) -> Option<Duration> {
         let times = self.times?;
         Some(match lock {
-            Lock::Free => (times.last + self.pace.quiet).min(times.counted + self.pace.longest),
-            Lock::Held => times.first + self.pace.locked,
+            Lock::Free => (times.last + self.debounce.quiet).min(times.counted + self.debounce.longest),
+            Lock::Held => times.first + self.debounce.locked,
         })
     }
 
@@ -99,7 +99,7 @@ impl Coalescer {
         }
     }
 
-    /// What was touched; from here on a new burst begins.
+    /// Returns what was touched; from here on a new burst begins.
     pub fn settle(&mut self) -> Touched {
         self.times = None;
         std::mem::take(&mut self.touched)
@@ -129,7 +129,7 @@ impl Touched {
 mod tests {
     use super::*;
 
-    const PACE: Pace = Pace {
+    const DEBOUNCE: Debounce = Debounce {
         quiet: Duration::from_millis(100),
         longest: Duration::from_secs(2),
         locked: Duration::from_secs(30),
@@ -145,7 +145,7 @@ mod tests {
 
     /// Takes a touch of `a` at each of these moments.
     fn touched_at(moments: &[u64]) -> Coalescer {
-        let mut coalescer = Coalescer::new(PACE);
+        let mut coalescer = Coalescer::new(DEBOUNCE);
         for moment in moments {
             coalescer.take(path("a"), ms(*moment));
         }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn ten_thousand_files_are_one_update_that_names_none() {
-        let mut coalescer = Coalescer::new(PACE);
+        let mut coalescer = Coalescer::new(DEBOUNCE);
         for number in 0..10_000 {
             coalescer.take(path(&format!("file{number}")), ms(number / 50));
         }
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_means_nothing_begins_no_burst() {
-        let mut coalescer = Coalescer::new(PACE);
+        let mut coalescer = Coalescer::new(DEBOUNCE);
         coalescer.take(Touch::Nothing, ms(1));
         assert_eq!(coalescer.due(Lock::Free), None);
     }

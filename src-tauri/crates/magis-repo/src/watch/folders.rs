@@ -16,7 +16,7 @@ pub(crate) struct Rules {
 }
 
 /// What a walk is told of.
-pub(crate) enum Step<'a> {
+pub(crate) enum WalkEntry<'a> {
     /// A folder that counts, before its contents are read.
     Folder(&'a Path),
     /// A file or a symbolic link, with the folder's word on it.
@@ -45,22 +45,22 @@ impl Rules {
                 .look(folder.strip_prefix(&rules.root).unwrap_or(folder))
         };
         rules.walk(&rules.root, &mut |step| match step {
-            Step::Folder(folder) => look(folder),
-            Step::File(..) => Ok(()),
+            WalkEntry::Folder(folder) => look(folder),
+            WalkEntry::File(..) => Ok(()),
         })
     }
 
-    /// The root of the work tree.
+    /// Returns the root of the work tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whether what lies at `path`, relative to the root, counts; it need not be there any more.
+    /// Returns whether what lies at `path`, relative to the root, counts; it need not be there any more.
     pub fn counts(&self, path: &Path) -> bool {
         self.is_tracked(path) || !self.is_ignored(path)
     }
 
-    /// Whether a folder, relative to the root, counts.
+    /// Returns whether a folder, relative to the root, counts.
     pub fn folder_counts(&self, folder: &Path) -> bool {
         if folder.as_os_str().is_empty() {
             return true;
@@ -75,16 +75,16 @@ impl Rules {
 
     /// Goes through `start` (absolute, a folder that counts) and the folders below that count, outer ones first. A folder
     /// that cannot be read, or vanished meanwhile, is passed over.
-    pub fn walk<E>(&self, start: &Path, step: &mut impl FnMut(Step<'_>) -> Result<(), E>) -> Result<(), E> {
+    pub fn walk<E>(&self, start: &Path, step: &mut impl FnMut(WalkEntry<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut waiting = vec![start.to_owned()];
         while let Some(folder) = waiting.pop() {
-            step(Step::Folder(&folder))?;
+            step(WalkEntry::Folder(&folder))?;
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for entry in entries.flatten() {
                 let path = entry.path();
                 let Ok(kind) = entry.file_type() else { continue };
                 if !kind.is_dir() {
-                    step(Step::File(&path, &entry))?;
+                    step(WalkEntry::File(&path, &entry))?;
                 } else if path
                     .strip_prefix(&self.root)
                     .is_ok_and(|inside| self.folder_counts(inside))
@@ -96,7 +96,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Whether the index has a file at `path`, be it a side of a conflict.
+    /// Returns whether the index has a file at `path`, be it a side of a conflict.
     fn is_tracked(&self, path: &Path) -> bool {
         // The first of those that begin so is the path itself, where that is there.
         let first = self

@@ -24,7 +24,6 @@ pub(crate) enum Part {
 /// What one event touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Touch {
-    /// Nothing that matters.
     Nothing,
     /// A part as a whole.
     Part(Part),
@@ -54,7 +53,7 @@ impl Places {
         }
     }
 
-    /// What it means that `path` was touched.
+    /// Returns what it means that `path` was touched.
     pub fn touch(&self, path: &Path) -> Touch {
         if let Ok(inside) = path.strip_prefix(&self.git_dir) {
             return in_git_dir(inside).unwrap_or_else(|| self.shared(path));
@@ -68,7 +67,7 @@ impl Places {
         }
     }
 
-    /// Folders of git whose direct contents are watched.
+    /// Returns folders of git whose direct contents are watched.
     pub fn git_folders(&self) -> Vec<PathBuf> {
         let mut folders = vec![
             self.git_dir.clone(),
@@ -80,14 +79,14 @@ impl Places {
         folders
     }
 
-    /// Folders of git that are watched with everything below.
+    /// Returns folders of git that are watched with everything below.
     pub fn ref_folders(&self) -> Vec<PathBuf> {
         let mut folders = vec![self.common_dir.join("refs"), self.git_dir.join("refs")];
         folders.dedup();
         folders
     }
 
-    /// What git holds while it works on the index and the working tree.
+    /// Returns what git holds while it works on the index and the working tree.
     pub fn lock(&self) -> PathBuf {
         self.git_dir.join("index.lock")
     }

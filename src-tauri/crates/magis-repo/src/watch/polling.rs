@@ -1,6 +1,6 @@
 //! Looking at the working tree again and again, where the system gives no word of changes; and why it does not.
 
-use super::folders::{Rules, Step};
+use super::folders::{Rules, WalkEntry};
 use super::places::Places;
 use crate::{RepoError, Repository};
 use serde::Serialize;
@@ -21,22 +21,13 @@ pub enum WhyPolling {
         limit: Option<u64>,
     },
     /// Too many programs of the user watch something.
-    TooManyWatchers {
-        /// How many may.
-        limit: Option<u64>,
-    },
+    TooManyWatchers { limit: Option<u64> },
     /// The folder of the repository went away. Where it comes back it is watched again.
     RootGone,
     /// The repository could not be read. Where it can be again it is watched again.
-    Unreadable {
-        /// Why.
-        reason: String,
-    },
+    Unreadable { reason: String },
     /// The system says something else.
-    System {
-        /// What.
-        reason: String,
-    },
+    System { reason: String },
 }
 
 impl fmt::Display for WhyPolling {
@@ -67,7 +58,7 @@ impl fmt::Display for WhyPolling {
 }
 
 impl WhyPolling {
-    /// What a person can do about it, in a sentence.
+    /// Returns what a person can do about it, in a sentence.
     pub fn remedy(&self) -> String {
         match self {
             Self::TooManyFolders { .. } => raise("max_user_watches", self.enough()),
@@ -78,7 +69,7 @@ impl WhyPolling {
         }
     }
 
-    /// The limit that would do, where there is one.
+    /// Returns the limit that would do, where there is one.
     pub fn enough(&self) -> Option<u64> {
         match self {
             Self::TooManyFolders { limit } => Some(four_times(*limit, 8_192)),
@@ -87,7 +78,7 @@ impl WhyPolling {
         }
     }
 
-    /// Whether it is the repository's state, which passes, and not the system's.
+    /// Returns whether it is the repository's state, which passes, and not the system's.
     pub(crate) fn passes(&self) -> bool {
         match self {
             Self::RootGone | Self::Unreadable { .. } => true,
@@ -95,7 +86,7 @@ impl WhyPolling {
         }
     }
 
-    /// Why a repository cannot be looked at.
+    /// Returns why a repository cannot be looked at.
     pub(crate) fn unreadable(places: &Places, error: &RepoError) -> Self {
         if places.root.is_dir() {
             Self::Unreadable {
@@ -142,7 +133,7 @@ fn limit(setting: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// A number that changes when a file that counts, or one of git's own, does.
+/// Returns a number that changes when a file that counts, or one of git's own, does.
 pub(crate) fn fingerprint(repository: &Repository, places: &Places) -> Result<u64, RepoError> {
     let rules = Rules::read(repository, places)?;
     // The order of a walk is the file system's, so each file counts for itself.
@@ -156,7 +147,7 @@ pub(crate) fn fingerprint(repository: &Repository, places: &Places) -> Result<u6
         sum = sum.wrapping_add(hasher.finish());
     };
     let walked = rules.walk::<Infallible>(&places.root, &mut |step| {
-        if let Step::File(path, entry) = step
+        if let WalkEntry::File(path, entry) = step
             && let Ok(metadata) = entry.metadata()
         {
             add(path, &metadata);
@@ -182,7 +173,7 @@ pub(crate) fn fingerprint(repository: &Repository, places: &Places) -> Result<u6
     Ok(sum)
 }
 
-/// What a change leaves behind even where size and time stay.
+/// Returns what a change leaves behind even where size and time stay.
 #[cfg(unix)]
 fn stamp(metadata: &fs::Metadata) -> (u64, u32, i64, i64) {
     use std::os::unix::fs::MetadataExt as _;

@@ -108,7 +108,7 @@ impl Case {
         )
     }
 
-    /// The numbers of the hunks of a file.
+    /// Returns the numbers of the hunks of a file.
     fn numbers(&self, name: &str) -> Vec<u32> {
         let file = self.patch.files.iter().find(|file| file.path == path(name)).unwrap();
         file.hunks.iter().map(|hunk| hunk.number.0).collect()

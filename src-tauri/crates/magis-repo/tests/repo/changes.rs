@@ -174,7 +174,7 @@ fn a_path_that_is_vacated_may_be_filled() {
     );
 }
 
-/// A text, and edits that fit it.
+/// Returns a text, and edits that fit it.
 fn text_and_edits() -> impl Strategy<Value = (String, Vec<Edit>)> {
     let line = prop_oneof![
         Just(""),

@@ -54,7 +54,7 @@ fn commit(fixture: &FixtureRepo, tree: Oid) {
     git.commit(Some("HEAD"), &who, &who, "made", &tree, &parents).unwrap();
 }
 
-/// A tree with one file so deep.
+/// Returns a tree with one file so deep.
 fn deep(fixture: &FixtureRepo, folders: usize) -> Oid {
     let blob = fixture.git2().blob(b"x\n").unwrap();
     let innermost = tree(fixture, &[(0o100_644, "f".to_owned(), blob)]);
@@ -63,7 +63,8 @@ fn deep(fixture: &FixtureRepo, folders: usize) -> Oid {
     })
 }
 
-/// A tree of ten folders that are the same one of ten folders, and so on; `levels` deep, with ten files at the ground.
+/// Returns a tree of ten folders that are the same one of ten folders, and so on; `levels` deep, with ten files at the
+/// ground.
 fn bomb(fixture: &FixtureRepo, levels: usize) -> Oid {
     let blob = fixture.git2().blob(b"x\n").unwrap();
     let ten = |mode, id| {
@@ -75,7 +76,7 @@ fn bomb(fixture: &FixtureRepo, levels: usize) -> Oid {
     (1..levels).fold(ground, |inner, _| tree(fixture, &ten(0o040_000, inner)))
 }
 
-/// What opening a repository and looking at it and its files in every way comes to.
+/// Returns what opening a repository and looking at it and its files in every way comes to.
 fn looked_at(fixture: &FixtureRepo) -> Result<(), RepoError> {
     let repository = Repository::open(fixture.root())?;
     repository.state()?;

@@ -23,7 +23,7 @@ fn path(text: &str) -> RepoPath {
     RepoPath::new(text).unwrap()
 }
 
-/// A text of so many different lines.
+/// Returns a text of so many different lines.
 fn numbered(lines: u32) -> String {
     (1..=lines)
         .map(|line| ["line ", &line.to_string(), "\n"].concat())
@@ -40,7 +40,7 @@ fn take(fixture: &FixtureRepo, choice: &BaseChoice) -> Snapshot {
     Snapshot::take(&repository, &store(fixture), choice).unwrap()
 }
 
-/// The `git` program in `folder`, without the machine's configuration; gives what it prints.
+/// Returns the `git` program in `folder`, without the machine's configuration; gives what it prints.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args([

@@ -16,7 +16,6 @@ use std::process::{Command, Stdio};
 enum End {
     /// Both applied it, with the same bytes.
     Applied,
-    /// Both refused it.
     Refused,
     /// Git guesses between several places, we do not.
     OnlyGit,
@@ -24,12 +23,12 @@ enum End {
     OnlyHere,
 }
 
-/// The patch from `old` to `new` of the file `f`.
+/// Returns the patch from `old` to `new` of the file `f`.
 fn patch_of(old: &str, new: &str) -> String {
     format!("diff --git a/f b/f\n--- a/f\n+++ b/f\n{}", text_diff(old, new, 3))
 }
 
-/// The file `f` of `folder` after `git apply`; none where git refuses.
+/// Returns the file `f` of `folder` after `git apply`; none where git refuses.
 fn by_git(folder: &Path, text: &str, patch: &str) -> Option<Vec<u8>> {
     fs::write(folder.join("f"), text).unwrap();
     let mut git = Command::new("git")
@@ -50,13 +49,13 @@ fn by_git(folder: &Path, text: &str, patch: &str) -> Option<Vec<u8>> {
 }
 
 /// A repository whose work tree holds `f`, and a folder beside it for git.
-struct Ground {
+struct PlacingTest {
     fixture: FixtureRepo,
     repository: Repository,
     for_git: std::path::PathBuf,
 }
 
-impl Ground {
+impl PlacingTest {
     fn new() -> Self {
         let fixture = FixtureRepo::new();
         fixture.write("f", "").commit("one");
@@ -106,7 +105,7 @@ impl Ground {
 
 /// The difference of `old` and `new`, applied to `text` in the work tree and on a branch, ends as `expected`.
 fn check(old: &str, new: &str, text: &str, expected: End) {
-    let ground = Ground::new();
+    let ground = PlacingTest::new();
     assert_eq!(
         ground.compare(old, new, text),
         expected,
@@ -201,7 +200,7 @@ fn line_ends_are_compared_as_git_does_except_where_the_whole_file_has_others() {
     check("a\nb\nc\n", "a\nb\nc\nd\n", "a\r\nb\r\nc\r\nd\r\n", End::Refused);
 }
 
-/// A text of a few lines, of which several may be the same.
+/// Returns a text of a few lines, of which several may be the same.
 fn text() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec!["a", "b", "c", "d", "}", ""]);
     (prop::collection::vec(line, 0..14), any::<bool>()).prop_map(|(lines, open)| {
@@ -214,7 +213,7 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text and a version of it with some lines taken out, put in or changed.
+/// Returns a text and a version of it with some lines taken out, put in or changed.
 fn edited(text: String) -> impl Strategy<Value = String> {
     let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, "[a-d]"), 0..4);
     edits.prop_map(move |edits| {
@@ -239,7 +238,7 @@ proptest! {
     fn nothing_is_applied_otherwise_than_git_would(
         (old, new, text) in text().prop_flat_map(|text| (edited(text.clone()), edited(text.clone()), edited(text)))
     ) {
-        thread_local!(static GROUND: Ground = Ground::new());
+        thread_local!(static GROUND: PlacingTest = PlacingTest::new());
         prop_assume!(old != new);
         let end = GROUND.with(|ground| ground.compare(&old, &new, &text));
         prop_assert!(end != End::OnlyHere, "{old:?} -> {new:?} on {text:?}");

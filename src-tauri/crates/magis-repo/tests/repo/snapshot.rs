@@ -7,7 +7,7 @@ use magis_testkit::{FixtureRepo, fingerprint};
 
 const UNCOMMITTED: BaseChoice = BaseChoice::HeadWithUncommitted;
 
-/// The tree git itself would make of the work tree, through an index and an object database of its own.
+/// Returns the tree git itself would make of the work tree, through an index and an object database of its own.
 fn tree_by_git(fixture: &FixtureRepo) -> String {
     let copy = tempfile::tempdir().unwrap();
     let copied = copy.path().join("repository");

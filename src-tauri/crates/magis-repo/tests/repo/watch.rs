@@ -74,8 +74,8 @@ impl Watched {
         }
     }
 
-    /// What is said from now on until a file written now is seen. On a busy machine it may be said in one with late words
-    /// of what was done before.
+    /// Returns what is said from now on until a file written now is seen. On a busy machine it may be said in one with
+    /// late words of what was done before.
     fn rest(&self) -> Vec<RepoChange> {
         self.marks.set(self.marks.get() + 1);
         let mark = format!("mark{}.py", self.marks.get());
@@ -109,7 +109,7 @@ impl Watched {
         }
     }
 
-    /// What one action makes it say.
+    /// Returns what one action makes it say.
     fn seen(&self, act: impl FnOnce(&FixtureRepo)) -> Seen {
         act(&self.fixture);
         let mut changes = vec![self.next()];
@@ -152,7 +152,7 @@ fn committed() -> FixtureRepo {
     fixture
 }
 
-/// Every `git` program on the path, each version once.
+/// Returns every `git` program on the path, each version once.
 fn programs() -> Vec<PathBuf> {
     let mut versions = BTreeSet::new();
     let path = std::env::var_os("PATH").unwrap();

@@ -11,7 +11,7 @@ fn read(fixture: &FixtureRepo) -> WorkTree {
     WorkTree::read(&Repository::open(fixture.root()).unwrap()).unwrap()
 }
 
-/// What a run that takes in uncommitted work would read.
+/// Returns what a run that takes in uncommitted work would read.
 fn snapshot(fixture: &FixtureRepo) -> BTreeMap<RepoPath, BlobId> {
     let (files, _) = take(fixture, &BaseChoice::HeadWithUncommitted).files().unwrap();
     files.into_iter().map(|file| (file.path, file.blob)).collect()

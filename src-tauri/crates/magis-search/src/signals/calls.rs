@@ -1,6 +1,6 @@
 //! What the functions that match best call: the fault is often one call below the function that the issue describes.
 
-use super::{Found, Reading, best};
+use super::{Found, SignalInput, best};
 use crate::idf::idf;
 use crate::known_symbol::SymbolShape;
 use magis_core::Evidence;
@@ -15,7 +15,7 @@ const MANY_NEIGHBOURS: f64 = 10.0;
 /// The best of all is certain from here on: one rare name that the best function calls.
 const ENOUGH: f64 = 1.0;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let view = reading.view;
     let symbol_table = view.symbol_table();
     let mut strengths = vec![0.0; view.files.len()];
@@ -67,8 +67,8 @@ struct Seed {
     strength: f64,
 }
 
-/// The functions of the best chunks of sources, best first.
-fn seeds(reading: &Reading<'_>) -> Vec<Seed> {
+/// Returns the functions of the best chunks of sources, best first.
+fn seeds(reading: &SignalInput<'_>) -> Vec<Seed> {
     let view = reading.view;
     let scores = &reading.text.chunks;
     let most = best(scores.iter().copied());

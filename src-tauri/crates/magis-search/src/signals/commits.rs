@@ -1,7 +1,7 @@
 //! What git remembers: files changed by past commits whose messages resemble the issue (the idea of `BugLocator`, Zhou et
 //! al. 2012, with commits for bug reports), and files changed lately.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::CommitHistory;
 use crate::view::View;
 use magis_core::{Evidence, RepoPath};
@@ -55,7 +55,7 @@ impl<'a> ChangeHistory<'a> {
 }
 
 /// Commits that resemble the issue.
-pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &ChangeHistory<'a>) -> Found<'a> {
+pub(crate) fn resembling<'a>(reading: &SignalInput<'a>, history: &ChangeHistory<'a>) -> Found<'a> {
     let commits = &history.log.commits;
     let mut strengths = vec![0.0; reading.view.files.len()];
     let mut which: HashMap<usize, (f64, usize)> = HashMap::new();
@@ -85,7 +85,7 @@ pub(crate) fn resembling<'a>(reading: &Reading<'a>, history: &ChangeHistory<'a>)
 
 /// Changed lately, of the files whose text matches: what was touched last is often what broke. Of little weight beside the
 /// rest, since it says nothing of the issue.
-pub(crate) fn recency<'a>(reading: &Reading<'a>, history: &ChangeHistory<'a>) -> Found<'a> {
+pub(crate) fn recency<'a>(reading: &SignalInput<'a>, history: &ChangeHistory<'a>) -> Found<'a> {
     let mut ages: Vec<Option<u32>> = vec![None; reading.view.files.len()];
     for (age, (commit, files)) in (0..).zip(history.log.commits.iter().zip(&history.changed)) {
         if commit.changed.len() <= HUGE {

@@ -1,7 +1,7 @@
 //! What the code in the issue calls, where its own imports lead: `from tides import gauge` and `gauge(3)` mean the file
 //! that defines `gauge` and that the module `tides` has it from.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::examples::Example;
 use crate::idf::idf;
 use crate::uses;
@@ -17,7 +17,7 @@ const STEPS: u32 = 3;
 /// The best of all is certain from here on: one rare name.
 const ENOUGH: f64 = 1.0;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let view = reading.view;
     let examples = &reading.query.examples;
     let main = main_language(view);
@@ -47,8 +47,8 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     })
 }
 
-/// The names that are called, in their order, each with whether it is somewhere called on something: such a one may be a
-/// method.
+/// Returns the names that are called, in their order, each with whether it is somewhere called on something: such a one
+/// may be a method.
 fn calls(examples: &[Example]) -> BTreeMap<&str, bool> {
     let mut called: BTreeMap<&str, bool> = BTreeMap::new();
     for example in examples {
@@ -59,7 +59,8 @@ fn calls(examples: &[Example]) -> BTreeMap<&str, bool> {
     called
 }
 
-/// The files that a name means: of those that define it the nearest to what is imported, or all where none is near.
+/// Returns the files that a name means: of those that define it the nearest to what is imported, or all where none is
+/// near.
 fn meant(view: &View, near: &BTreeMap<u32, u32>, name: &str, of_anything: bool) -> Vec<usize> {
     let symbol_table = view.symbol_table();
     let defining = if of_anything {
@@ -75,7 +76,7 @@ fn meant(view: &View, near: &BTreeMap<u32, u32>, name: &str, of_anything: bool) 
         .collect()
 }
 
-/// What an example imports.
+/// Returns what an example imports.
 fn imports(example: &Example, language: SourceLanguage) -> Vec<Import> {
     let path = RepoPath::new(format!("example.{}", language.extension()));
     path.map_or_else(
@@ -84,7 +85,7 @@ fn imports(example: &Example, language: SourceLanguage) -> Vec<Import> {
     )
 }
 
-/// The files that have what is imported, by how many imports they are away.
+/// Returns the files that have what is imported, by how many imports they are away.
 fn handed_on(view: &View, imports: impl Iterator<Item = Import>) -> BTreeMap<u32, u32> {
     let neighbours = view.neighbours();
     let mut found: BTreeMap<u32, u32> = BTreeMap::new();
@@ -104,7 +105,7 @@ fn handed_on(view: &View, imports: impl Iterator<Item = Import>) -> BTreeMap<u32
     found
 }
 
-/// The language of most sources of the tree.
+/// Returns the language of most sources of the tree.
 fn main_language(view: &View) -> Option<SourceLanguage> {
     let sources = view.files.iter().filter(|file| file.kind.reason().is_none());
     let mut count: HashMap<&str, usize> = HashMap::new();

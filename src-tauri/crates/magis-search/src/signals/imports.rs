@@ -1,9 +1,9 @@
 //! Files an import away from one of the best files.
 
-use super::{Propagated, Reading, SOURCES, propagate_to, strongest};
+use super::{Propagated, SOURCES, SignalInput, propagate_to, strongest};
 
 /// By file that a score is propagated to: the score of the source.
-pub(crate) fn propagate(reading: &Reading<'_>, scores: &[f64]) -> Propagated {
+pub(crate) fn propagate(reading: &SignalInput<'_>, scores: &[f64]) -> Propagated {
     let neighbours = reading.view.neighbours();
     let mut propagated = Propagated::new();
     for source in strongest(scores, SOURCES) {

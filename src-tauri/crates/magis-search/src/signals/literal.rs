@@ -1,6 +1,6 @@
 //! Runs of words of the issue that stand in string literals: messages, options, labels.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::file::File;
 use crate::idf::idf;
 use crate::{SearchError, literals};
@@ -12,7 +12,7 @@ const MOST_FILES: usize = 20;
 /// Rarities of runs that together are a message for certain.
 const ENOUGH: f64 = 2.0;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Result<Found<'a>, SearchError> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Result<Found<'a>, SearchError> {
     let files = &reading.view.files;
     let mut by_content = vec![0.0; reading.view.chunks.len()];
     let mut said: BTreeMap<u32, (f64, &'a str)> = BTreeMap::new();

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// What a signal reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct SignalInput<'a> {
     pub index: &'a Index,
     pub view: &'a View,
     pub query: &'a IssueQuery,
@@ -47,7 +47,7 @@ pub(crate) type Propagated = BTreeMap<usize, (f64, usize)>;
 /// From so many of the best files scores are propagated.
 pub(crate) const SOURCES: usize = 5;
 
-/// The `n` files with the highest scores, best first.
+/// Returns the `n` files with the highest scores, best first.
 pub(crate) fn strongest(scores: &[f64], n: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).filter(|file| scores[*file] > 0.0).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
@@ -91,14 +91,14 @@ impl<'a> Found<'a> {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> SignalInput<'a> {
     /// By search term: how many contents have it.
     pub fn using(&self) -> HashMap<&'a str, usize> {
         let terms = self.query.terms.iter().zip(&self.text.file_frequency);
         terms.map(|(term, files)| (term.text.as_str(), *files)).collect()
     }
 
-    /// The files that `strength` says something of.
+    /// Returns the files that `strength` says something of.
     pub fn matches(&self, strength: impl Fn(&str) -> f64) -> Vec<(usize, f64)> {
         let files = self.view.files.iter().enumerate();
         files
@@ -107,7 +107,7 @@ impl<'a> Reading<'a> {
             .collect()
     }
 
-    /// As [`Reading::matches`], only the strongest.
+    /// As [`SignalInput::matches`], only the strongest.
     pub fn best_matches(&self, strength: impl Fn(&str) -> f64) -> Vec<(usize, f64)> {
         let mut matches = self.matches(strength);
         let strongest = best(matches.iter().map(|(_, strength)| *strength));
@@ -116,9 +116,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What the issue names, by the files it means: each mention speaks for the files it matches best, less where these are many.
+/// Returns what the issue names, by the files it means: each mention speaks for the files it matches best, less where
+/// these are many.
 pub(crate) fn named<'a, Match: Fn(&str) -> f64>(
-    reading: &Reading<'a>,
+    reading: &SignalInput<'a>,
     mentions: &'a [Mention],
     matching: impl Fn(&'a str) -> Match,
 ) -> Found<'a> {
@@ -141,7 +142,7 @@ pub(crate) fn named<'a, Match: Fn(&str) -> f64>(
     Found::of(strengths, move |file| names[file].map(quoted))
 }
 
-/// The largest value, or 1 where none is above 0: what is divided by.
+/// Returns the largest value, or 1 where none is above 0: what is divided by.
 pub(crate) fn best(values: impl Iterator<Item = f64>) -> f64 {
     let best = values.fold(0.0, f64::max);
     if best > 0.0 { best } else { 1.0 }

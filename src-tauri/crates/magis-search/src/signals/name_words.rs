@@ -1,10 +1,10 @@
 //! Words of the issue that together make up a name: "the separability matrix" means `separability_matrix`.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::known_symbol::SymbolShape;
 use magis_core::Evidence;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let view = reading.view;
     let words = view.name_words();
     let scorer = words.scorer(&reading.query.terms);

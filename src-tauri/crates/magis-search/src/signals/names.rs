@@ -1,6 +1,6 @@
 //! Names the issue mentions that a file defines: who defines a name ranks above who uses it.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::idf::idf;
 use crate::issue::Mention;
 use crate::known_symbol::SymbolShape;
@@ -18,7 +18,7 @@ const OWNED: f64 = 0.6;
 /// So many are named as evidence.
 const SHOWN: usize = 3;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let (files, query) = (&reading.view.files, reading.query);
     let wanted: HashMap<&str, &'a Mention> = query
         .identifiers

@@ -1,12 +1,12 @@
 //! Words of the path that stand in the issue.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::idf::idf;
 use crate::{Term, tokens};
 use magis_core::Evidence;
 use std::collections::HashMap;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let (view, query) = (reading.view, reading.query);
     let words: Vec<Vec<String>> = view.files.iter().map(|file| path_words(file.path.as_str())).collect();
     let mut having: HashMap<&str, usize> = HashMap::new();
@@ -35,7 +35,7 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     })
 }
 
-/// The words of a path, each once, in the form of search terms.
+/// Returns the words of a path, each once, in the form of search terms.
 pub(crate) fn path_words(path: &str) -> Vec<String> {
     let stem = path.rsplit_once('.').map_or(
         path,

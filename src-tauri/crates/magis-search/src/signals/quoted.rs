@@ -1,9 +1,9 @@
 //! Paths and file names that the issue quotes.
 
-use super::{Found, Reading, named};
+use super::{Found, SignalInput, named};
 use crate::matching::path_match;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     named(reading, &reading.query.paths, |mention| {
         move |path| path_match(mention, path)
     })

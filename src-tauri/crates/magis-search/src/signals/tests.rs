@@ -1,6 +1,6 @@
 //! Tests that resemble the issue lead to what they test: by their name, and by what they import.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::kind::Kind;
 use crate::matching::path_match;
 use magis_core::Evidence;
@@ -11,7 +11,7 @@ const TESTS: usize = 10;
 /// An imported file is one of several that a test may be about.
 const IMPORTED: f64 = 0.3;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let view = reading.view;
     let likeness =
         |file: usize| reading.text.contents[view.files[file].content] + view.best_chunk(file, &reading.text.chunks);
@@ -64,7 +64,7 @@ pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
     })
 }
 
-/// What a test is called after: `test_io.py`, `io_test.go`, `io.test.ts`, `IoTest.java` give `io`.
+/// Returns what a test is called after: `test_io.py`, `io_test.go`, `io.test.ts`, `IoTest.java` give `io`.
 fn tested_stem(path: &str) -> Option<String> {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     let stem = name.split('.').next()?;
@@ -80,7 +80,7 @@ fn tested_stem(path: &str) -> Option<String> {
 }
 
 /// Source files by their stems, lower case.
-fn stems(reading: &Reading<'_>) -> HashMap<String, Vec<usize>> {
+fn stems(reading: &SignalInput<'_>) -> HashMap<String, Vec<usize>> {
     let mut stems: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, file) in reading.view.files.iter().enumerate() {
         if file.kind == Kind::Source {
@@ -95,7 +95,7 @@ fn stems(reading: &Reading<'_>) -> HashMap<String, Vec<usize>> {
 }
 
 /// Of several files of one name, those that share most of the test's folders.
-fn nearest(reading: &Reading<'_>, test: &str, files: &[usize]) -> Vec<usize> {
+fn nearest(reading: &SignalInput<'_>, test: &str, files: &[usize]) -> Vec<usize> {
     let folders: Vec<&str> = test.split('/').collect();
     let shared = |file: &usize| {
         let path = reading.view.files[*file].path.as_str();

@@ -1,10 +1,10 @@
 //! BM25 of the whole file, and of its best chunk: a function that matches lifts a long file.
 
-use super::{Found, Reading, best};
+use super::{Found, SignalInput, best};
 use magis_core::Evidence;
 
-/// Whole files.
-pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
+/// Scores whole files by their words (BM25).
+pub(crate) fn files<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let (view, text, query) = (reading.view, reading.text, reading.query);
     let strengths = view.files.iter().map(|file| text.contents[file.content]).collect();
     Found::relative(strengths, move |file| {
@@ -14,7 +14,7 @@ pub(crate) fn files<'a>(reading: &Reading<'a>) -> Found<'a> {
 }
 
 /// File and best chunk, by the title alone.
-pub(crate) fn title<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn title<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let (view, title, query) = (reading.view, reading.title, reading.query);
     let (whole, chunk) = (best(title.contents.iter().copied()), best(title.chunks.iter().copied()));
     let strength =
@@ -26,8 +26,8 @@ pub(crate) fn title<'a>(reading: &Reading<'a>) -> Found<'a> {
     })
 }
 
-/// Best chunks.
-pub(crate) fn chunks<'a>(reading: &Reading<'a>) -> Found<'a> {
+/// Scores each file by its best chunk (BM25).
+pub(crate) fn chunks<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let (view, text) = (reading.view, reading.text);
     let strength = |file: usize| view.best_chunk(file, &text.chunks);
     let strengths = (0..view.files.len()).map(strength).collect();

@@ -1,6 +1,6 @@
 //! Stack traces: the innermost frame inside the repository counts most.
 
-use super::{Found, Reading};
+use super::{Found, SignalInput};
 use crate::matching::path_match;
 use magis_core::Evidence;
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 /// A frame counts this much less than the one inside it.
 const OUTER_FRAME: f64 = 0.6;
 
-pub(crate) fn find<'a>(reading: &Reading<'a>) -> Found<'a> {
+pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {
     let files = &reading.view.files;
     let mut strengths: Vec<f64> = vec![0.0; files.len()];
     let mut depths: Vec<Option<u32>> = vec![None; files.len()];

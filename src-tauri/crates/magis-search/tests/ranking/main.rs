@@ -290,7 +290,7 @@ fn what_the_matching_function_calls_is_lifted() {
     assert!(why.contains(&Evidence::CalledBy { by }), "{why:?}");
 }
 
-/// What the names that `pkg/tides.py` defines give it, of 1, where so many other files use its `run`.
+/// Returns what the names that `pkg/tides.py` defines give it, of 1, where so many other files use its `run`.
 fn names_of_tides(users: usize) -> f64 {
     let mut files: Vec<(String, String)> = (0..200)
         .map(|number| {
@@ -383,7 +383,7 @@ fn the_words_of_the_title_and_the_lines_that_match_best_are_told() {
     assert!(why.contains(&Evidence::Lines { span }), "{why:?}");
 }
 
-/// A commit of the past: its message, and what it changed.
+/// Returns a commit of the past: its message, and what it changed.
 fn past(commits: &[(&str, &[&str])]) -> CommitHistory {
     let commit = |(number, (message, changed)): (i64, &(&str, &[&str]))| PastCommit {
         id: CommitId(format!("{number:040}")),

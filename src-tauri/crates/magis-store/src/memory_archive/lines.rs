@@ -24,7 +24,7 @@ const LONGEST_LINE: u64 = 8 << 20;
 /// A clock elsewhere may be ahead by so much, in milliseconds; words from later would always count as newer.
 const CLOCKS_DIFFER: i64 = 86_400_000;
 
-/// The first line.
+/// The first line of a memory file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     format: String,
@@ -33,7 +33,7 @@ struct Head {
     repository: String,
 }
 
-/// The others.
+/// A line of a memory file after the first.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Line {
@@ -243,7 +243,7 @@ fn change_line(message: &StoredChangeMessage) -> ChangeLine {
     }
 }
 
-/// A line with its end; none at the end of the file.
+/// Returns a line with its end; none at the end of the file.
 fn next_line(from: &mut impl BufRead, number: usize) -> Result<Option<Vec<u8>>, MemoryFileError> {
     let mut line = Vec::new();
     from.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)?;
@@ -259,7 +259,7 @@ fn next_line(from: &mut impl BufRead, number: usize) -> Result<Option<Vec<u8>>, 
     Ok((!line.is_empty()).then_some(line))
 }
 
-/// The name of the repository, from a head of a version that is known.
+/// Returns the name of the repository, from a head of a version that is known.
 fn read_head(line: &[u8]) -> Result<String, MemoryFileError> {
     let head: Head = serde_json::from_slice(line).map_err(|error| MemoryFileError::NotOne(error.to_string()))?;
     if head.format != FORMAT {
@@ -350,7 +350,7 @@ fn hash(what: &str, text: &str) -> Result<(), String> {
     }
 }
 
-/// Words that somebody reads as a paragraph.
+/// Returns words that somebody reads as a paragraph.
 fn said(what: &str, text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err(format!("{what} is empty"));
@@ -381,7 +381,7 @@ fn time(at: i64, now: i64) -> Result<(), String> {
     Ok(())
 }
 
-/// A foreign text as an error may quote it.
+/// Returns a foreign text as an error may quote it.
 fn short(text: &str) -> String {
     text.chars()
         .filter(|character| !character.is_control())

@@ -27,7 +27,7 @@ impl Data {
         Self { folder, store, repo }
     }
 
-    /// A run in the queue whose issue is `issue`.
+    /// Returns a run in the queue whose issue is `issue`.
     pub fn run(&self, issue: &str) -> RunId {
         self.run_at(issue, 10)
     }
@@ -90,7 +90,7 @@ pub fn request(issue: &str) -> RunRequest {
         seed: u64::MAX,
         top_k: 10,
         max_rounds: 3,
-        candidates_per_round: 1,
+        attempts_per_round: 1,
         qa: QaMode::Review,
     }
 }
@@ -139,7 +139,7 @@ pub fn reviewed(comment: &str) -> RunEvent {
     RunEvent::Reviewed {
         task: TaskId(1),
         round: Round(1),
-        candidate: magis_core::CandidateNumber(0),
+        attempt: magis_core::AttemptNumber(0),
         verdict: Verdict {
             decision: Decision::Approved,
             comment: comment.to_owned(),
@@ -163,7 +163,7 @@ pub fn ended() -> RunEvent {
     }
 }
 
-/// A call of `step` made after event `after_seq`: 100 tokens read, 40 reused, 20 written.
+/// Returns a call of `step` made after event `after_seq`: 100 tokens read, 40 reused, 20 written.
 pub fn call(key: &str, step: &str, after_seq: u32) -> CallRecord {
     CallRecord {
         key: key.to_owned(),
@@ -173,7 +173,7 @@ pub fn call(key: &str, step: &str, after_seq: u32) -> CallRecord {
         template_hash: "t1".to_owned(),
         task: Some(TaskId(1)),
         round: None,
-        candidate: None,
+        attempt: None,
         path: Some(path("src/url.py")),
         model: "small".to_owned(),
         model_sha: "s1".to_owned(),

@@ -64,7 +64,7 @@ enum Declares {
     Value,
 }
 
-/// The name at the bottom of a declarator, and whether it is a function's.
+/// Returns the name at the bottom of a declarator, and whether it is a function's.
 fn declared(declarator: Node<'_>) -> Option<(Node<'_>, Declares)> {
     let mut node = declarator;
     let mut declares = Declares::Value;
@@ -92,7 +92,7 @@ fn declared(declarator: Node<'_>) -> Option<(Node<'_>, Declares)> {
     None
 }
 
-/// A name such as `ns::Type<T>::f`, taken apart.
+/// Returns a name such as `ns::Type<T>::f`, taken apart.
 fn qualified<'t>(name: Node<'_>, text: &str, kind: SymbolKind, body: Option<Node<'t>>) -> Shape<'t> {
     let whole = on_one_line(slice(text, name));
     let (whole, operator) = match whole.find("operator") {

@@ -34,7 +34,7 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
     }
 }
 
-/// The type of a method's receiver without pointer and type parameters.
+/// Returns the type of a method's receiver without pointer and type parameters.
 fn receiver(method: Node<'_>, text: &str) -> Option<String> {
     let list = method.child_by_field_name("receiver")?;
     let of = list.named_child(0)?.child_by_field_name("type")?;

@@ -29,7 +29,6 @@ pub(crate) struct Shape<'t> {
 /// What kind of thing a shape is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShapeKind {
-    /// A symbol.
     Symbol(SymbolKind),
     /// No symbol of its own, but its name qualifies those inside: a Rust `impl`.
     TypeScope,
@@ -51,7 +50,6 @@ pub(crate) enum Inside {
     Module,
     /// A class, struct, trait and the like.
     Type,
-    /// A function.
     Function,
 }
 
@@ -65,7 +63,7 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// The shape of a node with the fields `name` and `body`.
+    /// Returns the shape of a node with the fields `name` and `body`.
     fn named(node: Node<'t>, text: &str, kind: SymbolKind) -> Option<Self> {
         let name = crate::tree::slice(text, node.child_by_field_name("name")?);
         (!name.is_empty()).then(|| Self::new(name, kind, node.child_by_field_name("body")))
@@ -73,7 +71,7 @@ impl<'t> Shape<'t> {
 }
 
 impl SymbolKind {
-    /// Whether it holds members.
+    /// Returns whether it holds members.
     pub(crate) fn inside(self) -> Inside {
         match self {
             Self::Function | Self::Method | Self::Macro => Inside::Function,
@@ -83,7 +81,7 @@ impl SymbolKind {
     }
 }
 
-/// What `node` defines, if anything.
+/// Returns what `node` defines, if anything.
 pub(crate) fn shape<'t>(
     language: SourceLanguage,
     node: Node<'t>,
@@ -130,7 +128,7 @@ pub(crate) fn imports(language: SourceLanguage, node: Node<'_>, text: &str, foun
     }
 }
 
-/// Whether `node` only wraps one definition, which then begins and ends where the wrapper does.
+/// Returns whether `node` only wraps one definition, which then begins and ends where the wrapper does.
 pub(crate) fn wraps(node: Node<'_>) -> bool {
     match node.kind() {
         "decorated_definition"
@@ -147,7 +145,7 @@ pub(crate) fn wraps(node: Node<'_>) -> bool {
     }
 }
 
-/// Whether `node`, standing before a definition, belongs to it.
+/// Returns whether `node`, standing before a definition, belongs to it.
 pub(crate) fn leads(language: SourceLanguage, node: Node<'_>, text: &str) -> bool {
     match node.kind() {
         "attribute_item" | "decorator" => true,
@@ -173,7 +171,8 @@ pub(crate) fn leads(language: SourceLanguage, node: Node<'_>, text: &str) -> boo
     }
 }
 
-/// Whether `node` is a decorator, annotation or attribute, which comes before the line a definition is known by.
+/// Returns whether `node` is a decorator, annotation or attribute, which comes before the line a definition is known
+/// by.
 pub(crate) fn decorates(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -186,7 +185,7 @@ pub(crate) fn decorates(node: Node<'_>) -> bool {
     ) || is_comment(node)
 }
 
-/// Whether `node` is a comment.
+/// Returns whether `node` is a comment.
 pub(crate) fn is_comment(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -194,7 +193,7 @@ pub(crate) fn is_comment(node: Node<'_>) -> bool {
     )
 }
 
-/// What separates the parts of a qualified name behind a container of that kind.
+/// Returns what separates the parts of a qualified name behind a container of that kind.
 pub(crate) fn separator(language: SourceLanguage, container: ShapeKind) -> &'static str {
     match (language, container) {
         (SourceLanguage::C | SourceLanguage::Cpp, _) => "::",
@@ -203,7 +202,7 @@ pub(crate) fn separator(language: SourceLanguage, container: ShapeKind) -> &'sta
     }
 }
 
-/// Whether the definition is for use inside only, by its name or the words of its head.
+/// Returns whether the definition is for use inside only, by its name or the words of its head.
 pub(crate) fn is_private(language: SourceLanguage, name: &str, head: &str, scope: Inside) -> bool {
     match language {
         SourceLanguage::Python => name.starts_with('_') && !name.ends_with("__"),

@@ -60,8 +60,8 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
     }
 }
 
-/// The folder that stands before a path, seen from the file: `__DIR__ . '/a.php'` lies beside it, and each `dirname` goes
-/// one up. What is put together otherwise is not known here.
+/// Returns the folder that stands before a path, seen from the file: `__DIR__ . '/a.php'` lies beside it, and each
+/// `dirname` goes one up. What is put together otherwise is not known here.
 fn folder(before: &str) -> Option<String> {
     let gone_up = before.matches("dirname").count();
     let up = if before.contains("__DIR__") {

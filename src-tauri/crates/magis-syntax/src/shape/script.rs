@@ -74,7 +74,7 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
     }
 }
 
-/// A function or class that is a value, under the name it is bound to.
+/// Returns a function or class that is a value, under the name it is bound to.
 fn bound<'t>(name: &str, value: Node<'t>, function: SymbolKind) -> Option<Shape<'t>> {
     let (kind, body) = function_or_class(value)?;
     Some(Shape::new(name, kind.unwrap_or(function), body))
@@ -122,7 +122,7 @@ pub(super) fn imports(node: Node<'_>, text: &str, found: &mut Vec<Import>) {
     }
 }
 
-/// The names in the clause of an import or of an export from another module.
+/// Returns the names in the clause of an import or of an export from another module.
 fn clause_names(node: Node<'_>, text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for clause in node.children(&mut node.walk()) {

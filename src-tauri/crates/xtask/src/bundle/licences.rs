@@ -27,7 +27,6 @@ pub struct Licences {
 struct Work {
     name: String,
     version: String,
-    /// The SPDX expression.
     expression: String,
     authors: Vec<String>,
     texts: Vec<String>,
@@ -50,7 +49,7 @@ THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMP
 FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER
 IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.";
 
-/// As [`MIT`].
+/// The text of the licence, as [`MIT`] is.
 const BSD_3_CLAUSE: &str = "Redistribution and use in source and binary forms, with or without modification, are permitted provided that the following
 conditions are met:
 
@@ -118,7 +117,7 @@ fn work(name: &str, version: &str, expression: &str, authors: &[&str]) -> Work {
     }
 }
 
-/// The crates that are compiled into these packages. What only builds or tests them is not inside.
+/// Returns the crates that are compiled into these packages. What only builds or tests them is not inside.
 fn crates(metadata: &Value, packages: &[&str]) -> Result<Vec<Work>> {
     let list = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
     let all: BTreeMap<String, Value> = list(&metadata["packages"])
@@ -175,7 +174,7 @@ fn crates(metadata: &Value, packages: &[&str]) -> Result<Vec<Work>> {
     Ok(works)
 }
 
-/// Whether a crate runs inside the compiler; what it uses is in the compiler too.
+/// Returns whether a crate runs inside the compiler; what it uses is in the compiler too.
 fn only_builds(package: &Value) -> bool {
     let targets = package["targets"].as_array().into_iter().flatten();
     targets
@@ -184,7 +183,7 @@ fn only_builds(package: &Value) -> bool {
         .any(|kind| kind == "proc-macro")
 }
 
-/// The packages that the front end is made of, by its lock file.
+/// Returns the packages that the front end is made of, by its lock file.
 fn npm_packages(front_end: &Path) -> Result<Vec<Work>> {
     let file = front_end.join("package-lock.json");
     let lock = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
@@ -212,7 +211,7 @@ fn npm_author(folder: &Path) -> Option<String> {
     Some(author.as_str().or_else(|| author["name"].as_str())?.to_owned())
 }
 
-/// The texts of licences in a folder and those below it.
+/// Returns the texts of licences in a folder and those below it.
 fn texts_in(folder: &Path, depth: usize) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut entries = Vec::new();
@@ -246,7 +245,7 @@ fn names_a_licence(name: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| upper.starts_with(beginning)) && !SOURCES.contains(&extension.as_str())
 }
 
-/// The text for a work that holds none, of a licence that it may be taken under.
+/// Returns the text for a work that holds none, of a licence that it may be taken under.
 fn text_of(expression: &str, authors: &[String], apache: &str) -> Option<String> {
     let choices: Vec<&str> = expression
         .split(" OR ")
@@ -268,7 +267,7 @@ fn text_of(expression: &str, authors: &[String], apache: &str) -> Option<String>
     Some(format!("{title}\n\nCopyright (c) {authors}\n\n{text}"))
 }
 
-/// Everything in one text, in which a licence that several share stands once.
+/// Returns everything in one text, in which a licence that several share stands once.
 fn written(own: &str, works: &[Work]) -> Licences {
     let mut texts: Vec<&str> = Vec::new();
     let mut list = String::new();

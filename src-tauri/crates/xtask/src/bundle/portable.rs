@@ -68,7 +68,8 @@ pub fn build(libraries: &Path) -> Result<Programs> {
     Ok(programs)
 }
 
-/// The build script of llama.cpp links its libraries into these folders, and fails in the next build on its own links of the one before.
+/// Returns the build script of llama.cpp links its libraries into these folders, and fails in the next build on its own
+/// links of the one before.
 fn remove_dead_links(folder: &Path) -> Result<()> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(());
@@ -82,7 +83,7 @@ fn remove_dead_links(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The folder of llama.cpp's build, by cargo's messages.
+/// Returns the folder of llama.cpp's build, by cargo's messages.
 fn out_folder(messages: &str) -> Option<PathBuf> {
     messages
         .lines()
@@ -128,7 +129,7 @@ fn gather(built: &Path, programs: &[&Path], libraries: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The libraries that a program or library asks for.
+/// Returns the libraries that a program or library asks for.
 fn asked_for(file: &Path) -> Result<Vec<String>> {
     let output = Command::new("objdump")
         .arg("-p")

@@ -195,7 +195,7 @@ fn inside(root: &Path, words: &[&str]) -> Result<()> {
     )
 }
 
-/// The root as a system of its own: programs find their libraries by their own place, which /proc tells them.
+/// Returns the root as a system of its own: programs find their libraries by their own place, which /proc tells them.
 fn entered(root: &Path) -> Command {
     let mut command = Command::new("unshare");
     command

@@ -46,7 +46,6 @@ pub struct ModuleArrow {
 /// Children of one module that use one another in a ring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
-    /// The package.
     pub package: String,
     /// One arrow from each of the children to the next, and from the last to the first.
     pub arrows: Vec<ModuleArrow>,
@@ -100,7 +99,7 @@ pub fn cycles(target: &Target) -> Result<Vec<Cycle>> {
 /// By child, the siblings it uses, each with the first path that leads there.
 type Graph = BTreeMap<String, BTreeMap<String, ModuleArrow>>;
 
-/// The graph among the children of each module that has arrows among them, by that module's path.
+/// Returns the graph among the children of each module that has arrows among them, by that module's path.
 fn graphs(target: &Target) -> Result<BTreeMap<Vec<String>, Graph>> {
     let found: Vec<paths::Found> = target.modules.iter().map(|module| paths::of(&module.items)).collect();
     for (module, found) in target.modules.iter().zip(&found) {
@@ -134,7 +133,8 @@ fn graphs(target: &Target) -> Result<BTreeMap<Vec<String>, Graph>> {
     Ok(graphs)
 }
 
-/// Where the paths of two modules part: what they share, and the next name of each. None when one is above the other.
+/// Returns where the paths of two modules part: what they share, and the next name of each. None when one is above the
+/// other.
 fn siblings<'a>(from: &'a [String], to: &'a [String]) -> Option<(&'a [String], &'a str, &'a str)> {
     let shared = from.iter().zip(to).take_while(|(one, other)| one == other).count();
     Some((&from[..shared], from.get(shared)?, to.get(shared)?))
@@ -150,7 +150,7 @@ fn full_name(parent: &[String], child: &str) -> String {
         .join("::")
 }
 
-/// Whether a module is another one or stands somewhere below it.
+/// Returns whether a module is another one or stands somewhere below it.
 fn is_within(module: &Module, other: &Module) -> bool {
     module.path.starts_with(&other.path)
 }

@@ -14,12 +14,12 @@ pub enum Layer {
 /// The crate that every crate's tests may use.
 pub const TESTKIT: &str = "magis-testkit";
 
-/// The layer of a crate of the workspace.
+/// Returns the layer of a crate of the workspace.
 pub fn layer_of(name: &str) -> Option<Layer> {
     CRATES.iter().find(|place| place.name == name).map(|place| place.layer)
 }
 
-/// The crates of lower layers that a crate may use.
+/// Returns the crates of lower layers that a crate may use.
 pub fn may_use(name: &str) -> Option<&'static [&'static str]> {
     CRATES
         .iter()
@@ -103,7 +103,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Whether a package is one of these, or a part of one (`tauri` covers `tauri-build`).
+    /// Returns whether a package is one of these, or a part of one (`tauri` covers `tauri-build`).
     pub fn covers(&self, package: &str) -> bool {
         self.packages.iter().any(|name| {
             package
@@ -112,7 +112,7 @@ impl Outside {
         })
     }
 
-    /// Whether a crate of the workspace may depend on them.
+    /// Returns whether a crate of the workspace may depend on them.
     pub fn allows(&self, name: &str) -> bool {
         self.crates.contains(&name)
     }

@@ -41,7 +41,7 @@ fn workspace(arrows: &[(&str, &str, DependencyKind)]) -> Workspace {
     }
 }
 
-/// The rules that one arrow breaks, joined.
+/// Returns the rules that one arrow breaks, joined.
 fn check(from: &str, to: &str, purpose: DependencyKind) -> String {
     let broken = violations(&workspace(&[(from, to, purpose)]));
     broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")

@@ -5,7 +5,6 @@
 /// A name that some packages share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shared {
-    /// The name.
     pub name: &'static str,
     /// The packages that may declare a type of that name, at least two.
     pub packages: &'static [&'static str],
@@ -13,5 +12,5 @@ pub struct Shared {
     pub reason: &'static str,
 }
 
-/// Every exception.
+/// Every name that may be shared, with its reason.
 pub const SHARED: &[Shared] = &[];

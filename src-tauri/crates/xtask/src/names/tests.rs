@@ -9,7 +9,7 @@ fn package(name: &str, text: &str) -> Target {
     sources::target(name, &Path::new(name).join("lib.rs"), &read).expect("the sample can be read")
 }
 
-/// The faults of the packages `one`, `two` and `three` with these texts, as they are printed.
+/// Returns the faults of the packages `one`, `two` and `three` with these texts, as they are printed.
 fn check(texts: &[&str], allowed: &[Shared]) -> Vec<String> {
     let packages = ["one", "two", "three"].into_iter().zip(texts);
     let targets: Vec<Target> = packages.map(|(name, text)| package(name, text)).collect();

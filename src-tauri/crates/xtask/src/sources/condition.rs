@@ -5,7 +5,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Meta, Token};
 
-/// Whether something with these attributes is compiled for tests only.
+/// Returns whether something with these attributes is compiled for tests only.
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         // `#[test]`, and what runtimes have instead, such as `#[tokio::test]`.
@@ -20,7 +20,7 @@ pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The attributes of an item.
+/// Returns the attributes of an item.
 pub fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
@@ -47,7 +47,7 @@ fn conditions(attribute: &Attribute) -> Vec<Meta> {
     parsed.map(|list| list.into_iter().collect()).unwrap_or_default()
 }
 
-/// Whether a condition holds in a build without `test`; none where that depends on something else.
+/// Returns whether a condition holds in a build without `test`; none where that depends on something else.
 fn without_tests(condition: &Meta) -> Option<bool> {
     match condition {
         Meta::Path(path) => path.is_ident("test").then_some(false),

@@ -12,7 +12,7 @@ fn reading(files: &[(&str, &str)]) -> Result<Target> {
     target("sample", Path::new(files[0].0), &read)
 }
 
-/// The modules as `path file:items`.
+/// Returns the modules as `path file:items`.
 fn modules(files: &[(&str, &str)]) -> Vec<String> {
     let target = reading(files).expect("the sources can be followed");
     let line = |module: &Module| {

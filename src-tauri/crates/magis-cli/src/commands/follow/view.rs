@@ -61,7 +61,7 @@ struct Call {
 }
 
 impl View {
-    /// A view that shows nothing yet.
+    /// Creates a view that shows nothing yet.
     pub fn new(place: &Place, magis: &Magis, run: RunId, form: FollowArgs) -> Result<Self, Failure> {
         let screen = place.screen;
         let (form, status) = if form.json {
@@ -331,7 +331,7 @@ fn json_line(seq: u32, event: &RunEvent) -> String {
     format!("{}\n", serde_json::json!({ "seq": seq, "event": event }))
 }
 
-/// A length of time that pretends no more than an estimate knows.
+/// Returns a length of time that pretends no more than an estimate knows.
 fn roughly(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..60 => format!("{} s", (seconds / 10 + 1) * 10),

@@ -106,7 +106,7 @@ impl BackgroundSummarisation {
         }
     }
 
-    /// The next files; none where nothing is left.
+    /// Returns the next files; none where nothing is left.
     async fn choose(&self) -> Result<Option<Batch>, EngineError> {
         let model_sha = self.source.sha256(&self.watched.magis)?;
         let choosing = Arc::clone(&self.choosing);
@@ -340,7 +340,7 @@ impl Drop for BackgroundSummarisation {
     }
 }
 
-/// What describing a file of so many bytes costs, rather too much than too little.
+/// Returns what describing a file of so many bytes costs, rather too much than too little.
 fn likely_tokens(bytes: usize) -> u64 {
     (bytes as u64 / CHARS_PER_TOKEN as u64).min(u64::from(describing::WHOLE_FILE)) + AROUND
 }

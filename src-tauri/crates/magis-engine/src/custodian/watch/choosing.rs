@@ -30,7 +30,7 @@ pub(crate) struct Batch {
     pub files: Vec<Chosen>,
 }
 
-/// One of them.
+/// A file that was chosen to be summarised next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub path: RepoPath,
@@ -69,8 +69,8 @@ impl Choosing {
         }
     }
 
-    /// The next files, `most` at the most; none where everything is described that could be, or where there is no commit.
-    /// May take seconds: a history that was never read is.
+    /// Returns the next files, `most` at the most; none where everything is described that could be, or where there is
+    /// no commit. May take seconds: a history that was never read is.
     pub fn next(
         &mut self,
         most: usize,
@@ -153,7 +153,7 @@ impl Choosing {
         self.settled.clear();
     }
 
-    /// What history says, read once for each commit at `HEAD`.
+    /// Returns what history says, read once for each commit at `HEAD`.
     fn changes(&mut self, snapshot: &Snapshot, stop: &CancellationToken) -> Result<Changes, EngineError> {
         let head = &snapshot.base().commit;
         if let Some((known, changes)) = &self.changes
@@ -181,7 +181,7 @@ impl Choosing {
         Ok(changes)
     }
 
-    /// What the last runs described, read once for each new run.
+    /// Returns what the last runs described, read once for each new run.
     fn mentions(&mut self) -> Result<Arc<Mentions>, EngineError> {
         let store = &self.watched.magis.store;
         let filter = RunFilter {

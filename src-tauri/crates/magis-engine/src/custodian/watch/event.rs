@@ -19,22 +19,11 @@ pub enum WatchEvent {
         folders: usize,
     },
     /// From now on changes are looked for from time to time.
-    Polling {
-        /// Why.
-        why: WhyPolling,
-    },
+    Polling { why: WhyPolling },
     /// Something changed in the repository.
-    Changed {
-        /// What.
-        change: RepoChange,
-    },
+    Changed { change: RepoChange },
     /// Files are being read into the index.
-    Indexing {
-        /// Files read.
-        done: usize,
-        /// Files to read.
-        total: usize,
-    },
+    Indexing { done: usize, total: usize },
     /// The index was brought up to date with the working tree.
     Indexed {
         /// Files it holds now.
@@ -52,24 +41,15 @@ pub enum WatchEvent {
         fresh: u32,
         /// Files remembered in another version.
         stale: u32,
-        /// Files not remembered.
         none: u32,
         /// Files that need no description.
         needs_none: u32,
     },
     /// Which files the system does not let us read, whenever that changes; they are in no index.
-    Unreadable {
-        /// Which.
-        files: Vec<RepoPath>,
-    },
+    Unreadable { files: Vec<RepoPath> },
     /// A file is being described now.
-    Summarising {
-        /// Which.
-        path: RepoPath,
-    },
-    /// It is described.
+    Summarising { path: RepoPath },
     Summarised {
-        /// Which.
         path: RepoPath,
         /// Tokens it cost.
         tokens: u64,
@@ -79,17 +59,9 @@ pub enum WatchEvent {
         spent: u64,
     },
     /// It could not be described; it is left alone until it changes.
-    NotSummarised {
-        /// Which.
-        path: RepoPath,
-        /// Why.
-        why: String,
-    },
+    NotSummarised { path: RepoPath, why: String },
     /// Nothing is being described now.
-    Idle {
-        /// Why.
-        why: IdleReason,
-    },
+    Idle { why: IdleReason },
     /// The index or the count could not be brought up to date; it is said once and tried again.
     Failed(WatchFailure),
     /// No file can be described; it is said once and tried again.
@@ -99,7 +71,6 @@ pub enum WatchEvent {
 /// Something that could not be done.
 #[derive(Debug, Clone, Serialize)]
 pub struct WatchFailure {
-    /// What.
     pub sentence: String,
     /// What a person can do about it at a command line.
     pub remedy: String,

@@ -2,7 +2,7 @@
 
 use super::{WatchEvent, WatchFailure, Watched};
 use crate::EngineError;
-use crate::custodian::contents::{self, Content};
+use crate::custodian::contents::{self, BlobKind};
 use crate::custodian::index_state::{self, lock};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_repo::{ChangedPaths, GitPart, Repository, WatcherEvent, WorkReader, WorkText, WorkTree};
@@ -33,7 +33,6 @@ const UNUSED: Duration = Duration::from_mins(1);
 pub(crate) enum WatcherMessage {
     /// Something that the watcher reported, and when.
     Event(WatcherEvent, Instant),
-    /// Memory changed.
     Recount,
     /// Nobody wants to know any more.
     Stop,
@@ -70,7 +69,7 @@ struct Opened {
 }
 
 impl Scope {
-    /// What a word of the watcher asks to look at.
+    /// Returns what a word of the watcher asks to look at.
     pub fn of(event: &WatcherEvent) -> Self {
         match event {
             WatcherEvent::Watching { .. } | WatcherEvent::Polling { .. } => Self::All,
@@ -87,7 +86,7 @@ impl Scope {
         }
     }
 
-    /// Both.
+    /// Joins two sets of changes into one.
     pub fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::All, _) | (_, Self::All) => Self::All,
@@ -349,17 +348,17 @@ impl Following {
         self.stamp.as_ref().is_some_and(|known| *known != self.stamp_now())
     }
 
-    /// What the index says of itself on the disk; another text after every change, by whomever.
+    /// Returns what the index says of itself on the disk; another text after every change, by whomever.
     fn stamp_now(&self) -> String {
         fs::read_to_string(self.folder.join("meta.json")).unwrap_or_default()
     }
 }
 
-/// What a text of the working tree says of its content; nothing where that is gone.
-fn content_of(text: &WorkText) -> Option<Content> {
+/// Returns what a text of the working tree says of its content; nothing where that is gone.
+fn content_of(text: &WorkText) -> Option<BlobKind> {
     match text {
-        WorkText::Text(source) => Some(Content::of(&source.text)),
-        WorkText::NotText(reason) => Content::skipped(reason),
+        WorkText::Text(source) => Some(BlobKind::of(&source.text)),
+        WorkText::NotText(reason) => BlobKind::skipped(reason),
         WorkText::Changed => None,
     }
 }

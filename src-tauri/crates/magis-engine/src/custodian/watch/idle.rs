@@ -71,7 +71,7 @@ pub(crate) struct SummarisationSpent {
     pub time: Duration,
 }
 
-/// All that decides.
+/// All that decides whether the background summarisation works or waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circumstances {
     pub order: Order,
@@ -84,7 +84,7 @@ pub(crate) struct Circumstances {
     pub spent: SummarisationSpent,
 }
 
-/// Why nothing may begin now; none where it may.
+/// Returns why nothing may begin now; none where it may.
 pub(crate) fn idle_reason(now: &Circumstances) -> Option<IdleReason> {
     interruption(now).or_else(|| {
         let spent = now.budget.tokens.is_some_and(|most| now.spent.tokens >= most);
@@ -98,7 +98,7 @@ pub(crate) fn idle_reason(now: &Circumstances) -> Option<IdleReason> {
     })
 }
 
-/// Why what has begun ends at once; none where it may go on.
+/// Returns why what has begun ends at once; none where it may go on.
 pub(crate) fn interruption(now: &Circumstances) -> Option<IdleReason> {
     let late = |minutes: u32| now.spent.time >= Duration::from_secs(60 * u64::from(minutes));
     match (now.order, now.runs) {

@@ -39,7 +39,6 @@ pub struct WatchState {
     pub memory: Coverage,
     /// The file that is being described.
     pub summarising: Option<RepoPath>,
-    /// Why none is.
     pub idle: Option<IdleReason>,
     /// Tokens spent on describing since the budget was given.
     pub spent: u64,
@@ -50,7 +49,6 @@ pub struct WatchState {
 /// What describing files in advance holds of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MachineUse {
-    /// Nothing that matters.
     #[default]
     None,
     /// The memory of a model: from before it is loaded until it is let go.
@@ -167,7 +165,7 @@ impl Magis {
 }
 
 impl Watch {
-    /// How things stand now.
+    /// Returns how things stand now.
     pub fn state(&self) -> WatchState {
         let held = self.watched.held();
         WatchState {

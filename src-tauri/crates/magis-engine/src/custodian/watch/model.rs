@@ -10,7 +10,6 @@ use std::sync::Arc;
 pub enum SummarisationModel {
     /// One of the library, by its name: loaded when needed, at the lowest priority.
     Named {
-        /// Its name.
         name: String,
         /// How it is loaded.
         limits: EngineLimits,
@@ -20,7 +19,7 @@ pub enum SummarisationModel {
 }
 
 impl SummarisationModel {
-    /// The SHA-256 of its file: what memory knows it by.
+    /// Returns the SHA-256 of its file: what memory knows it by.
     pub(crate) fn sha256(&self, magis: &Magis) -> Result<String, EngineError> {
         Ok(match self {
             Self::Named { name, .. } => magis.library.named(name)?.sha256.to_string(),
@@ -28,7 +27,7 @@ impl SummarisationModel {
         })
     }
 
-    /// Loads it.
+    /// Loads the model, unless it is loaded already.
     pub(crate) async fn load(&self, magis: &Magis) -> Result<Arc<dyn LanguageModel>, EngineError> {
         let (name, limits) = match self {
             Self::Loaded(model) => return Ok(Arc::clone(model)),

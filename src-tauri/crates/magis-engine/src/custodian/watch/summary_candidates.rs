@@ -30,7 +30,7 @@ const HALF_LIFE: f64 = 100.0;
 /// What a file in an unknown language is worth beside code.
 const OTHER: f64 = 0.2;
 
-/// The likeliest first; equal ones in the order of their paths.
+/// Returns the likeliest first; equal ones in the order of their paths.
 pub(crate) fn in_order(mut candidates: Vec<SummaryCandidate>) -> Vec<SummaryCandidate> {
     let most = |value: fn(&SummaryCandidate) -> f64| candidates.iter().map(value).fold(0.0, f64::max);
     let (activity, centrality, mentions) = (most(activity), most(centrality), most(mentions));
@@ -54,7 +54,7 @@ fn activity(one: &SummaryCandidate) -> f64 {
     one.changes.iter().map(weight).sum()
 }
 
-/// The tenth connection says less than the first.
+/// Returns the tenth connection says less than the first.
 fn centrality(one: &SummaryCandidate) -> f64 {
     (one.connections as f64).sqrt()
 }

@@ -1,7 +1,7 @@
 //! The Repository Custodian: reads the issue, ranks and judges files (algorithm 1, P3), describes them from memory
 //! (P1, P2).
 
-use super::Step;
+use super::RoleResult;
 use crate::EngineError;
 use crate::calls::{AskError, CHARS_PER_TOKEN, CallContext, PromptVariant, condense};
 use crate::custodian::describing::{self, FileVersion};
@@ -20,7 +20,7 @@ use magis_syntax::outline;
 const ASKED_ON_CODE: usize = 5;
 
 /// Measures the issue; where it is longer than a quarter of the context, or 4000 tokens, a shorter form is read.
-pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> Step {
+pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> RoleResult {
     let text = run.request().issue.text();
     let budget = (work.calls.context() / 4).min(4_000);
     let mut counted = work.calls.count(&[text.to_owned()]).await?;
@@ -52,8 +52,8 @@ pub(crate) async fn read_issue(work: &mut Workspace, run: &Run) -> Step {
     }
 }
 
-/// The top k of the ranking, or the files that were given.
-pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
+/// Returns the top k of the ranking, or the files that were given.
+pub(crate) fn rank(work: &mut Workspace, run: &Run) -> RoleResult {
     let request = run.request();
     let skipped = work.files()?.skipped.clone();
     if !request.files.is_empty() {
@@ -87,7 +87,7 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> Step {
 }
 
 /// P3: conditional log-likelihood of all candidates, yes/no on the code of the best of them, fused with the ranking.
-pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
+pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> RoleResult {
     let given = |candidate: &Candidate| candidate.evidence.contains(&Evidence::Given);
     let ranked: Vec<Candidate> = run
         .candidates()
@@ -144,7 +144,7 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> Step {
 
 /// P3 as the paper has it: every ranked file is described, and the answer on the description decides. Where every answer
 /// is no, the file that came nearest to a yes stays.
-async fn judge_by_description(work: &mut Workspace, run: &Run, files: Vec<RepoPath>) -> Step {
+async fn judge_by_description(work: &mut Workspace, run: &Run, files: Vec<RepoPath>) -> RoleResult {
     let head = work.head(run);
     let mut answers = Vec::with_capacity(files.len());
     for path in &files {
@@ -172,7 +172,8 @@ async fn judge_by_description(work: &mut Workspace, run: &Run, files: Vec<RepoPa
     })
 }
 
-/// How much likelier yes is than no, as a difference of log-probabilities; nothing where the question does not fit.
+/// Returns how much likelier yes is than no, as a difference of log-probabilities; nothing where the question does not
+/// fit.
 async fn yes_or_no<P: Prompt>(work: &mut Workspace, path: &RepoPath, prompt: P) -> Result<Option<f64>, AskError> {
     match work
         .calls
@@ -208,8 +209,8 @@ async fn judge_on_code(work: &mut Workspace, run: &Run, head: &Head, path: &Repo
     yes_or_no(work, path, prompt).await
 }
 
-/// The `count` functions of a file that the issue quotes or matches best, best first, together at most `characters` long; the file's beginning
-/// where it has none.
+/// Returns the `count` functions of a file that the issue quotes or matches best, best first, together at most
+/// `characters` long; the file's beginning where it has none.
 pub(crate) fn best_code(
     work: &mut Workspace,
     run: &Run,
@@ -250,9 +251,9 @@ pub(crate) fn best_code(
     })
 }
 
-/// How a kept file is described: from memory where it knows this version or one that little separates from it, else anew
-/// (algorithm 1). Where the model has nothing usable to say, the names that the file defines stand in.
-pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -> Step {
+/// Returns how a kept file is described: from memory where it knows this version or one that little separates from it,
+/// else anew (algorithm 1). Where the model has nothing usable to say, the names that the file defines stand in.
+pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -> RoleResult {
     let known = run
         .candidates()
         .iter()

@@ -1,18 +1,18 @@
 //! The Developers: their speech, their revised role (P6), their QA Engineer (P8), the lines (P9), the code (P10).
 
-use super::Step;
+use super::RoleResult;
 use super::manager::{or_plain_role, or_silence};
 use super::region::{Region, fence, nameable, own_lines, regions};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
 use crate::runs::workspace::{Workspace, about, after, developer, lines, objections, quoted_lines, record, team};
 use magis_core::{
-    CandidateNumber, Edit, FileAction, FileChange, Finding, LineSpan, Notice, RepoPath, Round, RunEvent, Speaker,
-    Speech, TaskId, Turn,
+    AttemptNumber, Edit, FileAction, FileChange, Finding, LineSpan, Notice, RepoPath, Round, RunEvent, Speaker, Speech,
+    TaskId, Turn,
 };
 use magis_flow::{Run, TaskState};
 use magis_prompts::{
-    CodeByName, CodeToWrite, Fault, Head, LinesToChange, NewFile, ReviewerRole, RevisedRole, Template, TheChange,
+    CodeByName, CodeToWrite, Diagnosis, Head, LinesToChange, NewFile, ReviewerRole, RevisedRole, Template, TheChange,
 };
 use magis_repo::diff_stat;
 use magis_search::fuse;
@@ -35,8 +35,8 @@ const CAME_TO_NOTHING: f64 = 1.5;
 /// A deletion is "far beyond addition" from so many more lines.
 const FAR_MORE: u32 = 20;
 
-/// A Developer speaks in the meeting.
-pub(crate) async fn speak(work: &mut Workspace, run: &Run, task: TaskId) -> Step {
+/// Returns a Developer speaks in the meeting.
+pub(crate) async fn speak(work: &mut Workspace, run: &Run, task: TaskId) -> RoleResult {
     let state = work.task(run, task)?;
     let description = run
         .description(&state.task.candidate)
@@ -63,8 +63,8 @@ pub(crate) async fn speak(work: &mut Workspace, run: &Run, task: TaskId) -> Step
     })
 }
 
-/// P6.
-pub(crate) async fn revise_role(work: &mut Workspace, run: &Run, task: TaskId) -> Step {
+/// P6: the Developer revises its role after the meeting.
+pub(crate) async fn revise_role(work: &mut Workspace, run: &Run, task: TaskId) -> RoleResult {
     let state = work.task(run, task)?;
     let prompt = RevisedRole {
         head: work.head(run),
@@ -86,8 +86,8 @@ pub(crate) async fn revise_role(work: &mut Workspace, run: &Run, task: TaskId) -
     Ok(RunEvent::RoleRevised { task, role })
 }
 
-/// P8.
-pub(crate) async fn define_reviewer(work: &mut Workspace, run: &Run, task: TaskId) -> Step {
+/// P8: the Developer writes the role of its QA Engineer.
+pub(crate) async fn define_reviewer(work: &mut Workspace, run: &Run, task: TaskId) -> RoleResult {
     let state = work.task(run, task)?;
     let prompt = ReviewerRole {
         head: work.head(run),
@@ -103,7 +103,7 @@ pub(crate) async fn define_reviewer(work: &mut Workspace, run: &Run, task: TaskI
 }
 
 /// P9: symbols first, scored as names; then lines inside them.
-pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, round: Round) -> Step {
+pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, round: Round) -> RoleResult {
     let state = work.task(run, task)?;
     let path = state.task.path.clone();
     let about = about(state).round(round);
@@ -229,7 +229,7 @@ fn came_to_nothing(state: &TaskState, symbol: &str) -> u32 {
     state.rounds.iter().filter(useless).count() as u32
 }
 
-/// The identifiers of a text.
+/// Returns the identifiers of a text.
 fn words(text: &str) -> BTreeSet<&str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
         .filter(|word| word.len() > 2)
@@ -287,7 +287,7 @@ fn numbered(text: &str, shown: LineSpan) -> String {
         .join("\n")
 }
 
-/// The piece of a file without symbols that shares most words with issue and task.
+/// Returns the piece of a file without symbols that shares most words with issue and task.
 fn best_chunk(run: &Run, state: &TaskState, text: &str) -> LineSpan {
     let wanted = words(run.issue_text())
         .into_iter()
@@ -310,12 +310,12 @@ pub(crate) async fn write_code(
     run: &Run,
     task: TaskId,
     round: Round,
-    candidate: CandidateNumber,
-) -> Step {
+    attempt: AttemptNumber,
+) -> RoleResult {
     let state = work.task(run, task)?;
-    let about = about(state).round(round).candidate(candidate);
-    let first = round.0 == 1 && candidate.0 == 0;
-    let salt = u64::from(round.0) * 1_000 + u64::from(candidate.0);
+    let about = about(state).round(round).attempt(attempt);
+    let first = round.0 == 1 && attempt.0 == 0;
+    let salt = u64::from(round.0) * 1_000 + u64::from(attempt.0);
     let draws = [
         if first {
             SamplingMode::Greedy
@@ -325,22 +325,22 @@ pub(crate) async fn write_code(
         SamplingMode::Varied(salt + 500),
     ];
     let mut objection = String::new();
-    for (attempt, mode) in draws.into_iter().enumerate() {
+    for (draw, mode) in draws.into_iter().enumerate() {
         let written = match &state.task.action {
             FileAction::Delete => Ok((state.task.description.clone(), FileChange::Delete)),
             FileAction::Create => create(work, run, state, &about, mode).await,
             FileAction::Modify | FileAction::Rename { .. } => modify(work, run, state, &about, round, mode).await,
         };
         match written {
-            Ok((fault, change)) => {
+            Ok((diagnosis, change)) => {
                 let findings = check(work, state, &change)?;
                 let same = findings.contains(&Finding::NoChange);
-                if !same || attempt > 0 {
+                if !same || draw > 0 {
                     return Ok(RunEvent::CodeWritten {
                         task,
                         round,
-                        candidate,
-                        fault,
+                        attempt,
+                        diagnosis,
                         change,
                         findings,
                     });
@@ -350,7 +350,7 @@ pub(crate) async fn write_code(
             Err(AskError::Unusable(why)) => objection = why,
             Err(fatal) => return Err(fatal),
         }
-        if attempt == 0 {
+        if draw == 0 {
             work.calls.notices.push(Notice::Retried {
                 step: Template::Code.to_string(),
                 why: objection.clone(),
@@ -360,7 +360,7 @@ pub(crate) async fn write_code(
     Ok(RunEvent::CodeFailed {
         task,
         round,
-        candidate,
+        attempt,
         reason: objection,
     })
 }
@@ -407,10 +407,10 @@ async fn modify(
     let outline = outline(path, &text);
     let chosen = state.rounds.iter().find(|known| known.round == round);
     let (symbols, spans) = chosen.map_or((&[][..], &[][..]), |chosen| (&chosen.symbols[..], &chosen.spans[..]));
-    let (mut faults, mut edits) = (Vec::new(), Vec::new());
+    let (mut diagnoses, mut edits) = (Vec::new(), Vec::new());
     for region in regions(&text, &outline, symbols, spans) {
-        let (fault, new) = rewrite(work, run, state, about, &text, &region, mode).await?;
-        faults.push(fault);
+        let (diagnosis, new) = rewrite(work, run, state, about, &text, &region, mode).await?;
+        diagnoses.push(diagnosis);
         edits.push(Edit {
             span: region.span,
             text: new,
@@ -423,10 +423,10 @@ async fn modify(
         FileAction::Rename { to } => FileChange::Rename { to: to.clone(), edits },
         FileAction::Modify | FileAction::Create | FileAction::Delete => FileChange::Modify { edits },
     };
-    Ok((faults.join(" "), change))
+    Ok((diagnoses.join(" "), change))
 }
 
-/// P10 for one region: the fault in words, then the code with its answer begun; the definition is parsed out of it.
+/// P10 for one region: the diagnosis in words, then the code with its answer begun; the definition is parsed out of it.
 async fn rewrite(
     work: &mut Workspace,
     run: &Run,
@@ -459,8 +459,8 @@ async fn rewrite(
         };
         [(change.clone(), Vec::new()), (less, outline_left_out.clone())]
     };
-    let faults = variants(&whole).map(|(change, left_out)| PromptVariant::less(Fault { change }, left_out));
-    let fault = work.calls.ask(about, mode, faults).await?;
+    let diagnoses = variants(&whole).map(|(change, left_out)| PromptVariant::less(Diagnosis { change }, left_out));
+    let diagnosis = work.calls.ask(about, mode, diagnoses).await?;
     let tokens = work
         .calls
         .count(std::slice::from_ref(&region.code))
@@ -468,11 +468,11 @@ async fn rewrite(
         .pop()
         .unwrap_or(0);
     let code = variants(&whole).map(|(change, left_out)| {
-        let (fault, begin) = (fault.clone(), region.begin.clone());
+        let (diagnosis, begin) = (diagnosis.clone(), region.begin.clone());
         PromptVariant::less(
             CodeToWrite {
                 change,
-                fault,
+                diagnosis,
                 begin,
                 room: tokens * 3 / 2 + 200,
             },
@@ -490,10 +490,10 @@ async fn rewrite(
         return Err(AskError::Unusable("the answer holds no code".to_owned()));
     }
     let new = reindent(&new, &original);
-    Ok((fault, if new.ends_with('\n') { new } else { new + "\n" }))
+    Ok((diagnosis, if new.ends_with('\n') { new } else { new + "\n" }))
 }
 
-/// What programs find in a change.
+/// Returns what programs find in a change.
 fn check(work: &Workspace, state: &TaskState, change: &FileChange) -> Result<Vec<Finding>, AskError> {
     let path: &RepoPath = &state.task.path;
     let base = match change {

@@ -1,6 +1,6 @@
 //! The Manager: tasks and team (P4, P5), the meeting's opening and summary, the plan (P7), the merge.
 
-use super::Step;
+use super::RoleResult;
 use super::custodian::best_code;
 use crate::EngineError;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
@@ -10,15 +10,15 @@ use magis_core::{
     FileAction, FileChange, FileTask, Issue, MergeResult, ModelReview, Plan, RepoPath, Role, RunEvent, Speaker, Speech,
     TaskId, TaskOutcome, Turn,
 };
-use magis_flow::{Asking, Run, TaskState};
+use magis_flow::{Run, TaskQuestion, TaskState};
 use magis_prompts::{
     CommitSubject, DeveloperRole, MeetingOpening, MeetingSummary, PlanWanted, TaskAction, TaskAnswer, TaskWanted,
     Template,
 };
 use magis_repo::apply_changes;
 
-/// P4.
-pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath, asking: Asking) -> Step {
+/// P4: the Manager defines the task in one candidate file, or declines it.
+pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath, asking: TaskQuestion) -> RoleResult {
     let head = work.head(run);
     let source = work.read(path)?;
     let description = run
@@ -38,7 +38,7 @@ pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath
         description,
         code,
         others,
-        insist: asking == Asking::Insisting || !run.request().files.is_empty(),
+        insist: asking == TaskQuestion::Insisting || !run.request().files.is_empty(),
     };
     let less = TaskWanted {
         code: String::new(),
@@ -114,8 +114,8 @@ fn names_file(issue: &Issue, path: &RepoPath) -> bool {
     issue.text().contains(path.file_name())
 }
 
-/// P5.
-pub(crate) async fn define_role(work: &mut Workspace, run: &Run, task: TaskId) -> Step {
+/// P5: the Manager defines the Developer of a task.
+pub(crate) async fn define_role(work: &mut Workspace, run: &Run, task: TaskId) -> RoleResult {
     let state = work.task(run, task)?;
     let prompt = DeveloperRole {
         head: work.head(run),
@@ -130,7 +130,7 @@ pub(crate) async fn define_role(work: &mut Workspace, run: &Run, task: TaskId) -
     Ok(RunEvent::RoleDefined { task, role })
 }
 
-/// The role as answered, or a plain one where the answers cannot be used.
+/// Returns the role as answered, or a plain one where the answers cannot be used.
 pub(crate) fn or_plain_role(
     work: &mut Workspace,
     role: Result<Role, AskError>,
@@ -151,8 +151,8 @@ pub(crate) fn or_plain_role(
     }
 }
 
-/// The Manager opens the meeting.
-pub(crate) async fn open_meeting(work: &mut Workspace, run: &Run) -> Step {
+/// Returns the Manager opens the meeting.
+pub(crate) async fn open_meeting(work: &mut Workspace, run: &Run) -> RoleResult {
     let prompt = MeetingOpening {
         head: work.head(run),
         team: team(run),
@@ -175,8 +175,8 @@ pub(crate) async fn open_meeting(work: &mut Workspace, run: &Run) -> Step {
     })
 }
 
-/// The Manager sums up.
-pub(crate) async fn sum_up(work: &mut Workspace, run: &Run) -> Step {
+/// Returns the Manager sums up.
+pub(crate) async fn sum_up(work: &mut Workspace, run: &Run) -> RoleResult {
     let prompt = MeetingSummary {
         head: work.head(run),
         team: team(run),
@@ -200,7 +200,7 @@ pub(crate) async fn sum_up(work: &mut Workspace, run: &Run) -> Step {
     })
 }
 
-/// What was said, or that nothing was.
+/// Returns what was said, or that nothing was.
 pub(crate) fn or_silence(
     work: &mut Workspace,
     text: Result<String, AskError>,
@@ -216,7 +216,7 @@ pub(crate) fn or_silence(
 }
 
 /// P7. One task has one plan, and nothing is asked for it.
-pub(crate) async fn make_plan(work: &mut Workspace, run: &Run) -> Step {
+pub(crate) async fn make_plan(work: &mut Workspace, run: &Run) -> RoleResult {
     let tasks: Vec<TaskId> = run.tasks().map(|state| state.task.id).collect();
     if tasks.len() < 2 {
         return Ok(RunEvent::PlanMade {
@@ -252,8 +252,8 @@ pub(crate) async fn make_plan(work: &mut Workspace, run: &Run) -> Step {
     Ok(RunEvent::PlanMade { plan })
 }
 
-/// One tree, one diff, a commit message and a pull-request text.
-pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> Step {
+/// Returns one tree, one diff, a commit message and a pull-request text.
+pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> RoleResult {
     let changes: Vec<(RepoPath, FileChange)> = run
         .tasks()
         .filter_map(|state| Some((state.task.path.clone(), state.accepted_change()?.1.clone())))
@@ -322,7 +322,8 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> Step {
     })
 }
 
-/// The pull-request text: what the issue was, what each task did, what the models' reviews said. Written by program from the record.
+/// Returns the pull-request text: what the issue was, what each task did, what the models' reviews said. Written by
+/// program from the record.
 fn pull_request(run: &Run, subject: &str) -> String {
     let mut text = format!(
         "# {subject}\n\nResolves the issue \"{}\".\n\n## Changes\n",

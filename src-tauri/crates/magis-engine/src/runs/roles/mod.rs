@@ -11,4 +11,4 @@ use crate::calls::AskError;
 use magis_core::RunEvent;
 
 /// What a step gives.
-pub(crate) type Step = Result<RunEvent, AskError>;
+pub(crate) type RoleResult = Result<RunEvent, AskError>;

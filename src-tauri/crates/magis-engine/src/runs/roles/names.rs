@@ -12,7 +12,8 @@ enum Seat {
     QaEngineer(TaskId),
 }
 
-/// The event with the name of the person it brings in made a name of its own: where another has it, a number follows.
+/// Returns the event with the name of the person it brings in made a name of its own: where another has it, a number
+/// follows.
 pub(crate) fn apart(run: &Run, event: RunEvent) -> RunEvent {
     match event {
         RunEvent::RoleDefined { task, role } => RunEvent::RoleDefined {

@@ -1,10 +1,10 @@
 //! The QA Engineers: P11's comment in words, then its decision as a comparison of two words.
 
-use super::Step;
+use super::RoleResult;
 use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::workspace::{Workspace, about, after, reviewer};
 use magis_core::text::count;
-use magis_core::{CandidateNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
+use magis_core::{AttemptNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
 use magis_flow::{AttemptState, Run};
 use magis_prompts::{ReviewComment, ReviewDecision, ReviewedChange, Template};
 use magis_repo::text_diff;
@@ -12,26 +12,26 @@ use magis_repo::text_diff;
 /// The diff a QA Engineer reads has at most so many characters.
 const DIFF: usize = 6_000;
 
-/// P11.
+/// P11: the QA Engineer comments on a change and decides on it.
 pub(crate) async fn review(
     work: &mut Workspace,
     run: &Run,
     task: TaskId,
     round: Round,
-    candidate: CandidateNumber,
-) -> Step {
+    attempt: AttemptNumber,
+) -> RoleResult {
     let state = work.task(run, task)?;
-    let attempt = state
+    let answer = state
         .rounds
         .iter()
         .find(|known| known.round == round)
-        .and_then(|known| known.attempts.get(&candidate))
-        .map(|attempt| &attempt.state);
+        .and_then(|known| known.attempts.get(&attempt))
+        .map(|known| &known.state);
     let Some(AttemptState::Written {
-        fault,
+        diagnosis,
         change,
         findings,
-    }) = attempt
+    }) = answer
     else {
         return Err(AskError::Unusable("there is nothing to review".to_owned()));
     };
@@ -55,11 +55,11 @@ pub(crate) async fn review(
         head: work.head(run),
         whose: reviewer(state),
         task: state.task.description.clone(),
-        fault: fault.clone(),
+        diagnosis: diagnosis.clone(),
         diff: shown,
         findings: findings.iter().map(ToString::to_string).collect(),
     };
-    let about = about(state).round(round).candidate(candidate);
+    let about = about(state).round(round).attempt(attempt);
     let asked = PromptVariant::less(ReviewComment { change: change.clone() }, left_out.clone());
     let comment = work.calls.ask(&about, SamplingMode::Greedy, [asked]).await;
     let comment = super::manager::or_silence(work, comment, Template::ReviewComment)?;
@@ -95,7 +95,7 @@ pub(crate) async fn review(
     Ok(RunEvent::Reviewed {
         task,
         round,
-        candidate,
+        attempt,
         verdict: Verdict { decision, comment },
     })
 }

@@ -27,7 +27,7 @@ pub(crate) struct Region {
     pub focus: String,
 }
 
-/// The symbols that can be named as the place to change.
+/// Returns the symbols that can be named as the place to change.
 pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
     let kind = |symbol: &&Symbol| match symbol.kind {
         SymbolKind::Function
@@ -45,7 +45,8 @@ pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
     outline.symbols.iter().filter(kind).collect()
 }
 
-/// The lines of a symbol to choose from: all of them, or what stands before the first definition inside a long one.
+/// Returns the lines of a symbol to choose from: all of them, or what stands before the first definition inside a long
+/// one.
 pub(crate) fn own_lines(outline: &Outline, symbol: &Symbol) -> LineSpan {
     if symbol.span.lines() <= WHOLE_DEFINITION {
         return symbol.span;
@@ -57,7 +58,7 @@ pub(crate) fn own_lines(outline: &Outline, symbol: &Symbol) -> LineSpan {
     LineSpan::new(symbol.span.first(), end.max(symbol.body_first)).unwrap_or(symbol.span)
 }
 
-/// The regions for lines chosen in `symbols`: disjoint, in the order of the file.
+/// Returns the regions for lines chosen in `symbols`: disjoint, in the order of the file.
 pub(crate) fn regions(text: &str, outline: &Outline, symbols: &[String], spans: &[LineSpan]) -> Vec<Region> {
     let last = text.lines().count().max(1) as u32;
     let mut found: Vec<Region> = Vec::new();
@@ -143,7 +144,7 @@ fn window_of(text: &str, span: LineSpan) -> Region {
     }
 }
 
-/// Where `word` stands in `line` as a whole word.
+/// Returns where `word` stands in `line` as a whole word.
 fn find_word(line: &str, word: &str) -> Option<usize> {
     let part_of_word =
         |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
@@ -152,7 +153,7 @@ fn find_word(line: &str, word: &str) -> Option<usize> {
     })
 }
 
-/// The word for a fence of this file.
+/// Returns the word for a fence of this file.
 pub(crate) fn fence(path: &RepoPath) -> &'static str {
     SourceLanguage::of(path).map_or("", SourceLanguage::fence)
 }

@@ -4,7 +4,7 @@ use super::{Paint, Section, Tone, clean};
 use magis_core::{Edit, FileChange};
 use magis_repo::{FilePatch, FilePatchKind, Patch, text_diff};
 
-/// A patch with its hunks numbered, for a person's eyes.
+/// Returns a patch with its hunks numbered, for a person's eyes.
 pub fn shown_patch(patch: &Patch, paint: Paint, width: usize) -> String {
     let mut page = Section::new(paint, width);
     for file in &patch.files {
@@ -50,7 +50,7 @@ pub fn hunk_ranges(file: &FilePatch) -> String {
     }
 }
 
-/// What happens to a file, in a word.
+/// Returns what happens to a file, in a word.
 pub fn kind(file: &FilePatch) -> String {
     match &file.kind {
         FilePatchKind::Modify => "modify".to_owned(),

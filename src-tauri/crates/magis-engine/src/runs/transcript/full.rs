@@ -16,14 +16,13 @@ const COLUMNS: usize = 100;
 pub struct FullRun {
     /// What lists show, and the request.
     pub run: StoredRun,
-    /// Its log.
     pub events: Vec<StoredEvent>,
     /// What its calls came to.
     pub totals: Vec<CallTotals>,
 }
 
 impl Magis {
-    /// All that is told of a run.
+    /// Returns all that is told of a run.
     pub fn full_run(&self, run: RunId) -> Result<FullRun, EngineError> {
         Ok(FullRun {
             run: self.store.run(run)?,
@@ -32,20 +31,20 @@ impl Magis {
         })
     }
 
-    /// The files that a run is based on, from the copy that the data folder keeps. Nothing where that is not there: a run
-    /// that was carried out elsewhere has none.
+    /// Returns the files that a run is based on, from the copy that the data folder keeps. Nothing where that is not
+    /// there: a run that was carried out elsewhere has none.
     pub fn base_text(&self, run: RunId) -> Result<BaseText, EngineError> {
         let texts = self.texts(run)?;
         Ok(Box::new(move |path| texts.before(path)))
     }
 
-    /// A run as Markdown, with its patch.
+    /// Returns a run as Markdown, with its patch.
     pub fn markdown(&self, run: RunId) -> Result<String, EngineError> {
         Ok(markdown(&self.full_run(run)?, self.base_text(run)?))
     }
 }
 
-/// The run as text; with `only`, one stage of it.
+/// Returns the run as text; with `only`, one stage of it.
 pub fn shown_run(whole: &FullRun, only: Option<Stage>, base_text: BaseText, paint: Paint, width: usize) -> String {
     let mut page = Section::new(paint, width);
     if only.is_none() {
@@ -85,7 +84,7 @@ pub fn shown_run(whole: &FullRun, only: Option<Stage>, base_text: BaseText, pain
     page.into_text()
 }
 
-/// The run as Markdown. All that came from outside stands in fences that its own text cannot close.
+/// Returns the run as Markdown. All that came from outside stands in fences that its own text cannot close.
 fn markdown(whole: &FullRun, base_text: BaseText) -> String {
     let entry = &whole.run.entry;
     let mut text = format!("# {}\n", in_a_line(&entry.title));
@@ -130,20 +129,20 @@ fn add_part(text: &mut String, title: Option<&str>, kind: &str, body: &str) {
     text.push_str(&fenced(kind, body));
 }
 
-/// A code block whose fence is longer than any in the text.
+/// Returns a code block whose fence is longer than any in the text.
 fn fenced(kind: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{kind}\n{}\n{fence}\n", text.trim_matches('\n').trim_end())
 }
 
-/// Words within a line: no line's end, and nothing that Markdown or HTML would take for markup.
+/// Returns words within a line: no line's end, and nothing that Markdown or HTML would take for markup.
 fn in_a_line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('[', "\\[")
 }
 
-/// How a run stands or ended, in a word or two; of a patch, what the models think of it.
+/// Returns how a run stands or ended, in a word or two; of a patch, what the models think of it.
 pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
     match entry.review {
         Some(ModelReview::Passed) => return (Tone::Strong, "model review passed"),
@@ -218,7 +217,7 @@ fn can_go_on(entry: &RunEntry) -> bool {
     halted && entry.outcome.is_none() && entry.origin == RunOrigin::Local
 }
 
-/// The events with those of one task together: tasks of a parallel group were carried out in turn.
+/// Returns the events with those of one task together: tasks of a parallel group were carried out in turn.
 fn by_task(events: &[StoredEvent]) -> Vec<&StoredEvent> {
     let mut place: BTreeMap<TaskId, usize> = BTreeMap::new();
     let mut current = 0;
@@ -239,7 +238,7 @@ fn by_task(events: &[StoredEvent]) -> Vec<&StoredEvent> {
     keyed.into_iter().map(|(_, stored)| stored).collect()
 }
 
-/// The task whose coding an event belongs to.
+/// Returns the task whose coding an event belongs to.
 fn task_of(event: &RunEvent) -> Option<TaskId> {
     match event {
         RunEvent::ReviewerDefined { task, .. }

@@ -28,6 +28,5 @@ pub use totals::{seconds, totals_table};
 pub enum Detail {
     /// What a person follows while it happens.
     Live,
-    /// All of it.
     Full,
 }

@@ -5,7 +5,6 @@ use super::clean;
 /// Whether colour is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// Text alone.
     Plain,
     /// With the terminal's colours.
     Coloured,
@@ -22,9 +21,7 @@ pub enum Tone {
     Faint,
     /// Whole, there, added; never what a model thinks of a change.
     Good,
-    /// To be noted.
     Note,
-    /// Rejected, missing, broken.
     Bad,
     /// A place in a patch.
     Place,
@@ -84,7 +81,7 @@ impl Paint {
     }
 }
 
-/// The length of the sequence that `text` begins with, where it is one that [`Paint::tone`] writes.
+/// Returns the length of the sequence that `text` begins with, where it is one that [`Paint::tone`] writes.
 fn own_sequence(text: &str) -> Option<usize> {
     let codes = Tone::ALL.iter().map(|tone| tone.code()).chain(["0"]);
     codes

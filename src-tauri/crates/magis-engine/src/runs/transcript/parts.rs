@@ -20,7 +20,7 @@ pub(super) fn title(stage: Stage) -> &'static str {
     }
 }
 
-/// The strongest reasons in words, and how many others there are.
+/// Returns the strongest reasons in words, and how many others there are.
 pub(super) fn evidence(candidate: &Candidate, most: usize) -> String {
     let reasons = &candidate.evidence;
     let mut told: Vec<String> = reasons.iter().take(most).map(ToString::to_string).collect();
@@ -117,7 +117,7 @@ pub(super) fn closed(page: &mut Section, task: TaskId, outcome: &TaskOutcome, qa
     }
 }
 
-/// A person with the role beside the name, unless the name is the role.
+/// Returns a person with the role beside the name, unless the name is the role.
 pub(super) fn with_role(name: &str, role: &str) -> String {
     if name.eq_ignore_ascii_case(role) {
         name.to_owned()

@@ -30,12 +30,12 @@ pub struct Transcript {
     stage: Option<Stage>,
     /// The evidence of each candidate; taken out once it is told.
     evidence: BTreeMap<RepoPath, String>,
-    tasks: BTreeMap<TaskId, Known>,
+    tasks: BTreeMap<TaskId, TaskNames>,
     qa: QaMode,
 }
 
 /// An event as it is told.
-pub(super) struct Told {
+pub(super) struct Rendered {
     /// The title of the stage that it begins.
     pub title: Option<&'static str>,
     /// The text; empty, or with a line break at its end.
@@ -43,14 +43,14 @@ pub(super) struct Told {
 }
 
 #[derive(Default)]
-struct Known {
+struct TaskNames {
     path: Option<RepoPath>,
     developer: Option<String>,
     reviewer: Option<String>,
 }
 
 impl Transcript {
-    /// A transcript without a word yet.
+    /// Creates a transcript without a word yet.
     pub fn new(paint: Paint, width: usize, detail: Detail, base_text: BaseText) -> Self {
         Self {
             paint,
@@ -100,7 +100,7 @@ impl Transcript {
     }
 
     /// As [`Transcript::tell`], with the title apart.
-    pub(super) fn tell_apart(&mut self, event: &RunEvent) -> Told {
+    pub(super) fn tell_apart(&mut self, event: &RunEvent) -> Rendered {
         let before = self.stage;
         self.take_in(event);
         let mut page = Section::new(self.paint, self.width);
@@ -112,13 +112,13 @@ impl Transcript {
         }
         self.write(&mut page, event);
         let text = page.into_text();
-        Told {
+        Rendered {
             title,
             text: if title.is_some() { text[1..].to_owned() } else { text },
         }
     }
 
-    fn task(&mut self, task: TaskId) -> &mut Known {
+    fn task(&mut self, task: TaskId) -> &mut TaskNames {
         self.tasks.entry(task).or_default()
     }
 
@@ -208,12 +208,12 @@ impl Transcript {
             }
             RunEvent::CodeWritten {
                 task,
-                fault,
+                diagnosis,
                 change,
                 findings,
                 ..
             } => {
-                page.entry(6, Tone::Strong, "fault:", fault);
+                page.entry(6, Tone::Strong, "diagnosis:", diagnosis);
                 let base = self.path_of(*task).and_then(|path| (self.base_text)(path));
                 diff::change(page, 6, change, base.as_deref());
                 for finding in findings {
@@ -353,7 +353,8 @@ impl Transcript {
     }
 }
 
-/// How a run ended, in a sentence, with its tone. A patch is never told as good: the models' review is an opinion.
+/// Returns how a run ended, in a sentence, with its tone. A patch is never told as good: the models' review is an
+/// opinion.
 pub fn outcome_sentence(outcome: &RunOutcome, qa: QaMode) -> (Tone, String) {
     if let Some(review) = ModelReview::of_run(outcome, qa) {
         let tone = if review == ModelReview::NotPassed {

@@ -4,18 +4,16 @@ use super::text::{clean, shortened, wrapped};
 use super::{Paint, Tone};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Text under way.
+/// A section of a transcript while it is written: text in a width, in colour or plain.
 #[derive(Debug)]
 pub struct Section {
-    /// The colours.
     pub paint: Paint,
-    /// Columns to fill.
     pub width: usize,
     text: String,
 }
 
 impl Section {
-    /// An empty page.
+    /// Begins an empty section.
     pub fn new(paint: Paint, width: usize) -> Self {
         Self {
             paint,
@@ -98,7 +96,7 @@ impl Section {
         }
     }
 
-    /// The text.
+    /// Returns the text that was written.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -128,7 +126,7 @@ enum Side {
 pub struct Row<'a>(&'a mut Vec<Cell>);
 
 impl Table {
-    /// A table with its titles. A title that begins with `>` heads a column of numbers.
+    /// Creates a table with its titles. A title that begins with `>` heads a column of numbers.
     pub fn new(titles: &[&str]) -> Self {
         let cell = |title: &&str| Cell {
             text: title.trim_start_matches('>').to_owned(),
@@ -144,13 +142,13 @@ impl Table {
         }
     }
 
-    /// A new row.
+    /// Begins a new row of the table.
     pub fn row(&mut self) -> Row<'_> {
         self.rows.push(Vec::new());
         Row(self.rows.last_mut().expect("one was just added"))
     }
 
-    /// The rows as lines, without trailing spaces. The last column takes what is left of `width`.
+    /// Returns the rows as lines, without trailing spaces. The last column takes what is left of `width`.
     pub fn lines(&self, paint: Paint, width: usize) -> Vec<String> {
         let columns = self.rows.first().map_or(0, Vec::len);
         let widest = |column: usize| {
@@ -190,19 +188,19 @@ impl Table {
 }
 
 impl Row<'_> {
-    /// A cell.
+    /// Adds a cell to the row.
     #[must_use]
     pub fn cell(self, text: impl AsRef<str>) -> Self {
         self.push(text.as_ref(), None)
     }
 
-    /// A cell in a tone.
+    /// Returns a cell in a tone.
     #[must_use]
     pub fn toned(self, tone: Tone, text: impl AsRef<str>) -> Self {
         self.push(text.as_ref(), Some(tone))
     }
 
-    /// The last cell.
+    /// Adds the last cell, which ends the row.
     pub fn last(self, text: impl AsRef<str>) {
         let _ = self.push(text.as_ref(), None);
     }

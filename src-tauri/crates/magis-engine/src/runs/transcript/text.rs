@@ -25,8 +25,8 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Characters that are not seen, or that turn the direction of what stands around them. The window has the same list
-/// (`ui/src/components/visible.ts`).
+/// Returns characters that are not seen, or that turn the direction of what stands around them. The window has the same
+/// list (`ui/src/components/visible.ts`).
 fn is_unseen(c: char) -> bool {
     matches!(
         c,
@@ -47,12 +47,12 @@ fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Whether `c` joins two pictures into one, as in a family of emoji.
+/// Returns whether `c` joins two pictures into one, as in a family of emoji.
 fn joins_pictures(before: char, c: char) -> bool {
     c == '\u{200d}' && matches!(before, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// The first `width` columns of the first line that says something.
+/// Returns the first `width` columns of the first line that says something.
 pub fn one_line(text: &str, width: usize) -> String {
     let text = clean(text);
     let line = text
@@ -64,7 +64,7 @@ pub fn one_line(text: &str, width: usize) -> String {
     shortened(&line, width.max(1))
 }
 
-/// The beginning of `text` that fits into `width` columns; what was longer ends with an ellipsis.
+/// Returns the beginning of `text` that fits into `width` columns; what was longer ends with an ellipsis.
 pub fn shortened(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -119,7 +119,7 @@ fn wrap(line: &str, width: usize, indents: [usize; 2], lines: &mut Vec<String>) 
     lines.push(current);
 }
 
-/// A length of time: `8 s`, `2:05 min`, `1:02:05 h`.
+/// Returns a length of time: `8 s`, `2:05 min`, `1:02:05 h`.
 pub fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -8,7 +8,7 @@ pub fn local_time(at_ms: i64) -> String {
     zoned(at_ms).map_or_else(|| "?".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// `2026-03-01 14:05`.
+/// Writes a time as `2026-03-01 14:05`, in UTC.
 pub fn day_and_minute(at_ms: i64) -> String {
     zoned(at_ms).map_or_else(|| "?".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
 }

@@ -49,7 +49,7 @@ pub fn totals_table(page: &mut Section, totals: &[CallTotals]) {
     }
 }
 
-/// A length of time, with tenths of a second where it is short.
+/// Returns a length of time, with tenths of a second where it is short.
 pub fn seconds(ms: u64) -> String {
     if ms < 10_000 {
         format!("{:.1} s", ms as f64 / 1000.0)

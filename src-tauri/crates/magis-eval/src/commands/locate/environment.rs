@@ -48,19 +48,19 @@ impl<'a> Environment<'a> {
         })
     }
 
-    /// The data folder.
+    /// Returns the engine over the data folder of this measurement.
     pub fn magis(&self) -> &Magis {
         &self.magis
     }
 
-    /// The issues asked for, those of one repository together.
+    /// Returns the issues asked for, those of one repository together.
     pub fn instances(&self) -> Result<Vec<Instance>> {
         let mut instances = chosen(&self.args.which)?;
         instances.sort_by(|a, b| (&a.repo, &a.id).cmp(&(&b.repo, &b.id)));
         Ok(instances)
     }
 
-    /// The locator of an issue's repository, at its base.
+    /// Returns the locator of an issue's repository, at its base.
     pub fn locator(&mut self, instance: &Instance) -> Result<&Locator> {
         let base = BaseChoice::Revision {
             name: instance.base_commit.0.clone(),

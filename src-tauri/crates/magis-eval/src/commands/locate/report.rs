@@ -21,7 +21,6 @@ const SYMBOL_PLACES: [usize; 2] = [2, 3];
 /// What put the files in their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Order {
-    /// All signals.
     Ranking,
     /// All signals and the model.
     Model,
@@ -144,7 +143,7 @@ impl Report {
         choice.count(first.map(|path| (path, kept(path))), &gold);
     }
 
-    /// As tables.
+    /// Writes the report as tables of plain text.
     pub fn text(&self) -> String {
         let mut text =
             "All files of the reference within the first k, and a symbol with a line of it, percent of the issues\n\n"

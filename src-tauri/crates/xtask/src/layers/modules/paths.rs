@@ -111,7 +111,7 @@ fn first_span(tree: &UseTree) -> Span {
     }
 }
 
-/// The attributes of an expression that can be a statement.
+/// Returns the attributes of an expression that can be a statement.
 fn of_statement(expression: &Expr) -> &[Attribute] {
     match expression {
         Expr::Block(expression) => &expression.attrs,

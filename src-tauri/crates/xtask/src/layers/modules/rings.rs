@@ -20,7 +20,7 @@ pub fn shortest<'a>(arrows: &Arrows<'a>) -> Vec<Vec<&'a str>> {
     rings
 }
 
-/// The first of the shortest cycles.
+/// Returns the first of the shortest cycles.
 fn first<'a>(arrows: &Arrows<'a>) -> Option<Vec<&'a str>> {
     let all = arrows
         .iter()
@@ -30,7 +30,7 @@ fn first<'a>(arrows: &Arrows<'a>) -> Option<Vec<&'a str>> {
     rings.min_by_key(|ring| (ring.len(), ring.clone()))
 }
 
-/// The nodes of a shortest way, both ends included.
+/// Returns the nodes of a shortest way, both ends included.
 fn way<'a>(arrows: &Arrows<'a>, from: &'a str, to: &'a str) -> Option<Vec<&'a str>> {
     let mut before: BTreeMap<&str, Option<&str>> = BTreeMap::from([(from, None)]);
     let mut open = VecDeque::from([from]);

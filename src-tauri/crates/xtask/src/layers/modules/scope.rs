@@ -66,7 +66,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Every module that a path enters, written in the module `from`.
+    /// Returns every module that a path enters, written in the module `from`.
     pub fn entered(&self, from: usize, mention: &PathUse) -> BTreeSet<usize> {
         let mut way = Way::default();
         for kind in Namespace::ALL
@@ -120,7 +120,7 @@ impl<'a> Scope<'a> {
         places
     }
 
-    /// What a name of a module leads to, as far as the module `viewer` can see it.
+    /// Returns what a name of a module leads to, as far as the module `viewer` can see it.
     fn look_up(&self, at: usize, name: &str, kind: Namespace, viewer: usize, way: &mut Way) -> BTreeSet<Place> {
         let mut places = BTreeSet::new();
         let step = (at, name.to_owned(), kind);
@@ -172,7 +172,7 @@ impl<'a> Scope<'a> {
         places
     }
 
-    /// Whether a module has a name, of whatever kind.
+    /// Returns whether a module has a name, of whatever kind.
     fn is_known(&self, at: usize, name: &str, way: &mut Way) -> bool {
         let entered = way.entered.clone();
         let known = Namespace::ALL
@@ -182,7 +182,7 @@ impl<'a> Scope<'a> {
         known
     }
 
-    /// The modules of which a glob brings everything in; it does so without entering them for each name.
+    /// Returns the modules of which a glob brings everything in; it does so without entering them for each name.
     fn walk_glob(&self, at: usize, glob: &ImportedName, way: &mut Way) -> Vec<usize> {
         let entered = way.entered.clone();
         let places = self.walk(at, &glob.segments, Namespace::Type, way);
@@ -195,7 +195,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The names that an item declares, and whether they are private. Imports and modules are kept elsewhere.
+/// Returns the names that an item declares, and whether they are private. Imports and modules are kept elsewhere.
 fn declared(item: &Item) -> Vec<((Namespace, String), bool)> {
     use Namespace::{Macro, Type, Value};
     let (kinds, visibility, name): (&[Namespace], _, _) = match item {

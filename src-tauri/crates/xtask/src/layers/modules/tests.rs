@@ -13,7 +13,7 @@ fn target(files: &[(&str, &str)]) -> Target {
     sources::target("sample", Path::new(files[0].0), &read).expect("the sample can be read")
 }
 
-/// Every arrow among siblings, as `crate::a -> crate::b`.
+/// Returns every arrow among siblings, as `crate::a -> crate::b`.
 fn arrows(files: &[(&str, &str)]) -> Vec<String> {
     let graphs = graphs(&target(files)).expect("the sample can be followed");
     let all = graphs
@@ -245,7 +245,7 @@ fn arrows_are_between_the_children_of_the_nearest_module_around_both() {
     );
 }
 
-/// The cycles of a crate with modules of these texts, as they are printed.
+/// Returns the cycles of a crate with modules of these texts, as they are printed.
 fn printed(texts: &[(&str, &str)]) -> Vec<String> {
     let declared = texts.iter().map(|(name, _)| name.trim_end_matches(".rs"));
     let root = format!("mod {};", declared.collect::<Vec<_>>().join("; mod "));

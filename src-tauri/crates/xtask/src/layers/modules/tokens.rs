@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// A path and the line it stands in.
 pub type Written = (Vec<String>, usize);
 
-/// Every path of at least two names; `$crate` is `crate`.
+/// Returns every path of at least two names; `$crate` is `crate`.
 pub fn paths(stream: TokenStream) -> Vec<Written> {
     let tokens: Vec<TokenTree> = stream.into_iter().collect();
     let mut found = Vec::new();
@@ -29,7 +29,7 @@ pub fn paths(stream: TokenStream) -> Vec<Written> {
     found
 }
 
-/// Every path of at least two names that stands in quotes, as in `#[serde(with = "a::b")]`.
+/// Returns every path of at least two names that stands in quotes, as in `#[serde(with = "a::b")]`.
 pub fn quoted_paths(stream: TokenStream) -> Vec<Written> {
     let quoted = |token| match token {
         TokenTree::Group(group) => quoted_paths(group.stream()),
@@ -46,17 +46,17 @@ pub fn quoted_paths(stream: TokenStream) -> Vec<Written> {
     stream.into_iter().flat_map(quoted).collect()
 }
 
-/// The names of a path.
+/// Returns the names of a path.
 pub fn names(path: &syn::Path) -> Vec<String> {
     path.segments.iter().map(|segment| plain(&segment.ident)).collect()
 }
 
-/// A name without the `r#` that a keyword needs.
+/// Returns a name without the `r#` that a keyword needs.
 pub fn plain(name: &proc_macro2::Ident) -> String {
     name.to_string().trim_start_matches("r#").to_owned()
 }
 
-/// Whether a name is the first of a path: not behind `::`, and no variable of a macro.
+/// Returns whether a name is the first of a path: not behind `::`, and no variable of a macro.
 fn begins_a_path(before: &[TokenTree], is_crate: bool) -> bool {
     let mark = |back: usize| match before.len().checked_sub(back).map(|place| &before[place]) {
         Some(TokenTree::Punct(mark)) => Some(mark.as_char()),
@@ -69,7 +69,8 @@ fn begins_a_path(before: &[TokenTree], is_crate: bool) -> bool {
     }
 }
 
-/// The path that begins with the first token, or several where it ends in braces, and how many tokens they take.
+/// Returns the path that begins with the first token, or several where it ends in braces, and how many tokens they
+/// take.
 fn path(tokens: &[TokenTree]) -> (Vec<Written>, usize) {
     let mut row = Vec::new();
     let mut line = 0;
@@ -96,7 +97,7 @@ fn path(tokens: &[TokenTree]) -> (Vec<Written>, usize) {
     }
 }
 
-/// The paths that a list in braces continues.
+/// Returns the paths that a list in braces continues.
 fn in_braces(start: &[String], stream: TokenStream) -> Vec<Written> {
     let tokens: Vec<TokenTree> = stream.into_iter().collect();
     let pieces = tokens.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','));

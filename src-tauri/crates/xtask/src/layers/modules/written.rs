@@ -5,7 +5,6 @@
 /// A path that is written somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathUse {
-    /// Its names.
     pub segments: Vec<String>,
     /// What its last name stands for; none where that cannot be told.
     pub kind: Option<Namespace>,
@@ -31,7 +30,6 @@ pub enum Namespace {
     Type,
     /// Functions, constants and constructors.
     Value,
-    /// Macros.
     Macro,
 }
 

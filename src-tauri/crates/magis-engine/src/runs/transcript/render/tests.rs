@@ -2,7 +2,7 @@
 
 use super::*;
 use magis_core::{
-    BlobId, CandidateNumber, Edit, Evidence, FileChange, FileTask, Finding, Hint, LineSpan, Notice, Round, SkipReason,
+    AttemptNumber, BlobId, Edit, Evidence, FileChange, FileTask, Finding, Hint, LineSpan, Notice, Round, SkipReason,
     TaskOutcome,
 };
 
@@ -116,8 +116,8 @@ fn code_is_told_as_a_diff_with_what_programs_found() {
         RunEvent::CodeWritten {
             task,
             round: Round(1),
-            candidate: CandidateNumber(0),
-            fault: "It is small.".to_owned(),
+            attempt: AttemptNumber(0),
+            diagnosis: "It is small.".to_owned(),
             change: FileChange::Modify {
                 edits: vec![Edit {
                     span: LineSpan::new(2, 2).unwrap(),
@@ -129,7 +129,7 @@ fn code_is_told_as_a_diff_with_what_programs_found() {
         RunEvent::CodeFailed {
             task,
             round: Round(2),
-            candidate: CandidateNumber(0),
+            attempt: AttemptNumber(0),
             reason: "the answer is empty".to_owned(),
         },
         RunEvent::Noticed {
@@ -149,7 +149,7 @@ fn code_is_told_as_a_diff_with_what_programs_found() {
       T2 modify a.txt: Write two in capitals.
 
     Code and review
-          fault: It is small.
+          diagnosis: It is small.
           @@ -1,3 +1,3 @@
            one
           -two

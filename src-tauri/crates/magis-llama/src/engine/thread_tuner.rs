@@ -17,18 +17,17 @@ use std::time::Duration;
 pub struct Threads {
     /// Of steps of one row: the next token of an answer.
     pub single: u32,
-    /// Of all others.
     pub rows: u32,
 }
 
 /// Decides on the number of threads, from how long each step took.
 #[derive(Debug)]
-pub struct Pace {
+pub struct ThreadTuner {
     single: Search,
     rows: Search,
 }
 
-impl Pace {
+impl ThreadTuner {
     /// Begins with all threads.
     pub fn new(most: u32) -> Self {
         Self {
@@ -220,7 +219,7 @@ mod tests {
 
     /// A machine on which a row takes so many milliseconds with each number of threads.
     struct Machine {
-        pace: Pace,
+        thread_tuner: ThreadTuner,
         threads: Threads,
         now: Duration,
         tried: Vec<u32>,
@@ -229,7 +228,7 @@ mod tests {
     impl Machine {
         fn new(most: u32) -> Self {
             Self {
-                pace: Pace::new(most),
+                thread_tuner: ThreadTuner::new(most),
                 threads: Threads {
                     single: most,
                     rows: most,
@@ -244,7 +243,7 @@ mod tests {
             self.waiting(|_| 0.0, count, rows, milliseconds)
         }
 
-        /// The same, with threads that wait for a processor that share of the time.
+        /// Returns the same, with threads that wait for a processor that share of the time.
         fn waiting(
             &mut self,
             share: impl Fn(u32) -> f64,
@@ -259,7 +258,7 @@ mod tests {
                 let time = Duration::from_secs_f64(milliseconds(threads) * rows as f64 / 1000.0);
                 self.now += time;
                 let waited = time.mul_f64(share(threads)) * threads;
-                if let Some(threads) = self.pace.after(rows, begun, self.now, waited) {
+                if let Some(threads) = self.thread_tuner.after(rows, begun, self.now, waited) {
                     self.threads = threads;
                 }
             }

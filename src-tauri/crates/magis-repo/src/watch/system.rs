@@ -1,7 +1,7 @@
 //! The system's word of changes: which folders are watched, kept right while folders come and go.
 
 use super::burst::Touched;
-use super::folders::{Rules, Step};
+use super::folders::{Rules, WalkEntry};
 use super::places::{Part, Places};
 use super::{ChangedPaths, WhyPolling, repo_path};
 use crate::Repository;
@@ -14,10 +14,9 @@ use std::sync::mpsc::Sender;
 
 /// What the watching thread hears.
 #[derive(Debug)]
-pub(crate) enum Word {
+pub(crate) enum WatcherMessage {
     /// This path was touched.
     Touched(PathBuf),
-    /// Events were lost.
     Lost,
     /// No more will be heard.
     Deaf(WhyPolling),
@@ -25,8 +24,8 @@ pub(crate) enum Word {
     Stop,
 }
 
-/// The watched folders.
-pub(crate) struct Told {
+/// The folders that the system watches for us.
+pub(crate) struct SystemWatcher {
     watcher: RecommendedWatcher,
     watched: BTreeSet<PathBuf>,
     most: usize,
@@ -40,34 +39,34 @@ const REACH: RecursiveMode = if cfg!(any(target_os = "linux", target_os = "andro
     RecursiveMode::Recursive
 };
 
-impl Told {
+impl SystemWatcher {
     /// Watches the repository; fails where the system does not let it.
     pub fn begin(
         repository: &Repository,
         places: &Places,
         most: Option<usize>,
-        words: &Sender<Word>,
+        messages: &Sender<WatcherMessage>,
     ) -> Result<Self, WhyPolling> {
-        let words = words.clone();
+        let messages = messages.clone();
         let hear = move |heard: notify::Result<Event>| {
-            for word in words_of(heard) {
-                drop(words.send(word));
+            for message in messages_of(heard) {
+                drop(messages.send(message));
             }
         };
         let config = notify::Config::default().with_follow_symlinks(false);
         let watcher = RecommendedWatcher::new(hear, config).map_err(|error| WhyPolling::of(&error))?;
-        let mut told = Self {
+        let mut this = Self {
             watcher,
             watched: BTreeSet::new(),
             most: most.unwrap_or(usize::MAX),
         };
-        told.watch_git(places)?;
+        this.watch_git(places)?;
         let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(places, &error))?;
-        told.walk(&rules, &places.root, &mut Touched::default())?;
-        Ok(told)
+        this.walk(&rules, &places.root, &mut Touched::default())?;
+        Ok(this)
     }
 
-    /// How many folders are watched.
+    /// Returns how many folders are watched.
     pub fn folders(&self) -> usize {
         self.watched.len()
     }
@@ -123,8 +122,8 @@ impl Told {
     fn walk(&mut self, rules: &Rules, start: &Path, touched: &mut Touched) -> Result<(), WhyPolling> {
         let root = rules.root().to_owned();
         rules.walk(start, &mut |step| match step {
-            Step::Folder(folder) => self.watch(folder, &root),
-            Step::File(file, _) => {
+            WalkEntry::Folder(folder) => self.watch(folder, &root),
+            WalkEntry::File(file, _) => {
                 if let Ok(inside) = file.strip_prefix(&root) {
                     touched.add(inside.to_owned());
                 }
@@ -149,11 +148,11 @@ impl Told {
         let mut counting = BTreeSet::new();
         let root = rules.root().to_owned();
         rules.walk(&places.root, &mut |step| match step {
-            Step::Folder(folder) => {
+            WalkEntry::Folder(folder) => {
                 counting.insert(folder.to_owned());
                 self.watch(folder, &root)
             }
-            Step::File(..) => Ok(()),
+            WalkEntry::File(..) => Ok(()),
         })?;
         let in_git = |folder: &Path| folder.starts_with(&places.git_dir) || folder.starts_with(&places.common_dir);
         for folder in before {
@@ -220,22 +219,22 @@ impl Told {
     }
 }
 
-/// What one message of the library means.
-fn words_of(heard: notify::Result<Event>) -> Vec<Word> {
+/// Returns what one message of the library means.
+fn messages_of(heard: notify::Result<Event>) -> Vec<WatcherMessage> {
     let event = match heard {
         Ok(event) => event,
         Err(error) if is_gone(&error) => return Vec::new(),
-        Err(error) => return vec![Word::Deaf(WhyPolling::of(&error))],
+        Err(error) => return vec![WatcherMessage::Deaf(WhyPolling::of(&error))],
     };
     if event.need_rescan() {
-        return vec![Word::Lost];
+        return vec![WatcherMessage::Lost];
     }
     match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write))
         | EventKind::Any
         | EventKind::Create(_)
         | EventKind::Modify(_)
-        | EventKind::Remove(_) => event.paths.into_iter().map(Word::Touched).collect(),
+        | EventKind::Remove(_) => event.paths.into_iter().map(WatcherMessage::Touched).collect(),
         // Reading is no change, and who looks at a change reads.
         EventKind::Access(_) | EventKind::Other => Vec::new(),
     }
