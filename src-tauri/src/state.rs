@@ -67,6 +67,8 @@ struct Inner {
     notifier: Notifier,
     fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
+    /// The report that was shown last.
+    report: Mutex<Option<String>>,
 }
 
 /// The files of a repository's last commit, as they were listed once.
@@ -90,6 +92,7 @@ impl App {
                 notifier,
                 fetches: Mutex::default(),
                 head_files: Mutex::default(),
+                report: Mutex::default(),
             }),
         }
     }
@@ -150,6 +153,11 @@ impl App {
         self.inner.head_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the report that was shown last.
+    pub fn report(&self) -> MutexGuard<'_, Option<String>> {
+        self.inner.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Does something that reads a disk where it holds up neither the window nor the runs.
     pub async fn work<T, F>(&self, work: F) -> Result<T, Problem>
     where
@@ -167,7 +175,7 @@ pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
     Problem::new(
         "broken_off",
         format!("this could not be finished because of a defect of the program: {error}"),
-        "Try again; if it happens again, export the diagnostics under Settings and report it.",
+        "Try again; if it happens again, save the report under Settings and attach it to an issue.",
     )
 }
 

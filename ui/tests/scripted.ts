@@ -150,7 +150,12 @@ const acts: Ipc = {
     if (watched !== null) emit({ name: 'watchChanged', payload: { view: { ...watching(watched), spent: 0 } } })
   },
   fetched: async () => clone(held.fetched),
-  diagnostics: async () => undefined,
+  makeReport: async () =>
+    '# Magis 0.9.0\n\nlinux x86_64, 8 threads\nmemory: 32.0 GB, 22.9 GB available\ndatabase: 4.1 MB, sound\n\n' +
+    '## Settings that were changed\n\n- theme: "dark"\n- editor: left out\n\n## Runs\n\nthe last 3: 2 approved, 1 stopped\n\n' +
+    '## Log\n\n    2026-11-20T09:14:02Z INFO run{run=6}: driver: stage=code\n\n' +
+    '## Left out\n\nCode, issues, prompts, replies, paths and names.\n',
+  saveReport: async () => undefined,
   eraseAllData: async (confirmation) => {
     if (confirmation !== 'erase') throw refuse('not_confirmed', 'Nothing was erased: the word was another one.')
     Object.assign(held, scene('first'))

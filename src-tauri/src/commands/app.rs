@@ -39,11 +39,18 @@ pub async fn fetched(app: State<'_, App>) -> Result<Vec<FetchRecord>, Problem> {
     app.work(App::fetched).await
 }
 
-/// Writes a report without code, issues, paths and names.
+/// Puts together a report without code, issues, paths and names, and keeps it to be saved.
 #[tauri::command]
 #[specta::specta]
-pub async fn diagnostics(app: State<'_, App>, path: PathBuf) -> Result<(), Problem> {
-    app.work(move |app| app.diagnostics(&path)).await
+pub async fn make_report(app: State<'_, App>) -> Result<String, Problem> {
+    app.work(App::make_report).await
+}
+
+/// Writes the report that was put together last into a file.
+#[tauri::command]
+#[specta::specta]
+pub async fn save_report(app: State<'_, App>, path: PathBuf) -> Result<(), Problem> {
+    app.work(move |app| app.save_report(&path)).await
 }
 
 /// Erases everything in the data folder; `confirmation` is the word that a person typed.

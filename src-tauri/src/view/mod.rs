@@ -4,6 +4,7 @@
 //! told that it is a number: by itself specta adds null, which JSON has for what is not finite.
 
 mod app;
+mod call;
 mod memory;
 mod model;
 mod repository;
@@ -18,6 +19,7 @@ pub use app::{
     AppInfo, CloseAnswer, CloseAsked, Density, DoctorLine, FetchRecord, Language, MemoryChanged, ModelsChanged,
     Opening, RepositoriesChanged, RunsChanged, Settings, SettingsChanged, Theme,
 };
+pub use call::{CallRow, CallText};
 pub use memory::{
     MemoryDay, MemoryExportView, MemoryFile, MemoryFileState, MemoryImportView, MemoryReport, SummaryView,
 };
@@ -27,9 +29,7 @@ pub use review::{
     AppliedKind, AppliedView, ApplyRequest, ConflictView, DiffLine, DiffLineKind, FileDiff, FileDiffKind, FileReview,
     FileTexts, HunkChoice, HunkDecision, HunkView, Identity, PatchView, ReviewState,
 };
-pub use run::{
-    AttemptView, CallRow, CallText, CandidateState, CandidateView, RoundView, RunFacts, RunView, TaskView, stages,
-};
+pub use run::{AttemptView, CandidateState, CandidateView, RoundView, RunFacts, RunView, TaskView, stages};
 pub use runs::{
     DeleteTicket, ExportFormat, RunHitView, RunListFilter, RunOrder, RunPage, RunRow, RunStatus, SnippetPart, UsageDay,
 };

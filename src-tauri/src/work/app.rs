@@ -146,10 +146,23 @@ impl App {
         })
     }
 
-    /// Writes what helps with a report: versions, sizes, how runs ended, the log; no code, no issue, no path, no name.
-    pub fn diagnostics(&self, path: &Path) -> Result<(), Problem> {
-        let text = self.magis()?.report(env!("CARGO_PKG_VERSION"))?;
-        write_new(path, text.as_bytes())
+    /// Returns a report without code, issues, paths and names, and keeps it: what was shown is what is saved.
+    pub fn make_report(&self) -> Result<String, Problem> {
+        let report = self.magis()?.report(env!("CARGO_PKG_VERSION"))?;
+        *self.report() = Some(report.clone());
+        Ok(report)
+    }
+
+    /// Writes the report that was shown last.
+    pub fn save_report(&self, path: &Path) -> Result<(), Problem> {
+        match &*self.report() {
+            Some(report) => write_new(path, report.as_bytes()),
+            None => Err(Problem::new(
+                "no_report",
+                "There is no report to save yet.",
+                "Show the report first.",
+            )),
+        }
     }
 }
 

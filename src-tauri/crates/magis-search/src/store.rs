@@ -2,6 +2,10 @@
 //!
 //! A chunk of a file is one document with terms; a file is one more with its metadata. Scores are not tantivy's, see `bm25`.
 
+mod schema;
+
+use schema::{Splitter, schema};
+
 use crate::SearchError;
 use crate::bm25::NONE;
 use crate::directory::{IndexFolder, NOTES, is_unfinished};
@@ -16,10 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tantivy::index::SegmentId;
 use tantivy::merge_policy::LogMergePolicy;
-use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
-};
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use tantivy::schema::{Field, IndexRecordOption, Value as _};
 use tantivy::{
     DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyDocument,
     TantivyError, Term,
@@ -368,70 +369,6 @@ impl std::fmt::Debug for Store {
             .field("folder", &self.folder)
             .finish_non_exhaustive()
     }
-}
-
-/// Splits what is given as terms already.
-#[derive(Debug, Clone, Copy)]
-struct Splitter;
-
-/// The terms of one field, handed out one by one.
-struct Terms<'t> {
-    rest: std::str::SplitTerminator<'t, char>,
-    token: Token,
-}
-
-impl Tokenizer for Splitter {
-    type TokenStream<'a> = Terms<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms<'a> {
-        Terms {
-            rest: text.split_terminator(BETWEEN),
-            // Where a term stands is not kept, and tantivy's default is no place.
-            token: Token {
-                position: 0,
-                ..Token::default()
-            },
-        }
-    }
-}
-
-impl TokenStream for Terms<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(term) = self.rest.next() else { return false };
-        self.token.text.clear();
-        self.token.text.push_str(term);
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
-}
-
-fn schema() -> (Schema, Fields) {
-    let mut schema = Schema::builder();
-    let terms = TextFieldIndexing::default()
-        .set_tokenizer(RULES)
-        .set_index_option(IndexRecordOption::WithFreqs)
-        .set_fieldnorms(false);
-    let sequences = TextFieldIndexing::default()
-        .set_tokenizer(SEQUENCES)
-        .set_index_option(IndexRecordOption::Basic)
-        .set_fieldnorms(false);
-    let fields = Fields {
-        content: schema.add_u64_field("content", FAST | INDEXED),
-        metadata: schema.add_text_field(METADATA, STORED),
-        body: schema.add_text_field("body", TextOptions::default().set_indexing_options(terms)),
-        literals: schema.add_text_field("literals", TextOptions::default().set_indexing_options(sequences)),
-        first: schema.add_u64_field("first", FAST),
-        last: schema.add_u64_field("last", FAST),
-        length: schema.add_u64_field("length", FAST),
-    };
-    (schema.build(), fields)
 }
 
 fn folder_error(folder: &Path, reason: String) -> SearchError {

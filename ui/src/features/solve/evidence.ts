@@ -1,47 +1,43 @@
 // How one reason for a file to be a candidate is said on a chip, and how relevance becomes a share of a bar.
-import { t, tn } from '../../i18n/index.svelte'
+import { filled, t, tn, type NamesOf } from '../../i18n/index.svelte'
 import type { CandidateView, Evidence, SkipReason } from '../../ipc'
 import { bytes } from '../../i18n/format'
+
+/** Evidence that is said in other words than its fields have. */
+type Worded = Extract<Evidence, { kind: 'trace_frame' | 'lines' | 'past_commit' | 'changed_lately' }>
+type Plain = Exclude<Evidence, Worded>
+
+/** Names in the sentence of a plain kind that are no field of it: none, or this does not compile. */
+type Strange = { [E in Plain as E['kind']]: Exclude<NamesOf<`solve.evidence.${E['kind']}`>, keyof E> }[Plain['kind']]
+const noneIsStrange: [Strange] extends [never] ? true : Strange = true
+void noneIsStrange
+
+/** Fields that hold a path. */
+const PATHS = ['with', 'test', 'by', 'of']
 
 /** The words of a chip; long lists are cut, the chip's title has them all. */
 export function evidenceText(evidence: Evidence, most = Infinity): string {
   switch (evidence.kind) {
-    case 'quoted_path':
-      return t('solve.evidence.quoted')
-    case 'defines_name':
-      return t('solve.evidence.defines', { name: evidence.name })
     case 'trace_frame':
-      return evidence.depth === 0 ? t('solve.evidence.innermost') : t('solve.evidence.frame', { n: evidence.depth })
-    case 'path_words':
-      return t('solve.evidence.path', { words: listed(evidence.words, most) })
-    case 'text':
-      return t('solve.evidence.text', { words: listed(evidence.terms, most) })
-    case 'title':
-      return t('solve.evidence.title', { words: listed(evidence.terms, most) })
+      return evidence.depth === 0
+        ? t('solve.evidence.trace_frame.innermost')
+        : t('solve.evidence.trace_frame', { n: evidence.depth })
     case 'lines':
       return t('solve.evidence.lines', { first: evidence.span[0], last: evidence.span[1] })
-    case 'called_in_issue':
-      return t('solve.evidence.called_in_issue', { name: evidence.name })
-    case 'changed_lately':
-      return evidence.ago === 0 ? t('solve.evidence.changed_last') : tn('solve.evidence.changed_lately', evidence.ago)
-    case 'changed_together':
-      return t('solve.evidence.changed_together', { path: shortened(evidence.with, most) })
-    case 'name_words':
-      return t('solve.evidence.name_words', { name: evidence.name })
-    case 'literal':
-      return t('solve.evidence.literal', { text: evidence.text })
     case 'past_commit':
       return t('solve.evidence.past_commit', { commit: evidence.commit.slice(0, 8), subject: evidence.subject })
-    case 'tested_by':
-      return t('solve.evidence.tested_by', { path: shortened(evidence.test, most) })
-    case 'called_by':
-      return t('solve.evidence.called_by', { path: shortened(evidence.by, most) })
-    case 'neighbour':
-      return t('solve.evidence.neighbour', { path: shortened(evidence.of, most) })
-    case 'demoted':
-      return t('solve.evidence.demoted', { why: evidence.why })
-    case 'given':
-      return t('solve.evidence.given')
+    case 'changed_lately':
+      return evidence.ago === 0
+        ? t('solve.evidence.changed_lately.last')
+        : tn('solve.evidence.changed_lately', evidence.ago)
+    default: {
+      const { kind, ...fields } = evidence
+      const values = Object.entries(fields).map(([name, value]: [string, string | string[]]) => {
+        if (typeof value !== 'string') return [name, listed(value, most)]
+        return [name, PATHS.includes(name) ? shortened(value, most) : value]
+      })
+      return filled(`solve.evidence.${kind}`, Object.fromEntries(values) as Record<string, string>)
+    }
   }
 }
 

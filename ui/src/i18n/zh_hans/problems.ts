@@ -131,6 +131,7 @@ export const zh_hans: Partial<Record<string, Said>> = {
   },
   nothing_remembered: { message: '还没有 {path} 的摘要。', remedy: '运行读到此文件时会为它写摘要。' },
   summary_empty: { message: '摘要不能为空。', remedy: '请写明此文件的用途，或移除摘要。' },
+  no_report: { message: '还没有可保存的报告。', remedy: '请先查看报告。' },
   not_confirmed: { message: '未清除任何内容。', remedy: '请输入确认用的词。' },
   database_fine: { message: '数据库完好。', remedy: null },
   memory_available: { message: '可用内存 {available}。', remedy: null },

