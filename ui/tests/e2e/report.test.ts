@@ -16,7 +16,7 @@ async function show(page: Page): Promise<void> {
   await go(page, 'settings')
   await page.getByRole('button', { name: 'About and report' }).click()
   await page.getByRole('button', { name: 'Show the report' }).click()
-  await page.getByRole('region', { name: 'Report' }).getByText('## Left out').waitFor()
+  await page.getByRole('region', { name: 'Report', exact: true }).getByText('## Left out').waitFor()
 }
 
 test('the report is read before it is saved', async () => {
@@ -33,6 +33,6 @@ test('nothing is saved when the person turns back', async () => {
   const { page } = await open(on)
   await show(page)
   await page.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByRole('region', { name: 'Report' }).waitFor({ state: 'detached' })
+  await page.getByRole('region', { name: 'Report', exact: true }).waitFor({ state: 'detached' })
   expect(await saved(page)).toEqual([])
 })

@@ -15,18 +15,12 @@ mod reply;
 mod role;
 mod template;
 
-pub use custodian::{
-    ChangeMessage, FileSummary, RelevanceByCode, RelevanceByDescription, RelevanceByName, SymbolByName,
-};
-pub use developer::{
-    CodeByName, CodeToWrite, Diagnosis, LinesToChange, MeetingTurn, NewFile, Persona, ReviewerRole, RevisedRole,
-    TheChange,
-};
+// The agents' modules hold prompts and what belongs to one, so that a new prompt needs no line here.
+pub use custodian::*;
+pub use developer::*;
 pub use head::Head;
-pub use manager::{
-    CommitSubject, DeveloperRole, MeetingOpening, MeetingSummary, PlanWanted, TaskAction, TaskAnswer, TaskWanted,
-};
-pub use qa::{ReviewComment, ReviewDecision, ReviewedChange};
+pub use manager::*;
+pub use qa::*;
 pub use render::{Prompt, PromptError, Rendered, render};
 pub use reply::{AnswerShape, ReplyError};
 pub use template::Template;
