@@ -15,24 +15,14 @@ mod solve;
 mod stage;
 mod watch;
 
-pub use app::{
-    AppInfo, CloseAnswer, CloseAsked, Density, DoctorLine, FetchRecord, Language, MemoryChanged, ModelsChanged,
-    Opening, RepositoriesChanged, RunsChanged, Settings, SettingsChanged, Theme,
-};
-pub use call::{CallRow, CallText};
-pub use memory::{
-    MemoryDay, MemoryExportView, MemoryFile, MemoryFileState, MemoryImportView, MemoryReport, SummaryView,
-};
-pub use model::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
-pub use repository::{BaseRequest, BranchName, HeadView, IndexView, MemoryCounts, RepositoryRow, SampleIssue};
-pub use review::{
-    AppliedKind, AppliedView, ApplyRequest, ConflictView, DiffLine, DiffLineKind, FileDiff, FileDiffKind, FileReview,
-    FileTexts, HunkChoice, HunkDecision, HunkView, Identity, PatchView, ReviewState,
-};
-pub use run::{AttemptView, CandidateState, CandidateView, RoundView, RunFacts, RunView, TaskView, stages};
-pub use runs::{
-    DeleteTicket, ExportFormat, RunHitView, RunListFilter, RunOrder, RunPage, RunRow, RunStatus, SnippetPart, UsageDay,
-};
-pub use solve::{Estimate, RunUpdate, SolveForm, SteeringRequest};
-pub use stage::StageView;
-pub use watch::{Summarising, UnreadableFiles, WaitReason, WatchChanged, WatchView, WatchedIndex};
+pub use app::*;
+pub use call::*;
+pub use memory::*;
+pub use model::*;
+pub use repository::*;
+pub use review::*;
+pub use run::*;
+pub use runs::*;
+pub use solve::*;
+pub use stage::*;
+pub use watch::*;
