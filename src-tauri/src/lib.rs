@@ -4,6 +4,11 @@
 //! `driving` works on runs one after the other, `follow` tells the window of it, `shell` is the window itself.
 //! It holds no SQL, no prompt and no git; those are the engine's.
 
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "every failure here is a `Problem`, which says what happened and what to do"
+)]
+
 mod arguments;
 mod awake;
 mod closing;

@@ -23,7 +23,7 @@ const QUIET: Duration = Duration::from_secs(5);
 /// A model that describes is gone after so long at the most, once somebody else needs the machine.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// So many files that cannot be read are named.
+/// The most files that cannot be read and are named; the rest are counted.
 const NAMED: usize = 3;
 
 impl Watching {

@@ -66,7 +66,7 @@ pub enum Evidence {
     },
     /// It was changed lately.
     ChangedLately {
-        /// By so many commits before the tree, 0 = by the last.
+        /// The number of commits since, 0 = by the last.
         ago: u32,
     },
     /// It was often changed together with a file that ranks at the top.

@@ -53,6 +53,9 @@ pub enum ChangeError {
 impl Edit {
     /// Applies `edits` to `base` byte-exactly around the changed lines: the file's own line ending (the most frequent
     /// one) is used for the new text, a byte order mark stays, and a missing final newline stays missing.
+    ///
+    /// # Errors
+    /// When an edit's lines do not exist, or two edits overlap.
     pub fn splice(base: &str, edits: &[Self]) -> Result<String, ChangeError> {
         let lines: Vec<&str> = base.split_inclusive('\n').collect();
         for pair in edits.windows(2) {

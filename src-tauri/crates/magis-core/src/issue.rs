@@ -24,6 +24,9 @@ pub enum IssueError {
 
 impl Issue {
     /// Checks `text`. Line endings become `\n`; nothing else changes.
+    ///
+    /// # Errors
+    /// When the text is empty, or only an address.
     pub fn new(text: impl AsRef<str>) -> Result<Self, IssueError> {
         let text = text
             .as_ref()

@@ -28,6 +28,9 @@ pub enum PathError {
 
 impl RepoPath {
     /// Makes a path of `text` where it is relative, has no empty part and no `..`.
+    ///
+    /// # Errors
+    /// When the path is empty, absolute, leads out of the repository, or has a part that git does not allow.
     pub fn new(text: impl Into<String>) -> Result<Self, PathError> {
         let text = text.into();
         if text.is_empty() {

@@ -43,6 +43,9 @@ pub enum PlanError {
 
 impl Plan {
     /// Makes a plan of steps whose dependencies have no cycle.
+    ///
+    /// # Errors
+    /// When two steps have the same task, or the dependencies have a cycle or name an unknown task.
     pub fn new(steps: Vec<PlanStep>) -> Result<Self, PlanError> {
         let mut known = BTreeSet::new();
         for step in &steps {
@@ -64,6 +67,9 @@ impl Plan {
     }
 
     /// Checks `steps`, and that they are exactly `tasks`.
+    ///
+    /// # Errors
+    /// When two steps have the same task, or the dependencies have a cycle or name an unknown task.
     pub fn of(tasks: impl IntoIterator<Item = TaskId>, steps: Vec<PlanStep>) -> Result<Self, PlanError> {
         let plan = Self::new(steps)?;
         let tasks: BTreeSet<TaskId> = tasks.into_iter().collect();

@@ -26,6 +26,9 @@ impl LineSpan {
     pub const FIRST_LINE: Self = Self { first: 1, last: 1 };
 
     /// Returns lines `first` to `last`.
+    ///
+    /// # Errors
+    /// When the first line is 0, or behind the last.
     pub fn new(first: u32, last: u32) -> Result<Self, SpanError> {
         if first >= 1 && first <= last {
             Ok(Self { first, last })

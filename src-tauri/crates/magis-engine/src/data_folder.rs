@@ -31,6 +31,9 @@ pub struct DataFolder {
 
 impl DataFolder {
     /// Returns the folder `given`, else `$XDG_DATA_HOME/magis`, else `~/.local/share/magis`.
+    ///
+    /// # Errors
+    /// When no folder is named and the system does not say where data goes.
     pub fn locate(given: Option<PathBuf>) -> Result<Self, EngineError> {
         let variable = |name: &str| {
             std::env::var_os(name)
@@ -92,6 +95,9 @@ impl DataFolder {
 
     /// Erases everything that this program keeps in the folder, the models where they lie inside. Returns the names of
     /// what is left: other people's files. No store may be open.
+    ///
+    /// # Errors
+    /// When another program uses the folder, or something in it cannot be deleted.
     pub fn erase(&self) -> Result<Vec<String>, EngineError> {
         for name in ENTRIES {
             let entry = self.root.join(name);

@@ -47,11 +47,17 @@ impl Magis {
 
     /// Returns the name of the model that a person means, by its id or by the path of its file. Nothing else turns a
     /// path into a model: what a run, an archive or a draft says is a name.
+    ///
+    /// # Errors
+    /// When there is no such model, or its file cannot be loaded.
     pub fn model_name(&self, word: &str) -> Result<String, EngineError> {
         Ok(self.library.resolve(word)?.name(&self.library))
     }
 
     /// Starts the engine's worker with the model of this name.
+    ///
+    /// # Errors
+    /// When there is no such model, or its file cannot be loaded.
     pub async fn load_named(&self, name: &str, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
         Ok(WorkerModel::start(self.worker.clone(), self.load_request(name, limits)?).await?)
     }

@@ -5,6 +5,11 @@
 //! [`measures`]. What solves an issue sees an [`instances::Instance`], which holds nothing of the reference.
 //! This crate ships to nobody; it judges no tests itself and asks no model but the one that is named.
 
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "every failure here ends a command, with the file or the run that it is about in its message"
+)]
+
 pub mod change;
 pub mod instances;
 pub mod measures;

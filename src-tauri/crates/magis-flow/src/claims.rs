@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 impl Run {
     /// As [`Run::fold`], for a log from elsewhere: an event that claims an end is refused unless the events before it lead
     /// there.
+    ///
+    /// # Errors
+    /// When the events do not follow from one another, or claim what they cannot prove.
     pub fn fold_from_elsewhere<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Result<Self, FlowError> {
         let mut events = events.into_iter();
         let mut run = Self::start(events.next().ok_or(FlowError::NoStart)?)?;

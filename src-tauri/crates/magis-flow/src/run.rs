@@ -62,6 +62,9 @@ pub enum FlowError {
 
 impl Run {
     /// Returns the run at its first event.
+    ///
+    /// # Errors
+    /// When the first event is not the beginning of a run.
     pub fn start(event: &RunEvent) -> Result<Self, FlowError> {
         let RunEvent::RunStarted { request, base } = event else {
             return Err(FlowError::NoStart);
@@ -92,6 +95,9 @@ impl Run {
     }
 
     /// Returns the run after all of `events`.
+    ///
+    /// # Errors
+    /// When an event does not follow from those before it.
     pub fn fold<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Result<Self, FlowError> {
         let mut events = events.into_iter();
         let mut run = Self::start(events.next().ok_or(FlowError::NoStart)?)?;
@@ -103,6 +109,9 @@ impl Run {
 
     /// Takes one event in and says what is now to be done, first things first. What stands together may be done
     /// together; after one event everything else is asked anew. Nothing to do: the run is over, or paused.
+    ///
+    /// # Errors
+    /// When an event does not follow from those before it.
     pub fn handle(&mut self, event: &RunEvent) -> Result<Vec<Effect>, FlowError> {
         self.apply(event)?;
         Ok(self.pending())

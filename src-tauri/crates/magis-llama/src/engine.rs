@@ -95,6 +95,9 @@ impl Engine {
     }
 
     /// Continues a conversation; text goes to `sink` as it comes.
+    ///
+    /// # Errors
+    /// When the prompt does not fit, an answer cannot keep to the form asked for, or the call is cancelled.
     pub fn chat(&mut self, request: &ChatRequest, sink: &mut dyn FnMut(&str)) -> Result<ChatReply, LlamaError> {
         let reply = chat::chat(self, request, sink)?;
         self.note(&reply.usage);
@@ -103,6 +106,9 @@ impl Engine {
     }
 
     /// Returns how likely each continuation is.
+    ///
+    /// # Errors
+    /// When the prompt does not fit, or the call is cancelled.
     pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
         let reply = score::score(self, request)?;
         self.note(&reply.usage);
@@ -119,6 +125,9 @@ impl Engine {
     }
 
     /// Returns tokens of a rendered prompt.
+    ///
+    /// # Errors
+    /// When the model's chat template cannot render the messages.
     pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlamaError> {
         Ok(self.tokenizer.prompt(messages, answer_prefix)?.len() as u32)
     }

@@ -61,6 +61,9 @@ enum State {
 
 impl WorkerModel {
     /// Starts a worker and loads the model.
+    ///
+    /// # Errors
+    /// When the worker cannot be started, or refuses the model.
     pub async fn start(command: WorkerCommand, load: LoadRequest) -> Result<Self, LlmError> {
         let begun = Instant::now();
         let (link, loaded) = launch(&command, &load, load.context, None).await?;
@@ -92,6 +95,9 @@ impl WorkerModel {
     }
 
     /// Returns what the worker did since it was started, or started again.
+    ///
+    /// # Errors
+    /// When the worker does not answer.
     pub async fn stats(&self) -> Result<Stats, LlmError> {
         let answer = self.ask(|id| ToWorker::Stats { id }, &mut |_| ()).await?;
         if let FromWorker::Stats { stats, .. } = answer {

@@ -76,7 +76,7 @@ pub struct ChatRequest {
     /// How tokens are chosen.
     #[serde(default)]
     pub sampling: Sampling,
-    /// At most so many new tokens.
+    /// The most new tokens.
     pub max_tokens: u32,
     /// Texts at whose appearance the answer ends; they are not part of it.
     #[serde(default)]

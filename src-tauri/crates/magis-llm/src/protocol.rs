@@ -178,6 +178,9 @@ impl FromWorker {
 }
 
 /// Returns a message as a line, its line end included.
+///
+/// # Errors
+/// When a float is not finite.
 pub fn to_line(message: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut line = serde_json::to_string(message)?;
     line.push('\n');
@@ -185,6 +188,9 @@ pub fn to_line(message: &impl Serialize) -> Result<String, serde_json::Error> {
 }
 
 /// Returns the message of a line.
+///
+/// # Errors
+/// When the line is not JSON of this form.
 pub fn from_line<M: DeserializeOwned>(line: &str) -> Result<M, serde_json::Error> {
     serde_json::from_str(line)
 }

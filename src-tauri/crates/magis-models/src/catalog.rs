@@ -142,6 +142,9 @@ impl Catalog {
     }
 
     /// Reads a catalogue and checks every entry.
+    ///
+    /// # Errors
+    /// When the text is not TOML of this form, or an entry of it is not sound.
     pub fn parse(text: &str) -> Result<Self, CatalogError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -282,6 +285,9 @@ fn is_pinned_package(package: &str) -> bool {
 
 impl ModelId {
     /// Checks that `text` can name a model.
+    ///
+    /// # Errors
+    /// When the name is empty or has a character that no file name may have.
     pub fn new(text: impl Into<String>) -> Result<Self, ModelIdError> {
         let text = text.into();
         let fine = text.len() <= 80 && is_plain_name(&text) && !text.chars().any(|c| c.is_ascii_uppercase());

@@ -200,6 +200,9 @@ impl ModelLibrary {
     /// using the network.
     ///
     /// Blocks until it is done; `cancel` is looked at several times a second.
+    ///
+    /// # Errors
+    /// When the source does not answer, the disk is full, the bytes have another hash, or the fetch is cancelled.
     pub fn fetch(
         &self,
         id: &ModelId,

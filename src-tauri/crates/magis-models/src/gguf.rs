@@ -128,6 +128,9 @@ pub enum ModelFileError {
 
 impl GgufHeader {
     /// Reads the header of the file at `path` and checks the file's length against it. Reads a few megabytes at most.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not GGUF, is damaged, or is not a chat model.
     pub fn read(path: &Path) -> Result<Self, ModelFileError> {
         let unreadable = |source| ModelFileError::Unreadable {
             path: path.to_owned(),

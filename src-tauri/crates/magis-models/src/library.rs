@@ -85,11 +85,17 @@ pub(crate) const SPARE_BYTES: u64 = 256 << 20;
 
 impl ModelLibrary {
     /// Opens the library in `folder`, which is created (for this user alone) when it is missing.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or read.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, LibraryError> {
         Self::with_catalog(folder, Catalog::builtin())
     }
 
     /// As [`Self::open`], with another catalogue.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or read.
     pub fn with_catalog(folder: impl Into<PathBuf>, catalog: Catalog) -> Result<Self, LibraryError> {
         let folder = folder.into();
         match magis_platform::private::create_folder(&folder) {
@@ -120,6 +126,9 @@ impl ModelLibrary {
     }
 
     /// Returns the model files in the folder, by name. A file that cannot be used is in the list, with the reason.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
     pub fn list(&self) -> Result<Vec<InstalledModel>, LibraryError> {
         let mut models = Vec::new();
         for file in fs::read_dir(&self.folder).map_err(storage("list the model folder", &self.folder))? {
@@ -158,6 +167,9 @@ impl ModelLibrary {
     /// Finds the model that a person's word means: a model's id, or else the path of a file anywhere. Takes its hash, which is
     /// remembered as long as the file keeps its size and time. What a run or a file says is no person's word: see
     /// [`Self::named`].
+    ///
+    /// # Errors
+    /// When there is no such model.
     pub fn resolve(&self, name: &str) -> Result<ModelFile, LibraryError> {
         if let Some(model) = self.by_id(name)? {
             return Ok(model);
@@ -187,6 +199,9 @@ impl ModelLibrary {
 
     /// Finds the model that a run names: by a model's id, or by the hash of a file that a person named here before (see
     /// [`ModelFile::name`]). No path is ever opened for its name's sake.
+    ///
+    /// # Errors
+    /// When there is no such model.
     pub fn named(&self, name: &str) -> Result<ModelFile, LibraryError> {
         if let Some(model) = self.by_id(name)? {
             return Ok(model);
@@ -236,6 +251,9 @@ impl ModelLibrary {
     }
 
     /// Takes a file into the library: by a hard link where that is possible, else by a copy. The original stays.
+    ///
+    /// # Errors
+    /// When the file is no model that can be used, or cannot be copied.
     pub fn add(&self, file: &Path) -> Result<ModelFile, LibraryError> {
         let source = fs::canonicalize(file).map_err(storage("find", file))?;
         let header = GgufHeader::read(&source)?;
@@ -265,6 +283,9 @@ impl ModelLibrary {
     }
 
     /// Reads every byte of a model and compares its hash with the catalogue's, or else with the remembered one.
+    ///
+    /// # Errors
+    /// When there is no such model, or its file cannot be read.
     pub fn verify(&self, id: &ModelId) -> Result<Verification, LibraryError> {
         let path = self.find(id)?;
         let expected = match self.catalog.get(id) {
@@ -288,6 +309,9 @@ impl ModelLibrary {
     }
 
     /// Verifies every model of the folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
     pub fn verify_all(&self) -> Result<Vec<VerifiedModel>, LibraryError> {
         let models = self.list()?;
         Ok(models
@@ -297,6 +321,9 @@ impl ModelLibrary {
     }
 
     /// Deletes a model, or what was fetched of it so far, and says how many bytes its files had.
+    ///
+    /// # Errors
+    /// When there is no such model, or its file cannot be deleted.
     pub fn remove(&self, id: &ModelId) -> Result<u64, LibraryError> {
         let path = match self.catalog.get(id) {
             Some(entry) => self.path_of(entry),

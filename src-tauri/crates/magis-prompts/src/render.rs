@@ -22,7 +22,7 @@ pub trait Prompt: Serialize {
         AnswerShape::Text
     }
 
-    /// At most so many tokens of answer.
+    /// The most tokens of the answer.
     fn max_tokens(&self) -> u32;
 
     /// Returns texts at which the answer ends.
@@ -31,6 +31,9 @@ pub trait Prompt: Serialize {
     }
 
     /// Reads the answer, given without the part begun for the model.
+    ///
+    /// # Errors
+    /// When the answer has not the shape that was asked for.
     fn read(&self, answer: &str) -> Result<Self::Reply, ReplyError>;
 }
 
@@ -94,6 +97,9 @@ fn data(tag: &str, text: &str) -> String {
 }
 
 /// Fills the prompt's template.
+///
+/// # Errors
+/// When a field of the template is missing in the prompt.
 pub fn render<P: Prompt>(prompt: &P) -> Result<Rendered, PromptError> {
     let template = prompt.template();
     let failed = |reason: String| PromptError {

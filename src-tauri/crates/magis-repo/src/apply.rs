@@ -12,11 +12,17 @@ use crate::{
 use magis_core::RepoPath;
 
 /// Returns where `patch` does not apply to the work tree; empty if it does. Writes nothing.
+///
+/// # Errors
+/// When the repository cannot be read, or a path of the patch cannot be.
 pub fn conflicts(repository: &Repository, patch: &Patch) -> Result<Vec<Conflict>, RepoError> {
     plan(repository, patch).map(|plan| plan.conflicts)
 }
 
 /// Applies the selected hunks to the work tree, all or nothing. The index stays as it is.
+///
+/// # Errors
+/// When the patch does not fit, a file was changed meanwhile, or the work tree cannot be written.
 pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Selection) -> Result<Applied, RepoError> {
     let patch = selected(patch, selection)?;
     let plan = plan(repository, &patch)?;

@@ -12,16 +12,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// Folders lie at the most so deep: git's own `core.maxTreeDepth`.
 pub(crate) const MAX_DEPTH: usize = 2_048;
-/// A tree has so many files and folders at the most.
+/// The most files and folders of a tree.
 pub(crate) const MAX_ENTRIES: u64 = 1_000_000;
-/// The paths of a tree take so many bytes at the most.
+/// The most bytes that the paths of a tree take.
 const MAX_PATH_BYTES: u64 = 256 << 20;
-/// So many bytes of one object are read at the most: of a commit or tag, of a tree, of a file.
+/// The most bytes that are read of one object: of a commit or tag, of a tree, of a file.
 const MAX_COMMIT: u64 = 16 << 20;
 const MAX_TREE: u64 = 64 << 20;
 /// Likewise, and of a file of the work tree.
 pub(crate) const MAX_BLOB: u64 = 64 << 20;
-/// So many measured trees are kept in mind.
+/// The most measured trees that are remembered.
 const KEPT: usize = 4_096;
 
 /// Returns the bytes of an object; an error where it is another kind, is missing or too large.

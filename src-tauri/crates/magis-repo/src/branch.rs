@@ -34,6 +34,9 @@ pub struct Committer {
 /// A `commit-msg` hook is run on the message and commits are signed where git's configuration asks for it, both by the
 /// `git` program where it is installed. Hooks that look at a work tree or an index are not run, because neither holds
 /// this commit; [`Applied::Branch`] names them.
+///
+/// # Errors
+/// When the branch exists, the patch does not fit, or the repository cannot be written.
 pub fn apply_to_branch(
     repository: &Repository,
     base: &Base,

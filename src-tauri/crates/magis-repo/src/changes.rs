@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Applies `changes` to the snapshot's tree and gives the result tree and the diff of the two in git's form.
 ///
 /// Files that go or move make room first, so that another change may create a file at their path.
+///
+/// # Errors
+/// When a change does not fit its file, or the object store cannot be written.
 pub fn apply_changes(snapshot: &Snapshot, changes: &[(RepoPath, FileChange)]) -> Result<(TreeId, String), RepoError> {
     let mut seen = BTreeSet::new();
     for (path, _) in changes {

@@ -14,7 +14,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-/// So many bytes a file may have that git reads as a whole and that a person or git writes line by line.
+/// The most bytes of a file that git reads as a whole and that a person or git writes line by line.
 const TEXT: u64 = 16 << 20;
 /// And one that grows with the files or the references of a repository.
 const LIST: u64 = 512 << 20;

@@ -7,9 +7,9 @@ use git2::{ObjectType, Odb, Oid, Sort};
 use magis_core::{CommitId, PastCommit, RepoPath};
 use std::ops::ControlFlow;
 
-/// Of a commit that changed more files than this, so many are told: it is a renaming or a formatting.
+/// The most files that are named of a commit; one that changed more is a renaming or a formatting.
 pub const MOST_CHANGED: usize = 200;
-/// Of a message so many bytes are kept.
+/// The most bytes that are kept of a message.
 const MOST_MESSAGE: usize = 4_000;
 
 /// The commits that a walk met.
@@ -28,6 +28,9 @@ impl Snapshot {
     /// named and not read. A shallow clone has as many as it has; none are found where the repository is gone.
     /// `progress` is told how many were read and may break it off; it is asked for each commit, also for one that is
     /// not read.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
     pub fn past(
         &self,
         most: usize,

@@ -90,6 +90,9 @@ pub struct PatchError {
 
 impl Patch {
     /// Reads a patch in git's form.
+    ///
+    /// # Errors
+    /// When the text is no patch in git's form, or names a path that no run can name.
     pub fn parse(text: &str) -> Result<Self, PatchError> {
         parse::patch(text)
     }

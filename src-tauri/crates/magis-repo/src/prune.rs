@@ -22,6 +22,9 @@ pub enum Pruning {
 
 /// Removes every object of the store in `folder` that cannot be reached from the commits and trees in `needed`. The
 /// history behind a commit is the repository's and not needed.
+///
+/// # Errors
+/// When the object store cannot be read or written.
 pub fn prune<'a>(folder: &Path, needed: impl IntoIterator<Item = &'a str>) -> Result<Pruning, RepoError> {
     if !folder.exists() {
         return Ok(Pruning::Done);
@@ -45,6 +48,9 @@ pub fn prune<'a>(folder: &Path, needed: impl IntoIterator<Item = &'a str>) -> Re
 }
 
 /// Removes the store in `folder`.
+///
+/// # Errors
+/// When the object store cannot be read or written.
 pub fn remove_store(folder: &Path) -> Result<Pruning, RepoError> {
     if !folder.exists() {
         return Ok(Pruning::Done);

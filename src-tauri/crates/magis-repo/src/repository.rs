@@ -18,6 +18,9 @@ pub struct Repository {
 
 impl Repository {
     /// Opens the repository that `path`, any folder inside a work tree, belongs to.
+    ///
+    /// # Errors
+    /// When the folder is no repository, or one that cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RepoError> {
         let path = path.as_ref();
         readable(path)?;
@@ -47,6 +50,9 @@ impl Repository {
 
     /// Returns the short names of the local branches, in the order of the alphabet. Names that are not UTF-8 are left
     /// out.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
     pub fn branches(&self) -> Result<Vec<String>, RepoError> {
         let handle = self.handle()?;
         let branches = handle
@@ -59,6 +65,9 @@ impl Repository {
     }
 
     /// Returns whether the repository has this commit with this tree.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
     pub fn has(&self, base: &magis_core::Base) -> Result<bool, RepoError> {
         let handle = self.handle()?;
         let Ok(id) = git2::Oid::from_str(&base.commit.0) else {
@@ -70,6 +79,9 @@ impl Repository {
     }
 
     /// Returns how many commits HEAD has beyond this one; none where HEAD does not go on from it, or it is not here.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
     pub fn commits_since(&self, commit: &magis_core::CommitId) -> Result<Option<u32>, RepoError> {
         let handle = self.handle()?;
         let head = self.head_commit(&handle)?.id();

@@ -35,7 +35,7 @@ pub struct Snapshot {
 /// The files of a snapshot, and what is left out of it.
 pub type Listed = (Vec<FileEntry>, Vec<SkippedFile>);
 
-/// After so many files of a folder it is asked whether to go on.
+/// The number of files of a folder after which `progress` is asked whether to go on.
 const LOOK: usize = 256;
 
 /// A file of a snapshot.
@@ -60,6 +60,9 @@ pub enum FileMode {
 
 impl Snapshot {
     /// Fixes the tree that `choice` names.
+    ///
+    /// # Errors
+    /// When there is no such revision, or the repository cannot be read.
     pub fn take(repository: &Repository, store: &ObjectStore, choice: &BaseChoice) -> Result<Self, RepoError> {
         let handle = repository.handle()?;
         let (commit, name) = match choice {
@@ -90,6 +93,9 @@ impl Snapshot {
     }
 
     /// Opens the tree of an earlier run; works for the files that run read even when the repository is gone.
+    ///
+    /// # Errors
+    /// When the tree is not there, or the repository cannot be read.
     pub fn reopen(folder: impl AsRef<Path>, base: &Base) -> Result<Self, RepoError> {
         let store = ObjectStore::reopen(folder)?;
         let snapshot = Self {
@@ -119,12 +125,18 @@ impl Snapshot {
     /// Returns all ordinary files up to [`MAX_FILE_BYTES`] in the order of their paths, and what is left out, with the
     /// reason. Contents are not looked at: a binary file is found out when it is read. A folder whose tree is missing
     /// is left out as a whole.
+    ///
+    /// # Errors
+    /// When the tree cannot be read.
     pub fn files(&self) -> Result<Listed, RepoError> {
         let listed = self.files_while(&mut |_| ControlFlow::Continue(()))?;
         Ok(listed.unwrap_or_default())
     }
 
     /// As [`Self::files`]; `progress` is told how many were listed and may break it off, then there is none.
+    ///
+    /// # Errors
+    /// When the tree cannot be read.
     pub fn files_while(&self, progress: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Result<Option<Listed>, RepoError> {
         let root = self.tree()?;
         self.store.measure(root)?;
@@ -161,6 +173,9 @@ impl Snapshot {
     }
 
     /// Returns the text of a file. It is copied into the store, with the trees on the way.
+    ///
+    /// # Errors
+    /// When the file is not there, is skipped, or cannot be read.
     pub fn read(&self, path: &RepoPath) -> Result<SourceText, ReadError> {
         let entry = self.entry(path)?.ok_or_else(|| ReadError::NoSuchFile(path.clone()))?;
         let skipped = |reason| ReadError::Skipped {
@@ -174,18 +189,27 @@ impl Snapshot {
     }
 
     /// Returns the blob of a file.
+    ///
+    /// # Errors
+    /// When the file is not there, is skipped, or cannot be read.
     pub fn blob(&self, path: &RepoPath) -> Result<BlobId, ReadError> {
         let entry = self.entry(path)?.ok_or_else(|| ReadError::NoSuchFile(path.clone()))?;
         Ok(BlobId(entry.id.to_string()))
     }
 
     /// Returns the text of a blob, which need not be in the tree (an older version, say). It is copied into the store.
+    ///
+    /// # Errors
+    /// When the file is not there, is skipped, or cannot be read.
     pub fn read_blob(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
         self.kept_text(blob_id(blob)?, &blob.0)
     }
 
     /// Returns the text of a blob of an ordinary file, without copying it into the store: for passes over all files, an
     /// index say. What a run shows to an agent is read with [`Self::read`], so that it can be opened again later.
+    ///
+    /// # Errors
+    /// When the file is not there, is skipped, or cannot be read.
     pub fn scan(&self, blob: &BlobId) -> Result<SourceText, ReadError> {
         self.text(blob_id(blob)?, &blob.0)
     }

@@ -40,6 +40,9 @@ const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 impl SourceText {
     /// Reads the bytes of a blob, or says why they are no source text.
+    ///
+    /// # Errors
+    /// When the bytes are no text that can be read.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, SkipReason> {
         if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(SkipReason::TooLarge {

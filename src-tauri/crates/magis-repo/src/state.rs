@@ -110,6 +110,9 @@ const ATTRIBUTES: u64 = 1 << 20;
 
 impl Repository {
     /// Returns what state it is in.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
     pub fn state(&self) -> Result<RepositoryState, RepoError> {
         read(self)
     }

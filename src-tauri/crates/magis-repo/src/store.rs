@@ -50,6 +50,9 @@ struct Databases {
 
 impl ObjectStore {
     /// Opens, or creates, the store in `folder` for `repository`. One store serves all runs of a repository.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written.
     pub fn open(folder: impl AsRef<Path>, repository: &Repository) -> Result<Self, RepoError> {
         let folder = folder.as_ref();
         if !folder.join(KNOWN_BY).is_file() {
@@ -67,6 +70,9 @@ impl ObjectStore {
     }
 
     /// Opens an existing store without its repository, which is still read where it was if it is there.
+    ///
+    /// # Errors
+    /// When the store is not there.
     pub fn reopen(folder: impl AsRef<Path>) -> Result<Self, RepoError> {
         let folder = folder.as_ref();
         Self::join(folder, in_use::hold(folder))
@@ -135,6 +141,9 @@ impl ObjectStore {
     }
 
     /// Returns whether this version of a file is here, in the repository or in our own database.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
     pub fn has_blob(&self, blob: &BlobId) -> Result<bool, RepoError> {
         match Oid::from_str(&blob.0) {
             Ok(id) => Ok(self.blob_size(id)?.is_some()),
@@ -143,6 +152,9 @@ impl ObjectStore {
     }
 
     /// Keeps a version of a file in our own database, whether a run needs it or not.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
     pub fn keep_text(&self, text: &str) -> Result<BlobId, RepoError> {
         let id = self.write(ObjectType::Blob, text.as_bytes())?;
         let folder = self.own().path().to_owned();

@@ -107,7 +107,7 @@ struct Pair {
     new: Option<(u32, Oid)>,
 }
 
-/// So many folders are compared at the most, and so many paths wait for it.
+/// The most folders that are compared, and the most paths that wait for it.
 const MOST_LOOKED: usize = 100_000;
 
 /// Returns the tree `root` with `changes`, written into the store.

@@ -8,6 +8,9 @@ use magis_core::{CommitId, RepoPath};
 /// Takes back what was applied, if nothing of it has changed since; otherwise says what has.
 ///
 /// Of a branch the reference goes; its commit stays in the repository until git collects it.
+///
+/// # Errors
+/// When the repository cannot be read, or, where it is taken back, not written.
 pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
     match applied {
         Applied::Worktree { files } => undo_files(repository, files),
@@ -16,6 +19,9 @@ pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError>
 }
 
 /// Returns whether [`undo`] would find everything as it was left. Changes nothing.
+///
+/// # Errors
+/// When the repository cannot be read, or, where it is taken back, not written.
 pub fn can_undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
     match applied {
         Applied::Worktree { files } => takes_back(repository, files).map(drop),

@@ -40,7 +40,7 @@ pub struct WatchOptions {
     /// How often is looked where the system tells of no changes. On a large tree less often: a look may take a fifth of
     /// the time at the most.
     pub poll: Duration,
-    /// So many folders may be watched at the most; none: as many as the system allows.
+    /// The most folders that may be watched; none: as many as the system allows.
     pub most_folders: Option<usize>,
 }
 
@@ -137,6 +137,9 @@ impl Drop for Watcher {
 impl Watcher {
     /// Begins to watch; `sink` is called on a thread of its own, first with [`WatcherEvent::Watching`] or
     /// [`WatcherEvent::Polling`]. What changed before that is for the caller to find out.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
     pub fn begin(
         repository: &Repository,
         options: WatchOptions,
@@ -161,6 +164,9 @@ impl Watcher {
 
 impl Repository {
     /// Returns where `HEAD` stands now.
+    ///
+    /// # Errors
+    /// When HEAD cannot be read.
     pub fn head_place(&self) -> Result<HeadPlace, RepoError> {
         let handle = self.handle()?;
         let head = handle.find_reference("HEAD").map_err(RepoError::git("reading HEAD"))?;

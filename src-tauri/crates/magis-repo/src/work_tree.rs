@@ -23,13 +23,16 @@ pub struct WorkTree {
     unreadable: BTreeSet<RepoPath>,
 }
 
-/// So many bytes of cleaned files are held in memory at the most, and one file more.
+/// The most bytes of cleaned files that are held in memory, and one file more.
 const MOST_HELD: u64 = 64 << 20;
 /// Where in an index entry's flags its side of a conflict stands.
 pub(crate) const STAGE: u16 = 0x3000;
 
 impl WorkTree {
     /// Looks at the whole working tree.
+    ///
+    /// # Errors
+    /// When the repository or its index cannot be read.
     pub fn read(repository: &Repository) -> Result<Self, RepoError> {
         let mut work = Self {
             repository: repository.clone(),
@@ -57,6 +60,9 @@ impl WorkTree {
     }
 
     /// Looks at the whole working tree again: costs the system's word on every file, and the reading of those that changed.
+    ///
+    /// # Errors
+    /// When the repository or its index cannot be read.
     pub fn look_at_all(&mut self) -> Result<(), RepoError> {
         let cleaner = Cleaner::open(&self.repository)?;
         let mut index = cleaner.index(&self.repository)?;
@@ -115,6 +121,9 @@ impl WorkTree {
 
     /// Looks at these files again, and at those that were below them: a folder may be gone, or another lies in its place.
     /// Gives those whose content is another one now, or that came or went.
+    ///
+    /// # Errors
+    /// When the repository or its index cannot be read.
     pub fn look_at(&mut self, paths: &[RepoPath]) -> Result<Vec<RepoPath>, RepoError> {
         let cleaner = Cleaner::open(&self.repository)?;
         let index = cleaner.index(&self.repository)?;
@@ -166,6 +175,9 @@ impl WorkTree {
     }
 
     /// Reads the files that were seen, from git's objects or from the working tree.
+    ///
+    /// # Errors
+    /// When the repository or its index cannot be read.
     pub fn reader(&self) -> Result<WorkReader, RepoError> {
         let cleaner = Cleaner::open(&self.repository)?;
         let index = cleaner.index(&self.repository)?;

@@ -10,7 +10,7 @@ use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
 /// Saturation of the term frequency, at its usual value.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// So many terms are named as evidence.
+/// The most terms that are named as evidence.
 const SHOWN: usize = 4;
 
 /// What the scores need to know of the documents. Numbers of contents and chunks are positions in these lists.

@@ -57,18 +57,24 @@ pub struct Index {
 
 impl Index {
     /// Returns an empty index in memory.
+    ///
+    /// # Errors
+    /// When tantivy cannot make an index.
     pub fn in_memory() -> Result<Self, SearchError> {
         Self::over(Store::in_memory()?, Vec::new(), OpenState::New)
     }
 
     /// Returns the index in `folder`, made there if there is none; a damaged or outdated one is emptied, see
     /// [`Index::state`].
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or another program writes to it.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, SearchError> {
         let (store, stored, state) = Store::open(folder.as_ref())?;
         Self::over(store, stored, state)
     }
 
-    /// Keeps so many contents that the tree does not have, instead of a few.
+    /// Keeps this number of contents that the tree does not have, instead of a few.
     #[must_use]
     pub fn retaining(self, retention: Retention) -> Self {
         Self { retention, ..self }
@@ -86,6 +92,9 @@ impl Index {
 
     /// Makes the index stand for exactly `wanted`: reads the contents that are missing.
     /// `progress` is told how many of the missing contents are done, and their number.
+    ///
+    /// # Errors
+    /// When the tree cannot be read, or the index cannot be written.
     pub fn update(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
@@ -99,6 +108,9 @@ impl Index {
     }
 
     /// As [`Index::update`], until `progress` breaks; what was added by then is kept for the next time.
+    ///
+    /// # Errors
+    /// When the tree cannot be read, or the index cannot be written.
     pub fn update_while(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
@@ -110,6 +122,9 @@ impl Index {
 
     /// As [`Index::update_while`], but reads words alone, in a small part of the time: for a first search in a tree that is
     /// new. The next [`Index::update`] reads the rest of the same contents; until then a ranking says that it has only words.
+    ///
+    /// # Errors
+    /// When the tree cannot be read, or the index cannot be written.
     pub fn update_text_while(
         &mut self,
         wanted: &[(RepoPath, BlobId)],
@@ -283,9 +298,9 @@ fn skipped(path: &RepoPath, reason: &SkipReason) -> SkippedFile {
     }
 }
 
-/// So many bytes of terms are lost at most when the program is killed while it indexes.
+/// The most bytes of terms that are lost when the program is killed while it indexes.
 const COMMIT_EVERY: usize = 64 << 20;
-/// [`Retention::Few`] is so many times what the tree has.
+/// [`Retention::Few`] as a multiple of what the tree has.
 const KEPT: usize = 2;
-/// Or so many, where the tree is small.
+/// The least number for that, where the tree is small.
 const KEPT_AT_LEAST: usize = 2000;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-/// So many words make a sequence.
+/// The number of words in a sequence.
 const WORDS: usize = 3;
-/// So many sequences of a text are kept.
+/// The most sequences of a text that are kept.
 const MOST: usize = 4_000;
 
 /// Returns the sequences in the string literals of a source text, each once.

@@ -40,12 +40,18 @@ pub(crate) struct Scored<'a> {
 
 impl Index {
     /// Returns the `k` files that `query` most likely means, strongest first.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
     pub fn rank_by(&self, query: &IssueQuery, sources: Sources<'_>, k: usize) -> Result<Ranking, SearchError> {
         Ok(self.locate(query, sources, k, 0)?.0)
     }
 
     /// As [`Index::rank_by`], and the `n` functions and types of the whole tree that `query` most likely means, best first:
     /// both by one reading of the signals.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
     pub fn locate(
         &self,
         query: &IssueQuery,

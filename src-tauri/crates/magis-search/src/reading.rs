@@ -11,7 +11,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
-/// So many bytes of text wait for a core, or one text alone.
+/// The most bytes of text that wait for a core; one text may have more alone.
 const WAITING: usize = 8 << 20;
 /// The most texts that wait between reading and indexing.
 const WAITING_TEXTS: usize = 256;

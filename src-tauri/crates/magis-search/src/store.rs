@@ -104,7 +104,7 @@ const BUFFER: usize = 64 << 20;
 /// allow, and to lay it out takes longer than to write one changed file.
 const SMALL_BUFFER: usize = 15_000_000;
 const MOST_THREADS: usize = 4;
-/// So many contents are worth a segment.
+/// The number of contents that are worth a segment.
 const A_SEGMENT: usize = 500;
 
 impl Store {

@@ -55,9 +55,9 @@ mod weight {
     pub const SPREAD: f64 = 0.05;
 }
 
-/// A type of so many lines can be read as one.
+/// The most lines of a type that can be read as one.
 const SHORT_TYPE: u32 = 60;
-/// Symbols are looked for in so many of the best files.
+/// The number of the best files in which symbols are looked for.
 const FILES: usize = 50;
 
 impl Index {
@@ -93,6 +93,9 @@ impl Index {
 
     /// For each of `paths` the `n` functions that match `query` best, best first; empty where the file or its outline is
     /// unknown.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
     pub fn symbols_for(
         &self,
         query: &IssueQuery,

@@ -7,7 +7,7 @@
 use crate::known_symbol::{KnownSymbol, SymbolShape};
 use std::collections::HashMap;
 
-/// So many names are kept of one definition.
+/// The most names that are kept of one definition.
 const MOST: usize = 64;
 /// A shorter name is anything's.
 const SHORTEST: usize = 3;

@@ -50,7 +50,7 @@ pub(crate) struct Counted {
 
 /// Separates the terms of [`Counted`]; in no term.
 pub(crate) const BETWEEN: char = ' ';
-/// So many words are remembered; then it begins anew.
+/// The most words that are remembered; then it begins anew.
 const MOST_WORDS: usize = 1 << 19;
 
 impl Vocabulary {

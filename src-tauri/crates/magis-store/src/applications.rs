@@ -22,6 +22,9 @@ INSERT OR IGNORE INTO pending_erasure (slot) VALUES (1);";
 
 impl Store {
     /// Returns the last application of a run's patch; none where there was none, or it was taken back.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn application<T: DeserializeOwned>(&self, run: RunId) -> Result<Option<T>, StoreError> {
         self.read("reading an application", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT application FROM applications WHERE run = ?1")?;
@@ -32,6 +35,9 @@ impl Store {
     }
 
     /// Keeps the application of a run's patch, in place of the one before.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
     pub fn put_application<T: Serialize>(&self, run: RunId, application: &T) -> Result<(), StoreError> {
         self.write("keeping an application", |transaction| {
             runs::get(transaction, run)?;
@@ -45,6 +51,9 @@ impl Store {
     }
 
     /// Forgets the application of a run's patch: it was taken back.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn clear_application(&self, run: RunId) -> Result<(), StoreError> {
         self.write("forgetting an application", |transaction| {
             transaction.execute("DELETE FROM applications WHERE run = ?1", [run.0])?;

@@ -41,6 +41,9 @@ impl RunArchive {
     pub const VERSION: u32 = LOG_VERSION;
 
     /// Reads an archive's JSON; its version is looked at first, and one of an earlier version is raised to this one.
+    ///
+    /// # Errors
+    /// When the text is no exported run, or one of a newer version.
     pub fn from_json(json: &str) -> Result<Self, ArchiveError> {
         #[derive(Deserialize)]
         struct Head {
@@ -72,6 +75,9 @@ impl RunArchive {
     }
 
     /// Returns the archive as JSON.
+    ///
+    /// # Errors
+    /// When a value has no form in JSON.
     pub fn to_json(&self) -> Result<String, StoreError> {
         serde_json::to_string_pretty(self).map_err(|source| StoreError::Encode {
             attempt: "writing an archive",
@@ -82,6 +88,9 @@ impl RunArchive {
 
 impl Store {
     /// Returns everything of a run.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn export_run(&self, id: RunId) -> Result<RunArchive, StoreError> {
         self.read("exporting a run", |transaction| {
             let run = runs::get(transaction, id)?;
@@ -104,6 +113,9 @@ impl Store {
 
     /// Takes in a run from another data folder. It belongs to no repository here and is marked as imported; one that had
     /// not ended counts as interrupted.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn import_run(&self, archive: &RunArchive) -> Result<RunId, StoreError> {
         check_head(&archive.format, archive.version)?;
         check(&archive.run)?;

@@ -59,6 +59,9 @@ pub struct Speed {
 
 impl Store {
     /// Returns what a run's calls came to, by agent and step.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn call_totals(&self, run: RunId) -> Result<Vec<CallTotals>, StoreError> {
         self.read("adding up a run's calls", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -86,6 +89,9 @@ impl Store {
         })
     }
     /// Returns what calls came to by day and step, the last day first; of one repository, or of all runs together.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn day_totals(&self, repo: Option<RepoId>) -> Result<Vec<DayTotals>, StoreError> {
         self.read("adding up calls by day", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -113,6 +119,9 @@ impl Store {
     }
 
     /// Returns how many runs had a call on each day, the last day first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn runs_by_day(&self) -> Result<Vec<(String, u32)>, StoreError> {
         self.read("counting runs by day", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -125,6 +134,9 @@ impl Store {
     }
 
     /// Returns how fast the model with this hash was in its calls here; none where it made none that took time.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn speed_of(&self, model_sha: &str) -> Result<Option<Speed>, StoreError> {
         self.read("measuring a model's speed", |transaction| {
             let mut statement = transaction.prepare_cached(

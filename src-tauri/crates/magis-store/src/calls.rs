@@ -142,6 +142,9 @@ impl CallRecord {
 
 impl Store {
     /// Records a finished call of a run.
+    ///
+    /// # Errors
+    /// When the run has a call with this key, or the database cannot be written.
     pub fn record_call(&self, run: RunId, record: &CallRecord) -> Result<CallId, StoreError> {
         self.write("recording a call", |transaction| {
             runs::known(transaction, run)?;
@@ -152,6 +155,9 @@ impl Store {
     }
 
     /// Returns the call of this key, where the run has it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn find_call(&self, run: RunId, key: &str) -> Result<Option<Call>, StoreError> {
         self.read("looking for a call", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT * FROM calls WHERE run = ?1 AND key = ?2")?;
@@ -160,11 +166,17 @@ impl Store {
     }
 
     /// Returns all calls of a run, in the order in which they finished.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn calls(&self, run: RunId) -> Result<Vec<Call>, StoreError> {
         self.read("reading a run's calls", |transaction| read(transaction, run))
     }
 
     /// Reads one model call with its request and its reply.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn call(&self, id: CallId) -> Result<Option<Call>, StoreError> {
         self.read("reading a call", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT * FROM calls WHERE id = ?1")?;

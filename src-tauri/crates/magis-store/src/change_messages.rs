@@ -67,6 +67,9 @@ pub struct StoredChangeMessage {
 impl Store {
     /// Returns the messages about what became of this version, newest first: those of this model and prompt, and those
     /// that needed no model.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn changes_from(
         &self,
         repo: RepoId,
@@ -86,11 +89,17 @@ impl Store {
     }
 
     /// Returns every message about changes of a repository's files, by path, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn all_change_messages(&self, repo: RepoId) -> Result<Vec<StoredChangeMessage>, StoreError> {
         self.read("listing change messages", |transaction| all(transaction, repo))
     }
 
     /// Keeps a message; one of the same model and prompt about the same change is replaced.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn put_change_message(&self, message: &StoredChangeMessage) -> Result<(), StoreError> {
         self.write("keeping a change message", |transaction| {
             put(transaction, message)?;

@@ -17,6 +17,9 @@ CREATE TABLE drafts (
 
 impl Store {
     /// Returns the draft of a repository; none where there is none.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn draft<T: DeserializeOwned>(&self, repo: RepoId) -> Result<Option<T>, StoreError> {
         self.read("reading a draft", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT draft FROM drafts WHERE repo = ?1")?;
@@ -27,6 +30,9 @@ impl Store {
     }
 
     /// Keeps the draft of a repository.
+    ///
+    /// # Errors
+    /// When there is no such repository, or the database cannot be written.
     pub fn put_draft<T: Serialize>(&self, repo: RepoId, draft: &T, now: i64) -> Result<(), StoreError> {
         self.write("keeping a draft", |transaction| {
             repositories::get(transaction, repo)?;
@@ -40,6 +46,9 @@ impl Store {
     }
 
     /// Drops the draft of a repository, because a run was begun with it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn clear_draft(&self, repo: RepoId) -> Result<(), StoreError> {
         self.write("dropping a draft", |transaction| {
             transaction.execute("DELETE FROM drafts WHERE repo = ?1", [repo.0])?;

@@ -48,6 +48,9 @@ pub struct StoredEvent {
 impl Store {
     /// Appends event number `seq`, counted from 1, which has to be the next: so a log has no gap, and of two drivers that
     /// follow one run only one can go on. The run's row follows in the same transaction.
+    ///
+    /// # Errors
+    /// When there is no such run, the event is not its next one, or the database cannot be written.
     pub fn append_event(&self, run: RunId, seq: u32, at: i64, event: &RunEvent) -> Result<(), StoreError> {
         self.write("appending an event", |transaction| {
             append(transaction, run, seq, at, event)
@@ -55,16 +58,25 @@ impl Store {
     }
 
     /// Returns how many events a run has; also the number of its last.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn event_count(&self, run: RunId) -> Result<u32, StoreError> {
         self.read("counting a run's events", |transaction| count(transaction, run))
     }
 
     /// Returns all events of a run, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn events(&self, run: RunId) -> Result<Vec<StoredEvent>, StoreError> {
         self.events_after(run, 0)
     }
 
     /// Returns the events of a run whose number is greater than `seq`, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn events_after(&self, run: RunId, seq: u32) -> Result<Vec<StoredEvent>, StoreError> {
         self.read("reading a run's events", |transaction| {
             read(transaction, run, seq, u32::MAX)
@@ -72,6 +84,9 @@ impl Store {
     }
 
     /// Gives `to`, which has no events yet, the first `events` events of `from` and the calls that led to them.
+    ///
+    /// # Errors
+    /// When the run copied from has fewer events, the one copied to has some, or the database cannot be written.
     pub fn copy_run_prefix(&self, from: RunId, events: u32, to: RunId) -> Result<(), StoreError> {
         self.write("copying the beginning of a run", |transaction| {
             runs::get(transaction, from)?;

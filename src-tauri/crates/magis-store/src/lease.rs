@@ -72,6 +72,9 @@ impl LeaseError {
 impl Store {
     /// Takes the lease of `run` for `ttl` milliseconds, five minutes at most. One that ran out is replaced; the same holder gets its own again.
     /// A run that was queued or interrupted counts as running from here on.
+    ///
+    /// # Errors
+    /// When somebody else holds it, or the database cannot be written.
     pub fn acquire_lease(&self, run: RunId, holder: &str, pid: u32, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
         let lease = Lease {
             run,
@@ -99,6 +102,9 @@ impl Store {
     }
 
     /// Prolongs a lease to `ttl` milliseconds from now. One that ran out is still its holder's while nobody took it.
+    ///
+    /// # Errors
+    /// When it was lost, or the database cannot be written.
     pub fn renew_lease(&self, lease: &Lease, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
         let renewed = Lease {
             expires_at: now.saturating_add(ttl.min(LONGEST)),
@@ -115,6 +121,9 @@ impl Store {
     }
 
     /// Gives a lease back. A run that neither ended nor was paused counts as interrupted.
+    ///
+    /// # Errors
+    /// When it was lost, or the database cannot be written.
     pub fn release_lease(&self, lease: &Lease) -> Result<(), LeaseError> {
         let held = self.write("releasing a lease", |transaction| {
             let held = current(transaction)?.is_some_and(|found| found.is_same_hold(lease));
@@ -128,6 +137,9 @@ impl Store {
     }
 
     /// Marks running runs that nobody holds a live lease of as interrupted; returns them, oldest first. Called at start.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn interrupt_abandoned_runs(&self, now: i64) -> Result<Vec<RunId>, StoreError> {
         self.write("looking for interrupted runs", |transaction| {
             let driven = live(transaction, now)?.map(|lease| lease.run.0);
@@ -142,6 +154,9 @@ impl Store {
     }
 
     /// Returns the lease that is live now, whoever holds it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn live_lease(&self, now: i64) -> Result<Option<Lease>, StoreError> {
         self.read("reading the lease", |transaction| live(transaction, now))
     }

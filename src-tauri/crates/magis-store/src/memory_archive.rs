@@ -97,6 +97,9 @@ impl MemoryFileError {
 
 impl Store {
     /// Returns the whole memory of a repository, without code.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn export_memory(&self, repo: RepoId) -> Result<MemoryArchive, StoreError> {
         let repository = self.repository(repo)?.name;
         self.read("exporting the memory", |transaction| {
@@ -113,6 +116,9 @@ impl Store {
     ///
     /// An entry is the same as one that is here if version, model and prompt are (of a summary: the file's name, too).
     /// It replaces that one only if its words are newer; words of a person are replaced only by newer words of a person.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn import_memory(&self, repo: RepoId, archive: &MemoryArchive) -> Result<MemoryImport, StoreError> {
         self.repository(repo)?;
         self.write("importing the memory", |transaction| {

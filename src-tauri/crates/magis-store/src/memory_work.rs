@@ -55,6 +55,9 @@ pub struct Reuse {
 
 impl Store {
     /// Records a call made for the memory outside of any run.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn record_memory_work(&self, work: &MemoryWork) -> Result<(), StoreError> {
         self.write("recording what a summary cost", |transaction| {
             transaction.execute(
@@ -75,6 +78,9 @@ impl Store {
     }
 
     /// Returns what was worked through for the memory outside of runs, by day, the last day first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn memory_work_by_day(&self, repo: RepoId) -> Result<Vec<DaySpent>, StoreError> {
         self.read("adding up what summaries cost", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -95,6 +101,9 @@ impl Store {
 
     /// When runs used summaries of this repository instead of making them anew, and of which file, in the order of
     /// time. What P1 cost to bring one up to date is among the calls.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn reuses(&self, repo: RepoId) -> Result<Vec<Reuse>, StoreError> {
         self.read("looking for used summaries", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -116,6 +125,9 @@ impl Store {
     }
 
     /// Returns what making the summary of each file cost the last time, in tokens, inside a run or outside of any.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn summary_costs(&self, repo: RepoId) -> Result<Vec<(RepoPath, u64)>, StoreError> {
         self.read("adding up what summaries cost", |transaction| {
             let mut statement = transaction.prepare_cached(

@@ -24,12 +24,18 @@ impl Default for OpenOptions {
 
 impl Store {
     /// Opens the database of `folder`, and makes both where they do not exist yet.
+    ///
+    /// # Errors
+    /// When the file cannot be made private, opened or read, is damaged, of another program, or of a newer version.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         Self::open_with(folder, OpenOptions::default())
     }
 
     /// Like [`Store::open`], with `options`. Where the disk is full or cannot be written, a database that is there is opened
     /// for reading: see [`Store::access`].
+    ///
+    /// # Errors
+    /// When the file cannot be made private, opened or read, is damaged, of another program, or of a newer version.
     pub fn open_with(folder: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         match Self::open_to_write(folder, options) {
             Err(error) if error.is_about_writing() => Self::open_to_read(&folder.join(folder::FILE_NAME), error),

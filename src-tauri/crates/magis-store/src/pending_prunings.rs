@@ -37,6 +37,9 @@ pub(crate) fn note(transaction: &Transaction<'_>, run: RunId) -> Result<(), Data
 
 impl Store {
     /// Returns the repositories whose object stores are to be pruned.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn pending_prunings(&self) -> Result<Vec<PendingPruning>, StoreError> {
         self.read("listing what is to be pruned", |transaction| {
             let mut statement =
@@ -52,6 +55,9 @@ impl Store {
     }
 
     /// Notes that the object store of a repository is pruned.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn clear_pruning(&self, repo: RepoId) -> Result<(), StoreError> {
         self.write("noting a pruning", |transaction| {
             transaction.execute("DELETE FROM pending_prunings WHERE repo = ?1", [repo.0])?;
@@ -60,6 +66,9 @@ impl Store {
     }
 
     /// Returns every run of a repository, the removed ones that can still be had back among them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn all_runs_of(&self, repo: RepoId) -> Result<Vec<RunId>, StoreError> {
         self.read("listing the runs of a repository", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT id FROM runs WHERE repo = ?1 ORDER BY id")?;
@@ -69,6 +78,9 @@ impl Store {
     }
 
     /// Returns every repository, the removed ones that can still be had back among them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn all_repositories(&self) -> Result<Vec<RepoId>, StoreError> {
         self.read("listing the repositories", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT id FROM repositories ORDER BY id")?;

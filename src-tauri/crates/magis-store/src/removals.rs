@@ -26,6 +26,9 @@ pub struct DeletedRun {
 
 impl Store {
     /// Takes a run out of every list. Refused while a driver works on it.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
     pub fn remove_run(&self, run: RunId, now: i64) -> Result<(), StoreError> {
         self.write("removing a run", |transaction| {
             runs::get(transaction, run)?;
@@ -41,6 +44,9 @@ impl Store {
     }
 
     /// Puts a removed run back into the lists. [`StoreError::NoRun`] where it is erased by now.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
     pub fn restore_run(&self, run: RunId) -> Result<(), StoreError> {
         self.write("taking back a removal", |transaction| {
             runs::get(transaction, run)?;
@@ -50,6 +56,9 @@ impl Store {
     }
 
     /// Returns the runs that were removed at `before` or earlier, oldest first: those to erase.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn removed_runs(&self, before: i64) -> Result<Vec<RunId>, StoreError> {
         self.read("listing removed runs", |transaction| {
             let mut statement = transaction
@@ -61,6 +70,9 @@ impl Store {
 
     /// Deletes a run with its events, calls and texts, and erases them from the files; says what stays. Refused while a
     /// driver works on it.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
     pub fn delete_run(&self, id: RunId, now: i64) -> Result<DeletedRun, StoreError> {
         let (summaries_kept, change_messages_kept, reruns) = self.write("deleting a run", |transaction| {
             runs::get(transaction, id)?;

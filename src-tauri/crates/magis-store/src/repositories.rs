@@ -44,6 +44,9 @@ pub struct NewRepository {
 impl Store {
     /// Adds the repository at this root, or notes that it was used again; one that was removed is back in the list. Runs
     /// of a repository that had been deleted and had the same root belong to it again.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn upsert_repository(&self, repository: &NewRepository, now: i64) -> Result<RepoId, StoreError> {
         self.write("adding a repository", |transaction| {
             let id: i64 = transaction.query_row(
@@ -69,11 +72,17 @@ impl Store {
     }
 
     /// Returns one repository of the list.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn repository(&self, id: RepoId) -> Result<RepositoryEntry, StoreError> {
         self.read("reading a repository", |transaction| get(transaction, id))
     }
 
     /// Returns all repositories, the last used first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn repositories(&self) -> Result<Vec<RepositoryEntry>, StoreError> {
         self.read("listing the repositories", |transaction| {
             let mut statement = transaction.prepare_cached(

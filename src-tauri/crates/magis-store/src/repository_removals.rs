@@ -28,6 +28,9 @@ pub struct DeletedRepository {
 impl Store {
     /// Takes a repository off the list; its runs stay, as runs without a repository. Refused while one of them is worked
     /// on. Adding the repository again takes the removal back.
+    ///
+    /// # Errors
+    /// When there is no such repository, a run is being worked on, or the database cannot be written.
     pub fn remove_repository(&self, repo: RepoId, now: i64) -> Result<(), StoreError> {
         self.write("taking a repository off the list", |transaction| {
             repositories::get(transaction, repo)?;
@@ -41,6 +44,9 @@ impl Store {
     }
 
     /// Puts a removed repository back into the list. [`StoreError::NoRepository`] where it is erased by now.
+    ///
+    /// # Errors
+    /// When there is no such repository, or the database cannot be written.
     pub fn restore_repository(&self, repo: RepoId) -> Result<(), StoreError> {
         self.write("taking back the removal of a repository", |transaction| {
             transaction.execute("DELETE FROM repository_removals WHERE repo = ?1", [repo.0])?;
@@ -50,6 +56,9 @@ impl Store {
     }
 
     /// Returns the repositories that were removed at `before` or earlier, the first removed first: those to erase.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn removed_repositories(&self, before: i64) -> Result<Vec<RepoId>, StoreError> {
         self.read("listing removed repositories", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -62,6 +71,9 @@ impl Store {
 
     /// Forgets a repository of the list, or one that was removed from it, and erases what memory holds of it. Its runs stay.
     /// Refused while one of them is worked on.
+    ///
+    /// # Errors
+    /// When there is no such repository, a run is being worked on, or the database cannot be written.
     pub fn delete_repository(&self, id: RepoId, now: i64) -> Result<DeletedRepository, StoreError> {
         let (summaries, runs_kept) = self.write("deleting a repository", |transaction| {
             check_idle(transaction, id, now)?;

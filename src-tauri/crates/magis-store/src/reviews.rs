@@ -17,6 +17,9 @@ CREATE TABLE reviews (
 
 impl Store {
     /// Returns the review of a run; none where nobody began one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn review<T: DeserializeOwned>(&self, run: RunId) -> Result<Option<T>, StoreError> {
         self.read("reading a review", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT review FROM reviews WHERE run = ?1")?;
@@ -27,6 +30,9 @@ impl Store {
     }
 
     /// Keeps the review of a run.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
     pub fn put_review<T: Serialize>(&self, run: RunId, review: &T, now: i64) -> Result<(), StoreError> {
         self.write("keeping a review", |transaction| {
             runs::get(transaction, run)?;

@@ -43,6 +43,9 @@ impl Default for RunFilter {
 
 impl Store {
     /// Returns the runs that `filter` lets through.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, StoreError> {
         self.read("listing the runs", |transaction| {
             let mut statement = transaction.prepare_cached(&list_query(filter))?;

@@ -83,6 +83,9 @@ impl Standing {
 
 impl Store {
     /// Returns a page of the runs that `query` lets through. Removed runs are left out.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn run_page(&self, query: &RunQuery) -> Result<RunListPage, StoreError> {
         let words = run_texts::match_expression(&query.text);
         self.read("listing the runs", |transaction| {
@@ -95,6 +98,9 @@ impl Store {
     }
 
     /// Returns how many runs of a repository there are, without removed ones.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn run_count(&self, repo: RepoId) -> Result<u32, StoreError> {
         self.read("counting the runs", |transaction| {
             Ok(transaction.query_row(

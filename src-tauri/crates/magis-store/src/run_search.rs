@@ -36,6 +36,9 @@ impl RunHit {
 
 impl Store {
     /// Runs that say `search.text`, the newest first. Nothing is found for a text without a letter or digit.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn search_runs(&self, search: &RunSearch) -> Result<Vec<RunHit>, StoreError> {
         let query = match_expression(&search.text);
         if query.is_empty() || search.limit == 0 {

@@ -17,11 +17,17 @@ CREATE INDEX run_tags_by_tag ON run_tags (tag, run);";
 
 impl Store {
     /// Returns the tags of a run, in the order of the alphabet.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn tags(&self, run: RunId) -> Result<Vec<String>, StoreError> {
         self.read("reading a run's tags", |transaction| of(transaction, run))
     }
 
     /// Gives a run exactly these tags. White space around a tag is dropped, and so is an empty tag.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
     pub fn set_tags(&self, run: RunId, tags: &[String]) -> Result<(), StoreError> {
         self.write("tagging a run", |transaction| {
             runs::get(transaction, run)?;

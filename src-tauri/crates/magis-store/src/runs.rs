@@ -156,6 +156,9 @@ pub struct StoredRun {
 
 impl Store {
     /// Creates a run; it waits in the queue.
+    ///
+    /// # Errors
+    /// When there is no such repository, or the database cannot be written.
     pub fn create_run(&self, run: &NewRun) -> Result<RunId, StoreError> {
         self.write("creating a run", |transaction| {
             let repository = repositories::get(transaction, run.repo)?;
@@ -188,11 +191,17 @@ impl Store {
     }
 
     /// Reads one run as the list of runs shows it.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn run(&self, id: RunId) -> Result<StoredRun, StoreError> {
         self.read("reading a run", |transaction| get(transaction, id))
     }
 
     /// Sets how a run stands where no event says it: back into the queue, or interrupted.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
     pub fn set_run_status(&self, id: RunId, status: StoredStatus) -> Result<(), StoreError> {
         self.write("setting how a run stands", |transaction| {
             let changed = transaction.execute(
@@ -208,6 +217,9 @@ impl Store {
     }
 
     /// Runs without a repository here, imported ones say, with the tree each reads.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn runs_without_repository(&self) -> Result<Vec<(RunId, Base)>, StoreError> {
         self.read("looking for runs without a repository", |transaction| {
             let mut statement = transaction.prepare_cached(
@@ -222,6 +234,9 @@ impl Store {
     }
 
     /// Gives a run without a repository the one it was made in, or another clone of it.
+    ///
+    /// # Errors
+    /// When there is no such repository, or the database cannot be written.
     pub fn adopt_run(&self, id: RunId, repo: RepoId) -> Result<(), StoreError> {
         self.write("giving a run its repository", |transaction| {
             let root = repositories::get(transaction, repo)?.root;

@@ -15,6 +15,9 @@ CREATE TABLE settings (
 
 impl Store {
     /// Returns the setting under `key`; none where it was never set.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn setting<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, StoreError> {
         self.read("reading a setting", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT value FROM settings WHERE key = ?1")?;
@@ -25,6 +28,9 @@ impl Store {
     }
 
     /// Sets `key` to `value`.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn put_setting<T: Serialize>(&self, key: &str, value: &T) -> Result<(), StoreError> {
         self.write("writing a setting", |transaction| {
             transaction.execute(
@@ -36,6 +42,9 @@ impl Store {
     }
 
     /// Removes the setting, so that its default holds again.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn clear_setting(&self, key: &str) -> Result<(), StoreError> {
         self.write("clearing a setting", |transaction| {
             transaction.execute("DELETE FROM settings WHERE key = ?1", [key])?;

@@ -61,6 +61,9 @@ impl Store {
     }
 
     /// Reads the whole file and checks that it is sound; slow on a large one.
+    ///
+    /// # Errors
+    /// When the database is damaged or cannot be read.
     pub fn check(&self) -> Result<(), StoreError> {
         let attempt = "checking";
         let found = quick_check(&self.lock()).map_err(|error| error.located(attempt, self.path()))?;

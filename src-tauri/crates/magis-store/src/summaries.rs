@@ -127,6 +127,9 @@ pub struct Coverage {
 impl Store {
     /// Returns what a run may read as the summary of exactly this blob: a person's words before all, else what this
     /// very model and prompt wrote. The content counts and not the name, so a file that was moved has its summary.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn known_summary(
         &self,
         repo: RepoId,
@@ -146,6 +149,9 @@ impl Store {
     }
 
     /// Returns the summaries of older versions of a file that a run may build upon, newest first, at most `most`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn versions_of(
         &self,
         repo: RepoId,
@@ -167,6 +173,9 @@ impl Store {
 
     /// Returns the summary of exactly this blob as a person is shown it, whichever model made it: a person's words,
     /// else the newest; under another name only where this one has none.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn summary_of(&self, repo: RepoId, path: &RepoPath, blob: &BlobId) -> Result<Option<Summary>, StoreError> {
         self.read("reading a summary", |transaction| {
             let mut statement = transaction.prepare_cached(&format!(
@@ -180,6 +189,9 @@ impl Store {
     }
 
     /// Returns the last summary made of this file, whichever its blob.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn latest_summary(&self, repo: RepoId, path: &RepoPath) -> Result<Option<Summary>, StoreError> {
         self.read("reading a summary", |transaction| {
             let mut statement = transaction.prepare_cached(&format!(
@@ -190,12 +202,18 @@ impl Store {
     }
 
     /// Keeps a summary; one of the same blob, model and prompt is replaced unless a person corrected it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn put_summary(&self, summary: &NewSummary) -> Result<(), StoreError> {
         self.write("keeping a summary", |transaction| put(transaction, summary))
     }
 
     /// Keeps a summary in the place of everything that is remembered of its file, a person's words included: all of it is
     /// done, or nothing.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn replace_summaries(&self, summary: &NewSummary) -> Result<(), StoreError> {
         self.write("making a summary anew", |transaction| {
             drop_of(transaction, summary.repo, &summary.path)?;
@@ -205,6 +223,9 @@ impl Store {
 
     /// Puts a person's words in place of the summary of exactly this blob, at this moment; runs read them from now on,
     /// whichever model they use. None where this blob has no summary.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn correct_summary(
         &self,
         repo: RepoId,
@@ -228,6 +249,9 @@ impl Store {
 
     /// Returns how many of `files` have a summary of that very blob, whatever it was called, of another blob, or none;
     /// without one of their very blob, those count apart that `needs_none` is true of.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn coverage(
         &self,
         repo: RepoId,
@@ -251,11 +275,17 @@ impl Store {
     }
 
     /// Returns every summary of every version of the repository's files, by path, a file's newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn all_summaries(&self, repo: RepoId) -> Result<Vec<Summary>, StoreError> {
         self.read("listing the summaries", |transaction| all(transaction, repo))
     }
 
     /// Returns the last summary of every file of the repository, by path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn summaries(&self, repo: RepoId) -> Result<Vec<Summary>, StoreError> {
         let mut summaries = self.all_summaries(repo)?;
         summaries.dedup_by(|later, kept| later.kept.path == kept.kept.path);
@@ -264,11 +294,17 @@ impl Store {
 
     /// Drops every summary of one file, and what is remembered of the same contents under other names, which would come
     /// back in its place; messages of changes included. Returns how many summaries there were.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn drop_summaries_of(&self, repo: RepoId, path: &RepoPath) -> Result<u32, StoreError> {
         self.write("dropping summaries", |transaction| drop_of(transaction, repo, path))
     }
 
     /// Drops the whole memory of a repository, messages of changes included; returns how many summaries there were.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn drop_summaries(&self, repo: RepoId) -> Result<u32, StoreError> {
         self.write("dropping summaries", |transaction| -> Result<u32, DatabaseError> {
             transaction.execute("DELETE FROM change_messages WHERE repo = ?1", [repo.0])?;

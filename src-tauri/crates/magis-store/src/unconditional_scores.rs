@@ -31,6 +31,9 @@ pub struct UnconditionalScore {
 
 impl Store {
     /// Returns what is known of each of these names, in their order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn unconditional_scores<'a>(
         &self,
         repo: RepoId,
@@ -57,6 +60,9 @@ impl Store {
     }
 
     /// Keeps the scores of names; what was known of them is replaced.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn put_unconditional_scores<'a>(
         &self,
         repo: RepoId,

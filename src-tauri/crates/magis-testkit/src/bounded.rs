@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 const CHILD: &str = "MAGIS_BOUNDED_CHILD";
 /// Seconds that a bounded program may take.
 const SECONDS: &str = "60";
-/// Of address space it may take so many KiB.
+/// The most address space it may take, in KiB.
 const KIBIBYTES: &str = "3000000";
 
 /// Returns a command that runs `program` with the bounds. Where it takes more time, its exit code is 124.

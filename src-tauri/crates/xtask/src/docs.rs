@@ -20,7 +20,7 @@ use syn::{
 use crate::sources::{self, Target, attributes};
 use crate::{cargo, names};
 
-/// A comment of so many words repeats the name of what it stands at.
+/// The most words of a comment that only repeats the name of what it stands at.
 const TOO_FEW_WORDS: usize = 3;
 
 /// Words that say what a number counts.

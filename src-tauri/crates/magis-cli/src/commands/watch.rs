@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long the threads may take to end when everything is over.
 const GRACE: Duration = Duration::from_millis(100);
-/// So many files of a change are named.
+/// The most files of a change that are named.
 const NAMED: usize = 3;
 
 /// Runs `magis watch`.

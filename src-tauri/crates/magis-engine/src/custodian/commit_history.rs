@@ -14,9 +14,9 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// So many commits before the base are read. Twice as many gave no better order, and a first reading stays in seconds.
+/// The number of commits before the base that are read. Twice as many gave no better order, and a first reading stays in seconds.
 const MOST: usize = 5_000;
-/// The file is written anew when it holds more than so many times what is read.
+/// The file is written anew when it holds more than this multiple of what is read.
 const STALE: usize = 3;
 
 /// Returns the history before the base of `snapshot`, see [`commits`].

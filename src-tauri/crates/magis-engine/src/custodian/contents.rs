@@ -33,9 +33,9 @@ pub(crate) enum BlobKind {
 
 /// A text of fewer bytes is its own description: a summary may take as much.
 const SHORT_FILE: u64 = 400;
-/// The file is written anew when it holds more than so many times the contents of the tree.
+/// The file is written anew when it holds more than this multiple of the contents of the tree.
 const STALE: usize = 3;
-/// Or so many, where the tree is small.
+/// The least number for that, where the tree is small.
 const AT_LEAST: usize = 2_000;
 
 impl BlobKind {

@@ -16,7 +16,7 @@ use magis_store::{Maker, NewSummary, Store};
 use magis_syntax::skeleton_within;
 use std::sync::Arc;
 
-/// A file above so many tokens is summarised from its skeleton: a reading of ten seconds on two cores.
+/// The most tokens of a file that is summarised whole; a longer one is summarised from its skeleton: a reading of ten seconds on two cores.
 pub(crate) const WHOLE_FILE: u32 = 1_200;
 
 /// A version of a file.

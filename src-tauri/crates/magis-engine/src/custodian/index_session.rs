@@ -19,18 +19,18 @@ pub enum Preparing {
     Waiting,
     /// The files of the tree are listed.
     Listing {
-        /// So many so far.
+        /// The number so far.
         files: usize,
     },
     /// Contents that the index does not hold yet are read.
     Index {
-        /// So many are done.
+        /// The number that is done.
         done: usize,
         total: usize,
     },
     /// Commits before the base that were not known are read.
     History {
-        /// So many so far.
+        /// The number so far.
         read: usize,
     },
 }
@@ -55,6 +55,9 @@ pub(crate) struct Synced {
 
 impl IndexSession {
     /// Returns the index in `folder`, of no tree yet. `watch` may break the waiting for it off.
+    ///
+    /// # Errors
+    /// When the index folder cannot be opened.
     pub fn open(
         folder: &Path,
         retention: Retention,
@@ -71,6 +74,9 @@ impl IndexSession {
 
     /// Makes it stand for `files`, those of `snapshot`, and for the commits before that. `watch` may break it off, which
     /// counts as cancelled; what was read by then is kept.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or the index cannot be written.
     pub fn sync_to(
         &mut self,
         snapshot: &Snapshot,

@@ -30,6 +30,9 @@ pub enum IndexState {
 
 impl Magis {
     /// Returns how the search index of a repository stands to its HEAD.
+    ///
+    /// # Errors
+    /// When the repository or the database cannot be read.
     pub fn index_state(&self, repo: RepoId) -> Result<IndexState, EngineError> {
         let Ok(noted) = fs::read_to_string(note_of(&self.data.index(repo))) else {
             return Ok(IndexState::None);

@@ -34,9 +34,9 @@ pub const SYMBOLS_TO_JUDGE: usize = 100;
 /// How much of a ranking is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocateExtent {
-    /// So many files at the most.
+    /// The most files that are judged.
     pub files: usize,
-    /// So many functions and types at the most.
+    /// The most functions and types that are judged.
     pub symbols: usize,
     /// The signals that are enabled.
     pub signals: Signals,
@@ -131,6 +131,9 @@ impl Magis {
 
 impl Locator {
     /// Goes to another tree of the repository; its index stays open.
+    ///
+    /// # Errors
+    /// When the repository cannot be opened, or there is no such revision.
     pub fn go_to(
         &mut self,
         base: &BaseChoice,
@@ -141,6 +144,9 @@ impl Locator {
     }
 
     /// Returns the files and symbols that an issue most likely means.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or the index cannot be written.
     pub fn locate(&self, issue: &Issue, hints: &[Hint], extent: LocateExtent) -> Result<Location, EngineError> {
         let begun = Instant::now();
         let query = IssueQuery::of(issue, hints);
@@ -167,6 +173,9 @@ impl Locator {
     /// Asks a model for the first `files` files of a location and for the 40 functions and types that come first
     /// once it has been heard on their files, and puts both in the order that ranking and model give together. What
     /// lies behind those stays as it is.
+    ///
+    /// # Errors
+    /// When the model fails or its call is cancelled.
     pub async fn judge(
         &self,
         issue: &Issue,

@@ -46,6 +46,9 @@ pub struct ImportedMemory {
 
 impl Magis {
     /// Writes the memory of a repository into `file`, whole or not at all.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or the file cannot be written.
     pub fn export_memory(&self, repo: RepoId, file: &Path, code: WithCode) -> Result<ExportedMemory, EngineError> {
         let mut archive = self.store.export_memory(repo)?;
         if code == WithCode::Yes {
@@ -88,6 +91,9 @@ impl Magis {
     ///
     /// An entry that is here already is replaced only by newer words, and words of a person only by newer words of a
     /// person. A file is foreign when it is about versions and none of them is in the repository.
+    ///
+    /// # Errors
+    /// When the file is not a memory file or cannot be read, or the database cannot be written.
     pub fn import_memory(&self, repo: RepoId, file: &Path) -> Result<ImportedMemory, EngineError> {
         let opened = File::open(file).map_err(MemoryFileError::from)?;
         let archive = MemoryArchive::read(BufReader::new(opened), now_ms())?;

@@ -62,6 +62,9 @@ pub struct MemoryDayTotals {
 impl Magis {
     /// Returns what memory holds of each of `files` of the last commit, in their order. Contents that were never looked
     /// into are.
+    ///
+    /// # Errors
+    /// When the repository or the database cannot be read.
     pub fn memory_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Vec<FileMemory>, EngineError> {
         let snapshot = self.snapshot_of(repo, &BaseChoice::Head)?;
         let contents = contents::look_into(&self.data.index(repo), &versions(files), |_, blob| {
@@ -97,6 +100,9 @@ impl Magis {
 
     /// Returns how many of `files` memory knows, without looking into any: one that nobody looked into yet counts as
     /// text.
+    ///
+    /// # Errors
+    /// When the repository or the database cannot be read.
     pub fn coverage_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Coverage, EngineError> {
         let mut contents = contents::known(&self.data.index(repo));
         for file in files {
@@ -110,6 +116,9 @@ impl Magis {
     }
 
     /// Returns what the memory of a repository cost and saved by day, the last day first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn memory_days(&self, repo: RepoId) -> Result<Vec<MemoryDayTotals>, EngineError> {
         let mut days: BTreeMap<String, MemoryDayTotals> = BTreeMap::new();
         let steps = [Template::FileSummary.name(), Template::ChangeMessage.name()];
@@ -131,6 +140,9 @@ impl Magis {
     }
 
     /// Returns what is remembered of a file: the summary of its version in the last commit, or else the last one.
+    ///
+    /// # Errors
+    /// When the repository or the database cannot be read.
     pub fn remembered(&self, repo: RepoId, path: &RepoPath) -> Result<Option<Remembered>, EngineError> {
         let now_there = self.head_file(repo, path).ok().map(|(_, blob)| blob);
         let exact = match &now_there {
@@ -154,6 +166,9 @@ impl Magis {
     }
 
     /// Puts a person's words in place of a model's; runs read them from now on.
+    ///
+    /// # Errors
+    /// When HEAD has no such file, or the database cannot be written.
     pub fn correct_summary(&self, repo: RepoId, path: &RepoPath, text: &str) -> Result<Remembered, EngineError> {
         let text = text.trim();
         if text.is_empty() {
@@ -168,6 +183,9 @@ impl Magis {
     }
 
     /// Makes the summary of a file anew (P2), of its version in the last commit. What a person wrote in its place goes.
+    ///
+    /// # Errors
+    /// When HEAD has no such file, the model fails, or the database cannot be written.
     pub async fn renew_summary(
         &self,
         repo: RepoId,
@@ -191,6 +209,9 @@ impl Magis {
     }
 
     /// Drops what is remembered of a file, in all versions; returns how many summaries there were.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
     pub fn drop_summary(&self, repo: RepoId, path: &RepoPath) -> Result<u32, EngineError> {
         Ok(self.store.drop_summaries_of(repo, path)?)
     }

@@ -13,6 +13,9 @@ use std::path::Path;
 impl Magis {
     /// Takes a repository into the list, or notes that it was used again. Runs that were imported before it was known
     /// and that stand on one of its commits belong to it from now on, unless another one has that commit, too.
+    ///
+    /// # Errors
+    /// When the folder is no repository that can be read, or the database cannot be written.
     pub fn add_repository(&self, path: &Path) -> Result<RepoId, EngineError> {
         let repository = Repository::open(path)?;
         repository.state()?;
@@ -20,11 +23,17 @@ impl Magis {
     }
 
     /// Returns the repository of this id, opened where it was last seen.
+    ///
+    /// # Errors
+    /// When there is no such repository, or its folder is gone.
     pub fn open_repository(&self, repo: RepoId) -> Result<Repository, EngineError> {
         Ok(Repository::open(&self.store.repository(repo)?.root)?)
     }
 
     /// Returns the files of a tree that a run could be based on.
+    ///
+    /// # Errors
+    /// When there is no such revision, or the repository cannot be read.
     pub fn files_of(&self, repo: RepoId, base: &BaseChoice) -> Result<Vec<FileEntry>, EngineError> {
         Ok(self.snapshot_of(repo, base)?.files()?.0)
     }
@@ -56,6 +65,9 @@ impl Magis {
     /// Returns the repository of a run. An imported one that has none is given to the repository that has the commit it
     /// stands on; where several have it, clones of one another say, none is chosen, and which ones a person may mean is
     /// said.
+    ///
+    /// # Errors
+    /// When the folder is no repository that can be read, or the database cannot be read.
     pub fn repository_id_of(&self, run: RunId) -> Result<RepoId, EngineError> {
         if let Some(repo) = self.store.run(run)?.entry.repo {
             return Ok(repo);

@@ -58,6 +58,9 @@ pub struct Application {
 
 impl Magis {
     /// Returns the merged change of a run.
+    ///
+    /// # Errors
+    /// When the run has no merged change, or the database cannot be read.
     pub fn merged(&self, run: RunId) -> Result<MergeResult, EngineError> {
         let merged = self.state(run)?.merged().cloned();
         merged
@@ -66,6 +69,9 @@ impl Magis {
     }
 
     /// Applies the selected hunks of a run's patch. Refuses on conflict, and touches nothing else.
+    ///
+    /// # Errors
+    /// When the change does not fit, the repository cannot be written, or the database cannot be written.
     pub fn apply(&self, run: RunId, target: ApplyTarget, selection: &Selection) -> Result<AppliedRun, EngineError> {
         let merged = self.merged(run)?;
         let patch = Self::parse(run, &merged, selection)?.select(selection);
@@ -73,6 +79,9 @@ impl Magis {
     }
 
     /// Applies what a person accepted and rewrote. Refuses on conflict, and touches nothing else.
+    ///
+    /// # Errors
+    /// When what was accepted does not fit, or the repository or the database cannot be written.
     pub fn apply_review(&self, run: RunId, target: ApplyTarget, review: &Review) -> Result<AppliedRun, EngineError> {
         let merged = self.merged(run)?;
         let patch = self.reviewed(run, &merged, review)?;
@@ -81,17 +90,26 @@ impl Magis {
     }
 
     /// Returns where what a person accepted and rewrote does not fit the work tree as it is.
+    ///
+    /// # Errors
+    /// When the run has no merged change, or the repository cannot be read.
     pub fn review_conflicts(&self, run: RunId, review: &Review) -> Result<Vec<Conflict>, EngineError> {
         let patch = self.reviewed(run, &self.merged(run)?, review)?;
         Ok(conflicts(&self.repository_of(run)?, &patch)?)
     }
 
     /// Returns the last application of a run's patch; none where there was none, or it was taken back.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn applied(&self, run: RunId) -> Result<Option<Application>, EngineError> {
         Ok(self.store.application(run)?)
     }
 
     /// Returns whether [`Magis::undo`] would find everything as the application left it.
+    ///
+    /// # Errors
+    /// When the repository or the database cannot be read.
     pub fn can_undo(&self, run: RunId) -> Result<(), EngineError> {
         let application = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
         Ok(can_undo(&self.repository_of(run)?, &application.applied)?)
@@ -169,12 +187,18 @@ impl Magis {
     }
 
     /// Returns where the selected hunks of a run's patch do not fit the work tree as it is.
+    ///
+    /// # Errors
+    /// When the run has no merged change, or the repository cannot be read.
     pub fn conflicts(&self, run: RunId, selection: &Selection) -> Result<Vec<Conflict>, EngineError> {
         let patch = Self::parse(run, &self.merged(run)?, selection)?;
         Ok(conflicts(&self.repository_of(run)?, &patch.select(selection))?)
     }
 
     /// Takes the last application of a run's patch back; only while the files or the branch are as it left them.
+    ///
+    /// # Errors
+    /// When nothing was applied, it was changed since, or the repository cannot be written.
     pub fn undo(&self, run: RunId) -> Result<AppliedRun, EngineError> {
         let Application { applied, .. } = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
         undo(&self.repository_of(run)?, &applied)?;

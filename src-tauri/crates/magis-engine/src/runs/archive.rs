@@ -8,17 +8,26 @@ use magis_store::{ArchiveError, RunArchive};
 
 impl Magis {
     /// Returns a run as one value, with its events and calls.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn archive(&self, run: RunId) -> Result<RunArchive, EngineError> {
         Ok(self.store.export_run(run)?)
     }
 
     /// Returns a run as JSON, with its events and calls.
+    ///
+    /// # Errors
+    /// When there is no such run, or the file cannot be written.
     pub fn export(&self, run: RunId) -> Result<String, EngineError> {
         Ok(self.archive(run)?.to_json()?)
     }
 
     /// Takes in a run exported elsewhere. How it stands is what its own events lead to; an archive that claims anything else
     /// is refused. It belongs to the repository here that has its base, where there is only one.
+    ///
+    /// # Errors
+    /// When the file is no exported run, its claims do not hold, or the database cannot be written.
     pub fn import(&self, json: &str) -> Result<RunId, EngineError> {
         let archive = RunArchive::from_json(json)?;
         check(&archive)?;

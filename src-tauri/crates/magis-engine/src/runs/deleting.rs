@@ -14,6 +14,9 @@ use std::path::Path;
 
 impl Magis {
     /// Deletes a run and erases what only it needed; says what stays. Refused while a driver works on it.
+    ///
+    /// # Errors
+    /// When there is no such run, it is being worked on, or the database cannot be written.
     pub fn delete_run(&self, run: RunId) -> Result<DeletedRun, EngineError> {
         let deleted = self.store.delete_run(run, now_ms())?;
         Ok(DeletedRun {
@@ -24,6 +27,9 @@ impl Magis {
 
     /// Deletes a repository of the list, or one that was removed from it, with its memory, its index and its objects. Its
     /// runs stay, without the files they read. Refused while one of them is worked on.
+    ///
+    /// # Errors
+    /// When a run of it is being worked on, or the database cannot be written.
     pub fn delete_repository(&self, repo: RepoId) -> Result<DeletedRepository, EngineError> {
         let deleted = self.store.delete_repository(repo, now_ms())?;
         Ok(DeletedRepository {

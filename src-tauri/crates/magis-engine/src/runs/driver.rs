@@ -22,7 +22,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, info, info_span, warn};
 
-/// A lease holds so many milliseconds; it is renewed three times in that span.
+/// How long a lease holds, in milliseconds; it is renewed three times in that span.
 const LEASE: i64 = 30_000;
 
 /// How a drive ended.
@@ -39,6 +39,9 @@ impl Magis {
     ///
     /// When something fails that the run cannot go on without, the run is paused with the reason in its log, and the
     /// error is returned; it can be resumed when the cause is mended.
+    ///
+    /// # Errors
+    /// When a step fails in a way that the run cannot go on from: the model, the repository or the database.
     pub async fn drive(
         &self,
         run: RunId,
@@ -115,6 +118,9 @@ impl Magis {
     }
 
     /// Who works on a run, where that is another process and it lives.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn driven_elsewhere(&self, run: RunId) -> Result<Option<Lease>, EngineError> {
         let lease = self.store.live_lease(now_ms())?.filter(|lease| lease.run == run);
         Ok(lease.filter(|lease| lease.pid != std::process::id() && process::is_alive(lease.pid)))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How many ended runs say how long a run takes.
 const EARLIER_RUNS: usize = 5;
-/// Among so many of the last that ended.
+/// The number of the last runs that ended among which it looks.
 const LOOKED_AT: u32 = 50;
 /// How the stages share a run's time where no run ended here yet.
 const SHARES: [f64; STAGES] = [0.25, 0.1, 0.15, 0.05, 0.43, 0.02];
@@ -50,6 +50,9 @@ impl StageTimes {
 
 impl Magis {
     /// Returns what the last runs that ended here took, with the model of this run; of those with all their stages.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
     pub fn eta(&self, run: RunId) -> Result<Eta, EngineError> {
         let model = self.store.run(run)?.entry.model;
         let ended = RunFilter {

@@ -39,6 +39,9 @@ pub fn check_data(data: &DataFolder) -> Result<DataCheck, EngineError> {
 
 impl Magis {
     /// Opens the data folder, with the command that starts the engine's worker.
+    ///
+    /// # Errors
+    /// When the data folder or the database in it cannot be opened, or another version wrote it.
     pub fn open(data: DataFolder, worker: WorkerCommand) -> Result<Self, EngineError> {
         let store = Store::open(data.root())?;
         let library = Arc::new(ModelLibrary::open(data.models())?);

@@ -47,12 +47,18 @@ pub struct Prepared {
 
 impl Magis {
     /// Returns the state of a run: the fold of its log.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn state(&self, run: RunId) -> Result<Run, EngineError> {
         let events = self.store.events(run)?;
         Run::fold(events.iter().map(|stored| &stored.event)).map_err(|source| EngineError::Log { run, source })
     }
 
     /// Checks everything a run needs and creates it with its first event. Nothing is written into the repository.
+    ///
+    /// # Errors
+    /// When the request cannot be carried out, the repository cannot be read, or the database cannot be written.
     pub fn prepare(&self, wish: SolveRequest, limits: &EngineLimits) -> Result<Prepared, EngineError> {
         let model = wish
             .model
@@ -65,6 +71,9 @@ impl Magis {
     }
 
     /// As [`Magis::prepare`], for a model that is no file of the library.
+    ///
+    /// # Errors
+    /// When the request cannot be carried out, the repository cannot be read, or the database cannot be written.
     pub fn prepare_for(&self, wish: SolveRequest, model: &dyn LanguageModel) -> Result<Prepared, EngineError> {
         let mut notes = Vec::new();
         self.prepare_unloaded(wish, model.card().name.clone(), &mut notes)
@@ -127,6 +136,9 @@ impl Magis {
     }
 
     /// Starts the engine's worker with the model of a run. The context is chosen by what the available memory holds.
+    ///
+    /// # Errors
+    /// When there is no such model, it does not fit into memory, or its worker cannot be started.
     pub async fn load_model(&self, run: RunId, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
         let name = self.state(run)?.request().model.clone();
         self.load_named(&name, limits).await
@@ -134,6 +146,9 @@ impl Magis {
 
     /// Returns a new run that shares the log of `run` up to the beginning of `from`; the old one stays as it is. With
     /// another model or seed the shared events are the same, and what follows is made with the new one.
+    ///
+    /// # Errors
+    /// When there is no such run, it never came to that stage, or the database cannot be written.
     pub fn rerun(
         &self,
         run: RunId,

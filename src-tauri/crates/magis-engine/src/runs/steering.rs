@@ -36,6 +36,9 @@ pub enum Steering {
 
 impl Magis {
     /// Intervenes in a run that is not over; whoever drives it takes it in before its next step.
+    ///
+    /// # Errors
+    /// When the run is over, the request does not fit how it stands, or the database cannot be written.
     pub fn steer(&self, run: RunId, steering: Steering) -> Result<(), EngineError> {
         let state = self.state(run)?;
         if state.outcome().is_some() {

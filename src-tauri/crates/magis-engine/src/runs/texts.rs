@@ -25,6 +25,9 @@ impl RunTexts {
 
 impl Magis {
     /// Returns the files that a run read and made, as far as they are here.
+    ///
+    /// # Errors
+    /// When there is no such run, or the repository or the database cannot be read.
     pub fn texts(&self, run: RunId) -> Result<RunTexts, EngineError> {
         let Some(repo) = self.store.run(run)?.entry.repo else {
             return Ok(RunTexts {
@@ -54,6 +57,9 @@ impl Magis {
     }
 
     /// Says which repository an imported run belongs to. One that has a repository keeps it.
+    ///
+    /// # Errors
+    /// When there is no such run, or the repository or the database cannot be read.
     pub fn attach(&self, run: RunId, path: &Path) -> Result<RepoId, EngineError> {
         let repository = Repository::open(path)?;
         let base = self.state(run)?.base().clone();

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 const PROMPT: &str = include_str!("../prompts/baseline.txt");
-/// At most so many tokens for the answer, and at most a quarter of the context.
+/// The most tokens of the answer, which may also have at most a quarter of the context.
 const ANSWER: u32 = 2_048;
 
 /// Solves a set with the model alone.

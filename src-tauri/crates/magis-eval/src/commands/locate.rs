@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// So many files of an order are looked at; a file beyond counts as not found.
+/// The number of files of an order that are looked at; a file beyond counts as not found.
 const FILES: usize = 200;
 
 /// Measures how well the files of a set of issues are found.

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// So many runs in a row may get stuck before the set is given up.
+/// The number of runs in a row that may get stuck before the set is given up.
 const STUCK_IN_A_ROW: u32 = 3;
 
 /// How far a run is driven.

@@ -47,6 +47,9 @@ const RESERVE: u64 = 1 << 30;
 
 impl Engine {
     /// Loads a model. While `abort` is set, whatever runs ends as cancelled; the caller clears it.
+    ///
+    /// # Errors
+    /// When the file is no model, memory does not hold it or its context, or loading is cancelled.
     pub fn load(load: &Load, abort: Arc<AtomicBool>) -> Result<Self, LlmError> {
         let refused = |reason| refused(&load.path, reason);
         let size = check_file(&load.path).map_err(refused)?;

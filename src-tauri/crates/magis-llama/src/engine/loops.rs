@@ -7,9 +7,9 @@ use super::native::Token;
 
 /// The longest stretch that is looked for, in tokens.
 const LONGEST: usize = 256;
-/// A repetition counts from so many tokens on, so that a rule of dashes or a table of zeros passes.
+/// The number of tokens from which a repetition counts, so that a rule of dashes or a table of zeros passes.
 const TOKENS: usize = 120;
-/// A stretch has to come so many times at least.
+/// The least number of times that a stretch has to come.
 const TIMES: usize = 5;
 
 /// Follows the tokens of one answer.

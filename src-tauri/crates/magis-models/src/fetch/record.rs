@@ -31,6 +31,9 @@ const FETCHED: &str = "fetched.jsonl";
 impl ModelLibrary {
     /// Returns everything that was ever fetched into this folder, the first first. Lines that cannot be read are left
     /// out.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
     pub fn fetched(&self) -> Result<Vec<FetchedModel>, LibraryError> {
         let path = self.folder().join(FETCHED);
         let text = match fs::read_to_string(&path) {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// So many paths are named; beyond that it is "many".
+/// The most paths that are named; beyond that it is "many".
 pub(crate) const MOST_PATHS: usize = 500;
 
 /// How long is waited for more.

@@ -16,10 +16,10 @@ pub(super) const WORD_OF_A_PERSON: f64 = 2.0;
 pub(super) const COMMENTS: f64 = 0.7;
 /// A code block longer than this weighs as much as one of this many lines: it is a log.
 const BLOCK_LINES: usize = 40;
-/// So many distinct terms, names or paths are searched for; an issue that means one thing has far fewer.
+/// The most distinct terms, names or paths that are searched for; an issue that means one thing has far fewer.
 pub(super) const MOST_TERMS: usize = 400;
 const MOST_NAMES: usize = 300;
-/// So many characters are read of a text, from both ends: the fault stands at one of them.
+/// The most characters that are read of a text, from both ends: what went wrong stands at one of them.
 const MOST_CHARACTERS: usize = 200_000;
 
 /// The parts of a query, as far as they are read.

@@ -5,12 +5,12 @@ use crate::idf::idf;
 use crate::known_symbol::SymbolShape;
 use magis_core::Evidence;
 
-/// So many of the best chunks are followed.
+/// The number of the best chunks that are followed.
 const PIECES: usize = 30;
 /// A name that more files define than this is not followed where imports do not tell which is meant.
 const MOST_DEFINERS: usize = 3;
 
-/// Below so many neighbours by import, their number says little.
+/// Below this number of neighbours by import, their number says little.
 const MANY_NEIGHBOURS: f64 = 10.0;
 /// The best of all is certain from here on: one rare name that the best function calls.
 const ENOUGH: f64 = 1.0;

@@ -7,15 +7,15 @@ use crate::view::View;
 use magis_core::{Evidence, RepoPath};
 use std::collections::HashMap;
 
-/// So many commits are asked.
+/// The most commits that are asked.
 const COMMITS: usize = 100;
 /// A commit that changed more files than this is a renaming or a formatting.
 const HUGE: usize = 40;
-/// Below so many changes of a file, their number says little.
+/// Below this number of changes of a file, their number says little.
 const MANY_CHANGES: f64 = 20.0;
-/// A change so many commits ago counts half.
+/// A change this number of commits ago counts half.
 const HALF: f64 = 100.0;
-/// One that is told as evidence was made within so many.
+/// A change is given as evidence when it was made within this number of commits.
 const LATELY: u32 = 50;
 
 /// The history as the files of the tree see it, worked out once for all signals that go by it.

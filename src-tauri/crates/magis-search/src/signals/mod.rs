@@ -44,7 +44,7 @@ pub(crate) struct Found<'a> {
 /// By file that a score is propagated to: how much, and from which file.
 pub(crate) type Propagated = BTreeMap<usize, (f64, usize)>;
 
-/// From so many of the best files scores are propagated.
+/// The number of the best files whose scores are propagated.
 pub(crate) const SOURCES: usize = 5;
 
 /// Returns the `n` files with the highest scores, best first.

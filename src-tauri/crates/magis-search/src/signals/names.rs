@@ -15,7 +15,7 @@ const ENOUGH: f64 = 2.5;
 const SOME_FILES: usize = 20;
 /// A method is less meant by its bare name than a function or a type is.
 const OWNED: f64 = 0.6;
-/// So many are named as evidence.
+/// The most that are named as evidence.
 const SHOWN: usize = 3;
 
 pub(crate) fn find<'a>(reading: &SignalInput<'a>) -> Found<'a> {

@@ -6,7 +6,7 @@ use crate::matching::path_match;
 use magis_core::Evidence;
 use std::collections::HashMap;
 
-/// So many of the tests that resemble the issue are followed.
+/// The most tests that resemble the issue and are followed.
 const TESTS: usize = 10;
 /// An imported file is one of several that a test may be about.
 const IMPORTED: f64 = 0.3;

@@ -90,6 +90,9 @@ struct EndLine {
 
 impl MemoryArchive {
     /// Writes the file's lines.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
     pub fn write(&self, to: &mut impl Write) -> std::io::Result<()> {
         let mut sealed = Sealed {
             to,
@@ -122,6 +125,9 @@ impl MemoryArchive {
 
     /// Reads a file whole and believes nothing of it before its seal is found right. `now` is the time in milliseconds
     /// since the epoch.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or is no memory file.
     pub fn read(mut from: impl BufRead, now: i64) -> Result<Self, MemoryFileError> {
         let mut hasher = Sha256::new();
         let mut archive = Self::default();

@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch::Receiver;
 use tokio_util::sync::CancellationToken;
 
-/// So many files are chosen at once; then it is looked anew which matter.
+/// The number of files chosen at once; then which matter is looked at anew.
 const BATCH: usize = 8;
 /// How often is looked whether the machine is needed, or free again.
 const LOOK: Duration = Duration::from_millis(100);
-/// So many its question and the answer have beside that.
+/// The tokens of its question and the answer beside that.
 const AROUND: u64 = 500;
 /// Where nothing is left to do, it is looked again after this long: another program may have changed memory.
 const LATER: Duration = Duration::from_mins(10);

@@ -119,6 +119,9 @@ impl Drop for Watch {
 
 impl Magis {
     /// Watches a repository: brings its index up to date, and again after every change. What happens is told through `events`.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or the database cannot be written.
     pub fn watch(
         &self,
         repo: RepoId,

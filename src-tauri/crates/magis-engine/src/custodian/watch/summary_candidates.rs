@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A change so many commits ago counts half.
+/// A change this number of commits ago counts half.
 const HALF_LIFE: f64 = 100.0;
 /// What a file in an unknown language is worth beside code.
 const OTHER: f64 = 0.2;

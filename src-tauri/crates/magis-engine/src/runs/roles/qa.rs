@@ -9,7 +9,7 @@ use magis_flow::{AttemptState, Run, TaskState};
 use magis_prompts::{ReviewComment, ReviewDecision, ReviewedChange, Template};
 use magis_repo::text_diff;
 
-/// The diff a QA Engineer reads has at most so many characters.
+/// The most characters of the diff that a QA Engineer reads.
 const DIFF: usize = 6_000;
 
 /// P11: the QA Engineer comments on a change and decides on it.

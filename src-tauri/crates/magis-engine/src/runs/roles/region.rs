@@ -5,7 +5,7 @@ use crate::runs::workspace::{dedent, lines};
 use magis_core::{LineSpan, RepoPath};
 use magis_syntax::{Outline, SourceLanguage, Symbol, SymbolKind};
 
-/// A definition up to so many lines is rewritten as a whole.
+/// The most lines of a definition that is rewritten as a whole.
 const WHOLE_DEFINITION: u32 = 120;
 /// Lines of context around the chosen lines of a window.
 const AROUND: u32 = 10;

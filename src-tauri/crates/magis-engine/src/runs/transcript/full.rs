@@ -23,6 +23,9 @@ pub struct FullRun {
 
 impl Magis {
     /// Returns all that is told of a run.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn full_run(&self, run: RunId) -> Result<FullRun, EngineError> {
         Ok(FullRun {
             run: self.store.run(run)?,
@@ -33,12 +36,18 @@ impl Magis {
 
     /// Returns the files that a run is based on, from the copy that the data folder keeps. Nothing where that is not
     /// there: a run that was carried out elsewhere has none.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn base_text(&self, run: RunId) -> Result<BaseText, EngineError> {
         let texts = self.texts(run)?;
         Ok(Box::new(move |path| texts.before(path)))
     }
 
     /// Returns a run as Markdown, with its patch.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
     pub fn markdown(&self, run: RunId) -> Result<String, EngineError> {
         Ok(markdown(&self.full_run(run)?, self.base_text(run)?))
     }

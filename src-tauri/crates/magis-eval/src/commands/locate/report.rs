@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-/// P3 chooses among so many of the first files, as its bar has it.
+/// The number of the first files among which P3 chooses, as its bar has it.
 const CHOSEN_FROM: usize = 10;
 /// The recall curve goes this far.
 const CURVE: usize = 20;

@@ -12,7 +12,7 @@ use magis_syntax::{
     SourceLanguage, extract_definition, outline, parses_worse, reindent, same_code, skeleton_within, strip_fences,
 };
 
-/// A deletion is "far beyond addition" from so many more lines.
+/// The number of lines from which a deletion is "far beyond addition".
 const FAR_MORE: u32 = 20;
 
 /// P10, the splice, and the checks by program.
