@@ -474,7 +474,7 @@ name: string } |
 subject: string } | 
 /**  It was changed lately. */
 { kind: "changed_lately"; 
-/**  By so many commits before the tree, 0 = by the last. */
+/**  The number of commits since, 0 = by the last. */
 ago: number } | 
 /**  It was often changed together with a file that ranks at the top. */
 { kind: "changed_together"; with: RepoPath } | 
