@@ -30,7 +30,7 @@ impl RepoPath {
     /// Makes a path of `text` where it is relative, has no empty part and no `..`.
     ///
     /// # Errors
-    /// When the path is empty, absolute, leads out of the repository, or has a part that git does not allow.
+    /// When the path is empty or absolute, or has a control character or a part that no file of a git tree can have.
     pub fn new(text: impl Into<String>) -> Result<Self, PathError> {
         let text = text.into();
         if text.is_empty() {

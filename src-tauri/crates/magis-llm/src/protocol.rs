@@ -180,7 +180,7 @@ impl FromWorker {
 /// Returns a message as a line, its line end included.
 ///
 /// # Errors
-/// When a float is not finite.
+/// When a part of the message has no form in JSON.
 pub fn to_line(message: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut line = serde_json::to_string(message)?;
     line.push('\n');

@@ -13,8 +13,8 @@ use anyhow::Result;
 use proc_macro2::Span;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Expr, ExprLit, Field, ImplItem, ImplItemFn, Item, ItemImpl, Lit, Meta, TraitItemFn, Type, Variant,
-    Visibility,
+    Attribute, Expr, ExprLit, Field, Ident, ImplItem, ImplItemFn, Item, ItemImpl, Lit, Meta, TraitItemFn, Type,
+    Variant, Visibility,
 };
 
 use crate::sources::{self, Target, attributes};
@@ -140,27 +140,35 @@ fn public_types(target: &Target) -> BTreeSet<String> {
 /// Returns the lines of what an item declares public without documentation: itself, or the functions of one of the
 /// `public` types.
 fn undocumented(item: &Item, public: &BTreeSet<String>) -> Vec<usize> {
-    let (visibility, name) = match item {
-        Item::Const(item) => (&item.vis, &item.ident),
-        Item::Enum(item) => (&item.vis, &item.ident),
-        Item::Fn(item) => (&item.vis, &item.sig.ident),
-        Item::Static(item) => (&item.vis, &item.ident),
-        Item::Struct(item) => (&item.vis, &item.ident),
-        Item::Trait(item) => (&item.vis, &item.ident),
-        Item::Type(item) => (&item.vis, &item.ident),
-        Item::Impl(item) if item.trait_.is_none() && type_name(item).is_some_and(|name| public.contains(&name)) => {
-            let functions = item.items.iter().filter_map(|item| match item {
-                ImplItem::Fn(function) => Some((&function.vis, &function.sig.ident, function.attrs.as_slice())),
-                ImplItem::Const(constant) => Some((&constant.vis, &constant.ident, constant.attrs.as_slice())),
-                _ => None,
-            });
-            let lacking = functions.filter(|(visibility, _, attributes)| lacks_comment(visibility, attributes));
-            return lacking.map(|(_, name, _)| line(name.span())).collect();
-        }
-        _ => return Vec::new(),
-    };
-    let lacking = lacks_comment(visibility, attributes(item));
-    lacking.then(|| line(name.span())).into_iter().collect()
+    if let Some((visibility, name)) = declared(item) {
+        let lacking = lacks_comment(visibility, attributes(item));
+        return lacking.then(|| line(name.span())).into_iter().collect();
+    }
+    let Item::Impl(item) = item else { return Vec::new() };
+    if item.trait_.is_some() || !type_name(item).is_some_and(|name| public.contains(&name)) {
+        return Vec::new();
+    }
+    let functions = item.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(function) => Some((&function.vis, &function.sig.ident, function.attrs.as_slice())),
+        ImplItem::Const(constant) => Some((&constant.vis, &constant.ident, constant.attrs.as_slice())),
+        _ => None,
+    });
+    let lacking = functions.filter(|(visibility, _, attributes)| lacks_comment(visibility, attributes));
+    lacking.map(|(_, name, _)| line(name.span())).collect()
+}
+
+/// Returns what an item declares under a name, and who may see it; none for what has no name or needs no comment.
+fn declared(item: &Item) -> Option<(&Visibility, &Ident)> {
+    match item {
+        Item::Const(item) => Some((&item.vis, &item.ident)),
+        Item::Enum(item) => Some((&item.vis, &item.ident)),
+        Item::Fn(item) => Some((&item.vis, &item.sig.ident)),
+        Item::Static(item) => Some((&item.vis, &item.ident)),
+        Item::Struct(item) => Some((&item.vis, &item.ident)),
+        Item::Trait(item) => Some((&item.vis, &item.ident)),
+        Item::Type(item) => Some((&item.vis, &item.ident)),
+        _ => None,
+    }
 }
 
 /// Returns the name of the type that functions belong to.
@@ -195,15 +203,8 @@ impl<'ast> Visit<'ast> for Reader {
         if attributes(item).iter().any(derives_arguments) {
             return;
         }
-        match item {
-            Item::Const(item) => self.read(&item.attrs, item.ident.span()),
-            Item::Enum(item) => self.read(&item.attrs, item.ident.span()),
-            Item::Fn(item) => self.read(&item.attrs, item.sig.ident.span()),
-            Item::Static(item) => self.read(&item.attrs, item.ident.span()),
-            Item::Struct(item) => self.read(&item.attrs, item.ident.span()),
-            Item::Trait(item) => self.read(&item.attrs, item.ident.span()),
-            Item::Type(item) => self.read(&item.attrs, item.ident.span()),
-            _ => {}
+        if let Some((_, name)) = declared(item) {
+            self.read(attributes(item), name.span());
         }
         visit::visit_item(self, item);
     }
