@@ -49,7 +49,7 @@ const fn dev(name: &'static str) -> Place {
     }
 }
 
-const CRATES: [Place; 18] = [
+const CRATES: [Place; 20] = [
     place(0, "magis-core", &[]),
     place(0, "magis-platform", &[]),
     // Ships with the window as its first repository; tests and the demo use it too.
@@ -60,6 +60,8 @@ const CRATES: [Place; 18] = [
     place(1, "magis-syntax", &["magis-core"]),
     place(2, "magis-repo", &["magis-core", "magis-platform"]),
     place(2, "magis-search", &["magis-core", "magis-platform", "magis-syntax"]),
+    place(2, "magis-evidence", &["magis-core", "magis-syntax"]),
+    place(2, "magis-sandbox", &["magis-core", "magis-platform"]),
     place(2, "magis-models", &["magis-core", "magis-platform", "magis-llm"]),
     place(2, "magis-store", &["magis-core", "magis-platform"]),
     place(2, "magis-llama", &["magis-core", "magis-platform", "magis-llm"]),
@@ -75,6 +77,8 @@ const CRATES: [Place; 18] = [
             "magis-syntax",
             "magis-repo",
             "magis-search",
+            "magis-evidence",
+            "magis-sandbox",
             "magis-models",
             "magis-store",
             "magis-llama",

@@ -1,0 +1,1 @@
+//! Results of test runs, test by test, read from what the runners write for machines.
