@@ -52,7 +52,8 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
   const begun = recorded.events[0]
   if (!begun || begun.event.event !== 'run_started' || !last) throw new Error('a recorded run begins with run_started')
   const calls = recorded.calls.filter((call) => call.after_seq < (Number.isFinite(seq) ? seq : Infinity))
-  const view: RunView = {
+  // A run recorded before something came into the view lacks it, so the type is asserted, not checked.
+  const view = {
     row: {
       id: recorded.number,
       repo: 1,
@@ -91,7 +92,7 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
     notices: [],
     applied: null,
     seq: last.seq,
-  }
+  } as RunView
   for (const { event, at_ms } of log) apply(view, event, at_ms, recorded)
   if (view.outcome === null)
     view.stage = view.plan
