@@ -194,10 +194,11 @@ pub const OUTSIDE: [Outside; 11] = [
     },
     Outside {
         what: "an async runtime",
-        whose: "magis-llama and the layers from 3 up",
+        whose: "magis-llama, magis-sandbox and the layers from 3 up",
         packages: &["tokio", "async-std"],
         crates: &[
             "magis-llama",
+            "magis-sandbox",
             "magis-engine",
             "magis-cli",
             "magis-app",

@@ -1,0 +1,102 @@
+//! Running a job by the helper: gives it the job, reads what the command prints and what became of it.
+
+use crate::captured;
+use crate::error::SandboxError;
+use crate::helper::HelperCommand;
+use crate::job::SandboxJob;
+use crate::outcome::{End, Outcome};
+use crate::wire::{Answer, Confinement, INNER, Isolation, Request};
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::process::Command;
+use tokio::sync::watch;
+
+/// How much longer than the command's time its helper is waited for.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Runs a job to its end. Dropping the future closes the helper's standard input, at which it ends everything.
+///
+/// # Errors
+/// When isolation cannot be set up, or the helper fails.
+pub async fn run(
+    helper: &HelperCommand,
+    job: &SandboxJob,
+    confinement: Confinement,
+) -> Result<(Outcome, Isolation), SandboxError> {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::Helper)?;
+    ours.set_nonblocking(true).map_err(SandboxError::Helper)?;
+    let mut command = Command::new(&helper.program);
+    command.args(&helper.args);
+    if confinement == Confinement::LimitsOnly {
+        command.arg(INNER);
+    }
+    let mut process = command
+        .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(SandboxError::Helper)?;
+    // The command's copies of the socket's other end would keep it open.
+    drop(command);
+    let (Some(stdout), Some(stderr)) = (process.stdout.take(), process.stderr.take()) else {
+        return Err(SandboxError::Helper(io::ErrorKind::BrokenPipe.into()));
+    };
+    let (reading, mut writing) = UnixStream::from_std(ours).map_err(SandboxError::Helper)?.into_split();
+    let request = Request {
+        job: job.clone(),
+        confinement,
+    };
+    let (printed, mut counted) = watch::channel(0);
+    let conversation = async {
+        let mut line = serde_json::to_vec(&request).map_err(io::Error::from)?;
+        line.push(b'\n');
+        // A helper that ended before reading everything has said why.
+        let _ = writing.write_all(&line).await;
+        let mut answer = String::new();
+        let mut answers = BufReader::new(reading);
+        let too_much = tokio::select! {
+            read = answers.read_line(&mut answer) => { read?; false }
+            Ok(_) = counted.wait_for(|printed| *printed > job.limits.output) => true,
+        };
+        if too_much {
+            writing.shutdown().await?;
+            answers.read_line(&mut answer).await?;
+        }
+        Ok::<_, io::Error>((answer, too_much))
+    };
+    let all = async {
+        tokio::join!(
+            conversation,
+            captured::read(stdout, &printed),
+            captured::read(stderr, &printed)
+        )
+    };
+    let Ok((talked, stdout, stderr)) = tokio::time::timeout(job.limits.time + GRACE, all).await else {
+        return Err(SandboxError::Helper(io::ErrorKind::TimedOut.into()));
+    };
+    let (answer, too_much) = talked.map_err(SandboxError::Helper)?;
+    let _ = process.wait().await;
+    let report = match serde_json::from_str(answer.lines().next().unwrap_or_default()) {
+        Ok(Answer::Ended(report)) => report,
+        Ok(Answer::NoIsolation { step, reason }) => return Err(SandboxError::NoIsolation { step, reason }),
+        Err(_) => return Err(SandboxError::Helper(io::ErrorKind::UnexpectedEof.into())),
+    };
+    let end = if too_much {
+        End::TooMuchOutput(job.limits.output)
+    } else {
+        report.end
+    };
+    let outcome = Outcome {
+        end,
+        stdout,
+        stderr,
+        took: report.took,
+        peak_memory: report.peak_memory,
+        refused: report.refused,
+    };
+    Ok((outcome, report.isolation))
+}

@@ -1,0 +1,209 @@
+//! What the helper gives up before it starts the command, which inherits it all: more than a little of anything, writing elsewhere, and the
+//! system calls that no test needs.
+
+use super::notify::{self, Listener};
+use super::paths::TEMPORARY;
+use super::{Failed, Step as _};
+use crate::job::{Limits, SandboxJob};
+use landlock::{
+    ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
+    RulesetStatus, Scope, path_beneath_rules,
+};
+use nix::libc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// A process has this many threads at most, taken over all processes.
+const THREADS: u64 = 16;
+
+/// Sets the limits that the kernel itself holds; the others are watched.
+pub fn limit(limits: &Limits) -> Result<(), Failed> {
+    // One byte more than allowed, so that a file that went over can be told from one that just fits.
+    let file = limits.file.saturating_add(1);
+    for (resource, limit) in [
+        (Resource::RLIMIT_CORE, 0),
+        (Resource::RLIMIT_FSIZE, file),
+        (Resource::RLIMIT_NPROC, limits.processes.saturating_mul(THREADS)),
+    ] {
+        let (_, most) = getrlimit(resource).step(|| format!("reading the limit {resource:?}"))?;
+        let limit = limit.min(most);
+        setrlimit(resource, limit, limit).step(|| format!("setting the limit {resource:?}"))?;
+    }
+    Ok(())
+}
+
+/// Limits the ids of processes in this name space, and with them the processes, also where the person is root, whom the limits above do not
+/// bind. Linux has this since 6.14; before, counting has to do. To be called before the machine's `/proc` is let go.
+pub fn limit_process_ids(limits: &Limits) {
+    /// The kernel takes no smaller number.
+    const LEAST: u64 = 400;
+    let most = limits.processes.saturating_mul(THREADS).max(LEAST);
+    // The number is only lowered, and one that the kernel does not take changes nothing. In an older kernel it would be the machine's own, and
+    // this process, root over nothing but its name spaces, must not change it there.
+    if is_of_this_name_space() {
+        let _ = fs::write("/proc/sys/kernel/pid_max", most.to_string());
+    }
+}
+
+/// Returns whether the kernel keeps the greatest process id for each name space, by its version.
+fn is_of_this_name_space() -> bool {
+    let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = version
+        .split(|letter: char| !letter.is_ascii_digit())
+        .map(|number| number.parse::<u32>().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 14)
+}
+
+/// Allows reading what is there, and writing in the job's folders, temporary folders and devices alone. Returns whether this kernel knows
+/// Landlock.
+pub fn landlock(job: &SandboxJob) -> Result<bool, Failed> {
+    let step = || "setting Landlock's rules".to_owned();
+    let abi = ABI::V6;
+    let writable: Vec<PathBuf> = job
+        .scratch
+        .iter()
+        .map(|scratch| scratch.at.clone())
+        .chain(TEMPORARY.map(PathBuf::from))
+        .chain([PathBuf::from("/dev")])
+        .collect();
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(abi))
+        .and_then(|rules| rules.scope(Scope::from_all(abi)))
+        .and_then(Ruleset::create)
+        .and_then(|rules| rules.add_rules(path_beneath_rules(["/"], AccessFs::from_read(abi))))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(&writable, AccessFs::from_all(abi))))
+        .and_then(landlock::RulesetCreated::restrict_self)
+        .step(step)?;
+    Ok(status.ruleset != RulesetStatus::NotEnforced)
+}
+
+/// Refuses the system calls that change the machine, look into other processes or make further name spaces. Returns who writes down which were
+/// made, where the kernel tells.
+pub fn seccomp() -> Result<Option<Listener>, Failed> {
+    let step = || "setting the filter of system calls".to_owned();
+    let arch: TargetArch = std::env::consts::ARCH.try_into().step(step)?;
+    let filter = |calls, error: i32| {
+        let action = SeccompAction::Errno(error.unsigned_abs());
+        SeccompFilter::new(calls, SeccompAction::Allow, action, arch).and_then(BpfProgram::try_from)
+    };
+    // The C library asks for `clone3` first and takes `clone` where there is none; only the flags of the latter can be looked at.
+    let unknown = filter(BTreeMap::from([(libc::SYS_clone3, vec![])]), libc::ENOSYS).step(step)?;
+    seccompiler::apply_filter(&unknown).step(step)?;
+    let refused = filter(refused_calls().step(step)?, libc::EPERM).step(step)?;
+    match notify::apply(&refused) {
+        Ok(listener) => Ok(Some(listener)),
+        // A kernel before 5.0, or a container that listens already: refused all the same, but not written down.
+        Err(_) => seccompiler::apply_filter(&refused).map(|()| None).step(step),
+    }
+}
+
+/// Returns the name of a system call that may be refused.
+pub fn name_of(call: i64) -> Option<&'static str> {
+    let by_arguments = [
+        ("clone", libc::SYS_clone),
+        ("unshare", libc::SYS_unshare),
+        ("socket", libc::SYS_socket),
+        ("ioctl", libc::SYS_ioctl),
+    ];
+    CALLS
+        .iter()
+        .chain(&by_arguments)
+        .find(|(_, number)| *number == call)
+        .map(|(name, _)| *name)
+}
+
+/// Calls that are refused whatever their arguments.
+const CALLS: [(&str, i64); 46] = [
+    ("acct", libc::SYS_acct),
+    ("add_key", libc::SYS_add_key),
+    ("adjtimex", libc::SYS_adjtimex),
+    ("bpf", libc::SYS_bpf),
+    ("chroot", libc::SYS_chroot),
+    ("clock_adjtime", libc::SYS_clock_adjtime),
+    ("clock_settime", libc::SYS_clock_settime),
+    ("delete_module", libc::SYS_delete_module),
+    ("fanotify_init", libc::SYS_fanotify_init),
+    ("finit_module", libc::SYS_finit_module),
+    ("fsconfig", libc::SYS_fsconfig),
+    ("fsmount", libc::SYS_fsmount),
+    ("fsopen", libc::SYS_fsopen),
+    ("fspick", libc::SYS_fspick),
+    ("init_module", libc::SYS_init_module),
+    ("io_uring_enter", libc::SYS_io_uring_enter),
+    ("io_uring_register", libc::SYS_io_uring_register),
+    ("io_uring_setup", libc::SYS_io_uring_setup),
+    ("kcmp", libc::SYS_kcmp),
+    ("kexec_file_load", libc::SYS_kexec_file_load),
+    ("kexec_load", libc::SYS_kexec_load),
+    ("keyctl", libc::SYS_keyctl),
+    ("lookup_dcookie", libc::SYS_lookup_dcookie),
+    ("mount", libc::SYS_mount),
+    ("mount_setattr", libc::SYS_mount_setattr),
+    ("move_mount", libc::SYS_move_mount),
+    ("name_to_handle_at", libc::SYS_name_to_handle_at),
+    ("open_by_handle_at", libc::SYS_open_by_handle_at),
+    ("open_tree", libc::SYS_open_tree),
+    ("perf_event_open", libc::SYS_perf_event_open),
+    ("pivot_root", libc::SYS_pivot_root),
+    ("process_vm_readv", libc::SYS_process_vm_readv),
+    ("process_vm_writev", libc::SYS_process_vm_writev),
+    ("ptrace", libc::SYS_ptrace),
+    ("quotactl", libc::SYS_quotactl),
+    ("reboot", libc::SYS_reboot),
+    ("request_key", libc::SYS_request_key),
+    ("setdomainname", libc::SYS_setdomainname),
+    ("sethostname", libc::SYS_sethostname),
+    ("setns", libc::SYS_setns),
+    ("settimeofday", libc::SYS_settimeofday),
+    ("swapoff", libc::SYS_swapoff),
+    ("swapon", libc::SYS_swapon),
+    ("syslog", libc::SYS_syslog),
+    ("umount2", libc::SYS_umount2),
+    ("userfaultfd", libc::SYS_userfaultfd),
+];
+
+fn refused_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+    let mut calls: BTreeMap<i64, Vec<SeccompRule>> = CALLS.into_iter().map(|(_, call)| (call, vec![])).collect();
+    let spaces = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    let mut any_space = Vec::new();
+    for bit in (0..31)
+        .map(|shift| 1_u64 << shift)
+        .filter(|bit| u64::from(spaces.unsigned_abs()) & bit != 0)
+    {
+        any_space.push(SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(bit), bit)?])?);
+    }
+    calls.insert(libc::SYS_clone, any_space.clone());
+    calls.insert(libc::SYS_unshare, any_space);
+    // Sockets of other kinds reach past the name space of the network: a virtual machine's host, hardware, the kernel's ciphers.
+    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let other: Result<Vec<_>, _> = families
+        .iter()
+        .map(|family| condition(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
+        .collect();
+    calls.insert(libc::SYS_socket, vec![SeccompRule::new(other?)?]);
+    // Typing into a terminal in somebody's place.
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX]
+        .map(|request| condition(1, SeccompCmpOp::Eq, request).and_then(|one| SeccompRule::new(vec![one])));
+    calls.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
+    Ok(calls)
+}
+
+fn condition(
+    argument: u8,
+    comparison: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison, value)
+}

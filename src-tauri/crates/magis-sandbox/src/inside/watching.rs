@@ -1,0 +1,323 @@
+//! Starts the command, and watches it and all that it starts until it ends or goes over a limit.
+
+use super::paths::TEMPORARY;
+use super::{Failed, Step as _};
+use crate::job::{Limits, SandboxJob};
+use crate::outcome::{End, Refused};
+use crate::wire::{Confinement, HelperReport, Isolation};
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::statvfs::statvfs;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, setsid};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often memory and processes are looked at.
+const TICK: Duration = Duration::from_millis(25);
+/// How often the disk is looked at, in ticks: it takes longer.
+const DISK_TICKS: u32 = 8;
+/// Files looked at for that; whoever makes more has used up the disk.
+const FILES: usize = 200_000;
+/// How long processes that the command left may take to end by themselves.
+const LEAVING: Duration = Duration::from_millis(200);
+
+enum Event {
+    Ended(WaitStatus),
+    /// The program closed its end, or is gone.
+    Stop,
+}
+
+/// Runs a command to its end; nothing that it started is left. `start` starts it; `written` are the folders that take up what it writes.
+pub fn run(
+    start: impl FnOnce() -> Result<io::Result<Child>, Failed>,
+    job: &SandboxJob,
+    confinement: Confinement,
+    written: Vec<PathBuf>,
+    control: impl Read + Send + 'static,
+) -> Result<HelperReport, Failed> {
+    let disk = Disk::new(written, &job.limits);
+    // Counting goes on in a session of its own: the scheduler shares the processor out between sessions first, so that a command of many
+    // processes cannot keep its watcher from it.
+    let started = Instant::now();
+    let mut report = HelperReport {
+        end: End::NotStarted(String::new()),
+        took: Duration::ZERO,
+        peak_memory: 0,
+        refused: vec![],
+        isolation: Isolation::default(),
+    };
+    let child = match start()? {
+        Ok(child) => Pid::from_raw(child.id().cast_signed()),
+        Err(error) => {
+            report.end = End::NotStarted(format!("{}: {error}", job.command.first().map_or("", String::as_str)));
+            return Ok(report);
+        }
+    };
+    setsid().step(|| "leaving the session of the command".into())?;
+    let (tell, events) = mpsc::channel();
+    let tell_of_stop = tell.clone();
+    thread::Builder::new()
+        .spawn(move || wait_for_stop(control, &tell_of_stop))
+        .step(|| "starting a thread".into())?;
+    thread::Builder::new()
+        .spawn(move || wait_for_end(child, &tell))
+        .step(|| "starting a thread".into())?;
+    let mut tick = 0_u32;
+    report.end = loop {
+        match events.recv_timeout(TICK) {
+            Ok(Event::Ended(status)) => break end_of(status, &disk, &job.limits),
+            Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break End::Signalled(libc::SIGKILL),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        tick = tick.wrapping_add(1);
+        // Reading about each takes long when there are many.
+        if confinement == Confinement::Namespaces && processes().count() as u64 > 2 * job.limits.processes {
+            break End::TooManyProcesses(job.limits.processes);
+        }
+        let all = descendants();
+        let memory = memory_of(&all, confinement, job.limits.memory);
+        report.peak_memory = report.peak_memory.max(memory);
+        if started.elapsed() > job.limits.time {
+            break End::TimeUsedUp(job.limits.time);
+        }
+        if memory > job.limits.memory {
+            break End::MemoryUsedUp(job.limits.memory);
+        }
+        if all.len() as u64 > job.limits.processes {
+            break End::TooManyProcesses(job.limits.processes);
+        }
+        if tick.is_multiple_of(DISK_TICKS)
+            && let Some(end) = disk.over()
+        {
+            break end;
+        }
+    };
+    report.took = started.elapsed();
+    if matches!(report.end, End::Exited(_) | End::Signalled(_)) {
+        let left = left_running();
+        if left > 0 {
+            report.refused.push(Refused::LeftRunning(left));
+        }
+    }
+    end_all(confinement);
+    Ok(report)
+}
+
+fn wait_for_stop(mut control: impl Read, tell: &Sender<Event>) {
+    // Whatever comes, and that nothing more comes, means the same.
+    let _ = control.read(&mut [0]);
+    let _ = tell.send(Event::Stop);
+}
+
+/// Takes in every process that ends, until the command itself does.
+fn wait_for_end(child: Pid, tell: &Sender<Event>) {
+    loop {
+        match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::__WALL)) {
+            Ok(status) if status.pid() == Some(child) => {
+                let _ = tell.send(Event::Ended(status));
+                return;
+            }
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+fn end_of(status: WaitStatus, disk: &Disk, limits: &Limits) -> End {
+    // A program may take the kernel's word that its file is too large as an error like any other.
+    if let Some(end) = disk.over() {
+        return end;
+    }
+    match status {
+        WaitStatus::Exited(_, code) => End::Exited(code),
+        WaitStatus::Signaled(_, Signal::SIGXFSZ, _) => End::FileTooLarge(limits.file),
+        WaitStatus::Signaled(_, signal, _) => End::Signalled(signal as i32),
+        _ => End::Signalled(libc::SIGKILL),
+    }
+}
+
+/// What is read of a process.
+struct Process {
+    pid: Pid,
+    resident: u64,
+    ended: bool,
+}
+
+/// Returns the processes that this one started, and those that they started.
+fn descendants() -> Vec<Process> {
+    let mut parents = BTreeMap::new();
+    let mut found = Vec::new();
+    for pid in processes() {
+        // It may have ended since the folder was read.
+        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+            continue;
+        };
+        // The name stands in brackets and may hold anything.
+        let fields: Vec<&str> = stat
+            .rsplit_once(") ")
+            .map_or(vec![], |(_, rest)| rest.split(' ').collect());
+        let number = |field: usize| fields.get(field).and_then(|text| text.parse::<u64>().ok());
+        let (Some(parent), Some(pages)) = (number(1), number(21)) else {
+            continue;
+        };
+        parents.insert(pid, parent as i32);
+        found.push(Process {
+            pid: Pid::from_raw(pid),
+            resident: pages * PAGE,
+            ended: matches!(fields.first(), Some(&"Z" | &"X")),
+        });
+    }
+    let own = std::process::id().cast_signed();
+    found.retain(|process| {
+        let mut at = process.pid.as_raw();
+        // As many steps as there are processes lead to the top of any tree.
+        (0..parents.len()).any(|_| {
+            at = parents.get(&at).copied().unwrap_or(0);
+            at == own
+        })
+    });
+    found
+}
+
+/// Returns the ids of all processes that this one sees.
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The kernel's unit in `/proc/PID/stat`.
+const PAGE: u64 = 4096;
+
+/// Returns the memory of all processes together, with the files they keep in memory. Pages that processes share are counted once, where
+/// counting them each time would be over the limit.
+fn memory_of(processes: &[Process], confinement: Confinement, limit: u64) -> u64 {
+    let files = match confinement {
+        // All of the temporary folders lie on one file system.
+        Confinement::Namespaces => {
+            statvfs(TEMPORARY[0]).map_or(0, |disk| (disk.blocks() - disk.blocks_free()) * disk.fragment_size())
+        }
+        Confinement::LimitsOnly => 0,
+    };
+    let resident: u64 = processes.iter().map(|process| process.resident).sum();
+    if resident + files <= limit {
+        return resident + files;
+    }
+    processes
+        .iter()
+        .map(|process| proportional(process.pid).unwrap_or(process.resident))
+        .sum::<u64>()
+        + files
+}
+
+/// Returns a process' share of the memory it uses, in bytes.
+fn proportional(pid: Pid) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// Returns how many processes the command left behind that do not end by themselves at once.
+fn left_running() -> u64 {
+    let until = Instant::now() + LEAVING;
+    loop {
+        reap();
+        let left = descendants().iter().filter(|process| !process.ended).count();
+        if left == 0 || Instant::now() >= until {
+            return left as u64;
+        }
+        thread::sleep(TICK / 5);
+    }
+}
+
+/// Ends every process that is left, as often as new ones come.
+fn end_all(confinement: Confinement) {
+    loop {
+        if confinement == Confinement::Namespaces {
+            // All at once, so that none has the time to make another. There are no others in this name space.
+            let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
+        }
+        let left = descendants();
+        if left.is_empty() {
+            return;
+        }
+        for process in &left {
+            let _ = kill(process.pid, Signal::SIGKILL);
+        }
+        reap();
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Takes in the processes that have ended.
+fn reap() {
+    let flags = WaitPidFlag::__WALL | WaitPidFlag::WNOHANG;
+    while let Ok(status) = waitpid(Pid::from_raw(-1), Some(flags)) {
+        if status == WaitStatus::StillAlive {
+            return;
+        }
+    }
+}
+
+/// What the command writes, and how much it may.
+struct Disk {
+    folders: Vec<PathBuf>,
+    /// What was there at first.
+    before: u64,
+    limits: Limits,
+}
+
+impl Disk {
+    fn new(folders: Vec<PathBuf>, limits: &Limits) -> Self {
+        let mut disk = Self {
+            folders,
+            before: 0,
+            limits: Limits {
+                file: u64::MAX,
+                disk: u64::MAX,
+                ..*limits
+            },
+        };
+        disk.before = disk.measure().unwrap_or(0);
+        disk.limits = *limits;
+        disk
+    }
+
+    /// Returns the end of a command that wrote a file, or files, larger than allowed.
+    fn over(&self) -> Option<End> {
+        self.measure().err()
+    }
+
+    /// Returns how many bytes were written.
+    fn measure(&self) -> Result<u64, End> {
+        let (mut bytes, mut files) = (0_u64, 0);
+        let mut open = self.folders.clone();
+        while let Some(folder) = open.pop() {
+            // What has gone since, or cannot be named any more, is not counted.
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let Ok(kind) = entry.metadata() else { continue };
+                files += 1;
+                if kind.is_dir() {
+                    open.push(entry.path());
+                } else if kind.len() > self.limits.file {
+                    return Err(End::FileTooLarge(self.limits.file));
+                } else {
+                    bytes += kind.blocks() * 512;
+                }
+            }
+            if bytes.saturating_sub(self.before) > self.limits.disk || files > FILES {
+                return Err(End::DiskUsedUp(self.limits.disk));
+            }
+        }
+        Ok(bytes)
+    }
+}

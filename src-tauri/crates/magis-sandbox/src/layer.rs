@@ -1,0 +1,189 @@
+//! The folder that takes up what a command changes: made before, read after, removed at the end. What is in it was written by strangers:
+//! links are not followed, pipes are not opened, and folders may be nested deeper than a path can name.
+
+use magis_platform::private;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+use thiserror::Error;
+
+/// A folder for what a command changes. It is removed, with all in it, when the value goes.
+#[derive(Debug)]
+pub struct ScratchLayer {
+    folder: PathBuf,
+}
+
+/// Why a file that a command wrote cannot be read.
+#[derive(Debug, Error)]
+pub enum LayerError {
+    #[error("cannot make the folder {folder} for what a command changes: {source}")]
+    Make { folder: PathBuf, source: io::Error },
+    #[error("the command wrote no {0}")]
+    Absent(PathBuf),
+    #[error("the command left {0} as a link, a pipe or a device, which is not opened")]
+    NoFile(PathBuf),
+    #[error("the command wrote {path} with {bytes} bytes; more than {limit} are not read")]
+    TooLarge { path: PathBuf, bytes: u64, limit: u64 },
+    #[error("cannot read {path}: {source}")]
+    Read { path: PathBuf, source: io::Error },
+}
+
+impl ScratchLayer {
+    /// Makes an empty layer; `folder` must not exist yet.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub fn create(folder: PathBuf) -> Result<Self, LayerError> {
+        let made = private::create_folder(&folder)
+            .and_then(|()| fs::create_dir(folder.join(UPPER)))
+            .and_then(|()| fs::create_dir(folder.join(WORK)));
+        match made {
+            Ok(()) => Ok(Self { folder }),
+            Err(source) => Err(LayerError::Make { folder, source }),
+        }
+    }
+
+    /// Returns the folder, for a [`Scratch`](crate::Scratch).
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Reads a file that a command wrote, by its path below the folder that the command saw. To be called when the command has ended.
+    ///
+    /// # Errors
+    /// When there is none, it is no ordinary file, it lies behind a link, or it is larger than `limit` bytes.
+    pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, LayerError> {
+        let mut at = self.folder.join(UPPER);
+        let mut parts = path.components().peekable();
+        while let Some(part) = parts.next() {
+            let Component::Normal(name) = part else {
+                return Err(LayerError::NoFile(path.to_owned()));
+            };
+            at.push(name);
+            let kind = fs::symlink_metadata(&at).map_err(|_| LayerError::Absent(path.to_owned()))?;
+            let wanted = if parts.peek().is_some() {
+                kind.is_dir()
+            } else {
+                kind.is_file()
+            };
+            if !wanted {
+                return Err(LayerError::NoFile(path.to_owned()));
+            }
+        }
+        let failed = |source| LayerError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(&at).map_err(failed)?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        if bytes > limit {
+            return Err(LayerError::TooLarge {
+                path: path.to_owned(),
+                bytes,
+                limit,
+            });
+        }
+        let mut contents = Vec::new();
+        file.take(limit).read_to_end(&mut contents).map_err(failed)?;
+        Ok(contents)
+    }
+}
+
+impl Drop for ScratchLayer {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed with the folder that holds it.
+        let _ = remove_tree(&self.folder);
+    }
+}
+
+/// In a layer: what was changed.
+pub const UPPER: &str = "changed";
+/// In a layer: the overlay's own.
+pub const WORK: &str = "work";
+
+/// Removes a folder whatever is in it: folders that forbid reading, and folders nested so deep that no path names them.
+///
+/// # Errors
+/// When something cannot be removed.
+pub fn remove_tree(folder: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    loop {
+        let mut deeper = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                deeper.push(entry.path());
+            } else {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        if deeper.is_empty() {
+            return fs::remove_dir(folder);
+        }
+        for child in deeper {
+            allow(&child)?;
+            for entry in fs::read_dir(&child)? {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    // Moving a folder changes its `..`, so it must be writable itself.
+                    allow(&entry.path())?;
+                    moved += 1;
+                    fs::rename(entry.path(), folder.join(format!("{MOVED}{moved}")))?;
+                } else {
+                    fs::remove_file(entry.path())?;
+                }
+            }
+            fs::remove_dir(&child)?;
+        }
+    }
+}
+
+/// Copies what is in a folder into another, links as links; where the file system can, without copying the bytes. What is neither file, folder
+/// nor link is left out.
+///
+/// # Errors
+/// When something cannot be read or written.
+pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    let mut open = vec![PathBuf::new()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(from.join(&folder))? {
+            let entry = entry?;
+            let inside = folder.join(entry.file_name());
+            let (kind, copy) = (entry.file_type()?, to.join(&inside));
+            if kind.is_dir() {
+                fs::create_dir(&copy)?;
+                open.push(inside);
+            } else if kind.is_symlink() {
+                link(&fs::read_link(entry.path())?, &copy)?;
+            } else if kind.is_file() {
+                fs::copy(entry.path(), copy)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(to: &Path, at: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(to, at)
+}
+
+#[cfg(not(unix))]
+fn link(to: &Path, at: &Path) -> io::Result<()> {
+    let _ = to;
+    fs::write(at, b"")
+}
+
+/// A name that a folder gets when it is moved up to be emptied.
+const MOVED: &str = ".magis-removing-";
+
+#[cfg(unix)]
+fn allow(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn allow(_: &Path) -> io::Result<()> {
+    Ok(())
+}

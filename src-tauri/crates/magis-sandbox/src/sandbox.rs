@@ -1,0 +1,151 @@
+//! The program's side: starts the helper, gives it the job, reads what the command prints and what became of it.
+
+use crate::error::{NotIsolated, SandboxError};
+#[cfg(target_os = "linux")]
+use crate::helped;
+use crate::helper::HelperCommand;
+use crate::job::SandboxJob;
+use crate::layer::{UPPER, copy_tree};
+use crate::outcome::Outcome;
+#[cfg(target_os = "linux")]
+use crate::wire::Confinement;
+use crate::wire::Isolation;
+use crate::{plain, seatbelt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Runs jobs, each isolated or, where a person agreed, not.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    helper: HelperCommand,
+    way: Way,
+}
+
+/// How commands are run on this system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    target_os = "linux",
+    expect(dead_code, reason = "other systems' ways are compiled here, too")
+)]
+enum Way {
+    /// By the helper, isolated or not.
+    #[cfg(target_os = "linux")]
+    Helper(Confinement),
+    /// By macOS' `sandbox-exec`.
+    Seatbelt,
+    /// By themselves, not isolated.
+    Plain,
+    None,
+}
+
+#[cfg(target_os = "linux")]
+const CONFINED: Way = Way::Helper(Confinement::Namespaces);
+#[cfg(target_os = "linux")]
+const NOT_CONFINED: Way = Way::Helper(Confinement::LimitsOnly);
+#[cfg(target_os = "macos")]
+const CONFINED: Way = Way::Seatbelt;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+const CONFINED: Way = Way::None;
+#[cfg(not(target_os = "linux"))]
+const NOT_CONFINED: Way = Way::Plain;
+
+impl Sandbox {
+    /// Returns a sandbox that isolates commands, after trying whether this machine can.
+    ///
+    /// # Errors
+    /// When this machine cannot.
+    pub async fn confined(helper: HelperCommand) -> Result<Self, NotIsolated> {
+        Self::probe(&helper).await?;
+        Ok(Self::untried(helper))
+    }
+
+    /// Finds out what isolates commands on this machine, by running a program that does nothing.
+    ///
+    /// # Errors
+    /// When there is none, with the reason and a remedy.
+    pub async fn probe(helper: &HelperCommand) -> Result<Isolation, NotIsolated> {
+        let mut job = SandboxJob::new(["true"], "/");
+        job.limits.time = Duration::from_secs(10);
+        match Self::untried(helper.clone()).run_and_tell(&job).await {
+            Ok((outcome, isolation)) if outcome.end.success() => Ok(isolation),
+            Ok((outcome, _)) => Err(NotIsolated {
+                reason: format!("a program that does nothing {}", outcome.end),
+                remedy: "report this with the output of `magis doctor`".into(),
+            }),
+            Err(error) => Err(NotIsolated::from_error(&error)),
+        }
+    }
+
+    /// Returns a sandbox that does not isolate commands: commands read and write what the person can, and reach the network. Only limits hold, and folders
+    /// to be changed are copied. A person must have agreed to it.
+    pub fn limits_only(helper: HelperCommand) -> Self {
+        Self {
+            helper,
+            way: NOT_CONFINED,
+        }
+    }
+
+    pub(crate) fn untried(helper: HelperCommand) -> Self {
+        Self { helper, way: CONFINED }
+    }
+
+    /// Returns whether commands are kept from the rest of the machine.
+    pub fn is_confined(&self) -> bool {
+        self.way == CONFINED
+    }
+
+    /// Runs a job to its end. Dropping the future ends the command and all that it started.
+    ///
+    /// # Errors
+    /// When isolation cannot be set up, so that nothing was run, or the helper fails.
+    pub async fn run(&self, job: &SandboxJob) -> Result<Outcome, SandboxError> {
+        Ok(self.run_and_tell(job).await?.0)
+    }
+
+    pub(crate) async fn run_and_tell(&self, job: &SandboxJob) -> Result<(Outcome, Isolation), SandboxError> {
+        match self.way {
+            #[cfg(target_os = "linux")]
+            Way::Helper(Confinement::Namespaces) => helped::run(&self.helper, job, Confinement::Namespaces).await,
+            #[cfg(target_os = "linux")]
+            Way::Helper(confinement) => helped::run(&self.helper, &copied(job)?, confinement).await,
+            Way::Seatbelt => {
+                let job = copied(job)?;
+                Ok((plain::run(&job, &seatbelt::command(&job)).await?, Isolation::default()))
+            }
+            Way::Plain => {
+                let job = copied(job)?;
+                Ok((plain::run(&job, &job.command).await?, Isolation::default()))
+            }
+            Way::None => Err(SandboxError::NoIsolation {
+                step: "looking for what keeps commands apart".into(),
+                reason: "this system has nothing that Magis knows to use".into(),
+            }),
+        }
+    }
+}
+
+/// Copies the folders that a job may change into their layers, and names those in the job.
+fn copied(job: &SandboxJob) -> Result<SandboxJob, SandboxError> {
+    let mut job = job.clone();
+    let scratch = std::mem::take(&mut job.scratch);
+    for mut one in scratch {
+        let copy = one.layer.join(UPPER);
+        copy_tree(&one.original, &copy).map_err(|source| SandboxError::Copy {
+            folder: one.original.clone(),
+            source,
+        })?;
+        let moved = |path: &mut PathBuf| {
+            if let Ok(inside) = path.strip_prefix(&one.at) {
+                *path = copy.join(inside);
+            }
+        };
+        moved(&mut job.folder);
+        job.files.iter_mut().for_each(|file| moved(&mut file.path));
+        for value in job.environment.values_mut() {
+            *value = value.replace(&*one.at.to_string_lossy(), &copy.to_string_lossy());
+        }
+        one.at = copy;
+        job.scratch.push(one);
+    }
+    Ok(job)
+}

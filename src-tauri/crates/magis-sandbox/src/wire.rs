@@ -1,0 +1,63 @@
+//! What the program and its helper say to each other over the helper's standard input, a socket: a job in, a report out, each a line of JSON.
+//! When the program closes its end, or dies, the helper ends all that it started.
+
+use crate::job::SandboxJob;
+use crate::outcome::{End, Refused};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The last argument of the helper's inner process. With it, the helper takes no name spaces of its own.
+pub const INNER: &str = "inner";
+
+/// What the helper is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    pub job: SandboxJob,
+    pub confinement: Confinement,
+}
+
+/// How a command is kept from the rest of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confinement {
+    /// By name spaces of its own, Landlock and seccomp.
+    Namespaces,
+    /// Not at all: only the limits hold.
+    LimitsOnly,
+}
+
+/// What the helper answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Ended(HelperReport),
+    /// Isolation could not be set up, so nothing was run.
+    NoIsolation {
+        /// What was being done: "mounting /proc".
+        step: String,
+        /// What the system said.
+        reason: String,
+    },
+}
+
+/// What the helper saw of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HelperReport {
+    pub end: End,
+    pub took: Duration,
+    pub peak_memory: u64,
+    pub refused: Vec<Refused>,
+    /// What of the isolation there is; see [`Isolation`].
+    pub isolation: Isolation,
+}
+
+/// What isolates commands on this machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts about a machine")]
+pub struct Isolation {
+    pub namespaces: bool,
+    /// Folders are changed through an overlay, without copying them.
+    pub overlay: bool,
+    pub landlock: bool,
+    pub seccomp: bool,
+}
