@@ -1,14 +1,18 @@
-//! `magis-app`, the program with a window. Started with a hidden word it is the engine's process instead.
+//! `magis-app`, the program with a window. Started with a hidden word it is the engine's process, or the helper that runs commands, instead.
 //!
 //! Everything else is the library's; see `magis_app`.
 
-use magis_app::{Arguments, WORKER};
+use magis_app::{Arguments, SANDBOX_HELPER, WORKER};
 use magis_engine::model::worker;
 use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == WORKER) {
+    let word = std::env::args_os().nth(1).unwrap_or_default();
+    if word == SANDBOX_HELPER {
+        return magis_engine::sandbox::helper::serve();
+    }
+    if word == WORKER {
         return worker::run(std::io::BufReader::new(std::io::stdin()), std::io::stdout().lock());
     }
     let opened = match Arguments::read(std::env::args_os().skip(1)) {

@@ -145,6 +145,8 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::EmptySummary { .. } => "summary_empty",
         EngineError::MemoryFile(_) => "memory_file",
         EngineError::Summary { .. } => "summary",
+        EngineError::NotIsolated(_) => "not_isolated",
+        EngineError::Sandbox(_) | EngineError::Layer(_) => "sandbox",
         EngineError::NoHome => "no_home",
         EngineError::Io { .. } => "io",
     }
@@ -200,6 +202,9 @@ fn remedy(error: &EngineError) -> String {
         | EngineError::EmptySummary { .. }
         | EngineError::MemoryFile(_)
         | EngineError::Summary { .. }
+        | EngineError::NotIsolated(_)
+        | EngineError::Sandbox(_)
+        | EngineError::Layer(_)
         | EngineError::Io { .. } => error.remedy(),
     }
 }

@@ -61,6 +61,9 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::EmptySummary { .. }
         | EngineError::MemoryFile(_)
         | EngineError::Summary { .. }
+        | EngineError::NotIsolated(_)
+        | EngineError::Sandbox(_)
+        | EngineError::Layer(_)
         | EngineError::NoHome
         | EngineError::Io { .. } => Given::new(),
     }

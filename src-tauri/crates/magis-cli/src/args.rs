@@ -105,11 +105,41 @@ pub enum Command {
     Models(ModelsCommand),
     /// Health check: what works here, and what to do about the rest
     Doctor(DoctorArgs),
+    /// Run a command as tests are run: isolated, within limits, on a copy of this folder that is thrown away
+    #[command(
+        after_help = "Examples:\n  magis sandbox -- python3 -m pytest -q\n  magis sandbox --time 60 --read ~/data -- make check\n\n\
+                            The command sees the system's programs, the toolchains in your home and this folder; not your other files, and no network.\n\
+                            What it changes is listed and thrown away. Exit code: the command's own; 125 where it was stopped, 126 where it could not be run."
+    )]
+    Sandbox(SandboxArgs),
     /// Print the completions for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// `magis sandbox`.
+#[derive(Debug, Args)]
+pub struct SandboxArgs {
+    /// The command and its arguments
+    #[arg(required = true, last = true, value_name = "CMD")]
+    pub command: Vec<String>,
+    /// The folder that it runs in and may change a copy of [default: this one]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// A further file or folder that it may read; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub read: Vec<PathBuf>,
+    /// Seconds that it may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub time: u64,
+    /// Memory that it may take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(16..=1_048_576))]
+    pub memory: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `magis rerun`.

@@ -8,6 +8,7 @@ mod locate;
 mod memory;
 mod models;
 mod runs;
+mod sandbox;
 mod solve;
 mod steer;
 mod watch;
@@ -20,19 +21,21 @@ use clap::CommandFactory as _;
 use magis_core::RunId;
 use magis_engine::model::{Priority, WorkerCommand, worker};
 use magis_engine::records::{Access, Erasure};
+use magis_engine::sandbox::HelperCommand;
 use magis_engine::{DataFolder, LogGuard, Magis, start_log};
 use std::cell::OnceCell;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Carries out a command line.
-pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
+pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
     let Cli { global, command } = cli;
     let place = Place {
         screen: Screen::look(global.color),
         global,
         log: OnceCell::new(),
     };
-    Ok(match command {
+    let status = match command {
         Command::Solve(args) => solve::solve(&place, *args)?,
         Command::Locate(args) => locate::locate(&place, &args)?,
         Command::Runs(command) => runs::run(&place, command)?,
@@ -43,8 +46,10 @@ pub fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         Command::Watch(args) => watch::watch(&place, &args)?,
         Command::Models(command) => models::run(&place, command)?,
         Command::Doctor(args) => doctor::doctor(&place, &args)?,
+        Command::Sandbox(args) => return sandbox::sandbox(&place, &args),
         Command::Completions { shell } => completions(&place, shell)?,
-    })
+    };
+    Ok(status.into())
 }
 
 /// Where a command is carried out: which data folder, which screen.
@@ -104,16 +109,30 @@ pub const WORKER: &str = "worker";
 
 /// Returns how the engine's process is started.
 fn worker_command() -> Result<WorkerCommand, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::error(
-            format!("this program cannot find its own file, which serves the model as well: {error}"),
-            "start it by its whole path",
-        )
-    })?;
     Ok(WorkerCommand {
-        program,
+        program: own_program()?,
         args: vec![WORKER.into()],
         priority: Priority::Normal,
+    })
+}
+
+/// The word that makes this program the helper that runs commands.
+pub const SANDBOX_HELPER: &str = "sandbox-helper";
+
+/// Returns how the helper that runs commands is started.
+fn sandbox_helper() -> Result<HelperCommand, Failure> {
+    Ok(HelperCommand {
+        program: own_program()?,
+        args: vec![SANDBOX_HELPER.into()],
+    })
+}
+
+fn own_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::error(
+            format!("this program cannot find its own file, which serves the model and runs commands as well: {error}"),
+            "start it by its whole path",
+        )
     })
 }
 

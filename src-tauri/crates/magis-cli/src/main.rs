@@ -16,10 +16,13 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let ended = if std::env::args_os().nth(1).is_some_and(|word| word == commands::WORKER) {
+    let word = std::env::args_os().nth(1).unwrap_or_default();
+    let ended = if word == commands::SANDBOX_HELPER {
+        Ok(magis_engine::sandbox::helper::serve())
+    } else if word == commands::WORKER {
         commands::serve_as_worker()
     } else {
-        commands::run(args::Cli::parse()).map(ExitCode::from)
+        commands::run(args::Cli::parse())
     };
     match ended {
         Ok(code) => code,

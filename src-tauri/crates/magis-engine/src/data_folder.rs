@@ -6,7 +6,7 @@ use magis_platform::private;
 use std::path::{Path, PathBuf};
 
 /// What this program keeps in a data folder. Anything else there is somebody else's.
-const ENTRIES: [&str; 11] = [
+const ENTRIES: [&str; 12] = [
     "magis.sqlite3",
     "magis.sqlite3-wal",
     "magis.sqlite3-shm",
@@ -16,11 +16,12 @@ const ENTRIES: [&str; 11] = [
     "index",
     "logs",
     "sample",
+    "scratch",
     "web",
     "window.json",
 ];
 /// Those that hold a repository's code or a window's traces.
-const PRIVATE: [&str; 5] = ["objects", "index", "logs", "sample", "web"];
+const PRIVATE: [&str; 6] = ["objects", "index", "logs", "sample", "scratch", "web"];
 
 /// The data folder: database, models, indexes and object stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +116,11 @@ impl DataFolder {
             .collect();
         left.sort();
         Ok(left)
+    }
+
+    /// Returns the folder for what commands change while they run in the sandbox.
+    pub fn scratch(&self) -> PathBuf {
+        self.root.join("scratch")
     }
 
     /// Returns the folder of the log files.

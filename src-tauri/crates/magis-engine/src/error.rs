@@ -7,6 +7,7 @@ use magis_llm::LlmError;
 use magis_models::LibraryError;
 use magis_prompts::PromptError;
 use magis_repo::{ReadError, RepoError};
+use magis_sandbox::{LayerError, NotIsolated, SandboxError};
 use magis_search::SearchError;
 use magis_store::{ArchiveError, LeaseError, MemoryFileError, StoreError};
 use std::path::{Path, PathBuf};
@@ -118,6 +119,14 @@ pub enum EngineError {
     /// The model gave no usable summary.
     #[error("the model gave no usable summary of {path}: {why}")]
     Summary { path: RepoPath, why: String },
+    /// Commands cannot be isolated on this machine, and a person has not allowed running them otherwise.
+    #[error("commands cannot be isolated from this machine: {}", .0.reason)]
+    NotIsolated(#[from] NotIsolated),
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// What a command was to change, or wrote.
+    #[error(transparent)]
+    Layer(#[from] LayerError),
     /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
     #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
@@ -149,7 +158,7 @@ impl EngineError {
     /// Returns what a person can do, in a sentence; empty where the message says it all.
     pub fn remedy(&self) -> String {
         match self {
-            Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) => String::new(),
+            Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) | Self::Layer(_) => String::new(),
             Self::Model(LibraryError::NotInstalled { id, .. }) => format!("download it with 'magis models fetch {id}'"),
             Self::Model(LibraryError::NotInLibrary { .. }) => {
                 "run it again with a model that is here: 'magis rerun RUN --from STAGE --model MODEL'; a file of your own is added with 'magis models add FILE'".to_owned()
@@ -186,6 +195,8 @@ impl EngineError {
             Self::EmptySummary { .. } => "write what the file is for, or drop the summary".to_owned(),
             Self::MemoryFile(error) => error.remedy().to_owned(),
             Self::Summary { .. } => "try again, or with another model".to_owned(),
+            Self::NotIsolated(missing) => missing.remedy.clone(),
+            Self::Sandbox(_) => "see 'magis doctor' for what this machine can do".to_owned(),
             Self::NoHome => "set HOME, or give --data-dir".to_owned(),
             Self::Io { .. } => "check the path, its permissions and the free space of its disk".to_owned(),
         }

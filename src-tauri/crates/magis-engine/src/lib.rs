@@ -1,14 +1,15 @@
 //! Carries out what the flow asks for: the four kinds of agents at work on a repository, a model and a memory.
 //!
-//! Start with [`Magis`]: open a data folder, [`Magis::prepare`] a run, [`Magis::drive`] it. Three parts stand on one another,
-//! and `cargo xtask layers` holds that: `calls` makes every model call; `custodian` is everything that needs no run; `runs` is
-//! the rest. This crate knows no terminal and no window: both follow a run through [`Progress`], and [`transcript`] renders it
+//! Start with [`Magis`]: open a data folder, [`Magis::prepare`] a run, [`Magis::drive`] it. Four parts stand on one another,
+//! and `cargo xtask layers` holds that: `calls` makes every model call; `custodian` is everything that needs no run;
+//! `evidence` runs commands in the sandbox; `runs` is the rest. This crate knows no terminal and no window: both follow a run through [`Progress`], and [`transcript`] renders it
 //! as text for either.
 
 mod calls;
 mod custodian;
 mod data_folder;
 mod error;
+mod evidence;
 mod limits;
 mod logging;
 mod magis;
@@ -47,6 +48,15 @@ pub mod models {
         CatalogEntry, FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, FetchedModel, Fit,
         InstalledModel, LibraryError, MINIMUM_CONTEXT, MemoryNeed, ModelFile, ModelId, ModelIdError, ModelLibrary,
         ModelPurpose, Verification, fits,
+    };
+}
+
+/// Running commands in the sandbox.
+pub mod sandbox {
+    pub use crate::evidence::{ScratchFolder, Toolchains};
+    pub use magis_sandbox::{
+        Captured, End, HelperCommand, Isolation, Limits, NotIsolated, Outcome, Refused, Sandbox, SandboxError,
+        SandboxJob, ScratchLayer, helper,
     };
 }
 

@@ -48,6 +48,24 @@ impl ScratchLayer {
         &self.folder
     }
 
+    /// Returns the files that a command wrote or removed, by their paths below the folder that it saw, in order. What is nested too deep to be
+    /// named is left out.
+    pub fn changed_files(&self) -> Vec<PathBuf> {
+        let upper = self.folder.join(UPPER);
+        let mut found = Vec::new();
+        let mut open = vec![upper.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                    _ => found.extend(entry.path().strip_prefix(&upper).map(Path::to_owned)),
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
     /// Reads a file that a command wrote, by its path below the folder that the command saw. To be called when the command has ended.
     ///
     /// # Errors

@@ -29,7 +29,10 @@ pub use error::{NotIsolated, SandboxError};
 pub use files::FileError;
 pub use helper::HelperCommand;
 pub use job::{JobFile, Limits, SandboxJob, Scratch};
-pub use layer::{LayerError, ScratchLayer};
+pub use layer::{LayerError, ScratchLayer, remove_tree};
 pub use outcome::{Captured, End, Outcome, Refused};
 pub use sandbox::Sandbox;
 pub use wire::Isolation;
+
+/// The home that a command sees, an empty folder.
+pub const SANDBOX_HOME: &str = "/home/sandbox";

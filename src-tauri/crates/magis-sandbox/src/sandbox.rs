@@ -12,7 +12,6 @@ use crate::wire::Confinement;
 use crate::wire::Isolation;
 use crate::{plain, seatbelt};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Runs jobs, each isolated or, where a person agreed, not.
 #[derive(Debug, Clone)]
@@ -55,29 +54,28 @@ impl Sandbox {
     /// # Errors
     /// When this machine cannot.
     pub async fn confined(helper: HelperCommand) -> Result<Self, NotIsolated> {
-        Self::probe(&helper).await?;
+        Self::probe(&helper, &SandboxJob::new(["true"], "/")).await?;
         Ok(Self::untried(helper))
     }
 
-    /// Finds out what isolates commands on this machine, by running a program that does nothing.
+    /// Finds out what isolates commands on this machine, by running a job whose command does nothing. Whether there are overlays shows where
+    /// the job may change a folder.
     ///
     /// # Errors
-    /// When there is none, with the reason and a remedy.
-    pub async fn probe(helper: &HelperCommand) -> Result<Isolation, NotIsolated> {
-        let mut job = SandboxJob::new(["true"], "/");
-        job.limits.time = Duration::from_secs(10);
-        match Self::untried(helper.clone()).run_and_tell(&job).await {
+    /// When nothing isolates them, with the reason and a remedy.
+    pub async fn probe(helper: &HelperCommand, job: &SandboxJob) -> Result<Isolation, NotIsolated> {
+        match Self::untried(helper.clone()).run_and_tell(job).await {
             Ok((outcome, isolation)) if outcome.end.success() => Ok(isolation),
             Ok((outcome, _)) => Err(NotIsolated {
-                reason: format!("a program that does nothing {}", outcome.end),
+                reason: format!("a command that does nothing {}", outcome.end),
                 remedy: "report this with the output of `magis doctor`".into(),
             }),
             Err(error) => Err(NotIsolated::from_error(&error)),
         }
     }
 
-    /// Returns a sandbox that does not isolate commands: commands read and write what the person can, and reach the network. Only limits hold, and folders
-    /// to be changed are copied. A person must have agreed to it.
+    /// Returns a sandbox that does not isolate commands: they read and write what the person can, and reach the network. Only limits hold, and
+    /// folders to be changed are copied. A person must have agreed to it.
     pub fn limits_only(helper: HelperCommand) -> Self {
         Self {
             helper,

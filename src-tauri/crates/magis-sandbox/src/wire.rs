@@ -4,6 +4,7 @@
 use crate::job::SandboxJob;
 use crate::outcome::{End, Refused};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::time::Duration;
 
 /// The last argument of the helper's inner process. With it, the helper takes no name spaces of its own.
@@ -60,4 +61,25 @@ pub struct Isolation {
     pub overlay: bool,
     pub landlock: bool,
     pub seccomp: bool,
+}
+
+impl fmt::Display for Isolation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            (self.namespaces, "name spaces"),
+            (self.seccomp, "seccomp"),
+            (self.landlock, "Landlock"),
+            (self.overlay, "overlays"),
+        ];
+        let there: Vec<&str> = parts
+            .iter()
+            .filter(|(there, _)| *there)
+            .map(|(_, name)| *name)
+            .collect();
+        formatter.write_str(&there.join(", "))?;
+        if !self.overlay {
+            formatter.write_str("; folders are copied, as there are no overlays")?;
+        }
+        Ok(())
+    }
 }

@@ -1,7 +1,7 @@
 //! `magis doctor`: what works here, and what to do about what does not. Each line is ok, a note or a problem.
 
 use super::models::{fit_in_words, fit_of};
-use super::{Place, runtime, worker_command};
+use super::{Place, runtime, sandbox_helper, worker_command};
 use crate::args::DoctorArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
@@ -11,6 +11,7 @@ use crate::status::StatusLine;
 use magis_engine::model::{LoadRequest, WorkerModel};
 use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::repository::{HeadState, Repository};
+use magis_engine::sandbox::{Sandbox, SandboxJob, ScratchFolder};
 use magis_engine::{DataFolder, check_data};
 use magis_platform::memory;
 use std::fs::File;
@@ -38,6 +39,7 @@ pub fn doctor(place: &Place, args: &DoctorArgs) -> Result<ExitStatus, Failure> {
     if let Some(model) = models(&mut report, place, &data, args.model.as_deref())? {
         engine(&mut report, &model)?;
     }
+    sandbox(&mut report, &data)?;
     if let Some(path) = &args.repo {
         repository(&mut report, path)?;
     }
@@ -256,6 +258,23 @@ fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
             &format!("{} did not load within {}", model.id, span(LOADING)),
             "take a smaller model, or close other programs",
         ),
+    }
+}
+
+/// Tries whether tests can be run isolated. Where they cannot, Magis works without running any.
+fn sandbox(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
+    let helper = sandbox_helper()?;
+    let mut scratch = ScratchFolder::create(data)?;
+    let folder = scratch.path().to_owned();
+    let mut job = SandboxJob::new(["true"], &folder);
+    scratch.allow_change(&mut job, &folder, &folder)?;
+    let isolation = runtime()?.block_on(Sandbox::probe(&helper, &job));
+    match isolation {
+        Ok(isolation) => report.ok("sandbox", &format!("tests run isolated: {isolation}")),
+        Err(missing) => {
+            report.note("sandbox", &format!("tests are not run: {}", missing.reason))?;
+            report.note("sandbox", &format!("to change that: {}", missing.remedy))
+        }
     }
 }
 

@@ -19,5 +19,7 @@ mod memory;
 mod past_run;
 mod real_model;
 mod runs;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod support;
 mod watch;

@@ -5,8 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The home of the user inside.
-pub const HOME: &str = "/home/sandbox";
+pub use crate::SANDBOX_HOME as HOME;
 /// Folders for temporary files, in memory.
 pub const TEMPORARY: [&str; 3] = ["/tmp", "/dev/shm", HOME];
 

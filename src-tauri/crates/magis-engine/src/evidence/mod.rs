@@ -1,0 +1,10 @@
+//! Evidence: what running things says about a repository and about changes to it. Commands run in the sandbox, with the toolchains that the
+//! person has installed.
+//!
+//! A run stands on this; here nothing knows of runs.
+
+mod scratch;
+mod toolchains;
+
+pub use scratch::ScratchFolder;
+pub use toolchains::Toolchains;

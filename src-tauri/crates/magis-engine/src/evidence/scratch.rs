@@ -1,0 +1,84 @@
+//! The folder for what commands change: one for each use, in the data folder, gone when it is over.
+
+use crate::EngineError;
+use crate::data_folder::DataFolder;
+use magis_platform::{private, process};
+use magis_sandbox::{SandboxJob, Scratch, ScratchLayer};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder that holds the layers of commands; it goes, with all in it, when the value goes.
+#[derive(Debug)]
+pub struct ScratchFolder {
+    folder: PathBuf,
+    layers: Vec<ScratchLayer>,
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+impl ScratchFolder {
+    /// Makes a folder of its own. Those that programs left behind when they were killed are removed first.
+    ///
+    /// # Errors
+    /// When the data folder cannot be written.
+    pub fn create(data: &DataFolder) -> Result<Self, EngineError> {
+        let all = data.scratch();
+        private::create_folder(&all).map_err(EngineError::io("make", &all))?;
+        for entry in std::fs::read_dir(&all)
+            .map_err(EngineError::io("read", &all))?
+            .flatten()
+        {
+            if owner(&entry.file_name().to_string_lossy()).is_some_and(|owner| !process::is_alive(owner)) {
+                // What cannot be removed now is tried again the next time.
+                let _ = magis_sandbox::remove_tree(&entry.path());
+            }
+        }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = all.join(format!("{}-{number}", std::process::id()));
+        // An earlier process of the same id may have left one.
+        let _ = magis_sandbox::remove_tree(&folder);
+        private::create_folder(&folder).map_err(EngineError::io("make", &folder))?;
+        Ok(Self {
+            folder,
+            layers: Vec::new(),
+        })
+    }
+
+    /// Returns the folder itself, for what is to be read by commands.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Lets a job change a folder, seen at `at`, with a layer of its own. Returns that layer.
+    ///
+    /// # Errors
+    /// When the layer cannot be made.
+    pub fn allow_change(
+        &mut self,
+        job: &mut SandboxJob,
+        original: &Path,
+        at: &Path,
+    ) -> Result<&ScratchLayer, EngineError> {
+        let layer = ScratchLayer::create(self.folder.join(format!("layer{}", self.layers.len())))?;
+        job.scratch.push(Scratch {
+            at: at.to_owned(),
+            original: original.to_owned(),
+            layer: layer.folder().to_owned(),
+        });
+        let number = self.layers.len();
+        self.layers.push(layer);
+        Ok(&self.layers[number])
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        self.layers.clear();
+        let _ = magis_sandbox::remove_tree(&self.folder);
+    }
+}
+
+/// Returns the id of the process that made a folder of this name.
+fn owner(name: &str) -> Option<u32> {
+    name.split_once('-')?.0.parse().ok()
+}
