@@ -219,7 +219,9 @@ async fn without_isolation_an_endless_command_is_ended() {
 
 #[tokio::test]
 async fn a_machine_tells_what_isolates_commands() {
-    let isolation = Sandbox::probe(&helper(), &Place::new().job(&["true"])).await.expect("isolation on this machine");
+    let isolation = Sandbox::probe(&helper(), &Place::new().job(&["true"]))
+        .await
+        .expect("isolation on this machine");
     assert!(isolation.namespaces && isolation.seccomp, "{isolation:?}");
 }
 
@@ -229,7 +231,9 @@ async fn a_helper_that_is_none_is_an_error_with_a_remedy() {
         program: "/bin/true".into(),
         args: vec![],
     };
-    let missing = Sandbox::probe(&wrong, &Place::new().job(&["true"])).await.expect_err("no helper");
+    let missing = Sandbox::probe(&wrong, &Place::new().job(&["true"]))
+        .await
+        .expect_err("no helper");
     assert!(
         missing.reason.contains("the helper that runs commands failed"),
         "{missing:?}"

@@ -10,11 +10,17 @@ fn sandbox(script: &str, options: &[&str]) -> (crate::support::Answer, String) {
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("kept"), "as it was").unwrap();
     let folder = folder.to_str().unwrap().to_owned();
-    let arguments = ["sandbox", "--folder", &folder].into_iter().chain(options.iter().copied());
+    let arguments = ["sandbox", "--folder", &folder]
+        .into_iter()
+        .chain(options.iter().copied());
     // What the program adds at the end are words of the script, which it does not read.
     let answer = program.run(arguments.chain(["--", "sh", "-c", script]));
     let kept = std::fs::read_to_string(program.beside("project/kept")).unwrap();
-    assert_eq!(std::fs::read_dir(program.beside("project")).unwrap().count(), 1, "{answer:?}");
+    assert_eq!(
+        std::fs::read_dir(program.beside("project")).unwrap().count(),
+        1,
+        "{answer:?}"
+    );
     (answer, kept)
 }
 
@@ -25,7 +31,10 @@ fn a_command_is_shown_with_its_output_its_code_and_what_it_changed() {
     assert_eq!(answer.out, "out\n");
     assert!(answer.err.contains("err\n"), "{answer:?}");
     assert!(answer.err.contains("sandbox: ended with exit code 3"), "{answer:?}");
-    assert!(answer.err.contains("2 files changed, thrown away:\n  kept\n  made\n"), "{answer:?}");
+    assert!(
+        answer.err.contains("2 files changed, thrown away:\n  kept\n  made\n"),
+        "{answer:?}"
+    );
     assert_eq!(kept, "as it was");
 }
 
@@ -33,14 +42,24 @@ fn a_command_is_shown_with_its_output_its_code_and_what_it_changed() {
 fn a_command_that_is_stopped_says_why() {
     let (answer, _) = sandbox("sleep 60", &["--time", "1"]);
     assert_eq!(answer.code, Some(125), "{answer:?}");
-    assert!(answer.err.contains("sandbox: stopped after 1 s, the time it had"), "{answer:?}");
+    assert!(
+        answer.err.contains("sandbox: stopped after 1 s, the time it had"),
+        "{answer:?}"
+    );
 }
 
 #[test]
 fn what_a_command_was_kept_from_is_named() {
-    let (answer, _) = sandbox("python3 -c 'import socket; socket.create_connection((\"192.0.2.7\", 80))'", &["--json"]);
+    let (answer, _) = sandbox(
+        "python3 -c 'import socket; socket.create_connection((\"192.0.2.7\", 80))'",
+        &["--json"],
+    );
     let value: Value = serde_json::from_str(&answer.out).unwrap();
-    assert_eq!(value["refused"], serde_json::json!(["it tried to reach the network"]), "{value:#}");
+    assert_eq!(
+        value["refused"],
+        serde_json::json!(["it tried to reach the network"]),
+        "{value:#}"
+    );
     assert_eq!(value["end"]["exited"], 1);
 }
 
@@ -60,5 +79,8 @@ fn terminal_codes_in_the_output_are_made_visible() {
 #[test]
 fn the_doctor_tells_what_isolates_commands() {
     let answer = Program::new().run(["doctor"]);
-    assert!(answer.out.contains("sandbox      tests run isolated: name spaces"), "{answer:?}");
+    assert!(
+        answer.out.contains("sandbox      tests run isolated: name spaces"),
+        "{answer:?}"
+    );
 }

@@ -186,7 +186,15 @@ mod tests {
 
     fn home() -> tempfile::TempDir {
         let home = tempfile::tempdir().expect("a folder");
-        for folder in [".cargo/bin", ".cargo/registry", ".rustup", ".m2/repository", ".local/bin", ".ssh", "tools/bin"] {
+        for folder in [
+            ".cargo/bin",
+            ".cargo/registry",
+            ".rustup",
+            ".m2/repository",
+            ".local/bin",
+            ".ssh",
+            "tools/bin",
+        ] {
             std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
         }
         std::fs::write(home.path().join(".cargo/credentials.toml"), "token").expect("a file");
@@ -203,7 +211,12 @@ mod tests {
     fn programs_and_packages_are_shown_and_keys_are_not() {
         let home = home();
         let tools = found(home.path(), &["tools/bin", ".cargo/bin"]);
-        let below = |path: &PathBuf| path.strip_prefix(home.path()).expect("below the home").display().to_string();
+        let below = |path: &PathBuf| {
+            path.strip_prefix(home.path())
+                .expect("below the home")
+                .display()
+                .to_string()
+        };
         let readable: Vec<String> = tools.readable.iter().map(below).collect();
         assert_eq!(readable, [".cargo/bin", ".rustup", "tools/bin"]);
         let changeable: Vec<String> = tools.changeable.iter().map(|(original, _)| below(original)).collect();
@@ -215,8 +228,17 @@ mod tests {
         let home = home();
         let tools = found(home.path(), &[]);
         let seen: Vec<&Path> = tools.changeable.iter().map(|(_, at)| at.as_path()).collect();
-        assert_eq!(seen, [&home.path().join(".cargo/registry"), Path::new("/home/sandbox/.m2/repository")]);
-        assert_eq!(tools.environment["CARGO_HOME"], home.path().join(".cargo").display().to_string());
+        assert_eq!(
+            seen,
+            [
+                &home.path().join(".cargo/registry"),
+                Path::new("/home/sandbox/.m2/repository")
+            ]
+        );
+        assert_eq!(
+            tools.environment["CARGO_HOME"],
+            home.path().join(".cargo").display().to_string()
+        );
         assert!(!tools.environment.contains_key("PATH"));
     }
 
@@ -228,7 +250,13 @@ mod tests {
             "GOROOT" => Some("/".into()),
             _ => None,
         });
-        assert!(tools.readable.iter().all(|path| path != home.path() && path != Path::new("/")), "{tools:?}");
+        assert!(
+            tools
+                .readable
+                .iter()
+                .all(|path| path != home.path() && path != Path::new("/")),
+            "{tools:?}"
+        );
         assert!(tools.readable.iter().all(|path| !path.ends_with(".ssh")));
     }
 }
