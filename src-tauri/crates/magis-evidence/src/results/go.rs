@@ -32,11 +32,14 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
     let mut running: BTreeSet<Place> = BTreeSet::new();
     let mut packages: BTreeSet<String> = BTreeSet::new();
     let mut with_failures: BTreeSet<String> = BTreeSet::new();
+    let mut panicked: Option<String> = None;
     for line in report.lines().filter(|line| line.starts_with('{')) {
         let Ok(line) = serde_json::from_str::<Line>(line) else {
             continue;
         };
+        // A build is called `example/calc [example/calc.test]`.
         let package = line.package.or(line.import_path).unwrap_or_default();
+        let package = package.split(" [").next().unwrap_or_default().to_owned();
         let place = (package.clone(), line.test.clone());
         let duration = line.elapsed.and_then(|time| Duration::try_from_secs_f64(time).ok());
         let status = match line.action.as_str() {
@@ -46,9 +49,14 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
                 continue;
             }
             "output" | "build-output" => {
+                let output = line.output.as_deref().unwrap_or_default();
+                // A panic ends the package: the tests behind it are not told of.
+                if output.starts_with("panic: ") {
+                    panicked = panicked.or(Some(package));
+                }
                 let text = said.entry(place).or_default();
                 if text.len() <= 4 * MAX_FAILURE_BYTES {
-                    text.push_str(line.output.as_deref().unwrap_or_default());
+                    text.push_str(output);
                 }
                 continue;
             }
@@ -75,6 +83,9 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
                 packages.insert(package);
             }
         }
+    }
+    if let Some(package) = panicked {
+        return Ok(Completeness::Partial(format!("a panic ended the tests of {package}")));
     }
     let unfinished: Vec<Place> = running.into_iter().collect();
     match unfinished

@@ -13,6 +13,7 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
         reading.line(line, found);
     }
     reading.explain(found);
+    reading.end();
     match (reading.stopped, reading.programs) {
         (Some(program), _) => Ok(Completeness::Partial(format!(
             "the output stops in the tests of {program}"

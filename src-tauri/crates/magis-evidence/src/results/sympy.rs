@@ -16,7 +16,9 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
         } else if let Some((failed, test)) = failure_head(&line) {
             tell(failure.take(), found);
             failure = Some((id_in(failed, test), String::new()));
-        } else if let Some((_, text)) = &mut failure {
+        } else if let Some((_, text)) = &mut failure
+            && line.trim_matches('_').is_empty() == line.trim().is_empty()
+        {
             text.push_str(&line);
             text.push('\n');
         } else if let Some((name, status)) = result_of(&line) {
