@@ -132,7 +132,7 @@ pub enum CommandError {
     Unbalanced(String),
     #[error("the test command {0:?} holds a control character; give it on one line")]
     Control(String),
-    /// Nothing but variables.
+    /// It sets variables, and no program stands behind them.
     #[error("the test command '{0}' only sets variables; put the program behind them")]
     NoProgram(String),
 }
@@ -195,7 +195,8 @@ pub fn given(line: &str, files: &dyn ProjectFiles) -> Result<TestCommand, Comman
 
 impl TestCommand {
     /// Words a run. `scratch` is the absolute path of an empty folder into which reports may be written. More tests
-    /// than those selected may run, and the report names them too.
+    /// than those selected may run, and some runners tell of the others as skipped: of a narrowed run, only what is
+    /// told of the selected tests counts.
     ///
     /// # Errors
     /// When nothing is selected, or the runner cannot run just that.

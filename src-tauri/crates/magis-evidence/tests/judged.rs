@@ -1,5 +1,7 @@
 //! Results side by side, and reports that are cut off, broken or made to harm.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says so by failing")]
+
 use magis_evidence::results::{
     Completeness, MAX_FAILURE_BYTES, MAX_REPORT_BYTES, ReportError, ReportForm, TestId, TestResults, TestStatus,
     compare, read, read_all, wavering,

@@ -1,5 +1,7 @@
-//! Reports of real runs (pytest, unittest, sympy, Jest, Vitest, Mocha, Node, Go, cargo, nextest, `CTest`) and ones made by hand after
-//! the documents of the others, read into results.
+//! Reports of real runs (pytest, unittest, sympy, Jest, Vitest, Mocha, Node, Go, cargo, nextest, `CTest`) and ones made
+//! by hand after the documents of the others, read into results.
+
+#![expect(clippy::unwrap_used, reason = "a test says so by failing")]
 
 use magis_evidence::results::{Completeness, ReportForm, TestResults, read};
 

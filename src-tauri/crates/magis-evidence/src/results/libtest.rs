@@ -3,14 +3,14 @@
 //! Cargo names the test program on standard error and libtest its tests on standard output, so both have to come
 //! through one pipe.
 
-use super::collect::{Collector, named};
+use super::collect::{Collector, named, plain};
 use super::form::Problem;
 use super::{Completeness, TestId, TestStatus};
 
 pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, Problem> {
     let mut reading = Reading::default();
     for line in report.lines() {
-        reading.line(line, found);
+        reading.line(&plain(line), found);
     }
     reading.explain(found);
     reading.end();
