@@ -70,7 +70,7 @@ pub struct TestCommand {
 
 /// What of a project's tests is to run.
 #[derive(Debug, Clone, Copy)]
-pub enum Selection<'a> {
+pub enum TestSelection<'a> {
     Whole,
     /// By their paths from the root.
     Files(&'a [RepoPath]),
@@ -80,7 +80,7 @@ pub enum Selection<'a> {
 
 /// A run, worded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestRun {
+pub struct WordedRun {
     /// Commands that have to succeed first, in the same folder; else old code would be tested.
     pub preparation: Vec<Vec<String>>,
     pub words: Vec<String>,
@@ -89,12 +89,12 @@ pub struct TestRun {
     /// Relative to the root; empty for the root.
     pub folder: String,
     /// None where only the exit status tells how the run ended.
-    pub report: Option<Report>,
+    pub report: Option<TestReport>,
 }
 
 /// In which form a run reports, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Report {
+pub struct TestReport {
     pub form: ReportForm,
     pub place: ReportPlace,
 }
@@ -200,16 +200,16 @@ impl TestCommand {
     ///
     /// # Errors
     /// When nothing is selected, or the runner cannot run just that.
-    pub fn run(&self, selection: Selection, scratch: &str) -> Result<TestRun, SelectionError> {
+    pub fn run(&self, selection: TestSelection, scratch: &str) -> Result<WordedRun, SelectionError> {
         let files = match selection {
-            Selection::Whole | Selection::Tests(_) => Vec::new(),
-            Selection::Files(files) => self.relative(files)?,
+            TestSelection::Whole | TestSelection::Tests(_) => Vec::new(),
+            TestSelection::Files(files) => self.relative(files)?,
         };
         let wanted = match selection {
-            Selection::Whole => Wanted::Whole,
-            Selection::Files([]) | Selection::Tests([]) => return Err(SelectionError::Nothing),
-            Selection::Files(_) => Wanted::Files(&files),
-            Selection::Tests(tests) => Wanted::Tests(tests),
+            TestSelection::Whole => Wanted::Whole,
+            TestSelection::Files([]) | TestSelection::Tests([]) => return Err(SelectionError::Nothing),
+            TestSelection::Files(_) => Wanted::Files(&files),
+            TestSelection::Tests(tests) => Wanted::Tests(tests),
         };
         let scratch = scratch.trim_end_matches(['/', '\\']);
         let (words, report) = match (&self.runner, wanted) {
@@ -222,7 +222,7 @@ impl TestCommand {
         let runner = self.runner.as_ref().map(TestRunner::as_runner);
         let mut variables = runner.map(|runner| runner.variables(scratch)).unwrap_or_default();
         variables.extend(self.variables.iter().cloned());
-        Ok(TestRun {
+        Ok(WordedRun {
             preparation: runner.map(family::Runner::preparation).unwrap_or_default(),
             words,
             variables,

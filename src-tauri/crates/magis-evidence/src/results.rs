@@ -2,7 +2,7 @@
 //!
 //! Start with [`read`]. A report is a text that strangers' code wrote, so its size, its nesting and its messages are
 //! bounded, and a broken one is an error or the tests up to the break, never a panic. Which command makes which report
-//! is for [`commands`](crate::commands) to say.
+//! is for the module `commands` to say.
 
 mod collect;
 mod comparison;

@@ -266,15 +266,16 @@ fn an_error_names_the_form_and_what_to_do() {
     let error = |form, report: &str| read(form, report, "").unwrap_err().to_string();
     assert_eq!(
         error(ReportForm::JUnit, "<html></html>"),
-        "the report of this test run cannot be read as JUnit XML: it has no element 'testsuite'; look at the output of the run"
+        "the report of this test run cannot be read as JUnit XML: it has no element 'testsuite'; look at \
+         the output of the run"
     );
     assert_eq!(
         error(
             ReportForm::Libtest,
             "error: could not compile `calc` (lib) due to 1 previous error\n"
         ),
-        "the report of this test run cannot be read as the output of cargo test: the project does not compile; look at the \
-         output of the run"
+        "the report of this test run cannot be read as the output of cargo test: the project does not compile; \
+         look at the output of the run"
     );
     assert_eq!(
         error(ReportForm::GoTest, "go: command not found\n"),

@@ -1,6 +1,6 @@
 //! What every family of runners answers, and the words that they put together.
 
-use super::{FilePattern, Report, ReportPlace, SelectionError};
+use super::{FilePattern, ReportPlace, SelectionError, TestReport};
 use crate::results::{ReportForm, TestId};
 
 /// How much a project says for a command. The order is the order of the commands.
@@ -59,7 +59,7 @@ pub(super) enum Wanted<'a> {
 }
 
 /// The words of a run, and where its report comes out.
-pub(super) type Worded = Result<(Vec<String>, Option<Report>), SelectionError>;
+pub(super) type Worded = Result<(Vec<String>, Option<TestReport>), SelectionError>;
 
 /// One runner of a family.
 pub(super) trait Runner {
@@ -103,9 +103,9 @@ pub(super) fn insert(words: &[String], at: usize, more: &[String]) -> Vec<String
 }
 
 /// A report in one file of the scratch folder.
-pub(super) fn in_scratch(form: ReportForm, name: &'static str) -> Report {
+pub(super) fn in_scratch(form: ReportForm, name: &'static str) -> TestReport {
     let (prefix, suffix) = name.split_once('*').unwrap_or((name, ""));
-    Report {
+    TestReport {
         form,
         place: ReportPlace::Scratch(FilePattern {
             below: "",
@@ -115,8 +115,8 @@ pub(super) fn in_scratch(form: ReportForm, name: &'static str) -> Report {
     }
 }
 
-pub(super) fn printed(form: ReportForm, place: ReportPlace) -> Report {
-    Report { form, place }
+pub(super) fn printed(form: ReportForm, place: ReportPlace) -> TestReport {
+    TestReport { form, place }
 }
 
 /// Returns the files of tests, each once.

@@ -2,7 +2,7 @@
 
 use super::family::{Found, Runner, Standing, Wanted, Worded, distinct, with, without_parameters};
 use super::files::{Tree, has_extension, join, outermost, stem};
-use super::{FilePattern, Report, ReportPlace};
+use super::{FilePattern, ReportPlace, TestReport};
 use crate::results::{ReportForm, TestId};
 
 /// A runner of tests on the Java virtual machine.
@@ -123,7 +123,7 @@ impl Runner for JvmRunner {
             suffix: ".xml",
         });
         let form = ReportForm::JUnit;
-        Ok((words, Some(Report { form, place })))
+        Ok((words, Some(TestReport { form, place })))
     }
 }
 

@@ -54,8 +54,9 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
                 if output.starts_with("panic: ") {
                     panicked = panicked.or(Some(package));
                 }
+                // `=== RUN` and the like tell of the order of the run, not of the test.
                 let text = said.entry(place).or_default();
-                if text.len() <= 4 * MAX_FAILURE_BYTES {
+                if text.len() <= 4 * MAX_FAILURE_BYTES && !output.starts_with("=== ") {
                     text.push_str(output);
                 }
                 continue;

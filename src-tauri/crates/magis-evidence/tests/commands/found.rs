@@ -233,10 +233,18 @@ fn test_files_are_told_by_their_names() {
     check(&[("api/pytest.ini", "")], &["api/test_b.py"], &["test_b.py"]);
 }
 
+const MANIFESTS: [&str; 5] = [
+    "package.json",
+    "Cargo.toml",
+    "pyproject.toml",
+    "Makefile",
+    "CMakeLists.txt",
+];
+
 proptest! {
     #[test]
     fn no_manifest_makes_the_finders_panic(
-        name in prop::sample::select(&["package.json", "Cargo.toml", "pyproject.toml", "Makefile", "CMakeLists.txt"][..]),
+        name in prop::sample::select(&MANIFESTS[..]),
         text in "\\PC{0,120}",
     ) {
         let _ = find(&Project::new(&[(name, &text)]));

@@ -1,7 +1,7 @@
 //! Lines that people give as test commands.
 
 use crate::{Project, test, worded};
-use magis_evidence::commands::{Selection, given};
+use magis_evidence::commands::{TestSelection, given};
 use proptest::prelude::*;
 
 #[test]
@@ -39,7 +39,7 @@ fn a_given_line_is_recognised() {
     );
     let cargo = given("cargo test -- --nocapture", &project).unwrap();
     assert_eq!(
-        worded(&cargo, Selection::Whole),
+        worded(&cargo, TestSelection::Whole),
         "cargo test --no-fail-fast --color never -- --nocapture"
     );
 }
@@ -66,14 +66,14 @@ fn a_line_that_is_no_command_is_refused() {
     let unknown = given("./run.sh", &Project::new(&[])).unwrap();
     let tests = [test("", "", "a")];
     let expected = "the test command './run.sh' is not of a known runner, so it cannot be narrowed down; run all tests";
-    assert_eq!(worded(&unknown, Selection::Tests(&tests)), expected);
+    assert_eq!(worded(&unknown, TestSelection::Tests(&tests)), expected);
 }
 
 proptest! {
     #[test]
     fn no_line_makes_the_reader_panic(line in "\\PC{0,80}") {
         if let Ok(command) = given(&line, &Project::new(&[])) {
-            let _ = command.run(Selection::Whole, "/s");
+            let _ = command.run(TestSelection::Whole, "/s");
         }
     }
 }

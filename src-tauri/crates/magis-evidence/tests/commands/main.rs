@@ -7,7 +7,7 @@ mod given;
 mod worded;
 
 use magis_core::RepoPath;
-use magis_evidence::commands::{ProjectFiles, Selection, TestCommand, find};
+use magis_evidence::commands::{ProjectFiles, TestCommand, TestSelection, find};
 use magis_evidence::results::TestId;
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn test(file: &str, group: &str, name: &str) -> TestId {
 }
 
 /// Words a run into the scratch folder `/s`.
-fn worded(command: &TestCommand, selection: Selection) -> String {
+fn worded(command: &TestCommand, selection: TestSelection) -> String {
     match command.run(selection, "/s/") {
         Ok(run) => run.words.join(" "),
         Err(error) => error.to_string(),

@@ -2,16 +2,16 @@
 
 use crate::{first, test, worded};
 use magis_core::RepoPath;
-use magis_evidence::commands::{FilePattern, ReportPlace, Selection, TestCommand};
+use magis_evidence::commands::{FilePattern, ReportPlace, TestCommand, TestSelection};
 use magis_evidence::results::TestId;
 
 /// Expects the words for the whole suite, for one file and for one test.
 fn check_words(command: &TestCommand, file: &str, test: &TestId, expected: [&str; 3]) {
     let file = [RepoPath::new(file).unwrap()];
     let selections = [
-        Selection::Whole,
-        Selection::Files(&file),
-        Selection::Tests(std::slice::from_ref(test)),
+        TestSelection::Whole,
+        TestSelection::Files(&file),
+        TestSelection::Tests(std::slice::from_ref(test)),
     ];
     assert_eq!(selections.map(|selection| worded(command, selection)), expected);
 }
@@ -145,7 +145,7 @@ fn javascript_is_worded() {
         &id,
         [node, &format!("{node} a.test.js"), refused],
     );
-    let run = with("node --test").run(Selection::Whole, "/s").unwrap();
+    let run = with("node --test").run(TestSelection::Whole, "/s").unwrap();
     let reporter = "--test-reporter=junit \"--test-reporter-destination=/s/report.xml\"";
     assert_eq!(run.variables, [("NODE_OPTIONS".to_owned(), reporter.to_owned())]);
 }
@@ -199,7 +199,7 @@ fn the_others_are_worded() {
         &test("", "a", "a.b"),
         [ctest, refused, &format!(r"{ctest} -R ^(a\.b)$")],
     );
-    let preparation = command.run(Selection::Whole, "/s").unwrap().preparation;
+    let preparation = command.run(TestSelection::Whole, "/s").unwrap().preparation;
     let preparation: Vec<String> = preparation.iter().map(|words| words.join(" ")).collect();
     assert_eq!(preparation, ["cmake -S . -B build", "cmake --build build"]);
 
@@ -252,13 +252,13 @@ fn the_others_are_worded() {
 fn files_are_named_from_the_folder_of_the_command() {
     let command = first(&[("api/pytest.ini", "")]);
     let inside = [RepoPath::new("api/tests/test_a.py").unwrap()];
-    assert!(worded(&command, Selection::Files(&inside)).ends_with(" tests/test_a.py"));
+    assert!(worded(&command, TestSelection::Files(&inside)).ends_with(" tests/test_a.py"));
     let outside = [RepoPath::new("web/test_b.py").unwrap()];
     let expected =
         "'web/test_b.py' is not in the folder 'api' of the test command; run it with the command of its own folder";
-    assert_eq!(worded(&command, Selection::Files(&outside)), expected);
+    assert_eq!(worded(&command, TestSelection::Files(&outside)), expected);
     let nothing = "no file and no test is named; name one, or run all tests";
-    assert_eq!(worded(&command, Selection::Files(&[])), nothing);
+    assert_eq!(worded(&command, TestSelection::Files(&[])), nothing);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn the_python_of_a_virtual_environment_takes_the_place_of_the_machines() {
 
 #[test]
 fn reports_are_told_from_other_files() {
-    let run = first(&[("pom.xml", "")]).run(Selection::Whole, "/s").unwrap();
+    let run = first(&[("pom.xml", "")]).run(TestSelection::Whole, "/s").unwrap();
     let Some(ReportPlace::Project(pattern)) = run.report.map(|report| report.place) else {
         unreachable!("Maven writes its reports into the project");
     };
