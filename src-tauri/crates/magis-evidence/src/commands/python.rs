@@ -153,9 +153,13 @@ fn by_test_files(tree: &Tree) -> Option<Found<PythonRunner>> {
             reason,
         ));
     }
-    // Discovery from the root enters only packages.
-    let folder = first.split_once('/').map(|(folder, _)| folder);
-    let loose = folder.filter(|folder| !tree.has(&join(folder, "__init__.py")));
+    // Discovery enters only packages, so it begins at the folder around the outermost package.
+    let parent = |path: &'_ str| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let mut start = parent(first);
+    while tree.has(&join(&start, "__init__.py")) && !start.is_empty() {
+        start = parent(&start);
+    }
+    let loose = (!start.is_empty()).then_some(start.as_str());
     let mut words = vec!["python3", "-m", "unittest"];
     words.extend(loose.into_iter().flat_map(|folder| ["discover", "-s", folder]));
     let reason = format!("there are test files that use unittest, as {first}");

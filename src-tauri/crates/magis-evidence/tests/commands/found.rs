@@ -50,6 +50,14 @@ fn test_files_alone_tell_pytest_from_unittest() {
         &[".: python3 -m unittest | there are test files that use unittest, as tests/test_a.py"],
     );
     check(
+        &[
+            ("lib/a/__init__.py", ""),
+            ("lib/a/tests/__init__.py", ""),
+            ("lib/a/tests/test_a.py", "import unittest"),
+        ],
+        &[".: python3 -m unittest discover -s lib | there are test files that use unittest, as lib/a/tests/test_a.py"],
+    );
+    check(
         &[("test_a.py", "def test_a(): assert 1")],
         &[".: python3 -m pytest | there are test files, as test_a.py"],
     );
