@@ -147,6 +147,8 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::Summary { .. } => "summary",
         EngineError::NotIsolated(_) => "not_isolated",
         EngineError::Sandbox(_) | EngineError::Layer(_) => "sandbox",
+        EngineError::TestCommand(_) => "test_command",
+        EngineError::Selection(_) => "test_selection",
         EngineError::NoHome => "no_home",
         EngineError::Io { .. } => "io",
     }
@@ -205,6 +207,8 @@ fn remedy(error: &EngineError) -> String {
         | EngineError::NotIsolated(_)
         | EngineError::Sandbox(_)
         | EngineError::Layer(_)
+        | EngineError::TestCommand(_)
+        | EngineError::Selection(_)
         | EngineError::Io { .. } => error.remedy(),
     }
 }

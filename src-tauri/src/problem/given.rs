@@ -64,6 +64,8 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::NotIsolated(_)
         | EngineError::Sandbox(_)
         | EngineError::Layer(_)
+        | EngineError::TestCommand(_)
+        | EngineError::Selection(_)
         | EngineError::NoHome
         | EngineError::Io { .. } => Given::new(),
     }

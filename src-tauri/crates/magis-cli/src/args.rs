@@ -3,11 +3,13 @@
 mod locate;
 mod runs;
 mod solve;
+mod tests;
 mod watch;
 
 pub use locate::LocateArgs;
 pub use runs::{ExportFormatArg, RunsCommand, ShowArgs, StatusChoice};
 pub use solve::{EngineArgs, FollowArgs, SolveArgs};
+pub use tests::{ForgetTestsArgs, ListTestsArgs, RunTestsArgs, TestedTree, TestsCommand};
 pub use watch::WatchArgs;
 
 use crate::exit::ExitStatus;
@@ -105,6 +107,9 @@ pub enum Command {
     Models(ModelsCommand),
     /// Health check: what works here, and what to do about the rest
     Doctor(DoctorArgs),
+    /// The tests of a repository: find, run, and say which commands are allowed
+    #[command(subcommand, arg_required_else_help = true)]
+    Tests(TestsCommand),
     /// Run a command as tests are run: isolated, within limits, on a copy of this folder that is thrown away
     #[command(
         after_help = "Examples:\n  magis sandbox -- python3 -m pytest -q\n  magis sandbox --time 60 --read ~/data -- make check\n\n\

@@ -11,6 +11,7 @@ mod runs;
 mod sandbox;
 mod solve;
 mod steer;
+mod tests;
 mod watch;
 
 use crate::args::{Cli, Command, Global};
@@ -46,6 +47,7 @@ pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Watch(args) => watch::watch(&place, &args)?,
         Command::Models(command) => models::run(&place, command)?,
         Command::Doctor(args) => doctor::doctor(&place, &args)?,
+        Command::Tests(command) => return tests::run(&place, command),
         Command::Sandbox(args) => return sandbox::sandbox(&place, &args),
         Command::Completions { shell } => completions(&place, shell)?,
     };

@@ -2,6 +2,7 @@
 
 use magis_core::text::bytes;
 use magis_core::{IssueError, PathError, RepoPath, RunId};
+use magis_evidence::commands::{CommandError, SelectionError};
 use magis_flow::FlowError;
 use magis_llm::LlmError;
 use magis_models::LibraryError;
@@ -127,6 +128,12 @@ pub enum EngineError {
     /// What a command was to change, or wrote.
     #[error(transparent)]
     Layer(#[from] LayerError),
+    /// A line that is no test command.
+    #[error(transparent)]
+    TestCommand(#[from] CommandError),
+    /// Tests that a command cannot be narrowed down to.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
     /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
     #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
@@ -158,7 +165,9 @@ impl EngineError {
     /// Returns what a person can do, in a sentence; empty where the message says it all.
     pub fn remedy(&self) -> String {
         match self {
-            Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) | Self::Layer(_) => String::new(),
+            Self::Issue(_) | Self::Path(_) | Self::Prompt(_) | Self::Search(_) | Self::Layer(_) | Self::TestCommand(_) | Self::Selection(_) => {
+                String::new()
+            }
             Self::Model(LibraryError::NotInstalled { id, .. }) => format!("download it with 'magis models fetch {id}'"),
             Self::Model(LibraryError::NotInLibrary { .. }) => {
                 "run it again with a model that is here: 'magis rerun RUN --from STAGE --model MODEL'; a file of your own is added with 'magis models add FILE'".to_owned()

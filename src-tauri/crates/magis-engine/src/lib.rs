@@ -60,6 +60,17 @@ pub mod sandbox {
     };
 }
 
+/// The tests of a repository: their commands, running them, their results.
+pub mod tests {
+    pub use crate::evidence::{Checkout, TestRun};
+    pub use magis_evidence::commands::{CommandError, SelectionError, TestCommand, TestRunner, TestSelection};
+    pub use magis_evidence::results::{
+        Comparison, Completeness, FailureText, TestCounts, TestId, TestOutcome, TestResults, TestStatus, compare,
+        wavering,
+    };
+    pub use magis_store::{IsolationTerm, TestPermission};
+}
+
 /// The person's repository: its state, its changes, and patches.
 pub mod repository {
     pub use magis_repo::{

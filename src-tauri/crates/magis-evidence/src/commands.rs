@@ -78,7 +78,7 @@ pub enum TestSelection<'a> {
     Tests(&'a [TestId]),
 }
 
-/// A run, worded.
+/// One run of a test command: what is to be run, where, and where its report comes out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordedRun {
     /// Commands that have to succeed first, in the same folder; else old code would be tested.
@@ -194,6 +194,18 @@ pub fn given(line: &str, files: &dyn ProjectFiles) -> Result<TestCommand, Comman
 }
 
 impl TestCommand {
+    /// Returns variables, program and arguments as a line that a shell would read the same way.
+    pub fn line(&self) -> String {
+        let variables = self
+            .variables
+            .iter()
+            .map(|(name, value)| format!("{name}={}", quoted(value)));
+        variables
+            .chain(self.words.iter().map(|word| quoted(word)))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     /// Words a run. `scratch` is the absolute path of an empty folder into which reports may be written. More tests
     /// than those selected may run, and some runners tell of the others as skipped: of a narrowed run, only what is
     /// told of the selected tests counts.
@@ -301,4 +313,10 @@ impl FilePattern {
         let long_enough = name.len() >= self.prefix.len() + self.suffix.len();
         within && long_enough && name.starts_with(self.prefix) && name.ends_with(self.suffix)
     }
+}
+
+/// Returns a word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    // What holds a zero byte is no word of a command; it is shown as it is.
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
 }

@@ -11,6 +11,7 @@ mod apply;
 mod bounds;
 mod branch;
 mod changes;
+mod check_out;
 mod conflict;
 mod diff;
 mod error;

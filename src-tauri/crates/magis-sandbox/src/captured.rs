@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 
 /// How much of the beginning is kept, and how much of the end.
-const KEPT: usize = 1 << 20;
+const KEPT: usize = 8 << 20;
 
 /// Reads until the other side closes, and adds what came to `total` at once.
 pub async fn read(mut from: impl AsyncRead + Unpin, total: &watch::Sender<u64>) -> Captured {

@@ -24,6 +24,18 @@ pub struct SandboxJob {
     /// Files written before it starts, in folders that it may change.
     pub files: Vec<JobFile>,
     pub limits: Limits,
+    /// Whether both streams of output go into one.
+    pub streams: Streams,
+}
+
+/// Where a command's standard error goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Streams {
+    #[default]
+    Apart,
+    /// To standard output, in the order in which it was written.
+    Merged,
 }
 
 /// A folder that the command sees and may change, while the original stays as it is.
@@ -90,6 +102,7 @@ impl SandboxJob {
             scratch: Vec::new(),
             files: Vec::new(),
             limits: Limits::default(),
+            streams: Streams::default(),
         }
     }
 }

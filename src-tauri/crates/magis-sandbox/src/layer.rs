@@ -157,11 +157,14 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
 }
 
 /// Copies what is in a folder into another, links as links; where the file system can, without copying the bytes. What is neither file, folder
-/// nor link is left out.
+/// nor link is left out. A folder that holds something has its copy already.
 ///
 /// # Errors
 /// When something cannot be read or written.
 pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    if fs::read_dir(to)?.next().is_some() {
+        return Ok(());
+    }
     let mut open = vec![PathBuf::new()];
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(from.join(&folder))? {

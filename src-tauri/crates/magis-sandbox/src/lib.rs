@@ -28,7 +28,7 @@ pub mod helper;
 pub use error::{NotIsolated, SandboxError};
 pub use files::FileError;
 pub use helper::HelperCommand;
-pub use job::{JobFile, Limits, SandboxJob, Scratch};
+pub use job::{JobFile, Limits, SandboxJob, Scratch, Streams};
 pub use layer::{LayerError, ScratchLayer, remove_tree};
 pub use outcome::{Captured, End, Outcome, Refused};
 pub use sandbox::Sandbox;

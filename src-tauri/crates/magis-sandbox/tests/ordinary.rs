@@ -163,12 +163,25 @@ async fn a_folder_of_the_machine_is_shown_read_only_where_the_job_names_it() {
 #[tokio::test]
 async fn output_beyond_what_is_kept_has_its_beginning_and_its_end() {
     let place = Place::new();
-    let mut job = place.job(&["python3", "-c", "print('first'); print('x' * 3_000_000); print('last')"]);
+    let mut job = place.job(&[
+        "python3",
+        "-c",
+        "print('first'); print('x' * 20_000_000); print('last')",
+    ]);
     job.limits.output = 64 << 20;
     let seen = place.run_job(&job).await;
     assert_eq!(seen.outcome.end, End::Exited(0));
     assert!(seen.printed().starts_with("first\n") && seen.printed().ends_with("x\nlast\n"));
-    assert!(seen.outcome.stdout.left_out > 900_000);
+    assert!(seen.outcome.stdout.left_out > 3_000_000);
+}
+
+#[tokio::test]
+async fn streams_that_are_merged_keep_their_order() {
+    let place = Place::new();
+    let mut job = place.job(&["sh", "-c", "echo 1; echo 2 >&2; echo 3"]);
+    job.streams = magis_sandbox::Streams::Merged;
+    let seen = place.run_job(&job).await;
+    assert_eq!((seen.printed().as_str(), seen.errors().as_str()), ("1\n2\n3\n", ""));
 }
 
 #[tokio::test]

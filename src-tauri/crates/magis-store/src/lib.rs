@@ -37,6 +37,7 @@ mod schema;
 mod settings;
 mod store;
 mod summaries;
+mod test_permissions;
 mod unconditional_scores;
 
 pub use archive::{ArchivedRun, RunArchive};
@@ -62,4 +63,5 @@ pub use run_texts::{HitPlace, SnippetSpan, TextSource};
 pub use runs::{NewRun, Parent, RunEntry, RunOrigin, StoredRun, StoredStatus};
 pub use store::{Access, Store};
 pub use summaries::{Coverage, Maker, NewSummary, Summary};
+pub use test_permissions::{IsolationTerm, TestPermission};
 pub use unconditional_scores::UnconditionalScore;

@@ -6,7 +6,7 @@ use crate::error::DatabaseError;
 use crate::{
     StoreError, applications, calls, change_messages, drafts, erasure, events, lease, memory_work, pending_prunings,
     removals, repositories, repository_removals, reviews, run_tags, run_texts, runs, settings, summaries,
-    unconditional_scores,
+    test_permissions, unconditional_scores,
 };
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -42,6 +42,7 @@ const VERSIONS: &[&[&str]] = &[
     &[runs::VERSION_6],
     &[applications::VERSION_7, pending_prunings::VERSION_7],
     &[events::VERSION_8, runs::VERSION_8, unconditional_scores::VERSION_8],
+    &[test_permissions::VERSION_9],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.

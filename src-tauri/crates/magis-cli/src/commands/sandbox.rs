@@ -106,7 +106,8 @@ fn print_json(place: &Place, outcome: &Outcome, changed: &[PathBuf]) -> Result<(
     place.screen.line(&format!("{value:#}"))
 }
 
-fn exit_code(end: &End) -> ExitCode {
+/// Returns the exit code that stands for the end of a command.
+pub fn exit_code(end: &End) -> ExitCode {
     match end {
         End::Exited(status) => ExitCode::from(u8::try_from(*status).unwrap_or(u8::MAX)),
         End::Signalled(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),

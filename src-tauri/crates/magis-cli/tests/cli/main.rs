@@ -22,4 +22,6 @@ mod runs;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod support;
+#[cfg(target_os = "linux")]
+mod tests_command;
 mod watch;

@@ -3,8 +3,11 @@
 //!
 //! A run stands on this; here nothing knows of runs.
 
+mod checkout;
 mod scratch;
+mod test_commands;
 mod toolchains;
 
+pub use checkout::{Checkout, TestRun};
 pub use scratch::ScratchFolder;
 pub use toolchains::Toolchains;

@@ -49,6 +49,11 @@ impl ScratchFolder {
         &self.folder
     }
 
+    /// Returns the layer that was made as the `number`-th, from 0.
+    pub fn layer(&self, number: usize) -> Option<&ScratchLayer> {
+        self.layers.get(number)
+    }
+
     /// Lets a job change a folder, seen at `at`, with a layer of its own. Returns that layer.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 mod apply;
 mod changes;
 #[cfg(unix)]
+mod check_out;
+#[cfg(unix)]
 mod hostile;
 mod open;
 mod past;

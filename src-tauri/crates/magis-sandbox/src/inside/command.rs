@@ -1,8 +1,10 @@
 //! The command as it is started, with its environment.
 
 use super::paths::HOME;
-use crate::job::SandboxJob;
+use crate::job::{SandboxJob, Streams};
 use crate::wire::Confinement;
+use std::io;
+use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
@@ -30,5 +32,10 @@ pub fn prepare(job: &SandboxJob, confinement: Confinement) -> Command {
         .env("TZ", "UTC")
         .env("TMPDIR", temporary)
         .envs(&job.environment);
+    if job.streams == Streams::Merged
+        && let Ok(output) = io::stdout().as_fd().try_clone_to_owned()
+    {
+        command.stderr(output);
+    }
     command
 }

@@ -1,0 +1,333 @@
+//! `magis tests`: the test commands of a repository, running them, and what a person allowed.
+
+use super::follow::listen;
+use super::sandbox::exit_code;
+use super::{Place, agreed, runtime, sandbox_helper};
+use crate::args::{ForgetTestsArgs, ListTestsArgs, RunTestsArgs, TestedTree, TestsCommand};
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::render::{Tone, clean, count, span};
+use crate::screen::tell;
+use crate::status::StatusLine;
+use magis_core::{RepoId, RepoPath};
+use magis_engine::repository::BaseChoice;
+use magis_engine::sandbox::{Limits, Sandbox};
+use magis_engine::tests::{
+    IsolationTerm, TestCommand, TestCounts, TestId, TestOutcome, TestResults, TestRun, TestRunner, TestSelection,
+    TestStatus,
+};
+use magis_engine::{EngineError, Magis};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Lines of a failure's text that are shown; all of it is in the JSON.
+const LINES: usize = 12;
+/// Failures shown with their texts.
+const FAILURES: usize = 10;
+
+/// Runs `magis tests`.
+pub fn run(place: &Place, command: TestsCommand) -> Result<ExitCode, Failure> {
+    match command {
+        TestsCommand::List(args) => list(place, &args),
+        TestsCommand::Run(args) => run_tests(place, &args),
+        TestsCommand::Forget(args) => forget(place, &args),
+    }
+}
+
+fn list(place: &Place, args: &ListTestsArgs) -> Result<ExitCode, Failure> {
+    let magis = place.open()?;
+    let repo = magis.add_repository(&args.tree.repo)?;
+    let found = magis.test_commands(repo, &base(&args.tree), args.tree.test_cmd.as_deref())?;
+    let mut rows = Vec::new();
+    for (number, command) in (1..).zip(&found) {
+        let allowed = magis.test_permission(repo, command)?;
+        if args.json {
+            rows.push(command_as_json(number, command, allowed));
+            continue;
+        }
+        let allowed = match allowed {
+            None => "",
+            Some(IsolationTerm::Required) => ", allowed",
+            Some(IsolationTerm::Waived) => ", allowed without isolation",
+        };
+        place.screen.line(&clean(&format!("{number:>2}  {}", command.line())))?;
+        place.screen.line(&clean(&format!(
+            "    in {}{allowed}: {}",
+            folder(&command.folder),
+            command.reason
+        )))?;
+    }
+    if args.json {
+        place.screen.line(&format!("{:#}", Value::Array(rows)))?;
+    } else if found.is_empty() {
+        place
+            .screen
+            .line("No test command is found in this repository; give yours with --test-cmd.")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn command_as_json(number: u32, command: &TestCommand, allowed: Option<IsolationTerm>) -> Value {
+    json!({
+        "number": number,
+        "command": command.line(),
+        "folder": command.folder,
+        "runner": command.runner.map(TestRunner::name),
+        "reason": command.reason,
+        "allowed": allowed.is_some(),
+        "without_isolation": allowed == Some(IsolationTerm::Waived),
+    })
+}
+
+fn forget(place: &Place, args: &ForgetTestsArgs) -> Result<ExitCode, Failure> {
+    let magis = place.open()?;
+    let repo = magis.add_repository(&args.repo)?;
+    let forgotten = magis.forbid_tests(repo)?;
+    place.screen.line(&format!(
+        "{} forgotten; you are asked again before tests are run.",
+        count(forgotten, "allowed command")
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_tests(place: &Place, args: &RunTestsArgs) -> Result<ExitCode, Failure> {
+    let files: Result<Vec<RepoPath>, _> = args.files.iter().map(RepoPath::new).collect();
+    let files = files.map_err(EngineError::from)?;
+    let magis = place.open()?;
+    let repo = magis.add_repository(&args.tree.repo)?;
+    let base = base(&args.tree);
+    let found = magis.test_commands(repo, &base, args.tree.test_cmd.as_deref())?;
+    let command = found.get(args.command as usize - 1).ok_or_else(|| match found.len() {
+        0 => Failure::error(
+            "no test command is found in this repository",
+            "give yours with --test-cmd",
+        ),
+        several => Failure::error(
+            format!("there is no command {}, only {several}", args.command),
+            "see 'magis tests list'",
+        ),
+    })?;
+    let sandbox = sandbox(args)?;
+    if !allow(&magis, repo, command, &sandbox, args)? {
+        tell("Not run.");
+        return Ok(ExitCode::FAILURE);
+    }
+    let status = StatusLine::new(place.screen);
+    let mut said = |files: usize| {
+        if files.is_multiple_of(100) {
+            status.say(&format!("writing the tree out: {}", count(files, "file")));
+        }
+        ControlFlow::Continue(())
+    };
+    let Some(checkout) = magis.check_out(repo, &base, sandbox, &mut said)? else {
+        return Ok(ExitCode::FAILURE);
+    };
+    status.say(&format!("running {}", command.line()));
+    let limits = Limits {
+        time: Duration::from_secs(args.time),
+        memory: args.memory << 20,
+        ..Limits::default()
+    };
+    let selection = if files.is_empty() {
+        TestSelection::Whole
+    } else {
+        TestSelection::Files(&files)
+    };
+    let stop = CancellationToken::new();
+    let done = runtime()?.block_on(async {
+        let listener = tokio::spawn(listen(stop.clone()));
+        let done = tokio::select! {
+            done = checkout.run_tests(command, selection, &[], limits) => Some(done),
+            () = stop.cancelled() => None,
+        };
+        listener.abort();
+        done
+    });
+    status.clear();
+    let Some(done) = done else {
+        tell("Stopped; nothing that the tests started is left.");
+        return Ok(ExitStatus::Stopped.into());
+    };
+    let done = done?;
+    if args.json {
+        place.screen.line(&format!("{:#}", as_json(&done)))?;
+    } else {
+        for left_out in checkout.left_out() {
+            tell(&clean(&format!(
+                "note: {} is not there: {}",
+                left_out.path, left_out.reason
+            )));
+        }
+        print(place, &done)?;
+    }
+    Ok(ending(&done))
+}
+
+/// Returns the sandbox: an isolated one, or, where there is none and a person said so, one with limits only.
+fn sandbox(args: &RunTestsArgs) -> Result<Sandbox, Failure> {
+    let helper = sandbox_helper()?;
+    match runtime()?.block_on(Sandbox::confined(helper.clone())) {
+        Ok(sandbox) => Ok(sandbox),
+        Err(_) if args.without_isolation => Ok(Sandbox::limits_only(helper)),
+        Err(missing) => Err(EngineError::from(missing).into()),
+    }
+}
+
+/// Asks a person whether the command may be run, unless they said so before on the same terms.
+fn allow(
+    magis: &Magis,
+    repo: RepoId,
+    command: &TestCommand,
+    sandbox: &Sandbox,
+    args: &RunTestsArgs,
+) -> Result<bool, Failure> {
+    let needed = if sandbox.is_confined() {
+        IsolationTerm::Required
+    } else {
+        IsolationTerm::Waived
+    };
+    let known = magis.test_permission(repo, command)?;
+    if known == Some(needed) || known == Some(IsolationTerm::Waived) {
+        return Ok(true);
+    }
+    if !args.yes {
+        tell(&clean(&format!("  {}", command.line())));
+        tell(&clean(&format!("  in {}: {}", folder(&command.folder), command.reason)));
+        tell(match needed {
+            IsolationTerm::Required => {
+                "It runs isolated: no network, none of your other files, on a copy of the repository."
+            }
+            IsolationTerm::Waived => {
+                "Nothing isolates it here: it can read and change all that you can, and use the network."
+            }
+        });
+        if !agreed(
+            "Run it, now and whenever this repository's tests are needed? [y/N]",
+            || "the tests are not run".to_owned(),
+        )? {
+            return Ok(false);
+        }
+    }
+    magis.allow_tests(repo, command, needed)?;
+    Ok(true)
+}
+
+fn base(tree: &TestedTree) -> BaseChoice {
+    match &tree.at {
+        Some(name) => BaseChoice::Revision { name: name.clone() },
+        None if tree.include_uncommitted => BaseChoice::HeadWithUncommitted,
+        None => BaseChoice::Head,
+    }
+}
+
+fn folder(relative: &str) -> &str {
+    if relative.is_empty() { "the root" } else { relative }
+}
+
+fn print(place: &Place, done: &TestRun) -> Result<(), Failure> {
+    match &done.results {
+        Ok(results) => print_results(place, results)?,
+        Err(why) => {
+            for line in done
+                .outcome
+                .stdout
+                .text()
+                .lines()
+                .chain(done.outcome.stderr.text().lines())
+            {
+                place.screen.line(&clean(line))?;
+            }
+            tell(&clean(&format!("note: no results test by test: {why}")));
+        }
+    }
+    let command = done.words.join(" ");
+    tell(&clean(&format!(
+        "{command}: {}, after {}",
+        done.outcome.end,
+        span(done.outcome.took)
+    )));
+    for refused in &done.outcome.refused {
+        tell(&clean(&format!("note: {refused}")));
+    }
+    Ok(())
+}
+
+fn print_results(place: &Place, results: &TestResults) -> Result<(), Failure> {
+    let bad: Vec<(&TestId, &TestOutcome)> = results
+        .tests
+        .iter()
+        .filter(|(_, outcome)| outcome.status.is_bad())
+        .collect();
+    for (number, (id, outcome)) in bad.iter().enumerate() {
+        let word = place.screen.paint.tone(Tone::Bad, status_word(outcome.status));
+        place.screen.line(&format!("{word}  {}", clean(&id.to_string())))?;
+        let Some(failure) = outcome.failure.as_ref().filter(|_| number < FAILURES) else {
+            continue;
+        };
+        let lines: Vec<&str> = failure.text.lines().collect();
+        // The last lines say what was expected.
+        for line in &lines[lines.len().saturating_sub(LINES)..] {
+            place.screen.line(&clean(&format!("    {line}")))?;
+        }
+    }
+    let TestCounts {
+        passed,
+        failed,
+        errored,
+        skipped,
+    } = results.counts();
+    let tone = if bad.is_empty() { Tone::Good } else { Tone::Bad };
+    let sum = format!("{passed} passed, {failed} failed, {errored} errored, {skipped} skipped");
+    place.screen.line(&place.screen.paint.tone(tone, &sum))
+}
+
+fn status_word(status: TestStatus) -> &'static str {
+    match status {
+        TestStatus::Passed => "passed",
+        TestStatus::Failed => "failed",
+        TestStatus::Errored => "error",
+        TestStatus::Skipped => "skipped",
+    }
+}
+
+fn as_json(done: &TestRun) -> Value {
+    let tests = done.results.as_ref().map(|results| {
+        let test = |(id, outcome): (&TestId, &TestOutcome)| {
+            json!({
+                "test": id.to_string(),
+                "status": status_word(outcome.status),
+                "seconds": outcome.duration.map(|duration| duration.as_secs_f64()),
+                "text": outcome.failure.as_ref().map(|failure| &failure.text),
+            })
+        };
+        results.tests.iter().map(test).collect::<Vec<_>>()
+    });
+    let refused: Vec<String> = done.outcome.refused.iter().map(ToString::to_string).collect();
+    json!({
+        "command": done.words,
+        "folder": done.folder,
+        "end": done.outcome.end.to_string(),
+        "seconds": done.outcome.took.as_secs_f64(),
+        "refused": refused,
+        "tests": tests.as_ref().ok(),
+        "why_no_tests": done.results.as_ref().err(),
+        "stdout": done.outcome.stdout.text(),
+        "stderr": done.outcome.stderr.text(),
+    })
+}
+
+/// A failed test is code 1, whatever the runner ends with; what was not run to its end is never a success.
+fn ending(done: &TestRun) -> ExitCode {
+    let failed = done
+        .results
+        .as_ref()
+        .is_ok_and(|results| results.tests.values().any(|outcome| outcome.status.is_bad()));
+    if failed {
+        ExitCode::FAILURE
+    } else {
+        exit_code(&done.outcome.end)
+    }
+}

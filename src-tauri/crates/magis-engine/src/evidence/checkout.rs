@@ -1,0 +1,241 @@
+//! A base tree written into a folder, on which commands run: each sees it where the repository lies, with the packages that the person has
+//! installed there, and none changes it.
+
+use super::scratch::ScratchFolder;
+use super::toolchains::Toolchains;
+use crate::EngineError;
+use crate::data_folder::DataFolder;
+use magis_core::{RepoPath, SkippedFile};
+use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun};
+use magis_evidence::results::{self, TestResults};
+use magis_repo::Snapshot;
+use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Where a command finds the empty folder for its report.
+const REPORTS: &str = "/magis-reports";
+
+/// A tree, written out once, on which any number of commands can run.
+#[derive(Debug)]
+pub struct Checkout {
+    data: DataFolder,
+    sandbox: Sandbox,
+    tools: Toolchains,
+    /// Where commands see the tree: the repository's own folder.
+    root: PathBuf,
+    scratch: ScratchFolder,
+    files: Vec<RepoPath>,
+    left_out: Vec<SkippedFile>,
+}
+
+/// What came of running tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestRun {
+    /// Program and arguments, as they were run.
+    pub words: Vec<String>,
+    /// Relative to the root.
+    pub folder: String,
+    pub outcome: Outcome,
+    /// Test by test; where there is no report that can be read, why.
+    pub results: Result<TestResults, String>,
+}
+
+impl Checkout {
+    /// Writes the tree of `snapshot` out. `root` is the repository's folder; what is installed there is used. `progress` is told how many files
+    /// there are so far and may break it off, then there is none.
+    ///
+    /// # Errors
+    /// When the tree cannot be read, or the data folder not be written.
+    pub fn create(
+        data: &DataFolder,
+        sandbox: Sandbox,
+        snapshot: &Snapshot,
+        root: &Path,
+        progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Option<Self>, EngineError> {
+        let scratch = ScratchFolder::create(data)?;
+        let tree = scratch.path().join(TREE);
+        fs::create_dir(&tree).map_err(EngineError::io("make", &tree))?;
+        let Some(left_out) = snapshot.check_out(&tree, progress)? else {
+            return Ok(None);
+        };
+        let (files, _) = snapshot.files()?;
+        Ok(Some(Self {
+            data: data.clone(),
+            sandbox,
+            tools: Toolchains::of_person(),
+            root: root.to_owned(),
+            scratch,
+            files: files.into_iter().map(|file| file.path).collect(),
+            left_out,
+        }))
+    }
+
+    /// Returns what of the tree is not there: submodules, say.
+    pub fn left_out(&self) -> &[SkippedFile] {
+        &self.left_out
+    }
+
+    /// Returns whether commands are isolated from the rest of the machine.
+    pub fn is_isolated(&self) -> bool {
+        self.sandbox.is_confined()
+    }
+
+    /// Runs tests by a command, on the tree with `changes`: files by their paths, with their new contents, or none where they are removed.
+    ///
+    /// # Errors
+    /// When the command cannot be narrowed down to these tests, or the sandbox fails.
+    pub async fn run_tests(
+        &self,
+        command: &TestCommand,
+        selection: TestSelection<'_>,
+        changes: &[(RepoPath, Option<Vec<u8>>)],
+        limits: Limits,
+    ) -> Result<TestRun, EngineError> {
+        let worded = command.run(selection, REPORTS)?;
+        let mut prepared = self.prepare(command, &worded, changes, limits)?;
+        for words in &worded.preparation {
+            prepared.job.command.clone_from(words);
+            let outcome = self.sandbox.run(&prepared.job).await?;
+            if !outcome.end.success() {
+                let why = format!("the preparation `{}` {}", words.join(" "), outcome.end);
+                return Ok(test_run(&worded, words, outcome, Err(why)));
+            }
+            // What was prepared stays in the layer; the changes are there already.
+            prepared.job.files.clear();
+        }
+        prepared.job.command.clone_from(&worded.words);
+        let outcome = self.sandbox.run(&prepared.job).await?;
+        let results = self.read(&worded, &prepared, &outcome);
+        Ok(test_run(&worded, &worded.words, outcome, results))
+    }
+
+    /// Returns the files among the tree's that a command takes for tests.
+    pub fn test_files(&self, command: &TestCommand) -> Vec<RepoPath> {
+        self.files
+            .iter()
+            .filter(|path| command.is_test_file(path))
+            .cloned()
+            .collect()
+    }
+
+    fn prepare(
+        &self,
+        command: &TestCommand,
+        worded: &WordedRun,
+        changes: &[(RepoPath, Option<Vec<u8>>)],
+        limits: Limits,
+    ) -> Result<Prepared, EngineError> {
+        let mut job = SandboxJob::new(Vec::<String>::new(), self.root.join(&worded.folder));
+        job.limits = limits;
+        job.environment.clone_from(&self.tools.environment);
+        job.environment.extend(worded.variables.iter().cloned());
+        job.readable.clone_from(&self.tools.readable);
+        if worded.report.is_some_and(|report| report.place == ReportPlace::Merged) {
+            job.streams = Streams::Merged;
+        }
+        job.files = changes
+            .iter()
+            .map(|(path, contents)| JobFile {
+                path: self.root.join(path.as_str()),
+                contents: contents.clone(),
+            })
+            .collect();
+        let mut scratch = ScratchFolder::create(&self.data)?;
+        let reports = scratch.path().join("reports");
+        fs::create_dir(&reports).map_err(EngineError::io("make", &reports))?;
+        scratch.allow_change(&mut job, &self.scratch.path().join(TREE), &self.root)?;
+        scratch.allow_change(&mut job, &reports, Path::new(REPORTS))?;
+        for folder in installed(&self.root, command) {
+            let folder = self.root.join(folder);
+            job.readable.extend(interpreter_of(&folder));
+            scratch.allow_change(&mut job, &folder, &folder)?;
+        }
+        for (original, at) in &self.tools.changeable {
+            scratch.allow_change(&mut job, original, at)?;
+        }
+        Ok(Prepared { job, scratch })
+    }
+
+    fn read(&self, worded: &WordedRun, prepared: &Prepared, outcome: &Outcome) -> Result<TestResults, String> {
+        let Some(report) = worded.report else {
+            return Err("this command has no report that tells test by test".to_owned());
+        };
+        let folder = self.root.join(&worded.folder);
+        let texts = match report.place {
+            ReportPlace::Stdout | ReportPlace::Merged => vec![outcome.stdout.text()],
+            ReportPlace::Stderr => vec![outcome.stderr.text()],
+            ReportPlace::Scratch(pattern) => {
+                written(prepared.scratch.layer(REPORTS_LAYER), |path| pattern.matches(path))?
+            }
+            ReportPlace::Project(pattern) => {
+                let inside = |path: &str| {
+                    let path = Path::new(path).strip_prefix(&worded.folder).ok()?;
+                    path.to_str().map(|path| pattern.matches(path))
+                };
+                written(prepared.scratch.layer(TREE_LAYER), |path| inside(path).unwrap_or(false))?
+            }
+        };
+        let texts = texts.iter().map(String::as_str);
+        results::read_all(report.form, texts, &folder.to_string_lossy()).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns those of a command's folders of installed packages that are there, relative to the root.
+pub fn installed(root: &Path, command: &TestCommand) -> Vec<String> {
+    let there = |folder: &String| root.join(folder).is_dir();
+    command.environments().into_iter().filter(there).collect()
+}
+
+/// The name of the folder that holds the tree.
+const TREE: &str = "tree";
+/// The order in which layers are made.
+const TREE_LAYER: usize = 0;
+const REPORTS_LAYER: usize = 1;
+/// Reports read of one run; a runner that writes one for each test class writes hundreds.
+const MOST_REPORTS: usize = 10_000;
+
+/// A job whose command is still to be named, with the folder that takes up its changes.
+struct Prepared {
+    job: SandboxJob,
+    scratch: ScratchFolder,
+}
+
+fn test_run(worded: &WordedRun, words: &[String], outcome: Outcome, results: Result<TestResults, String>) -> TestRun {
+    TestRun {
+        words: words.to_vec(),
+        folder: worded.folder.clone(),
+        outcome,
+        results,
+    }
+}
+
+/// Returns the texts of the files that a command wrote and that are meant.
+fn written(layer: Option<&ScratchLayer>, is_meant: impl Fn(&str) -> bool) -> Result<Vec<String>, String> {
+    let Some(layer) = layer else { return Ok(vec![]) };
+    let mut texts = Vec::new();
+    for path in layer.changed_files() {
+        if path.to_str().is_some_and(&is_meant) && texts.len() < MOST_REPORTS {
+            let bytes = layer
+                .read(&path, results::MAX_REPORT_BYTES as u64)
+                .map_err(|error| error.to_string())?;
+            texts.push(String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    Ok(texts)
+}
+
+/// Returns the installation that a Python environment stands on, by its `pyvenv.cfg`: where it lies elsewhere, it has to be shown.
+fn interpreter_of(folder: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(folder.join("pyvenv.cfg")).ok()?;
+    let home = text.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == "home").then(|| PathBuf::from(value.trim()))
+    })?;
+    // The `bin` folder stands in the installation; the root of the machine, or a folder above a home, is none.
+    let installation = home.parent()?;
+    let is_deep = installation.components().count() > 3;
+    (home.is_absolute() && home.ends_with("bin") && is_deep).then(|| installation.to_owned())
+}
