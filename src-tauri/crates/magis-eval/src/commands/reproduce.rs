@@ -1,0 +1,358 @@
+//! `magis-eval reproduce`: makes the checks that a program can make out of each issue's text, runs them in the sandbox on the base, and, where
+//! the set has a reference, on the tree with it.
+//!
+//! Only the issue's text reaches the making of checks; the reference judges them. The environments are those of the judge that stands beside the
+//! set (`run.py`), made by it where they are missing.
+
+use super::{chosen, runtime, sandbox_helper};
+use crate::args::ReproduceArgs;
+use anyhow::{Context as _, Result, bail};
+use magis_core::RepoPath;
+use magis_eval::instances::{Instance, InstanceId, rows};
+use magis_eval::repositories::Repositories;
+use magis_eval::table::MarkdownTable;
+use magis_evidence::reproduction::{self, Check, CheckCommand, CheckVerdict, Grade, Marker, RunEnd, RunOutput};
+use magis_engine::sandbox::Toolchains;
+use magis_sandbox::{End, JobFile, Limits, Sandbox, SandboxJob, Scratch, ScratchLayer, remove_tree};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+/// Where a check's files lie and its command runs.
+const FOLDER: &str = "/check";
+/// How long a check may take.
+const TIME: Duration = Duration::from_secs(60);
+
+/// What a check said of an issue.
+#[derive(Debug, Serialize)]
+struct Row {
+    id: InstanceId,
+    checks: usize,
+    /// The best grade among the checks that reproduce the issue on the base; none where none does.
+    grade: Option<Grade>,
+    /// What the base shows, or why no check reproduces the issue.
+    base: String,
+    /// What the check that reproduces the issue best says of the tree with the reference; none where the set has none.
+    reference: Option<String>,
+    /// A check fails on the base as the issue says and passes with the reference: by which grade.
+    decided: Option<Grade>,
+    seconds: f64,
+}
+
+/// Runs `magis-eval reproduce`.
+pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
+    let issues = chosen(&args.which)?;
+    let references = references(&args.which.instances)?;
+    let place = Place {
+        repositories: Repositories::new(&args.which.repos)?,
+        work: std::path::absolute(&args.work).with_context(|| format!("finding {}", args.work.display()))?,
+        judge: args.judge.clone().or_else(|| Some(args.which.instances.parent()?.join("run.py"))),
+        instances: args.which.instances.clone(),
+    };
+    let runtime = runtime()?;
+    let sandbox = runtime.block_on(Sandbox::confined(sandbox_helper()?))?;
+    let mut rows = Vec::new();
+    for (number, issue) in (1..).zip(&issues) {
+        let row = runtime
+            .block_on(place.one(issue, references.get(&issue.id).map(String::as_str), &sandbox))
+            .with_context(|| format!("reproducing {}", issue.id))?;
+        eprintln!(
+            "[{number}/{}] {}: {} checks, base {}, decided {} in {:.1} s",
+            issues.len(),
+            row.id,
+            row.checks,
+            grade(row.grade),
+            grade(row.decided),
+            row.seconds
+        );
+        rows.push(row);
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "issues": rows }))?);
+    } else {
+        print(&rows);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn grade(grade: Option<Grade>) -> String {
+    let value = grade.and_then(|grade| serde_json::to_value(grade).ok());
+    value.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_else(|| "-".to_owned())
+}
+
+fn print(rows: &[Row]) {
+    let mut table = MarkdownTable::new(["issue", "checks", "base", "decided", "reference"]);
+    for row in rows {
+        let reference = row.reference.clone().unwrap_or_else(|| row.base.clone());
+        table.row([row.id.to_string(), row.checks.to_string(), grade(row.grade), grade(row.decided), reference]);
+    }
+    print!("{table}");
+    let decided = rows.iter().filter_map(|row| row.decided);
+    let strong = decided.clone().filter(|grade| grade.is_strong()).count();
+    println!(
+        "\n{} issues, {} reproduced, {} decided, {strong} of them strongly",
+        rows.len(),
+        rows.iter().filter(|row| row.grade.is_some()).count(),
+        decided.count()
+    );
+}
+
+/// Reads the reference changes as they stand, for `git apply`.
+fn references(file: &Path) -> Result<BTreeMap<InstanceId, String>> {
+    #[derive(Deserialize)]
+    struct Reference {
+        instance_id: InstanceId,
+        #[serde(default)]
+        patch: String,
+    }
+    let all = rows::<Reference>(file)?.into_iter().filter(|row| !row.patch.trim().is_empty());
+    Ok(all.map(|row| (row.instance_id, row.patch)).collect())
+}
+
+/// Where everything lies.
+struct Place {
+    repositories: Repositories,
+    work: PathBuf,
+    judge: Option<PathBuf>,
+    instances: PathBuf,
+}
+
+/// A check with what its run on the base says.
+struct Reproduced {
+    check: Check,
+    base: reproduction::Observation,
+    found: reproduction::Reproduction,
+}
+
+impl Place {
+    async fn one(&self, issue: &Instance, reference: Option<&str>, sandbox: &Sandbox) -> Result<Row> {
+        let begun = std::time::Instant::now();
+        let environment = self.environment(issue)?;
+        let folder = self.work.join("reproduce").join(&issue.id.0);
+        // What a command left there may forbid its removal to a plain `rm`.
+        if folder.exists() {
+            remove_tree(&folder)?;
+        }
+        fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+        let tree = folder.join("base");
+        self.repositories.check_out(&issue.repo, &issue.base_commit, &tree)?;
+        let mut seen = Setting {
+            issue,
+            environment,
+            folder: folder.clone(),
+            tree: tree.clone(),
+            // Editable installs name the place where the judge has the tree.
+            at: self.work.join("tree").join(&issue.id.0),
+            sandbox,
+            runs: 0,
+        };
+        seen.restore_metadata().await?;
+        let paths = files(&tree)?;
+        let packages = reproduction::packages(paths.iter());
+        let checks = reproduction::checks(&issue.problem_statement, &packages, &marker()?);
+        let (mut reproduced, mut why) = (Vec::new(), "the issue shows nothing that could be run".to_owned());
+        for check in &checks {
+            let base = reproduction::observe(check, &seen.run(check).await?);
+            match reproduction::reproduces(check, &base) {
+                Ok(found) => reproduced.push(Reproduced {
+                    check: check.clone(),
+                    base,
+                    found,
+                }),
+                Err(nothing) => why = nothing.to_string(),
+            }
+        }
+        reproduced.sort_by_key(|one| std::cmp::Reverse(one.found.grade));
+        let best = reproduced.first().map(|best| best.found.grade);
+        let (mut said, mut decided) = (None, None);
+        if let Some(patch) = reference.filter(|_| !reproduced.is_empty()) {
+            apply(&tree, patch)?;
+            for one in &reproduced {
+                let changed = reproduction::observe(&one.check, &seen.run(&one.check).await?);
+                let verdict = reproduction::verdict(&one.check, &one.found, &one.base, &changed);
+                if let CheckVerdict::Gone { grade, .. } = verdict {
+                    decided = decided.max(Some(grade));
+                }
+                said.get_or_insert_with(|| format!("{verdict:?}"));
+            }
+        }
+        remove_tree(&folder)?;
+        Ok(Row {
+            id: issue.id.clone(),
+            checks: checks.len(),
+            grade: best,
+            base: if best.is_some() { "as the issue says".to_owned() } else { why },
+            reference: said,
+            decided,
+            seconds: begun.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// Returns the virtual environment of an issue; the judge makes it where it is not there.
+    fn environment(&self, issue: &Instance) -> Result<PathBuf> {
+        let all = self.work.join("venv");
+        let own = all.join(&issue.id.0);
+        // The judge has one for all issues of sympy.
+        let shared = all.join(issue.repo.rsplit('/').next().unwrap_or_default());
+        let ready = || [&own, &shared].into_iter().find(|folder| folder.join("ready").is_file()).cloned();
+        if let Some(found) = ready() {
+            return Ok(found);
+        }
+        let Some(judge) = self.judge.as_ref().filter(|judge| judge.is_file()) else {
+            bail!("{} is no environment, and no judge to make one is named; give --judge", own.display());
+        };
+        eprintln!("{}: the judge makes the environment", issue.id);
+        let mut command = Command::new("python3");
+        command.arg(judge).args(["--predictions", "none", "--limit", "1", "--only", &issue.id.0]);
+        command.arg("--instances").arg(&self.instances).arg("--repos").arg(self.repositories.folder());
+        command.arg("--work").arg(&self.work).stdin(Stdio::null()).stdout(Stdio::null());
+        let status = command.status().context("starting the judge")?;
+        ready().with_context(|| format!("the judge made no environment for {} ({status})", issue.id))
+    }
+}
+
+/// One issue's tree and environment.
+struct Setting<'a> {
+    issue: &'a Instance,
+    environment: PathBuf,
+    folder: PathBuf,
+    tree: PathBuf,
+    at: PathBuf,
+    sandbox: &'a Sandbox,
+    runs: usize,
+}
+
+impl Setting<'_> {
+    /// Runs a check on the tree as it is now.
+    async fn run(&mut self, check: &Check) -> Result<RunOutput> {
+        let command = match &check.command {
+            CheckCommand::Python(file) => vec!["python".to_owned(), file.clone()],
+            CheckCommand::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],
+        };
+        let mut job = self.job(command, Path::new(FOLDER));
+        job.environment.insert("PYTHONPATH".into(), self.at.display().to_string());
+        let files = check.files.iter().map(|file| JobFile {
+            path: Path::new(FOLDER).join(&file.path),
+            contents: Some(file.text.clone().into_bytes()),
+        });
+        job.files = files.collect();
+        let (outcome, _layers) = self.start(job).await?;
+        Ok(RunOutput {
+            stdout: outcome.stdout.text(),
+            stderr: outcome.stderr.text(),
+            ending: match outcome.end {
+                End::Exited(status) => RunEnd::Exited(status),
+                End::TimeUsedUp(_) => RunEnd::TimedOut,
+                _ => RunEnd::Killed,
+            },
+        })
+    }
+
+    /// Makes the metadata that old editable installs keep in the tree, where tools look for their entry points.
+    async fn restore_metadata(&mut self) -> Result<()> {
+        if !has_link(&self.environment) {
+            return Ok(());
+        }
+        let at = self.at.clone();
+        let job = self.job(["python", "setup.py", "-q", "egg_info"].map(str::to_owned).to_vec(), &at);
+        let (_, layers) = self.start(job).await?;
+        for path in layers[0].changed_files() {
+            let is_metadata = path.parent().is_some_and(|parent| parent.extension().is_some_and(|end| end == "egg-info"));
+            if is_metadata {
+                let to = self.tree.join(&path);
+                fs::create_dir_all(to.parent().unwrap_or(&self.tree))?;
+                fs::write(&to, layers[0].read(&path, 1 << 20)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn job(&self, command: Vec<String>, folder: &Path) -> SandboxJob {
+        let tools = Toolchains::of_person();
+        let mut job = SandboxJob::new(command, folder);
+        job.environment = tools.environment;
+        let path = job.environment.get("PATH").cloned().unwrap_or_else(|| "/usr/bin:/bin".to_owned());
+        let programs = self.environment.join("bin");
+        let variables = [
+            ("PATH", format!("{}:{path}", programs.display())),
+            ("VIRTUAL_ENV", self.environment.display().to_string()),
+            ("PYTHONHASHSEED", "0".to_owned()),
+            ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
+        ];
+        job.environment.extend(variables.map(|(name, value)| (name.to_owned(), value)));
+        job.readable = tools.readable;
+        job.readable.push(self.environment.clone());
+        job.limits = Limits {
+            time: TIME,
+            ..Limits::default()
+        };
+        job
+    }
+
+    /// Runs a job on the tree and an empty folder; returns what it changed in them as well.
+    async fn start(&mut self, mut job: SandboxJob) -> Result<(magis_sandbox::Outcome, Vec<ScratchLayer>)> {
+        let empty = self.folder.join("empty");
+        fs::create_dir_all(&empty)?;
+        let mut layers = Vec::new();
+        for (at, original) in [(self.at.clone(), self.tree.clone()), (FOLDER.into(), empty)] {
+            self.runs += 1;
+            let layer = ScratchLayer::create(self.folder.join(format!("layer{}", self.runs)))?;
+            job.scratch.push(Scratch {
+                at,
+                original,
+                layer: layer.folder().to_owned(),
+            });
+            layers.push(layer);
+        }
+        let outcome = self.sandbox.run(&job).await.with_context(|| format!("running a check of {}", self.issue.id))?;
+        Ok((outcome, layers))
+    }
+}
+
+/// Returns whether a package was installed by a link to its tree.
+fn has_link(environment: &Path) -> bool {
+    let libraries = fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
+    let mut packages = libraries.flat_map(|library| fs::read_dir(library.path().join("site-packages")).into_iter().flatten().flatten());
+    packages.any(|entry| entry.path().extension().is_some_and(|end| end == "egg-link"))
+}
+
+/// Returns the files of a tree that was written out.
+fn files(tree: &Path) -> Result<Vec<RepoPath>> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(tree)
+        .args(["ls-files", "-z"])
+        .output()
+        .with_context(|| format!("listing {}", tree.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.split('\0').filter_map(|path| RepoPath::new(path).ok()).collect())
+}
+
+fn apply(tree: &Path, patch: &str) -> Result<()> {
+    let mut child = Command::new("git")
+        .arg("-C")
+        .arg(tree)
+        .args(["apply", "--whitespace=nowarn", "-"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .context("starting git apply")?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(patch.as_bytes()).context("writing the reference")?;
+    }
+    if !child.wait().context("waiting for git apply")?.success() {
+        bail!("the reference does not apply to {}", tree.display());
+    }
+    Ok(())
+}
+
+/// Draws a marker that the code of a check cannot know beforehand.
+fn marker() -> Result<Marker> {
+    let mut bytes = [0; 12];
+    std::io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut bytes)?;
+    Ok(Marker::new(magis_platform::hex::encode(bytes))?)
+}
+

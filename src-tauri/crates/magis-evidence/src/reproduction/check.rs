@@ -1,0 +1,116 @@
+//! A check: files to write, a command to run, and what the issue says of its output.
+
+use crate::reproduction::traceback::Exception;
+use crate::reproduction::wording::Stance;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A check made out of an issue's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Files to write into an empty folder, which is where the command runs.
+    pub files: Vec<CheckFile>,
+    pub command: Command,
+    /// The inputs in their order; empty where a shell runs.
+    pub steps: Vec<String>,
+    pub claims: Vec<Claim>,
+    /// What a person should know before this runs, one sentence each.
+    pub warnings: Vec<String>,
+    /// What begins every record of the run.
+    pub marker: Marker,
+}
+
+/// A file of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckFile {
+    /// Relative, `/`-separated, never leading out of the folder.
+    pub path: String,
+    pub text: String,
+}
+
+/// What to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// A file of the check, by the Python of the project.
+    Python(String),
+    /// Lines for `sh`, with the project's tools on the path.
+    Shell(String),
+}
+
+/// Something the issue says of an output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub what: Said,
+    pub stance: Stance,
+    pub about: About,
+}
+
+/// What an issue shows or names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// An exception, with what a tool wrote before each of its lines.
+    Raises { exception: Exception, prefix: String },
+    /// A text that is printed, or a value that is shown.
+    Prints(String),
+    /// No end within reasonable time.
+    Hangs,
+}
+
+/// Which input is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    Any,
+    Step(u32),
+    /// The statement that ends on this line, from 1, of a step.
+    Line {
+        step: u32,
+        line: u32,
+    },
+}
+
+/// The text that begins every record of a run, which what is run cannot know beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Marker(String);
+
+/// A text cannot be a marker.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("'{0}' cannot mark records; give 16 to 64 letters and digits drawn at random")]
+pub struct MarkerError(String);
+
+impl Marker {
+    /// Makes a marker of a text drawn at random.
+    ///
+    /// # Errors
+    /// When the text is not 16 to 64 ASCII letters and digits.
+    pub fn new(text: impl Into<String>) -> Result<Self, MarkerError> {
+        let text = text.into();
+        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if plain && (16..=64).contains(&text.len()) {
+            Ok(Self(text))
+        } else {
+            Err(MarkerError(text))
+        }
+    }
+
+    /// Returns the marker as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Marker {
+    type Error = MarkerError;
+    fn try_from(text: String) -> Result<Self, MarkerError> {
+        Self::new(text)
+    }
+}
+
+impl From<Marker> for String {
+    fn from(marker: Marker) -> Self {
+        marker.0
+    }
+}

@@ -1,0 +1,47 @@
+//! What a snippet may do beyond its own folder, as sentences for a person.
+//!
+//! Nothing is held back here: what runs, runs in a sandbox. A snippet can do harm without any of these words.
+
+use crate::reproduction::pattern::Pattern;
+
+static DANGERS: [(Pattern, &str); 6] = [
+    (
+        Pattern::new(r"\b(?:rmtree|os\.(?:remove|unlink|rmdir|removedirs|truncate)|\.unlink\(|\.rmdir\(|shutil\.move)"),
+        "deletes or moves files",
+    ),
+    (
+        Pattern::new(
+            r"(?m)(?:^|[;&|]|\bsudo)\s*(?:rm\s+-\w*[rf]|rm\s+[/~*]|mkfs|dd\s+if=|shred|git\s+(?:clean|reset|push|checkout)|find\s.*-delete)",
+        ),
+        "deletes files or throws away changes with a shell command",
+    ),
+    (
+        Pattern::new(r"\b(?:os\.system|subprocess\.|os\.exec\w+|os\.popen|Popen\()"),
+        "starts other programs",
+    ),
+    (
+        Pattern::new(
+            r"\b(?:urlopen|urlretrieve|socket\.socket|requests\.(?:get|post|put|delete|Session)|https?\.client|curl|wget)\b",
+        ),
+        "uses the network",
+    ),
+    (
+        Pattern::new(
+            r"\b(?:sudo|pip3?\s+install|npm\s+install|apt(?:-get)?\s+install|conda\s+install|chmod|chown|kill(?:all)?\s|os\.kill)",
+        ),
+        "installs something or changes the system",
+    ),
+    (
+        Pattern::new(r#"(?:open\(|>\s*|Path\()\s*["']?(?:/[a-ce-zA-Z]|~)"#),
+        "names files outside its own folder",
+    ),
+];
+
+/// Returns one sentence for each kind of danger in the texts.
+pub(crate) fn warnings<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+    let seen = |(pattern, does): &(Pattern, &str)| {
+        let line = texts.clone().flat_map(str::lines).find(|line| pattern.is_match(line))?;
+        Some(format!("This check {does}: {}", line.trim()))
+    };
+    DANGERS.iter().filter_map(seen).collect()
+}

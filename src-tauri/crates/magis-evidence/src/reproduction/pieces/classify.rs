@@ -1,0 +1,146 @@
+//! Which kind of block stands before one: told from its tag, its text and the words over it.
+
+use super::naming::name_of;
+use crate::reproduction::passages::Block;
+use crate::reproduction::pattern::Pattern;
+use crate::reproduction::prompts::session;
+use crate::reproduction::wording::announces_output;
+use magis_syntax::{SourceLanguage, syntax_errors};
+
+/// What a block is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BlockKind {
+    /// Inputs with prompts, and their outputs.
+    Session,
+    /// Python, and what was shown below it in the same block.
+    Input {
+        source: String,
+        rest: String,
+    },
+    Output,
+    /// A file with a name.
+    File(String),
+    /// A file that a run wrote.
+    WrittenFile(String),
+    Commands(Vec<String>),
+    /// Code of a language for which no checks are made, settings without a name.
+    Foreign,
+}
+
+static COMMAND: Pattern = Pattern::new(
+    r"^(?:[A-Z_]+=\S+ +)*(?:python[\d.]*|py\.test|pytest|tox|pylint|flake8|mypy|sphinx-\w+|make|flask|npm|npx|node|yarn|cargo|go|pip[\d.]*|git|mkdir|touch|echo|cat|cd|cp|mv|rm|ls|bash|sh|export|curl|isort|black|ruff|django-admin|scrapy|conda|virtualenv|source) +\S",
+);
+static STATEMENT: Pattern = Pattern::new(
+    r"(?m)^\s*(?:import |from \w|def |class |with |for |while |if |try:|assert |raise |return |@\w|[A-Za-z_][\w., \[\]()']* ?[+*-]?= ?[^=])",
+);
+static CALL: Pattern = Pattern::new(r"(?m)^\s*[A-Za-z_][\w.]*(?:\(|\.\w+|\[)");
+const FOREIGN: [&str; 22] = [
+    "ini",
+    "toml",
+    "cfg",
+    "json",
+    "yaml",
+    "yml",
+    "xml",
+    "html",
+    "rst",
+    "md",
+    "markdown",
+    "diff",
+    "patch",
+    "js",
+    "javascript",
+    "ts",
+    "rust",
+    "java",
+    "go",
+    "c",
+    "cpp",
+    "sql",
+];
+const SHELLS: [&str; 8] = ["shell", "sh", "bash", "console", "zsh", "bat", "cmd", "powershell"];
+
+pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
+    let text = block.text.as_str();
+    if session(text).is_some() {
+        return BlockKind::Session;
+    }
+    let words = if block.lead.is_empty() {
+        &block.heading
+    } else {
+        &block.lead
+    };
+    if let Some(path) = name_of(block) {
+        return if announces_output(words) && !words.trim_end().ends_with(&format!("{path}:")) && runs(before.as_ref()) {
+            BlockKind::WrittenFile(path)
+        } else {
+            BlockKind::File(path)
+        };
+    }
+    if FOREIGN.contains(&block.tag.as_str()) {
+        return BlockKind::Foreign;
+    }
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
+    let is_shell = SHELLS.contains(&block.tag.as_str());
+    if !lines.is_empty()
+        && lines.iter().all(|line| COMMAND.is_match(line))
+        && syntax_errors(SourceLanguage::Python, text) > 0
+    {
+        return BlockKind::Commands(lines.iter().map(|line| (*line).to_owned()).collect());
+    }
+    if is_shell {
+        return BlockKind::Output;
+    }
+    if let Some((source, rest)) = code_and_output(text) {
+        let shown = announces_output(words) && !STATEMENT.is_match(&source);
+        let lone = block.tag.is_empty()
+            && is_lone_expression(&source)
+            && matches!(before, Some(BlockKind::Input { .. }))
+            && block.lead.is_empty();
+        if !shown && !lone {
+            return BlockKind::Input { source, rest };
+        }
+    }
+    BlockKind::Output
+}
+
+fn runs(before: Option<&BlockKind>) -> bool {
+    before.is_some()
+}
+
+/// Splits a text into the Python it begins with and what was shown below; none where it does not begin with Python.
+fn code_and_output(text: &str) -> Option<(String, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let split = lines
+        .iter()
+        .position(|line| line.contains("Traceback (most recent call last)"));
+    let candidates = split.into_iter().chain([lines.len()]).chain((1..lines.len()).rev());
+    for end in candidates.take(40) {
+        let source = lines[..end].join("\n");
+        // Where only a part parses, it has to be more than words that happen to.
+        let likely = STATEMENT.is_match(&source) || CALL.is_match(&source);
+        if likely && !source.trim().is_empty() && syntax_errors(SourceLanguage::Python, &python2(&source)) == 0 {
+            let rest = lines[end..].join("\n");
+            return (end * 2 >= lines.len() || split.is_some()).then_some((source, rest));
+        }
+    }
+    None
+}
+
+/// Returns the text with Python 2's `print` made one that parses.
+fn python2(source: &str) -> String {
+    source.replace("print ", "print;")
+}
+
+fn is_lone_expression(source: &str) -> bool {
+    !STATEMENT.is_match(source)
+        && source
+            .lines()
+            .filter(|line| !line.starts_with([' ', '[', ')', ']']))
+            .count()
+            <= 2
+}

@@ -1,0 +1,195 @@
+//! Checks in Python: the inputs of an issue as steps that a small program runs and records.
+
+use crate::reproduction::check::{Check, CheckFile, Claim, Command, Marker, Said};
+use crate::reproduction::claims;
+use crate::reproduction::danger::warnings;
+use crate::reproduction::passages::Passage;
+use crate::reproduction::pieces::{FileRole, Input, Piece};
+use crate::reproduction::wording::{bare_calls, inline_code};
+use magis_syntax::{SourceLanguage, syntax_errors};
+use serde::Serialize;
+
+/// The file with the program that runs the steps.
+const SCRIPT: &str = "reproduction.py";
+const RUNNER: &str = include_str!("runner.py");
+/// How many blocks are also tried alone, and how many calls of the prose.
+const ALONE: usize = 4;
+const CALLS: usize = 8;
+
+/// What users of a package bind before they begin, by its own documents: the session that `isympy` opens, and its like.
+const PRELUDES: [(&str, &[&str]); 1] = [(
+    "sympy",
+    &[
+        "from sympy import symbols; x, y, z, t = symbols('x y z t')",
+        "from sympy import symbols; k, m, n = symbols('k m n', integer=True)",
+        "from sympy import symbols, Function; f, g, h = symbols('f g h', cls=Function)",
+    ],
+)];
+
+#[derive(Serialize)]
+struct Task<'a> {
+    marker: &'a str,
+    packages: &'a [String],
+    preludes: Vec<&'static str>,
+    steps: &'a [String],
+    /// One a claim, in their order; empty for a claim that is no text.
+    texts: Vec<&'a str>,
+}
+
+/// Makes the checks that run the inputs of an issue: all in one session, each block alone, and with the calls that
+/// stand in the prose.
+pub(crate) fn checks(passages: &[Passage], pieces: &[Piece], packages: &[String], marker: &Marker) -> Vec<Check> {
+    let pieces = &with_lone_file(pieces);
+    let inputs: Vec<&Input> = pieces.iter().filter_map(input).collect();
+    let files = given_files(pieces);
+    let said = claims::of_prose(passages);
+    let make = |steps: Vec<String>, mut claims: Vec<Claim>| {
+        claims::settle(&mut claims, &steps, passages);
+        claims.extend(said.iter().cloned());
+        check(steps, claims, &files, packages, marker)
+    };
+    let sources = |inputs: &[&Input]| inputs.iter().map(|input| input.source.clone()).collect::<Vec<_>>();
+    let mut found = Vec::new();
+    if !inputs.is_empty() {
+        found.push(make(sources(&inputs), claims::of_pieces(pieces)));
+    }
+    let mut blocks: Vec<usize> = inputs.iter().map(|input| input.block).collect();
+    blocks.dedup();
+    if blocks.len() > 1 {
+        for block in blocks.iter().take(ALONE) {
+            let within = of_block(pieces, *block);
+            let inputs: Vec<&Input> = within.iter().filter_map(input).collect();
+            found.push(make(sources(&inputs), claims::of_pieces(&within)));
+        }
+    }
+    let calls = calls(passages, &inputs);
+    if !calls.is_empty() {
+        let mut steps = sources(&inputs);
+        steps.extend(calls);
+        found.push(make(steps, claims::of_pieces(pieces)));
+    }
+    found.retain(|check| !check.claims.is_empty());
+    found
+}
+
+fn input(piece: &Piece) -> Option<&Input> {
+    match piece {
+        Piece::Input(input) => Some(input),
+        Piece::Output { .. } | Piece::Failure { .. } | Piece::File { .. } | Piece::Commands(_) => None,
+    }
+}
+
+/// Where no input is shown but one Python file and no command, the file is the input.
+fn with_lone_file(pieces: &[Piece]) -> Vec<Piece> {
+    let mut pieces = pieces.to_vec();
+    let is_busy = pieces
+        .iter()
+        .any(|piece| matches!(piece, Piece::Input(_) | Piece::Commands(_)));
+    let python = |piece: &&mut Piece| matches!(piece, Piece::File { path, role: FileRole::Given, .. } if path.ends_with(".py") && !path.ends_with("conf.py"));
+    let mut files: Vec<&mut Piece> = pieces.iter_mut().filter(python).collect();
+    if let ([only], false) = (files.as_mut_slice(), is_busy)
+        && let Piece::File { text, .. } = &**only
+    {
+        **only = Piece::Input(Input {
+            source: text.clone(),
+            block: 0,
+            line: 1,
+        });
+    }
+    pieces
+}
+
+/// Returns the pieces from the first input of a block up to the first input of another.
+fn of_block(pieces: &[Piece], block: usize) -> Vec<Piece> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for piece in pieces {
+        if let Some(input) = input(piece) {
+            inside = input.block == block;
+        }
+        if inside {
+            found.push(piece.clone());
+        }
+    }
+    found
+}
+
+/// Returns the calls that the title and the prose name and no input already is.
+fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for passage in passages {
+        let (Passage::Heading(text) | Passage::Prose(text)) = passage else {
+            continue;
+        };
+        let inline = inline_code(text)
+            .into_iter()
+            .map(|(code, _)| code)
+            .filter(|code| code.contains('(') || code.contains(" = "));
+        let bare = bare_calls(text);
+        for code in inline.chain(bare) {
+            let is_new = !found.iter().any(|other| other.contains(code))
+                && !inputs.iter().any(|input| input.source.trim() == code);
+            let filled = !code.ends_with("()") || code.matches('(').count() > 1 || code.contains('.');
+            if is_new && filled && syntax_errors(SourceLanguage::Python, code) == 0 {
+                found.push(code.to_owned());
+            }
+        }
+    }
+    found.truncate(CALLS);
+    found
+}
+
+fn given_files(pieces: &[Piece]) -> Vec<CheckFile> {
+    let given = |piece: &Piece| match piece {
+        Piece::File {
+            path,
+            text,
+            role: FileRole::Given,
+        } if path != SCRIPT => Some(CheckFile {
+            path: path.clone(),
+            text: text.clone(),
+        }),
+        _ => None,
+    };
+    pieces.iter().filter_map(given).collect()
+}
+
+fn check(steps: Vec<String>, claims: Vec<Claim>, files: &[CheckFile], packages: &[String], marker: &Marker) -> Check {
+    let texts = claims.iter().map(|claim| match &claim.what {
+        Said::Prints(text) => text.as_str(),
+        Said::Raises { .. } | Said::Hangs => "",
+    });
+    let known = PRELUDES
+        .iter()
+        .filter(|(package, _)| packages.iter().any(|name| name == package));
+    let task = Task {
+        marker: marker.as_str(),
+        packages,
+        preludes: known.flat_map(|(_, lines)| lines.iter().copied()).collect(),
+        steps: &steps,
+        texts: texts.collect(),
+    };
+    // A text of JSON written as a JSON string is a string of Python, too.
+    let task = serde_json::to_string(&task).unwrap_or_default();
+    let task = serde_json::to_string(&task).unwrap_or_default();
+    let script = CheckFile {
+        path: SCRIPT.to_owned(),
+        text: format!("TASK_TEXT = {task}\n{RUNNER}"),
+    };
+    let mut files = files.to_vec();
+    let warnings = warnings(
+        steps
+            .iter()
+            .chain(files.iter().map(|file| &file.text))
+            .map(String::as_str),
+    );
+    files.push(script);
+    Check {
+        command: Command::Python(SCRIPT.to_owned()),
+        files,
+        steps,
+        claims,
+        warnings,
+        marker: marker.clone(),
+    }
+}

@@ -1,0 +1,180 @@
+//! What the runs of a check say: whether the base shows what the issue says, and whether a change took it away.
+//!
+//! A run that ends too late, ends early or fails in a new way is no evidence either way.
+
+mod steps;
+mod text;
+
+use crate::reproduction::check::{Check, Said};
+use crate::reproduction::record::Observation;
+use crate::reproduction::traceback::Exception;
+use serde::Serialize;
+use thiserror::Error;
+
+/// How much it says that a fault is gone, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// An output the issue shows is no longer that, and nothing says what it should be: a wrong change passes too.
+    SomethingChanged,
+    /// The output called wrong is gone.
+    WrongOutputGone,
+    /// The exception is gone, or the run ends that did not.
+    ExceptionGone,
+    /// The result the issue states is there.
+    ExpectedResult,
+}
+
+/// Something the base shows as the issue says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Fault {
+    /// An exception the issue shows is raised.
+    Raised {
+        claim: usize,
+        at: Place,
+        exception: Exception,
+    },
+    /// An `assert` of the issue fails.
+    Assertion { at: Place },
+    /// An output the issue shows is there; `form` is the way of showing in which it is.
+    Shown { claim: usize, at: Place, form: String },
+    /// A tool prints these lines.
+    Lines { claim: usize, lines: Vec<String> },
+    /// What should be there is not.
+    Missing { claim: usize },
+    /// The run does not end.
+    Hung { claim: usize },
+}
+
+/// Where in a check: a statement of a step, both from 0; or the whole output of a shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    Statement { step: u32, statement: u32 },
+    Whole,
+}
+
+/// A check that shows on the base what the issue says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reproduction {
+    /// What is shown, never empty. Several count as any of: a change need not end all.
+    pub faults: Vec<Fault>,
+    /// The grade that a change reaches at which the strongest of the faults is gone; it may prove to be higher.
+    pub grade: Grade,
+}
+
+/// Why a check does not show on the base what the issue says.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Nothing {
+    #[error("the check did not end in time on the unchanged code")]
+    TimedOut,
+    #[error("the check ended before its last step on the unchanged code: {0}")]
+    Broken(String),
+    #[error("the unchanged code shows nothing of what the issue says")]
+    NotSeen,
+}
+
+/// What a check says of a changed tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// All is as on the base.
+    Present,
+    /// `gone` of the `of` faults are gone, the grade being that of the strongest.
+    Gone { grade: Grade, gone: usize, of: usize },
+    /// Something else went wrong: no evidence.
+    OtherError { what: String },
+    /// It did not end in time: no evidence, and never green.
+    TimedOut,
+}
+
+impl Grade {
+    /// Returns whether a wrong change hardly passes.
+    pub fn is_strong(self) -> bool {
+        self >= Self::ExceptionGone
+    }
+}
+
+/// What became of one fault on a changed tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Now {
+    Gone(Grade),
+    Present,
+    Other(String),
+}
+
+/// Tells whether the base shows what the issue says.
+///
+/// # Errors
+/// With the reason why it does not.
+pub fn reproduces(check: &Check, base: &Observation) -> Result<Reproduction, Nothing> {
+    let faults = match base {
+        Observation::TimedOut => hangs(check),
+        Observation::Broken(tail) => return Err(Nothing::Broken(tail.clone())),
+        Observation::Steps { outcomes, .. } => steps::faults(check, outcomes),
+        Observation::Text(text) => text::faults(check, text),
+    };
+    match faults.iter().map(|fault| attainable(check, fault)).max() {
+        Some(grade) => Ok(Reproduction { faults, grade }),
+        None if *base == Observation::TimedOut => Err(Nothing::TimedOut),
+        None => Err(Nothing::NotSeen),
+    }
+}
+
+fn hangs(check: &Check) -> Vec<Fault> {
+    let claim = check.claims.iter().position(|claim| claim.what == Said::Hangs);
+    claim.map(|claim| Fault::Hung { claim }).into_iter().collect()
+}
+
+fn attainable(check: &Check, fault: &Fault) -> Grade {
+    use crate::reproduction::wording::Stance;
+    match fault {
+        Fault::Raised { .. } | Fault::Hung { .. } => Grade::ExceptionGone,
+        Fault::Assertion { .. } | Fault::Missing { .. } => Grade::ExpectedResult,
+        Fault::Shown { claim, .. } | Fault::Lines { claim, .. } => {
+            match check.claims.get(*claim).map(|claim| claim.stance) {
+                Some(Stance::Wrong) => Grade::WrongOutputGone,
+                Some(Stance::Right | Stance::Shown) | None => Grade::SomethingChanged,
+            }
+        }
+    }
+}
+
+/// Tells what a check that reproduces on the base says of a changed tree.
+pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, changed: &Observation) -> Verdict {
+    let now = match (base, changed) {
+        (_, Observation::TimedOut) => return Verdict::TimedOut,
+        (_, Observation::Broken(tail)) => return Verdict::OtherError { what: tail.clone() },
+        (Observation::TimedOut, Observation::Steps { .. } | Observation::Text(_)) => {
+            vec![Now::Gone(Grade::ExceptionGone)]
+        }
+        (Observation::Steps { outcomes: before, .. }, Observation::Steps { outcomes: after, .. }) => {
+            steps::now(check, &reproduction.faults, before, after)
+        }
+        (Observation::Text(before), Observation::Text(after)) => text::now(check, &reproduction.faults, before, after),
+        _ => {
+            return Verdict::OtherError {
+                what: "the two runs are not of one check".to_owned(),
+            };
+        }
+    };
+    let mut grades = Vec::new();
+    let mut other = None;
+    for now in &now {
+        match now {
+            Now::Gone(grade) => grades.push(*grade),
+            Now::Other(what) => other = other.or(Some(what.clone())),
+            Now::Present => {}
+        }
+    }
+    match (grades.iter().max(), other) {
+        (Some(grade), _) => Verdict::Gone {
+            grade: *grade,
+            gone: grades.len(),
+            of: now.len(),
+        },
+        (None, Some(what)) => Verdict::OtherError { what },
+        (None, None) => Verdict::Present,
+    }
+}

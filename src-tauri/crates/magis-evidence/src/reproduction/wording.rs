@@ -1,0 +1,113 @@
+//! What the words around an output say of it, and the code that stands within prose.
+
+use crate::reproduction::pattern::Pattern;
+use serde::{Deserialize, Serialize};
+
+/// What an issue says of something it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stance {
+    /// It is called wrong.
+    Wrong,
+    /// It is what should be.
+    Right,
+    /// It is shown, and no word says which.
+    Shown,
+}
+
+static RIGHT: Pattern = Pattern::new(
+    r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|desired|correct(ly)?|works|would like|want(ed)?|supposed to|fine)\b",
+);
+static WRONG: Pattern = Pattern::new(
+    r"(?i)\b(actual(ly)?|wrong(ly)?|incorrect(ly)?|inaccurate|bug|instead|but|however|unexpected(ly)?|fail(s|ed|ing)?|error|crash(es)?|broken|invalid|bad|mess(es|ed)?|n't|doesn't|not|observed|currently|problem|misleading)\b",
+);
+static NOT_RIGHT: Pattern = Pattern::new(
+    r"(?i)\b(un-?expected(ly)?|not (work|correct|expected)|n't work|instead of (the )?(expected|correct)|should(n't| not) )\b",
+);
+static GIVES: Pattern = Pattern::new(
+    r"(?i)\b(output|outputs|result|results|get|gets|got|gives?|returns?|prints?|printed|shows?|yields?|produces?|produced|says?|raises?|throws?|error|errors|fails?|traceback|expected|actual|becomes?|message|warning|renders?|rendered|generates?|generated|following log|session|looks? like)\b",
+);
+static COMPLAINT: Pattern = Pattern::new(
+    r"(?i)(\bwrong|incorrect|inaccurate|inconsisten|bug\b|fail|error|crash|broken|invalid|n't\b|\bnot\b|\bno\b|ignore|missing|unexpected|problem|mess|illegal|cannot|lost|lose|duplicate|twice|unable|issue|hidden|drop|remov|differ|misbehav|regression)",
+);
+static INLINE: Pattern = Pattern::new(r"(?:``([^`\n]+)``|`([^`\n]+)`)");
+static BARE_CALL: Pattern = Pattern::new(r"\b[A-Za-z_][\w.]*\(");
+
+/// Returns what the heading and the prose before a block say of it. The last sentence counts, and before the heading.
+pub fn stance(heading: &str, lead: &str) -> Stance {
+    let lead = lead.trim_end();
+    let last_line = lead.rsplit("\n\n").next().unwrap_or(lead);
+    let sentence = last_line.rsplit(". ").next().unwrap_or(last_line);
+    match told(sentence) {
+        Stance::Shown => told(heading),
+        said @ (Stance::Wrong | Stance::Right) => said,
+    }
+}
+
+fn told(words: &str) -> Stance {
+    let right = RIGHT.is_match(words) && !NOT_RIGHT.is_match(words);
+    let wrong = WRONG.is_match(words) || NOT_RIGHT.is_match(words);
+    match (right, wrong) {
+        (true, false) => Stance::Right,
+        (false, true) => Stance::Wrong,
+        // "Instead, it should be" and "should be … but is" say both; what runs will tell.
+        (true, true) | (false, false) => Stance::Shown,
+    }
+}
+
+/// Returns whether words announce an output.
+pub fn announces_output(words: &str) -> bool {
+    let last = words.trim_end().lines().last().unwrap_or_default();
+    GIVES.is_match(last.rsplit(". ").next().unwrap_or(last))
+}
+
+/// Returns whether words say that something is at fault.
+pub fn complains(words: &str) -> bool {
+    COMPLAINT.is_match(words)
+}
+
+/// Returns the spans of code within prose, with the words before each on its line.
+pub fn inline_code(prose: &str) -> Vec<(&str, &str)> {
+    let whole = |parts: regex::Captures<'_>| parts.get(1).or_else(|| parts.get(2)).map(|part| part.range());
+    let with_words = |range: std::ops::Range<usize>| {
+        let before = prose.get(..range.start).unwrap_or_default();
+        let words = before.rsplit(['\n']).next().unwrap_or(before);
+        (
+            prose.get(range).unwrap_or_default().trim(),
+            words.rsplit(". ").next().unwrap_or(words),
+        )
+    };
+    INLINE.captures_iter(prose).filter_map(whole).map(with_words).collect()
+}
+
+/// Returns the calls that stand in a text without quotes around them, up to the bracket that closes each.
+pub fn bare_calls(text: &str) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some(start) = BARE_CALL.find(rest) {
+        let opened = start.end() - 1;
+        let Some(length) = closing(&rest[opened..]) else {
+            rest = &rest[start.end()..];
+            continue;
+        };
+        let end = opened + length;
+        found.push(&rest[start.start()..end]);
+        rest = &rest[end..];
+    }
+    found
+}
+
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
+}
