@@ -11,6 +11,7 @@ static EXCEPTION: Pattern =
     Pattern::new(r"\b((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))\b`?(?:: *([^`\n]+))?");
 static SHOULD_RAISE: Pattern =
     Pattern::new(r"(?i)(?:should|expect\w*|ought|must|want|better)\b[^.]*\b(?:rais|throw|fail|error)\w*[^.]*$");
+static NO_VALUE: Pattern = Pattern::new(r"^(?:[\w./:@-]*|--?\w[\w-]*(?:=.*)?|[\w.]+\(\)|.)$");
 static HANGS: Pattern = Pattern::new(
     r"(?i)\b(?:hangs?|infinite loop|never (?:returns|terminates|finishes|ends)|freezes|runs forever|stuck)\b",
 );
@@ -188,7 +189,7 @@ pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
             found.push(claim(said, Stance::Shown, About::Any));
         }
         for (code, before) in inline_code(text) {
-            if code.len() >= 2 && !code.contains("Error") {
+            if is_value(code) && !code.contains("Error") {
                 let said = if SHOULD_BE.is_match(before) {
                     Stance::Right
                 } else {
@@ -207,6 +208,11 @@ pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
         }
     }
     found
+}
+
+/// Returns whether a piece of code within prose may be an output: more than a name, an option, a call or a file.
+fn is_value(code: &str) -> bool {
+    !NO_VALUE.is_match(code) || matches!(code, "True" | "False" | "None" | "nan" | "NaN" | "inf" | "oo" | "zoo")
 }
 
 /// Calls an output wrong where it is the only one of an issue that complains, or that of an input named in its title.

@@ -10,6 +10,7 @@ use crate::reproduction::prompts::{Exchange, Session, session};
 use crate::reproduction::traceback::{Traceback, tracebacks};
 use crate::reproduction::wording::{Stance, stance};
 use classify::{BlockKind, kind_of};
+use naming::text_of;
 
 /// What a part of an issue is, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,29 +66,35 @@ pub enum FileRole {
 pub fn pieces(passages: &[Passage]) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut before = None;
+    let mut said_before = Stance::Shown;
     for (number, passage) in passages.iter().enumerate() {
         let Passage::Block(block) = passage else {
             continue;
         };
         let kind = kind_of(block, before);
         before = Some(kind.clone());
-        found.extend(of_block(block, kind, number));
+        // Words over an input speak of the output below it, too.
+        let said = match stance(&block.heading, &block.lead) {
+            Stance::Shown if block.lead.is_empty() => said_before,
+            said => said,
+        };
+        said_before = said;
+        found.extend(of_block(block, kind, number, said));
     }
     found
 }
 
-fn of_block(block: &Block, kind: BlockKind, number: usize) -> Vec<Piece> {
-    let said = stance(&block.heading, &block.lead);
+fn of_block(block: &Block, kind: BlockKind, number: usize, said: Stance) -> Vec<Piece> {
     match kind {
         BlockKind::File(path) => vec![Piece::File {
             path,
-            text: block.text.clone(),
+            text: text_of(block),
             role: FileRole::Given,
         }],
         BlockKind::WrittenFile(path) => {
             vec![Piece::File {
                 path,
-                text: block.text.clone(),
+                text: text_of(block),
                 role: FileRole::Written(said),
             }]
         }

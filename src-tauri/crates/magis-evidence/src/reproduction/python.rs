@@ -5,7 +5,7 @@ use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pieces::{FileRole, Input, Piece};
-use crate::reproduction::wording::{bare_calls, inline_code};
+use crate::reproduction::wording::{bare_calls, has_call, inline_code};
 use magis_syntax::{SourceLanguage, syntax_errors};
 use serde::Serialize;
 
@@ -17,14 +17,17 @@ const ALONE: usize = 4;
 const CALLS: usize = 8;
 
 /// What users of a package bind before they begin, by its own documents: the session that `isympy` opens, and its like.
-const PRELUDES: [(&str, &[&str]); 1] = [(
-    "sympy",
-    &[
-        "from sympy import symbols; x, y, z, t = symbols('x y z t')",
-        "from sympy import symbols; k, m, n = symbols('k m n', integer=True)",
-        "from sympy import symbols, Function; f, g, h = symbols('f g h', cls=Function)",
-    ],
-)];
+const PRELUDES: [(&str, &[&str]); 2] = [
+    ("flask", &["from flask import Flask; app = Flask('flask_app')"]),
+    (
+        "sympy",
+        &[
+            "from sympy import symbols; x, y, z, t = symbols('x y z t')",
+            "from sympy import symbols; k, m, n = symbols('k m n', integer=True)",
+            "from sympy import symbols, Function; f, g, h = symbols('f g h', cls=Function)",
+        ],
+    ),
+];
 
 #[derive(Serialize)]
 struct Task<'a> {
@@ -124,13 +127,11 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
         let inline = inline_code(text)
             .into_iter()
             .map(|(code, _)| code)
-            .filter(|code| code.contains('(') || code.contains(" = "));
-        let bare = bare_calls(text);
-        for code in inline.chain(bare) {
+            .filter(|code| has_call(code));
+        for code in inline.chain(bare_calls(text)) {
             let is_new = !found.iter().any(|other| other.contains(code))
-                && !inputs.iter().any(|input| input.source.trim() == code);
-            let filled = !code.ends_with("()") || code.matches('(').count() > 1 || code.contains('.');
-            if is_new && filled && syntax_errors(SourceLanguage::Python, code) == 0 {
+                && !inputs.iter().any(|input| input.source.contains(code));
+            if is_new && !code.ends_with("()") && syntax_errors(SourceLanguage::Python, code) == 0 {
                 found.push(code.to_owned());
             }
         }

@@ -62,20 +62,20 @@ class Names(dict):
             found = self.star(package, name)
             if found:
                 return found
-        if len(name) > 2:
-            found = self.deeper(name)
-            if found:
-                return found
+        if len(name) > 1:
             found = name in sys.stdlib_module_names if hasattr(sys, "stdlib_module_names") else name in ("os", "sys", "re", "json", "math", "itertools", "functools", "collections", "pickle", "copy", "datetime", "pathlib", "random", "io", "warnings", "logging", "threading", "operator", "inspect", "tempfile", "decimal", "fractions", "typing", "asyncio", "contextlib", "subprocess", "textwrap", "enum", "dataclasses", "timeit", "time", "string", "types", "unittest")
             if found and module(name):
                 return "import " + name, module(name)
+            found = self.deeper(name) if len(name) > 2 else None
+            if found:
+                return found
         return self.symbol(name)
 
     def star(self, package, name):
         whole = module(package)
         value = getattr(whole, name, None)
-        # A short name that is no more than an internal of the package, or a module, was hardly meant.
-        if value is None or name not in getattr(whole, "__all__", [name]) or len(name) < 3 and type(value) is type(os):
+        # A module, or a name that the package keeps to itself, was hardly meant.
+        if value is None or type(value) is type(os) or name not in getattr(whole, "__all__", [name]):
             return None
         return "from %s import %s" % (package, name), value
 
@@ -134,14 +134,18 @@ def forms(value):
         whole = sys.modules.get(package)
         for printer, settings in (("pretty", {"use_unicode": True}), ("pretty", {"use_unicode": False}), ("latex", {})):
             show = getattr(whole, printer, None)
-            if type(value).__module__.split(".")[0] == package and callable(show):
-                made[printer + ("" if settings.get("use_unicode", True) else "_ascii")] = attempt(lambda: show(value, **settings))
+            if home(value) == package and callable(show):
+                made[package + "." + printer + ("" if settings.get("use_unicode", True) else "_ascii")] = attempt(lambda: show(value, **settings))
     return {key: text[:LIMIT] for key, text in made.items() if isinstance(text, str)}
+
+
+def home(value):
+    return str(getattr(type(value), "__module__", "")).split(".")[0]
 
 
 def is_equal(value, other):
     same = attempt(lambda: bool(value == other))
-    if not same and type(value).__module__.split(".")[0] in TASK["packages"] and callable(getattr(value, "equals", None)):
+    if not same and home(value) in TASK["packages"] and callable(getattr(value, "equals", None)):
         same = attempt(lambda: value.equals(other) is True)
     return bool(same)
 
@@ -211,6 +215,7 @@ def main():
     for at, source in enumerate(TASK["steps"]):
         run(at, source, names, "<step %d>" % (at + 1))
     write({"end": True, "imports": sorted(set(names.imports.values()))})
+    OUT.close()
 
 
 main()

@@ -159,6 +159,7 @@ fn called_for(issue: &str, files: &mut [CheckFile]) -> Vec<String> {
     if !tests.is_empty() {
         return vec![format!("python -m pytest {}", tests.join(" "))];
     }
+    let has_templates = files.iter().any(|file| file.path.starts_with("_templates/"));
     let has_document = files.iter().any(|file| file.path.ends_with(".rst"));
     let Some(settings) = files
         .iter_mut()
@@ -173,9 +174,14 @@ fn called_for(issue: &str, files: &mut [CheckFile]) -> Vec<String> {
             extensions.push(parts[0].to_owned());
         }
     }
+    let templates = if has_templates {
+        "templates_path = ['_templates']\n"
+    } else {
+        ""
+    };
     // The text of a page beside the markup: whatever an issue shows of the outcome is in one of them.
     settings.text = format!(
-        "import os, sys\nsys.path.insert(0, os.path.abspath('.'))\nextensions = {extensions:?}\n{}\n",
+        "import os, sys\nsys.path.insert(0, os.path.abspath('.'))\nextensions = {extensions:?}\n{templates}{}\n",
         settings.text
     );
     vec![

@@ -19,7 +19,7 @@ static RIGHT: Pattern = Pattern::new(
     r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|desired|correct(ly)?|works|would like|want(ed)?|supposed to|fine)\b",
 );
 static WRONG: Pattern = Pattern::new(
-    r"(?i)\b(actual(ly)?|wrong(ly)?|incorrect(ly)?|inaccurate|bug|instead|but|however|unexpected(ly)?|fail(s|ed|ing)?|error|crash(es)?|broken|invalid|bad|mess(es|ed)?|n't|doesn't|not|observed|currently|problem|misleading)\b",
+    r"(?i)\b(actual(ly)?|wrong(ly)?|incorrect(ly)?|inaccurate|bug|but|however|unexpected(ly)?|fail(s|ed|ing)?|error|crash(es)?|broken|invalid|bad|mess(es|ed)?|n't|doesn't|observed|currently|problem|misleading)\b",
 );
 static NOT_RIGHT: Pattern = Pattern::new(
     r"(?i)\b(un-?expected(ly)?|not (work|correct|expected)|n't work|instead of (the )?(expected|correct)|should(n't| not) )\b",
@@ -78,6 +78,11 @@ pub fn inline_code(prose: &str) -> Vec<(&str, &str)> {
         )
     };
     INLINE.captures_iter(prose).filter_map(whole).map(with_words).collect()
+}
+
+/// Returns whether a piece of code calls something.
+pub fn has_call(code: &str) -> bool {
+    BARE_CALL.is_match(code)
 }
 
 /// Returns the calls that stand in a text without quotes around them, up to the bracket that closes each.

@@ -30,6 +30,8 @@ pub(crate) enum BlockKind {
 static COMMAND: Pattern = Pattern::new(
     r"^(?:[A-Z_]+=\S+ +)*(?:python[\d.]*|py\.test|pytest|tox|pylint|flake8|mypy|sphinx-\w+|make|flask|npm|npx|node|yarn|cargo|go|pip[\d.]*|git|mkdir|touch|echo|cat|cd|cp|mv|rm|ls|bash|sh|export|curl|isort|black|ruff|django-admin|scrapy|conda|virtualenv|source) +\S",
 );
+static ENVIRONMENT: Pattern =
+    Pattern::new(r"(?i)\b(?:version|versions|environment|dependencies|configuration|installed|setup)\b");
 static STATEMENT: Pattern = Pattern::new(
     r"(?m)^\s*(?:import |from \w|def |class |with |for |while |if |try:|assert |raise |return |@\w|[A-Za-z_][\w., \[\]()']* ?[+*-]?= ?[^=])",
 );
@@ -92,8 +94,19 @@ pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
     {
         return BlockKind::Commands(lines.iter().map(|line| (*line).to_owned()).collect());
     }
+    if ENVIRONMENT.is_match(&block.heading) && !announces_output(&block.lead) {
+        return BlockKind::Foreign;
+    }
     if is_shell {
         return BlockKind::Output;
+    }
+    let is_python = matches!(block.tag.as_str(), "python" | "py" | "python3" | "py3");
+    let is_remark = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if is_python && text.lines().all(is_remark) {
+        return BlockKind::Input {
+            source: text.to_owned(),
+            rest: String::new(),
+        };
     }
     if let Some((source, rest)) = code_and_output(text) {
         let shown = announces_output(words) && !STATEMENT.is_match(&source);

@@ -31,6 +31,17 @@ pub fn file_names(text: &str) -> Vec<&str> {
     found
 }
 
+/// Returns the text of a named block, without the line that names it.
+pub(crate) fn text_of(block: &Block) -> String {
+    let (first, rest) = block.text.split_once('\n').unwrap_or((&block.text, ""));
+    let named = COMMENT.captures(first).and_then(|parts| parts.get(1));
+    if named.is_some_and(|path| is_file_name(path.as_str())) {
+        format!("{}\n", rest.trim_start_matches('\n'))
+    } else {
+        format!("{}\n", block.text)
+    }
+}
+
 /// Returns the path that a block's first line, or the words directly over it, give as its name.
 pub(crate) fn name_of(block: &Block) -> Option<String> {
     let first = block.text.lines().next().unwrap_or_default();
