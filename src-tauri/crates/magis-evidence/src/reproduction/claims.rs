@@ -5,13 +5,18 @@ use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::{FileRole, Follows, Input, Piece};
 use crate::reproduction::traceback::{Exception, tracebacks};
-use crate::reproduction::wording::{Stance, complains, inline_code, stance};
+use crate::reproduction::wording::{Stance, complains, computes, inline_code, stance};
+use magis_syntax::{SourceLanguage, syntax_errors};
 
 static EXCEPTION: Pattern =
     Pattern::new(r"\b((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))\b`?(?:: *([^`\n]+))?");
 static SHOULD_RAISE: Pattern =
     Pattern::new(r"(?i)(?:should|expect\w*|ought|must|want|better)\b[^.]*\b(?:rais|throw|fail|error)\w*[^.]*$");
-static NO_VALUE: Pattern = Pattern::new(r"^(?:[\w./:@-]*|--?\w[\w-]*(?:=.*)?|[\w.]+\(\)|.)$");
+static INSTEAD: Pattern = Pattern::new(r"(?i)\b(?:instead of|rather than)(?: the (?:expected|correct))?\s+");
+static ENDS_VALUE: Pattern = Pattern::new(
+    r"(?i)(?:,? (?:instead|rather|not|but|and|or|when|if|for|as|because|since|which|while|like|in|on|with)\b|[,;]? ?\(|; |, | - )",
+);
+static NO_VALUE: Pattern = Pattern::new(r"^(?:[\w./:@-]*|--?\w[\w-]*(?:=.*)?|[\w.]+\(\)|\D)$");
 static HANGS: Pattern = Pattern::new(
     r"(?i)\b(?:hangs?|infinite loop|never (?:returns|terminates|finishes|ends)|freezes|runs forever|stuck)\b",
 );
@@ -19,7 +24,7 @@ static REMARK: Pattern = Pattern::new(
     r"(?i)^(?:->|=>|>>>|==>|→|⇒|out(?:put)?(?: ?\[\d+\])?:|(?:this )?(?:returns?|gives?|prints?|outputs?|yields?|shows?|evaluates to|results? in|raises|throws|is)\b:?|got:?|actual(?:ly)?:?|result:?)\s*",
 );
 static SHOULD_BE: Pattern = Pattern::new(
-    r"(?i)(?:\bshould (?:be|give|return|print|have been|show|evaluate to|output)|\bexpect(?:ed|s|ing)?(?: output| result| value)?:?(?: is| was| to be)?|\binstead of(?: the expected)?|\bought to be|\bcorrect(?: answer| result| output)?(?: is|:))\s*",
+    r"(?i)(?:\bshould (?:be|give|return|print|have been|show|evaluate to|output)|\bexpect(?:ed|s|ing)?(?: output| result| value)?:?(?: is| was| to be)?|\bought to be|\bcorrect(?: answer| result| output)?(?: is|:))\s*",
 );
 
 /// Collects the claims of pieces about steps that are numbered in the order of their inputs.
@@ -37,6 +42,7 @@ pub(crate) fn of_pieces(pieces: &[Piece]) -> Vec<Claim> {
                 step = Some(next);
                 found.extend(of_comments(input, next));
             }
+            Piece::Output { text, .. } if !text.contains(char::is_alphanumeric) => {}
             Piece::Output { text, stance, follows } => {
                 found.push(claim(Said::Prints(text.clone()), *stance, about(*follows)));
             }
@@ -96,9 +102,13 @@ fn of_comments(input: &Input, step: u32) -> Vec<Claim> {
         if found.len() > before {
             continue;
         }
-        if let Some(words) = SHOULD_BE.find(comment) {
-            let (shown, expected) = (&comment[..words.start()], &comment[words.end()..]);
-            found.push(claim(Said::Prints(value(expected)), Stance::Right, about));
+        // A comment on a line of its own may speak of what follows as well as of what went before.
+        let trails = !code.trim().is_empty();
+        if let (Some(words), true) = (SHOULD_BE.find(comment), trails) {
+            let (shown, expected) = (&comment[..words.start()], value(&comment[words.end()..]));
+            if syntax_errors(SourceLanguage::Python, &expected) == 0 {
+                found.push(claim(Said::Prints(expected), Stance::Right, about));
+            }
             found.push(claim(Said::Prints(value(shown)), Stance::Wrong, about));
         } else {
             found.push(claim(Said::Prints(value(comment)), Stance::Shown, about));
@@ -188,6 +198,7 @@ pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
             };
             found.push(claim(said, Stance::Shown, About::Any));
         }
+        found.extend(stated_values(text));
         for (code, before) in inline_code(text) {
             if is_value(code) && !code.contains("Error") {
                 let said = if SHOULD_BE.is_match(before) {
@@ -210,9 +221,49 @@ pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
     found
 }
 
+/// Finds the values that prose states without marks: "f(2) should be oo rather than f(oo)".
+fn stated_values(prose: &str) -> Vec<Claim> {
+    let mut found = Vec::new();
+    for sentence in prose
+        .split(". ")
+        .flat_map(|part| part.split('\n'))
+        .filter(|sentence| !sentence.contains('`'))
+    {
+        let should = SHOULD_BE.find(sentence);
+        let instead = INSTEAD.find(sentence);
+        let text_at = |from: usize| {
+            let rest = sentence.get(from..).unwrap_or_default();
+            let end = ENDS_VALUE.find(rest).map_or(rest.len(), |end| end.start());
+            rest.get(..end)
+                .unwrap_or_default()
+                .trim()
+                .trim_end_matches(['.', ':', '?', '!'])
+                .to_owned()
+        };
+        let mut add = |text: String, stance: Stance| {
+            let is_code = computes(&text) || is_value(&text) && !text.contains(' ');
+            if is_code && text.len() < 80 && syntax_errors(SourceLanguage::Python, &text) == 0 {
+                found.push(claim(Said::Prints(text), stance, About::Any));
+            }
+        };
+        match (should, instead) {
+            (Some(should), Some(instead)) => {
+                add(text_at(should.end()), Stance::Right);
+                add(text_at(instead.end()), Stance::Wrong);
+            }
+            (Some(should), None) => add(text_at(should.end()), Stance::Right),
+            (None, Some(instead)) => add(text_at(instead.end()), Stance::Right),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
 /// Returns whether a piece of code within prose may be an output: more than a name, an option, a call or a file.
 fn is_value(code: &str) -> bool {
-    !NO_VALUE.is_match(code) || matches!(code, "True" | "False" | "None" | "nan" | "NaN" | "inf" | "oo" | "zoo")
+    code.parse::<f64>().is_ok()
+        || !NO_VALUE.is_match(code)
+        || matches!(code, "True" | "False" | "None" | "nan" | "NaN" | "inf" | "oo" | "zoo")
 }
 
 /// Calls an output wrong where it is the only one of an issue that complains, or that of an input named in its title.

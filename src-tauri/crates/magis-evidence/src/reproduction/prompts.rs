@@ -17,7 +17,7 @@ pub enum Session {
     Shell(Vec<Exchange>),
 }
 
-static DOCTEST: Pattern = Pattern::new(r"^\s*>>>(?: (.*)|)$");
+static DOCTEST: Pattern = Pattern::new(r"^\s*>>> ?([^>].*|)$");
 static DOCTEST_MORE: Pattern = Pattern::new(r"^\s*\.\.\.(?: (.*)|)$");
 static IPYTHON: Pattern = Pattern::new(r"^\s*In ?\[\s*\d*\s*\]\s*:? ?(.*)$");
 static IPYTHON_MORE: Pattern = Pattern::new(r"^\s*\.\.\.+:(?: (.*)|)$");

@@ -5,7 +5,7 @@ use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pieces::{FileRole, Input, Piece};
-use crate::reproduction::wording::{bare_calls, has_call, inline_code};
+use crate::reproduction::wording::{bare_calls, computes, inline_code};
 use magis_syntax::{SourceLanguage, syntax_errors};
 use serde::Serialize;
 
@@ -127,7 +127,7 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
         let inline = inline_code(text)
             .into_iter()
             .map(|(code, _)| code)
-            .filter(|code| has_call(code));
+            .filter(|code| computes(code));
         for code in inline.chain(bare_calls(text)) {
             let is_new = !found.iter().any(|other| other.contains(code))
                 && !inputs.iter().any(|input| input.source.contains(code));

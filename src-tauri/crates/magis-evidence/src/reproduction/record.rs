@@ -52,6 +52,8 @@ pub struct Outcome {
     pub printed: String,
     /// Its value as each way of showing shows it.
     pub forms: BTreeMap<String, String>,
+    /// What was raised on the way to showing its value.
+    pub unshown: Vec<Exception>,
     /// The claims whose text, read as code, is equal to its value.
     pub equals: Vec<usize>,
     pub raised: Option<Exception>,

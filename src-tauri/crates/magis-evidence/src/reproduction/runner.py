@@ -58,7 +58,7 @@ class Names(dict):
                 self.preludes.update({key: (line, value) for key, value in made.items() if not key.startswith("__")})
         if name in self.preludes:
             return self.preludes[name]
-        for package in TASK["packages"]:
+        for package in TASK["packages"] + [package for package in ("numpy", "pandas", "math") if package in sys.modules]:
             found = self.star(package, name)
             if found:
                 return found
@@ -127,8 +127,14 @@ def attempt(make):
         return None
 
 
-def forms(value):
+def forms(value, unshown):
     """The ways to show a value: Python's own, the display hook's, and the package's printers."""
+    def attempt(make):
+        try:
+            with at_most(5), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                return make()
+        except BaseException as error:
+            unshown.append(told(error))
     made = {"repr": attempt(lambda: repr(value)), "str": attempt(lambda: str(value))}
     for package in TASK["packages"]:
         whole = sys.modules.get(package)
@@ -143,11 +149,23 @@ def home(value):
     return str(getattr(type(value), "__module__", "")).split(".")[0]
 
 
+def whole(same):
+    """Arrays and tables compare piece by piece."""
+    while hasattr(same, "all"):
+        same = same.all()
+    return bool(same)
+
+
 def is_equal(value, other):
-    same = attempt(lambda: bool(value == other))
+    same = attempt(lambda: whole(value == other))
     if not same and home(value) in TASK["packages"] and callable(getattr(value, "equals", None)):
         same = attempt(lambda: value.equals(other) is True)
     return bool(same)
+
+
+def told(error):
+    kind = type(error)
+    return {"kind": kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__name__, "message": attempt(lambda: str(error)) or ""}
 
 
 def names_of(text, names):
@@ -177,20 +195,22 @@ def run(step, source, names, filename):
     try:
         tree = ast.parse(source, filename)
     except (SyntaxError, ValueError) as error:
-        write({"step": step, "statement": 0, "line": 1, "last_line": source.count("\n") + 1, "assertion": False, "printed": "", "forms": {}, "equals": [], "raised": {"kind": type(error).__name__, "message": getattr(error, "msg", str(error))}})
+        write({"step": step, "statement": 0, "line": 1, "last_line": source.count("\n") + 1, "assertion": False, "printed": "", "forms": {}, "unshown": [], "equals": [], "raised": {"kind": type(error).__name__, "message": getattr(error, "msg", str(error))}})
         return
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     for at, node in enumerate(tree.body):
         shown = isinstance(node, ast.Expr)
-        code = compile(ast.Expression(node.value) if shown else ast.Module([node], []), filename, "eval" if shown else "exec")
         printed, raised, value = io.StringIO(), None, None
         try:
+            # At a prompt, the values within a loop are shown, too.
+            how = "eval" if shown else "single" if len(tree.body) == 1 and hasattr(node, "body") else "exec"
+            code = compile({"eval": ast.Expression, "single": lambda node: ast.Interactive([node]), "exec": lambda node: ast.Module([node], [])}[how](node.value if shown else node), filename, how)
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
                 value = eval(code, names)
         except BaseException as error:
-            kind = type(error)
-            raised = {"kind": kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__name__, "message": attempt(lambda: str(error)) or ""}
-        made = forms(value) if value is not None else {}
+            raised = told(error)
+        unshown = []
+        made = forms(value, unshown) if value is not None else {}
         if value is not None and sys.displayhook is not sys.__displayhook__:
             show = io.StringIO()
             with contextlib.redirect_stdout(show):
@@ -199,8 +219,8 @@ def run(step, source, names, filename):
         # What a loop or a definition leaves behind is not shown; what an assignment binds is, in case the issue prints it.
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and not raised:
             value = names.get(node.targets[0].id)
-            made = {"bound_" + key: text for key, text in forms(value).items()} if value is not None else {}
-        write({"step": step, "statement": at, "line": node.lineno, "last_line": getattr(node, "end_lineno", node.lineno), "assertion": isinstance(node, ast.Assert), "printed": printed.getvalue()[:LIMIT], "forms": made, "equals": equals(value, names) if not raised else [], "raised": raised})
+            made = {"bound_" + key: text for key, text in forms(value, []).items()} if value is not None else {}
+        write({"unshown": unshown, "step": step, "statement": at, "line": node.lineno, "last_line": getattr(node, "end_lineno", node.lineno), "assertion": isinstance(node, ast.Assert), "printed": printed.getvalue()[:LIMIT], "forms": made, "equals": equals(value, names) if not raised else [], "raised": raised})
         if shown and value is not None:
             names["_"] = value
 

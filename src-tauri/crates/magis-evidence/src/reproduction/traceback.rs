@@ -38,7 +38,9 @@ pub struct Traceback {
 
 static HEAD: Pattern = Pattern::new(r"^(.*?)Traceback \(most recent call last\):?\s*$");
 static FRAME: Pattern = Pattern::new(r#"^\s*File "([^"]+)", line (\d+)(?:, in (.+?))?\s*$"#);
-static IPYTHON_FRAME: Pattern = Pattern::new(r"^(\S+\.py|<ipython-input\S*>) in (\w+|<module>)");
+static IPYTHON_FRAME: Pattern = Pattern::new(r"^(\S+\.py|<ipython-input\S*>|Input In) in (\w+|<module>)");
+static IPYTHON_LINE: Pattern = Pattern::new(r"^-+> ?(\d+) ");
+static NAME: Pattern = Pattern::new(r"^[A-Za-z_][\w.]*$");
 static KIND: Pattern = Pattern::new(
     r"^((?:[A-Za-z_]\w*\.)*[A-Z_]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failed|Failure|NotFound|Fault|Invalid|Conflict|Timeout|Refused|Poly)?)(?:: ?(.*))?$",
 );
@@ -82,7 +84,9 @@ fn chained(between: &[&str]) -> bool {
 }
 
 fn python(lines: &[&str], start: usize, prefix: &str) -> Option<Traceback> {
-    let mut frames = Vec::new();
+    // IPython writes the exception's name before the head, and nothing before the lines below it.
+    let prefix = if NAME.is_match(prefix.trim()) { "" } else { prefix };
+    let mut frames: Vec<Frame> = Vec::new();
     for (at, line) in lines.iter().enumerate().skip(start + 1) {
         let line = line.strip_prefix(prefix).unwrap_or(line);
         if let Some(parts) = FRAME.captures(line) {
@@ -97,11 +101,17 @@ fn python(lines: &[&str], start: usize, prefix: &str) -> Option<Traceback> {
                 line: 0,
                 function: parts[2].to_owned(),
             });
+        } else if let (Some(parts), Some(frame)) = (IPYTHON_LINE.captures(line), frames.last_mut()) {
+            frame.line = parts[1].parse().unwrap_or(0);
         } else if let Some(parts) = KIND.captures(line).filter(|_| !line.starts_with(' ')) {
             let mut message = parts.get(2).map_or("", |part| part.as_str()).to_owned();
             let mut end = at + 1;
             // A message goes on over the lines below it, until the text turns to something else.
-            while let Some(more) = lines.get(end).filter(|more| goes_on(more, prefix)) {
+            let is_open = message.is_empty();
+            while let Some(more) = lines
+                .get(end)
+                .filter(|more| goes_on(more, prefix) || is_open && end == at + 1 && !more.trim().is_empty())
+            {
                 message = format!("{message}\n{}", more.strip_prefix(prefix).unwrap_or(more).trim_end());
                 end += 1;
             }

@@ -16,7 +16,7 @@ pub enum Stance {
 }
 
 static RIGHT: Pattern = Pattern::new(
-    r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|desired|correct(ly)?|works|would like|want(ed)?|supposed to|fine)\b",
+    r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|ideally|would (be|give|return|yield|print|show)|desired|correct(ly)?|works|would like|want(ed)?|supposed to|fine)\b",
 );
 static WRONG: Pattern = Pattern::new(
     r"(?i)\b(actual(ly)?|wrong(ly)?|incorrect(ly)?|inaccurate|bug|but|however|unexpected(ly)?|fail(s|ed|ing)?|error|crash(es)?|broken|invalid|bad|mess(es|ed)?|n't|doesn't|observed|currently|problem|misleading)\b",
@@ -27,11 +27,16 @@ static NOT_RIGHT: Pattern = Pattern::new(
 static GIVES: Pattern = Pattern::new(
     r"(?i)\b(output|outputs|result|results|get|gets|got|gives?|returns?|prints?|printed|shows?|yields?|produces?|produced|says?|raises?|throws?|error|errors|fails?|traceback|expected|actual|becomes?|message|warning|renders?|rendered|generates?|generated|following log|session|looks? like)\b",
 );
+static VALUE: Pattern = Pattern::new(
+    r"(?i)\b(output|outputs|result|results|get|gets|got|gives?|returns?|prints?|printed|yields?|produces?|produced|expected|actual|becomes?|renders?|rendered|generates?|generated)\b",
+);
 static COMPLAINT: Pattern = Pattern::new(
     r"(?i)(\bwrong|incorrect|inaccurate|inconsisten|bug\b|fail|error|crash|broken|invalid|n't\b|\bnot\b|\bno\b|ignore|missing|unexpected|problem|mess|illegal|cannot|lost|lose|duplicate|twice|unable|issue|hidden|drop|remov|differ|misbehav|regression)",
 );
 static INLINE: Pattern = Pattern::new(r"(?:``([^`\n]+)``|`([^`\n]+)`)");
 static BARE_CALL: Pattern = Pattern::new(r"\b[A-Za-z_][\w.]*\(");
+static OPERATION: Pattern = Pattern::new(r"[\w)\]] ?(?:\*\*|//|[*/%@&|^+<>=!-]=?) ?[\w(\[-]");
+static NEXT_CALL: Pattern = Pattern::new(r"^\.[A-Za-z_]\w*\(");
 
 /// Returns what the heading and the prose before a block say of it. The last sentence counts, and before the heading.
 pub fn stance(heading: &str, lead: &str) -> Stance {
@@ -53,6 +58,12 @@ fn told(words: &str) -> Stance {
         // "Instead, it should be" and "should be … but is" say both; what runs will tell.
         (true, true) | (false, false) => Stance::Shown,
     }
+}
+
+/// Returns whether words announce the value or the output of what stands above, rather than a failure.
+pub fn announces_value(words: &str) -> bool {
+    let last = words.trim_end().lines().last().unwrap_or_default();
+    VALUE.is_match(last.rsplit(". ").next().unwrap_or(last))
 }
 
 /// Returns whether words announce an output.
@@ -80,9 +91,9 @@ pub fn inline_code(prose: &str) -> Vec<(&str, &str)> {
     INLINE.captures_iter(prose).filter_map(whole).map(with_words).collect()
 }
 
-/// Returns whether a piece of code calls something.
-pub fn has_call(code: &str) -> bool {
-    BARE_CALL.is_match(code)
+/// Returns whether a piece of code within prose calls or computes something.
+pub fn computes(code: &str) -> bool {
+    BARE_CALL.is_match(code) || OPERATION.is_match(code) && !code.starts_with('-')
 }
 
 /// Returns the calls that stand in a text without quotes around them, up to the bracket that closes each.
@@ -95,7 +106,13 @@ pub fn bare_calls(text: &str) -> Vec<&str> {
             rest = &rest[start.end()..];
             continue;
         };
-        let end = opened + length;
+        let mut end = opened + length;
+        while let Some(next) = NEXT_CALL.find(&rest[end..]) {
+            let Some(length) = closing(&rest[end + next.end() - 1..]) else {
+                break;
+            };
+            end += next.end() - 1 + length;
+        }
         found.push(&rest[start.start()..end]);
         rest = &rest[end..];
     }

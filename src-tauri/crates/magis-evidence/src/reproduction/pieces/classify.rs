@@ -4,7 +4,7 @@ use super::naming::name_of;
 use crate::reproduction::passages::Block;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::prompts::session;
-use crate::reproduction::wording::announces_output;
+use crate::reproduction::wording::{announces_output, announces_value};
 use magis_syntax::{SourceLanguage, syntax_errors};
 
 /// What a block is.
@@ -32,6 +32,8 @@ static COMMAND: Pattern = Pattern::new(
 );
 static ENVIRONMENT: Pattern =
     Pattern::new(r"(?i)\b(?:version|versions|environment|dependencies|configuration|installed|setup)\b");
+static ANNOUNCED: Pattern =
+    Pattern::new(r"(?i)^\s*#?\s*(?:output|out|result|results|returns|prints|gives|actual(?: output| result)?)\s*:\s*$");
 static STATEMENT: Pattern = Pattern::new(
     r"(?m)^\s*(?:import |from \w|def |class |with |for |while |if |try:|assert |raise |return |@\w|[A-Za-z_][\w., \[\]()']* ?[+*-]?= ?[^=])",
 );
@@ -108,8 +110,8 @@ pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
             rest: String::new(),
         };
     }
-    if let Some((source, rest)) = code_and_output(text) {
-        let shown = announces_output(words) && !STATEMENT.is_match(&source);
+    if let Some((source, rest)) = code_and_output(text, is_python) {
+        let shown = announces_value(words) && !STATEMENT.is_match(&source);
         let lone = block.tag.is_empty()
             && is_lone_expression(&source)
             && matches!(before, Some(BlockKind::Input { .. }))
@@ -126,18 +128,20 @@ fn runs(before: Option<&BlockKind>) -> bool {
 }
 
 /// Splits a text into the Python it begins with and what was shown below; none where it does not begin with Python.
-fn code_and_output(text: &str) -> Option<(String, String)> {
+fn code_and_output(text: &str, is_python: bool) -> Option<(String, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let split = lines
         .iter()
-        .position(|line| line.contains("Traceback (most recent call last)"));
+        .position(|line| line.contains("Traceback (most recent call last)") || ANNOUNCED.is_match(line));
     let candidates = split.into_iter().chain([lines.len()]).chain((1..lines.len()).rev());
     for end in candidates.take(40) {
         let source = lines[..end].join("\n");
         // Where only a part parses, it has to be more than words that happen to.
-        let likely = STATEMENT.is_match(&source) || CALL.is_match(&source);
+        let likely = is_python || STATEMENT.is_match(&source) || CALL.is_match(&source);
         if likely && !source.trim().is_empty() && syntax_errors(SourceLanguage::Python, &python2(&source)) == 0 {
-            let rest = lines[end..].join("\n");
+            let rest = lines.get(end..).unwrap_or_default();
+            let skipped = usize::from(rest.first().is_some_and(|line| ANNOUNCED.is_match(line)));
+            let rest = rest.get(skipped..).unwrap_or_default().join("\n");
             return (end * 2 >= lines.len() || split.is_some()).then_some((source, rest));
         }
     }

@@ -6,6 +6,7 @@ use crate::reproduction::compare::{is_shown, normal};
 use crate::reproduction::record::Outcome;
 use crate::reproduction::traceback::Exception;
 use crate::reproduction::wording::Stance;
+use magis_syntax::{SourceLanguage, syntax_errors};
 
 /// Finds what the outcomes show as the issue says.
 pub(super) fn faults(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
@@ -44,6 +45,9 @@ pub(super) fn faults(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
     }
     raised.extend(wrong);
     raised.extend(missing);
+    if raised.is_empty() {
+        raised = stated(check, outcomes);
+    }
     raised
 }
 
@@ -88,7 +92,7 @@ fn raising<'a>(
     claim: &Claim,
     shown: &Exception,
 ) -> impl Iterator<Item = (Place, Exception)> + 'a {
-    let like = |outcome: &&Outcome| outcome.raised.as_ref().is_some_and(|raised| raised.is_like(shown));
+    let like = |outcome: &&Outcome| errors(outcome).any(|error| error.is_like(shown));
     let mut found: Vec<&Outcome> = outcomes
         .iter()
         .filter(like)
@@ -97,9 +101,16 @@ fn raising<'a>(
     if found.is_empty() {
         found = outcomes.iter().filter(like).collect();
     }
+    let shown = shown.clone();
+    let error = move |outcome: &'a Outcome| errors(outcome).find(|error| error.is_like(&shown)).cloned();
     found
         .into_iter()
-        .filter_map(|outcome| Some((place(outcome), outcome.raised.clone()?)))
+        .filter_map(move |outcome| Some((place(outcome), error(outcome)?)))
+}
+
+/// What a statement raised, and what showing its value did.
+fn errors(outcome: &Outcome) -> impl Iterator<Item = &Exception> {
+    outcome.raised.iter().chain(&outcome.unshown)
 }
 
 /// Finds where an output the issue shows is what a statement printed or gave.
@@ -178,6 +189,30 @@ fn missing(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
     found
 }
 
+/// Finds a value that the prose states as the result, where all ran and no statement gives it.
+fn stated(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
+    let ran = outcomes.iter().all(|outcome| outcome.raised.is_none())
+        && outcomes.iter().any(|outcome| !outcome.forms.is_empty());
+    let is_stated = |(number, claim): &(usize, &Claim)| match &claim.what {
+        Said::Prints(text) => {
+            claim.stance == Stance::Right
+                && claim.about == About::Any
+                && !text.contains('\n')
+                && syntax_errors(SourceLanguage::Python, text) == 0
+                && !check.steps.iter().any(|step| normal(step) == normal(text))
+                && !outcomes.iter().any(|outcome| meets(outcome, *number, claim))
+        }
+        Said::Raises { .. } | Said::Hangs => false,
+    };
+    let found = check
+        .claims
+        .iter()
+        .enumerate()
+        .filter(is_stated)
+        .map(|(claim, _)| Fault::Missing { claim });
+    if ran { found.take(1).collect() } else { Vec::new() }
+}
+
 /// Returns whether a statement shows what a claim says, as a text or as an equal value.
 fn meets(outcome: &Outcome, number: usize, claim: &Claim) -> bool {
     match &claim.what {
@@ -213,10 +248,8 @@ fn of_fault(check: &Check, fault: &Fault, after: &[Outcome]) -> Now {
             at: wanted, exception, ..
         } => match at(*wanted) {
             None => lost(),
+            Some(outcome) if errors(outcome).any(|error| error.is_like(exception)) => Now::Present,
             Some(Outcome { raised: None, .. }) => Now::Gone(Grade::ExceptionGone),
-            Some(Outcome {
-                raised: Some(raised), ..
-            }) if raised.is_like(exception) => Now::Present,
             Some(Outcome {
                 raised: Some(raised), ..
             }) => Now::Other(described(raised)),
