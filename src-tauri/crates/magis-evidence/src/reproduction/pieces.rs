@@ -6,11 +6,15 @@ mod naming;
 pub use naming::{file_names, is_file_name};
 
 use crate::reproduction::passages::{Block, Passage};
+use crate::reproduction::pattern::Pattern;
 use crate::reproduction::prompts::{Exchange, Session, session};
 use crate::reproduction::traceback::{Traceback, tracebacks};
 use crate::reproduction::wording::{Stance, stance};
 use classify::{BlockKind, kind_of};
 use naming::text_of;
+
+/// A remark behind an input, as people write them at a prompt.
+static ARROW: Pattern = Pattern::new(r"(?m)[ \t]+(?:<--+|<==+|←)[ \t]*(.*)$");
 
 /// What a part of an issue is, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +128,7 @@ fn python_session(exchanges: Vec<Exchange>, block: &Block, number: usize, said: 
     for exchange in exchanges {
         let magic = |line: &&str| !line.trim_start().starts_with(['%', '!']) && !line.trim_end().ends_with('?');
         let source: Vec<&str> = exchange.input.lines().filter(magic).collect();
-        let source = python3(&source.join("\n"));
+        let source = python3(&ARROW.replace_all(&source.join("\n"), "  # $1"));
         if source.trim().is_empty() {
             continue;
         }

@@ -42,12 +42,13 @@ struct Task<'a> {
 /// Makes the checks that run the inputs of an issue: all in one session, each block alone, and with the calls that
 /// stand in the prose.
 pub(crate) fn checks(passages: &[Passage], pieces: &[Piece], packages: &[String], marker: &Marker) -> Vec<Check> {
-    let pieces = &with_lone_file(pieces);
+    let mut pieces = with_lone_file(pieces);
+    claims::settle(&mut pieces, passages);
+    let pieces = &pieces;
     let inputs: Vec<&Input> = pieces.iter().filter_map(input).collect();
     let files = given_files(pieces);
     let said = claims::of_prose(passages);
     let make = |steps: Vec<String>, mut claims: Vec<Claim>| {
-        claims::settle(&mut claims, &steps, passages);
         claims.extend(said.iter().cloned());
         check(steps, claims, &files, packages, marker)
     };
@@ -126,7 +127,7 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
         };
         let inline = inline_code(text)
             .into_iter()
-            .map(|(code, _)| code)
+            .map(|inline| inline.code)
             .filter(|code| computes(code));
         for code in inline.chain(bare_calls(text)) {
             let is_new = !found.iter().any(|other| other.contains(code))

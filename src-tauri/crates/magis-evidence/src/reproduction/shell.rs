@@ -47,8 +47,8 @@ pub(crate) fn checks(
         let own = |code: &str| packages.iter().any(|name| code.starts_with(&format!("{name} ")));
         inline_code(text)
             .iter()
-            .filter(|(code, _)| TOOL.is_match(code) || own(code))
-            .for_each(|(code, _)| add(code));
+            .filter(|inline| TOOL.is_match(inline.code) || own(inline.code))
+            .for_each(|inline| add(inline.code));
     }
     let mut files = files(issue, pieces, &lines);
     if lines.is_empty() {

@@ -16,7 +16,7 @@ pub enum Stance {
 }
 
 static RIGHT: Pattern = Pattern::new(
-    r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|ideally|would (be|give|return|yield|print|show)|desired|correct(ly)?|works|would like|want(ed)?|supposed to|fine)\b",
+    r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|ideally|would (be|give|return|yield|print|show)|desired|correct(ly)?|works|sensible|properly|would like|want(ed)?|supposed to|fine)\b",
 );
 static WRONG: Pattern = Pattern::new(
     r"(?i)\b(actual(ly)?|wrong(ly)?|incorrect(ly)?|inaccurate|bug|but|however|unexpected(ly)?|fail(s|ed|ing)?|error|crash(es)?|broken|invalid|bad|mess(es|ed)?|n't|doesn't|observed|currently|problem|misleading)\b",
@@ -77,18 +77,35 @@ pub fn complains(words: &str) -> bool {
     COMPLAINT.is_match(words)
 }
 
-/// Returns the spans of code within prose, with the words before each on its line.
-pub fn inline_code(prose: &str) -> Vec<(&str, &str)> {
-    let whole = |parts: regex::Captures<'_>| parts.get(1).or_else(|| parts.get(2)).map(|part| part.range());
-    let with_words = |range: std::ops::Range<usize>| {
-        let before = prose.get(..range.start).unwrap_or_default();
-        let words = before.rsplit(['\n']).next().unwrap_or(before);
-        (
-            prose.get(range).unwrap_or_default().trim(),
-            words.rsplit(". ").next().unwrap_or(words),
-        )
-    };
-    INLINE.captures_iter(prose).filter_map(whole).map(with_words).collect()
+/// A piece of code within prose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inline<'a> {
+    pub code: &'a str,
+    /// The words of its sentence before it, with other pieces of code.
+    pub sentence: &'a str,
+    /// The words since the piece of code before it.
+    pub since: &'a str,
+}
+
+/// Returns the pieces of code within prose.
+pub fn inline_code(prose: &str) -> Vec<Inline<'_>> {
+    let mut found = Vec::new();
+    let mut end = 0;
+    for parts in INLINE.captures_iter(prose) {
+        let (Some(whole), Some(code)) = (parts.get(0), parts.get(1).or_else(|| parts.get(2))) else {
+            continue;
+        };
+        let before = prose.get(..whole.start()).unwrap_or_default();
+        let since = prose.get(end..whole.start()).unwrap_or_default();
+        let last = |words: &'_ str| words.rfind(". ").map_or(0, |at| at + 2);
+        found.push(Inline {
+            code: code.as_str().trim(),
+            sentence: &before[last(before)..],
+            since: &since[last(since)..],
+        });
+        end = whole.end();
+    }
+    found
 }
 
 /// Returns whether a piece of code within prose calls or computes something.

@@ -1,0 +1,145 @@
+//! What the prose and the title of an issue say of outputs.
+
+use super::{SHOULD_BE, claim};
+use crate::reproduction::check::{About, Claim, Said};
+use crate::reproduction::passages::Passage;
+use crate::reproduction::pattern::Pattern;
+use crate::reproduction::traceback::{Exception, tracebacks};
+use crate::reproduction::wording::{Inline, Stance, computes, inline_code, stance};
+use magis_syntax::{SourceLanguage, syntax_errors};
+
+static EXCEPTION: Pattern =
+    Pattern::new(r"\b((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))\b`?(?:: *([^`\n]+))?");
+static SHOULD_RAISE: Pattern =
+    Pattern::new(r"(?i)(?:should|expect\w*|ought|must|want|better)\b[^.]*\b(?:rais|throw|fail|error)\w*[^.]*$");
+static INSTEAD: Pattern = Pattern::new(r"(?i)\b(?:instead of|rather than)(?: the (?:expected|correct))?\s+");
+static ENDS_VALUE: Pattern = Pattern::new(
+    r"(?i)(?:,? (?:instead|rather|not|but|and|or|when|if|for|as|because|since|which|while|like|in|on|with)\b|[,;]? ?\(|; |, | - )",
+);
+static NO_VALUE: Pattern = Pattern::new(r"^(?:[\w./:@-]*|--?\w[\w-]*(?:=.*)?|[\w.]+\(\)|\D)$");
+static HANGS: Pattern = Pattern::new(
+    r"(?i)\b(?:hangs?|infinite loop|never (?:returns|terminates|finishes|ends)|freezes|runs forever|stuck)\b",
+);
+static INSTEAD_LAST: Pattern =
+    Pattern::new(r"(?i)\b(?:instead of|rather than|but not|and not)(?: the (?:expected|correct))?\s*:?\s*$");
+/// Collects what the prose and the title say.
+pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
+    let mut found = Vec::new();
+    for passage in passages {
+        let (Passage::Heading(text) | Passage::Prose(text)) = passage else {
+            continue;
+        };
+        found.extend(exceptions(text, About::Any));
+        for traceback in tracebacks(text) {
+            let said = Said::Raises {
+                exception: traceback.exception,
+                prefix: traceback.prefix,
+            };
+            found.push(claim(said, Stance::Shown, About::Any));
+        }
+        found.extend(stated_values(text));
+        for inline in inline_code(text) {
+            if is_value(inline.code) && !inline.code.contains("Error") {
+                found.push(claim(
+                    Said::Prints(inline.code.to_owned()),
+                    said_of(&inline),
+                    About::Any,
+                ));
+            }
+        }
+        if HANGS.is_match(text) {
+            found.push(claim(Said::Hangs, Stance::Wrong, About::Any));
+        }
+    }
+    found
+}
+
+/// Tells what the words of its sentence say of a piece of code.
+fn said_of(inline: &Inline<'_>) -> Stance {
+    if INSTEAD_LAST.is_match(inline.since) {
+        // "It should be 3 instead of `4`" and "it gives 4 instead of `3`".
+        return if SHOULD_BE.is_match(inline.sentence) {
+            Stance::Wrong
+        } else {
+            Stance::Right
+        };
+    }
+    if SHOULD_BE.is_match(inline.since) {
+        return Stance::Right;
+    }
+    match stance("", inline.since) {
+        Stance::Wrong => Stance::Wrong,
+        Stance::Right | Stance::Shown => Stance::Shown,
+    }
+}
+
+/// Finds the values that prose states without marks: "f(2) should be oo rather than f(oo)".
+fn stated_values(prose: &str) -> Vec<Claim> {
+    let mut found = Vec::new();
+    for sentence in prose
+        .split(". ")
+        .flat_map(|part| part.split('\n'))
+        .filter(|sentence| !sentence.contains('`'))
+    {
+        let should = SHOULD_BE.find(sentence);
+        let instead = INSTEAD.find(sentence);
+        let text_at = |from: usize| {
+            let rest = sentence.get(from..).unwrap_or_default();
+            let end = ENDS_VALUE.find(rest).map_or(rest.len(), |end| end.start());
+            rest.get(..end)
+                .unwrap_or_default()
+                .trim()
+                .trim_end_matches(['.', ':', '?', '!'])
+                .to_owned()
+        };
+        let mut add = |text: String, stance: Stance| {
+            let is_code = computes(&text) || is_value(&text) && !text.contains(' ');
+            if is_code && text.len() < 80 && syntax_errors(SourceLanguage::Python, &text) == 0 {
+                found.push(claim(Said::Prints(text), stance, About::Any));
+            }
+        };
+        match (should, instead) {
+            (Some(should), Some(instead)) => {
+                add(text_at(should.end()), Stance::Right);
+                add(text_at(instead.end()), Stance::Wrong);
+            }
+            (Some(should), None) => add(text_at(should.end()), Stance::Right),
+            (None, Some(instead)) => add(text_at(instead.end()), Stance::Right),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+/// Returns whether a piece of code within prose may be an output: more than a name, an option, a call or a file.
+fn is_value(code: &str) -> bool {
+    code.parse::<f64>().is_ok()
+        || !NO_VALUE.is_match(code)
+        || matches!(code, "True" | "False" | "None" | "nan" | "NaN" | "inf" | "oo" | "zoo")
+}
+
+pub(super) fn exceptions(words: &str, about: About) -> Vec<Claim> {
+    let of = |parts: regex::Captures<'_>| {
+        let start = parts.get(0).map_or(0, |whole| whole.start());
+        let before = words.get(..start).unwrap_or_default();
+        let before = before.rsplit(['\n']).next().unwrap_or(before);
+        let stance = if SHOULD_RAISE.is_match(before) {
+            Stance::Right
+        } else {
+            Stance::Wrong
+        };
+        let exception = Exception {
+            kind: parts[1].to_owned(),
+            message: parts.get(2).map_or("", |part| part.as_str()).trim().to_owned(),
+        };
+        claim(
+            Said::Raises {
+                exception,
+                prefix: String::new(),
+            },
+            stance,
+            about,
+        )
+    };
+    EXCEPTION.captures_iter(words).map(of).collect()
+}
