@@ -10,6 +10,7 @@ use crate::reproduction::pattern::Pattern;
 use crate::reproduction::prompts::{Exchange, Session, session};
 use crate::reproduction::traceback::{Traceback, tracebacks};
 use crate::reproduction::wording::{Stance, stance};
+pub(crate) use classify::is_command;
 use classify::{BlockKind, kind_of};
 use naming::text_of;
 

@@ -9,7 +9,7 @@ MARKER, OUT = TASK["marker"], os.fdopen(os.dup(1), "w", encoding="utf-8")
 LIMIT = 20000
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, os.getcwd())
-ALIASES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "mpl": "matplotlib", "xr": "xarray", "sns": "seaborn", "sp": "sympy", "sm": "statsmodels.api", "da": "dask.array"}
+ALIASES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "mpl": "matplotlib", "xr": "xarray", "sns": "seaborn", "so": "seaborn.objects", "sp": "sympy", "sm": "statsmodels.api", "da": "dask.array"}
 
 
 def write(record):

@@ -4,6 +4,7 @@ use super::{SHOULD_BE, claim};
 use crate::reproduction::check::{About, Claim, Said};
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
+use crate::reproduction::pieces::is_command;
 use crate::reproduction::traceback::{Exception, tracebacks};
 use crate::reproduction::wording::{Inline, Stance, computes, inline_code, stance};
 use magis_syntax::{SourceLanguage, syntax_errors};
@@ -114,7 +115,7 @@ fn stated_values(prose: &str) -> Vec<Claim> {
 /// Returns whether a piece of code within prose may be an output: more than a name, an option, a call or a file.
 fn is_value(code: &str) -> bool {
     code.parse::<f64>().is_ok()
-        || !NO_VALUE.is_match(code)
+        || !NO_VALUE.is_match(code) && !is_command(code)
         || matches!(code, "True" | "False" | "None" | "nan" | "NaN" | "inf" | "oo" | "zoo")
 }
 

@@ -30,6 +30,9 @@ pub(crate) enum BlockKind {
 static COMMAND: Pattern = Pattern::new(
     r"^(?:[A-Z_]+=\S+ +)*(?:python[\d.]*|py\.test|pytest|tox|pylint|flake8|mypy|sphinx-\w+|make|flask|npm|npx|node|yarn|cargo|go|pip[\d.]*|git|mkdir|touch|echo|cat|cd|cp|mv|rm|ls|bash|sh|export|curl|isort|black|ruff|django-admin|scrapy|conda|virtualenv|source) +\S",
 );
+static ALONE: Pattern = Pattern::new(r"^[\w.-]+$");
+static COMMAND_WORDS: Pattern = Pattern::new(r"(?i)\bcommands?\b");
+static DIRECTIVE: Pattern = Pattern::new(r"(?m)^\s*\.\. [\w:-]+::");
 static ENVIRONMENT: Pattern =
     Pattern::new(r"(?i)\b(?:version|versions|environment|dependencies|configuration|installed|setup)\b");
 static ANNOUNCED: Pattern =
@@ -64,6 +67,11 @@ const FOREIGN: [&str; 22] = [
 ];
 const SHELLS: [&str; 8] = ["shell", "sh", "bash", "console", "zsh", "bat", "cmd", "powershell"];
 
+/// Returns whether a line is one for a shell, by the tool it begins with.
+pub(crate) fn is_command(line: &str) -> bool {
+    COMMAND.is_match(line)
+}
+
 pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
     let text = block.text.as_str();
     if session(text).is_some() {
@@ -75,11 +83,16 @@ pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
         &block.lead
     };
     if let Some(path) = name_of(block) {
-        return if announces_output(words) && !words.trim_end().ends_with(&format!("{path}:")) && runs(before.as_ref()) {
+        return if announces_output(words) && !words.trim_end().ends_with(&format!("{path}:")) && before.is_some() {
             BlockKind::WrittenFile(path)
         } else {
             BlockKind::File(path)
         };
+    }
+    let is_untold = matches!(block.tag.as_str(), "" | "rst" | "rest" | "restructuredtext");
+    let is_document = || text.starts_with("..") || syntax_errors(SourceLanguage::Python, text) > 0;
+    if is_untold && DIRECTIVE.is_match(text) && is_document() && !announces_output(words) {
+        return BlockKind::File("index.rst".to_owned());
     }
     if FOREIGN.contains(&block.tag.as_str()) {
         return BlockKind::Foreign;
@@ -90,10 +103,11 @@ pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .collect();
     let is_shell = SHELLS.contains(&block.tag.as_str());
-    if !lines.is_empty()
-        && lines.iter().all(|line| COMMAND.is_match(line))
-        && syntax_errors(SourceLanguage::Python, text) > 0
-    {
+    // `pylint -x` is also a subtraction; a tag or a heading decides.
+    let is_told = is_shell || COMMAND_WORDS.is_match(&block.heading) && block.lead.is_empty();
+    let is_command = |line: &&str| COMMAND.is_match(line) || is_told && ALONE.is_match(line);
+    let parses = || syntax_errors(SourceLanguage::Python, text) == 0;
+    if !lines.is_empty() && lines.iter().all(is_command) && (is_told || !parses()) {
         return BlockKind::Commands(lines.iter().map(|line| (*line).to_owned()).collect());
     }
     if ENVIRONMENT.is_match(&block.heading) && !announces_output(&block.lead) {
@@ -121,10 +135,6 @@ pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
         }
     }
     BlockKind::Output
-}
-
-fn runs(before: Option<&BlockKind>) -> bool {
-    before.is_some()
 }
 
 /// Splits a text into the Python it begins with and what was shown below; none where it does not begin with Python.
