@@ -1,5 +1,6 @@
 //! When two texts of output count as the same.
 
+use crate::reproduction::passages::dedented;
 use crate::reproduction::pattern::Pattern;
 
 static ESCAPE: Pattern = Pattern::new(r"\x1b\[[0-9;]*[A-Za-z]");
@@ -38,6 +39,19 @@ pub(crate) fn is_shown(output: &str, shown: &str) -> bool {
         rest = &rest[found + part.len()..];
     }
     rest.is_empty() || parts.last().is_some_and(|part| part.is_empty())
+}
+
+/// Returns whether an output is what an issue shows, line by line with the same layout.
+pub(crate) fn is_laid_out(output: &str, shown: &str) -> bool {
+    let lines = |text: &str| {
+        let lines: Vec<&str> = text
+            .lines()
+            .map(str::trim_end)
+            .skip_while(|line| line.is_empty())
+            .collect();
+        dedented(&lines).trim_end().to_owned()
+    };
+    lines(output) == lines(shown)
 }
 
 /// How exactly lines are compared.

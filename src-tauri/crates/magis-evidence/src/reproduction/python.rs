@@ -4,12 +4,16 @@ use crate::reproduction::check::{Check, CheckFile, Claim, Command, Marker, Said}
 use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
+use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::{FileRole, Input, Piece};
 use crate::reproduction::wording::{bare_calls, computes, inline_code};
 use magis_syntax::{SourceLanguage, syntax_errors};
 use serde::Serialize;
 
 /// The file with the program that runs the steps.
+static BINDS: Pattern = Pattern::new(
+    r"(?m)^(?:(?:def|class|import|from [\w.]+ import) +)?([A-Za-z_]\w*(?: *, *[A-Za-z_]\w*)*) *(?:=[^=]|\(|:?$)",
+);
 const SCRIPT: &str = "reproduction.py";
 const RUNNER: &str = include_str!("runner.py");
 /// How many blocks are also tried alone, and how many calls of the prose.
@@ -62,8 +66,12 @@ pub(crate) fn checks(passages: &[Passage], pieces: &[Piece], packages: &[String]
     if blocks.len() > 1 {
         for block in blocks.iter().take(ALONE) {
             let within = of_block(pieces, *block);
-            let inputs: Vec<&Input> = within.iter().filter_map(input).collect();
-            found.push(make(sources(&inputs), claims::of_pieces(&within)));
+            let own: Vec<&Input> = within.iter().filter_map(input).collect();
+            let others = inputs.iter().filter(|input| input.block != *block);
+            if needs(&own, &others.copied().collect::<Vec<_>>()) {
+                continue;
+            }
+            found.push(make(sources(&own), claims::of_pieces(&within)));
         }
     }
     let calls = calls(passages, &inputs);
@@ -116,6 +124,30 @@ fn of_block(pieces: &[Piece], block: usize) -> Vec<Piece> {
         }
     }
     found
+}
+
+/// Returns whether inputs use a name that others bind and they do not.
+fn needs(own: &[&Input], others: &[&Input]) -> bool {
+    let bound = |inputs: &[&Input]| -> Vec<String> {
+        let lines = inputs.iter().flat_map(|input| BINDS.captures_iter(&input.source));
+        let names = lines.flat_map(|parts| {
+            parts[1]
+                .split(',')
+                .map(|name| name.trim().to_owned())
+                .collect::<Vec<_>>()
+        });
+        names.filter(|name| !name.is_empty()).collect()
+    };
+    let here = bound(own);
+    let uses = |name: &String| {
+        own.iter().any(|input| {
+            input
+                .source
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|word| word == name)
+        })
+    };
+    bound(others).iter().any(|name| !here.contains(name) && uses(name))
 }
 
 /// Returns the calls that the title and the prose name and no input already is.

@@ -50,6 +50,8 @@ pub struct Outcome {
     /// Whether it is an `assert`.
     pub assertion: bool,
     pub printed: String,
+    /// What it wrote to the standard error: warnings, logs.
+    pub logged: String,
     /// Its value as each way of showing shows it.
     pub forms: BTreeMap<String, String>,
     /// What was raised on the way to showing its value.

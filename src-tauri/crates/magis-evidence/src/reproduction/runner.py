@@ -12,6 +12,11 @@ sys.path.insert(0, os.getcwd())
 ALIASES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "mpl": "matplotlib", "xr": "xarray", "sns": "seaborn", "so": "seaborn.objects", "sp": "sympy", "sm": "statsmodels.api", "da": "dask.array"}
 
 
+class Captured(io.StringIO):
+    """What is printed, into a stream that can take every character, as a terminal can."""
+    encoding = "utf-8"
+
+
 def write(record):
     OUT.write("\n" + MARKER + " " + json.dumps(record) + "\n")
     OUT.flush()
@@ -19,7 +24,7 @@ def write(record):
 
 def module(name):
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stdout(Captured()), contextlib.redirect_stderr(Captured()):
             return importlib.import_module(name)
     except BaseException:
         return None
@@ -121,7 +126,7 @@ def at_most(seconds):
 
 def attempt(make):
     try:
-        with at_most(5), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with at_most(5), contextlib.redirect_stdout(Captured()), contextlib.redirect_stderr(Captured()):
             return make()
     except BaseException:
         return None
@@ -131,7 +136,7 @@ def forms(value, unshown):
     """The ways to show a value: Python's own, the display hook's, and the package's printers."""
     def attempt(make):
         try:
-            with at_most(5), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            with at_most(5), contextlib.redirect_stdout(Captured()), contextlib.redirect_stderr(Captured()):
                 return make()
         except BaseException as error:
             unshown.append(told(error))
@@ -195,24 +200,24 @@ def run(step, source, names, filename):
     try:
         tree = ast.parse(source, filename)
     except (SyntaxError, ValueError) as error:
-        write({"step": step, "statement": 0, "line": 1, "last_line": source.count("\n") + 1, "assertion": False, "printed": "", "forms": {}, "unshown": [], "equals": [], "raised": {"kind": type(error).__name__, "message": getattr(error, "msg", str(error))}})
+        write({"step": step, "statement": 0, "line": 1, "last_line": source.count("\n") + 1, "assertion": False, "printed": "", "logged": "", "forms": {}, "unshown": [], "equals": [], "raised": {"kind": type(error).__name__, "message": getattr(error, "msg", str(error))}})
         return
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     for at, node in enumerate(tree.body):
         shown = isinstance(node, ast.Expr)
-        printed, raised, value = io.StringIO(), None, None
+        printed, logged, raised, value = Captured(), Captured(), None, None
         try:
             # At a prompt, the values within a loop are shown, too.
             how = "eval" if shown else "single" if len(tree.body) == 1 and hasattr(node, "body") else "exec"
             code = compile({"eval": ast.Expression, "single": lambda node: ast.Interactive([node]), "exec": lambda node: ast.Module([node], [])}[how](node.value if shown else node), filename, how)
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(logged):
                 value = eval(code, names)
         except BaseException as error:
             raised = told(error)
         unshown = []
         made = forms(value, unshown) if value is not None else {}
         if value is not None and sys.displayhook is not sys.__displayhook__:
-            show = io.StringIO()
+            show = Captured()
             with contextlib.redirect_stdout(show):
                 attempt(lambda: sys.displayhook(value))
             made["display"] = show.getvalue()[:LIMIT]
@@ -220,7 +225,7 @@ def run(step, source, names, filename):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and not raised:
             value = names.get(node.targets[0].id)
             made = {"bound_" + key: text for key, text in forms(value, []).items()} if value is not None else {}
-        write({"unshown": unshown, "step": step, "statement": at, "line": node.lineno, "last_line": getattr(node, "end_lineno", node.lineno), "assertion": isinstance(node, ast.Assert), "printed": printed.getvalue()[:LIMIT], "forms": made, "equals": equals(value, names) if not raised else [], "raised": raised})
+        write({"unshown": unshown, "step": step, "statement": at, "line": node.lineno, "last_line": getattr(node, "end_lineno", node.lineno), "assertion": isinstance(node, ast.Assert), "printed": printed.getvalue()[:LIMIT], "logged": logged.getvalue()[:LIMIT], "forms": made, "equals": equals(value, names) if not raised else [], "raised": raised})
         if shown and value is not None:
             names["_"] = value
 
@@ -230,6 +235,18 @@ def main():
     for source in TASK["steps"] + TASK["texts"]:
         tree = attempt(lambda: ast.parse(source.strip()))
         called.update(node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) if tree else None
+    # `import a` alone does not make `a.b` known; where the issue names it so, its reporter had it.
+    for source in TASK["steps"]:
+        tree = attempt(lambda: ast.parse(source))
+        for node in ast.walk(tree) if tree else []:
+            parts = []
+            while isinstance(node, ast.Attribute):
+                parts.insert(0, node.attr)
+                node = node.value
+            if isinstance(node, ast.Name) and node.id in TASK["packages"]:
+                for part in range(len(parts)):
+                    if not module(".".join([node.id] + parts[: part + 1])):
+                        break
     names = Names(called)
     warnings.simplefilter("default")
     for at, source in enumerate(TASK["steps"]):

@@ -40,6 +40,7 @@ static HEAD: Pattern = Pattern::new(r"^(.*?)Traceback \(most recent call last\):
 static FRAME: Pattern = Pattern::new(r#"^\s*File "([^"]+)", line (\d+)(?:, in (.+?))?\s*$"#);
 static IPYTHON_FRAME: Pattern = Pattern::new(r"^(\S+\.py|<ipython-input\S*>|Input In) in (\w+|<module>)");
 static IPYTHON_LINE: Pattern = Pattern::new(r"^-+> ?(\d+) ");
+static QUOTED: Pattern = Pattern::new(r#"['`\"]([A-Za-z_][\w.]*)['`\"]"#);
 static NAME: Pattern = Pattern::new(r"^[A-Za-z_][\w.]*$");
 static KIND: Pattern = Pattern::new(
     r"^((?:[A-Za-z_]\w*\.)*[A-Z_]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failed|Failure|NotFound|Fault|Invalid|Conflict|Timeout|Refused|Poly)?)(?:: ?(.*))?$",
@@ -182,14 +183,21 @@ impl Exception {
 
     /// Returns whether this exception, seen in a run, is the one an issue shows: the type is the same and the messages
     /// share most words, or the types differ and the messages, of some length, are nearly the same. Numbers and
-    /// addresses do not count.
+    /// addresses do not count. A shown exception without a type is any.
     pub fn is_like(&self, shown: &Self) -> bool {
         let (own, theirs) = (words(&self.message), words(&shown.message));
-        if self.name() == shown.name() {
-            return theirs.is_empty() || own.is_empty() || share(&own, &theirs) >= 0.5;
+        if self.name() == shown.name() || shown.kind.is_empty() {
+            let (named, wanted) = (quoted(&self.message), quoted(&shown.message));
+            let of_another = !named.is_empty() && !wanted.is_empty() && !wanted.iter().any(|name| named.contains(name));
+            return theirs.is_empty() || own.is_empty() || !of_another && share(&own, &theirs) >= 0.5;
         }
         theirs.len() >= 4 && share(&own, &theirs) >= 0.8
     }
+}
+
+/// Returns the names a message puts in quotes.
+fn quoted(message: &str) -> Vec<String> {
+    QUOTED.captures_iter(message).map(|parts| parts[1].to_owned()).collect()
 }
 
 fn words(message: &str) -> Vec<String> {

@@ -11,6 +11,8 @@ use magis_syntax::{SourceLanguage, syntax_errors};
 
 static EXCEPTION: Pattern =
     Pattern::new(r"\b((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))\b`?(?:: *([^`\n]+))?");
+static SHOULD_FAIL: Pattern =
+    Pattern::new(r"(?i)\bshould (?:not work|fail|raise|throw|error|be (?:refused|rejected|forbidden|an error))\b");
 static SHOULD_RAISE: Pattern =
     Pattern::new(r"(?i)(?:should|expect\w*|ought|must|want|better)\b[^.]*\b(?:rais|throw|fail|error)\w*[^.]*$");
 static INSTEAD: Pattern = Pattern::new(r"(?i)\b(?:instead of|rather than)(?: the (?:expected|correct))?\s+");
@@ -31,6 +33,23 @@ pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
             continue;
         };
         found.extend(exceptions(text, About::Any));
+        if let Passage::Heading(title) = passage
+            && SHOULD_FAIL.is_match(title)
+            && !EXCEPTION.is_match(title)
+        {
+            let exception = Exception {
+                kind: String::new(),
+                message: String::new(),
+            };
+            found.push(claim(
+                Said::Raises {
+                    exception,
+                    prefix: String::new(),
+                },
+                Stance::Right,
+                About::Any,
+            ));
+        }
         for traceback in tracebacks(text) {
             let said = Said::Raises {
                 exception: traceback.exception,

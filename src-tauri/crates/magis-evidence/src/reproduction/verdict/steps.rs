@@ -2,7 +2,7 @@
 
 use super::{Fault, Grade, Now, Place};
 use crate::reproduction::check::{About, Check, Claim, Said};
-use crate::reproduction::compare::{is_shown, normal};
+use crate::reproduction::compare::{is_laid_out, is_shown, normal};
 use crate::reproduction::record::Outcome;
 use crate::reproduction::traceback::Exception;
 use crate::reproduction::wording::Stance;
@@ -139,10 +139,22 @@ fn showing(check: &Check, outcomes: &[Outcome], number: usize, claim: &Claim, te
 /// The printed text is one of the lines the issue shows together.
 const WITHIN: &str = "printed, among others";
 const PRINTED: &str = "printed";
+const LOGGED: &str = "logged";
+
+fn text_in<'a>(outcome: &'a Outcome, form: &str) -> Option<&'a str> {
+    match form {
+        PRINTED => Some(&outcome.printed),
+        LOGGED => Some(&outcome.logged),
+        form => outcome.forms.get(form).map(String::as_str),
+    }
+}
 
 fn form_showing(outcome: &Outcome, text: &str) -> Option<String> {
     if is_shown(&outcome.printed, text) {
         return Some(PRINTED.to_owned());
+    }
+    if is_shown(&outcome.logged, text) {
+        return Some(LOGGED.to_owned());
     }
     outcome
         .forms
@@ -225,7 +237,10 @@ fn meets(outcome: &Outcome, number: usize, claim: &Claim) -> bool {
 /// Tells what became of each fault, and what appeared that the issue shows.
 pub(super) fn now(check: &Check, faults: &[Fault], before: &[Outcome], after: &[Outcome]) -> Vec<Now> {
     let appeared = appeared(check, before, after);
-    let mut now: Vec<Now> = faults.iter().map(|fault| of_fault(check, fault, after)).collect();
+    let mut now: Vec<Now> = faults
+        .iter()
+        .map(|fault| of_fault(check, fault, before, after))
+        .collect();
     if let Some(what) = new_error(check, before, after) {
         return vec![Now::Other(what)];
     }
@@ -240,7 +255,7 @@ pub(super) fn now(check: &Check, faults: &[Fault], before: &[Outcome], after: &[
     now
 }
 
-fn of_fault(check: &Check, fault: &Fault, after: &[Outcome]) -> Now {
+fn of_fault(check: &Check, fault: &Fault, before: &[Outcome], after: &[Outcome]) -> Now {
     let at = |wanted: Place| after.iter().find(|outcome| place(outcome) == wanted);
     let lost = || Now::Other("the statement was not reached".to_owned());
     match fault {
@@ -267,7 +282,13 @@ fn of_fault(check: &Check, fault: &Fault, after: &[Outcome]) -> Now {
             at: wanted,
             form,
         } => match (at(*wanted), check.claims.get(*claim)) {
-            (Some(outcome), Some(claim_there)) => shown_now(outcome, *claim, claim_there, form),
+            (Some(outcome), Some(claim_there)) => shown_now(
+                before.iter().find(|outcome| place(outcome) == *wanted),
+                outcome,
+                *claim,
+                claim_there,
+                form,
+            ),
             _ => lost(),
         },
         Fault::Missing { claim } => {
@@ -277,7 +298,9 @@ fn of_fault(check: &Check, fault: &Fault, after: &[Outcome]) -> Now {
             let met = after
                 .iter()
                 .any(|outcome| is_about(there.about, outcome) && meets(outcome, *claim, there));
-            if met {
+            if met && is_any_failure(there) {
+                Now::Gone(Grade::SomethingChanged)
+            } else if met {
                 Now::Gone(Grade::ExpectedResult)
             } else {
                 Now::Present
@@ -287,17 +310,24 @@ fn of_fault(check: &Check, fault: &Fault, after: &[Outcome]) -> Now {
     }
 }
 
-fn shown_now(outcome: &Outcome, number: usize, claim: &Claim, form: &str) -> Now {
+/// Returns whether the issue asks for a failure and does not name it, so that any accident would do.
+fn is_any_failure(claim: &Claim) -> bool {
+    matches!(&claim.what, Said::Raises { exception, .. } if exception.kind.is_empty())
+}
+
+fn shown_now(base: Option<&Outcome>, outcome: &Outcome, number: usize, claim: &Claim, form: &str) -> Now {
     let Said::Prints(text) = &claim.what else {
         return Now::Present;
     };
     if let Some(raised) = &outcome.raised {
         return Now::Other(described(raised));
     }
-    let still = match form {
-        WITHIN => is_line_of(&outcome.printed, text),
-        PRINTED => is_shown(&outcome.printed, text),
-        form => outcome.forms.get(form).is_some_and(|shown| is_shown(shown, text)),
+    let now = text_in(outcome, form);
+    let still = match base.and_then(|base| text_in(base, form)) {
+        _ if form == WITHIN => is_line_of(&outcome.printed, text),
+        // Where the base lays it out just as the issue does, the layout counts, too.
+        Some(base) if is_laid_out(base, text) => now.is_some_and(|now| is_laid_out(now, text)),
+        _ => now.is_some_and(|now| is_shown(now, text)),
     };
     if still {
         return Now::Present;
