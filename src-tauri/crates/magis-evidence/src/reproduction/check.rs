@@ -54,6 +54,8 @@ pub enum Said {
     Raises { exception: Exception, prefix: String },
     /// A text that is printed, or a value that is shown.
     Prints(String),
+    /// Two inputs should have one output.
+    Agrees,
     /// No end within reasonable time.
     Hangs,
 }

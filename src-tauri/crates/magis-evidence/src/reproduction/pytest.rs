@@ -86,6 +86,7 @@ fn steps(check: &Check, reproduction: &Reproduction, body: &mut Vec<String>) {
                 | Fault::Shown { .. }
                 | Fault::Assertion { .. }
                 | Fault::Lines { .. }
+                | Fault::Unlike { .. }
                 | Fault::Hung { .. } => {}
             }
         }
@@ -133,7 +134,7 @@ fn shell(check: &Check, lines: &str, reproduction: &Reproduction, head: &mut Vec
                     );
                 }
             }
-            Fault::Shown { .. } | Fault::Assertion { .. } | Fault::Hung { .. } => {}
+            Fault::Shown { .. } | Fault::Assertion { .. } | Fault::Hung { .. } | Fault::Unlike { .. } => {}
         }
     }
 }

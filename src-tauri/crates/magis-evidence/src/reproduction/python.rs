@@ -6,7 +6,7 @@ use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::{FileRole, Input, Piece};
-use crate::reproduction::wording::{bare_calls, computes, inline_code};
+use crate::reproduction::wording::{bare_calls, computes, inline_code, made_of};
 use magis_syntax::{SourceLanguage, syntax_errors};
 use serde::Serialize;
 
@@ -161,7 +161,8 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
             .into_iter()
             .map(|inline| inline.code)
             .filter(|code| computes(code));
-        for code in inline.chain(bare_calls(text)) {
+        let made: Vec<String> = made_of(text).into_iter().map(|(call, _)| call).collect();
+        for code in made.iter().map(String::as_str).chain(inline).chain(bare_calls(text)) {
             let is_new = !found.iter().any(|other| other.contains(code))
                 && !inputs.iter().any(|input| input.source.contains(code));
             if is_new && !code.ends_with("()") && syntax_errors(SourceLanguage::Python, code) == 0 {
@@ -191,7 +192,7 @@ fn given_files(pieces: &[Piece]) -> Vec<CheckFile> {
 fn check(steps: Vec<String>, claims: Vec<Claim>, files: &[CheckFile], packages: &[String], marker: &Marker) -> Check {
     let texts = claims.iter().map(|claim| match &claim.what {
         Said::Prints(text) => text.as_str(),
-        Said::Raises { .. } | Said::Hangs => "",
+        Said::Raises { .. } | Said::Hangs | Said::Agrees => "",
     });
     let known = PRELUDES
         .iter()

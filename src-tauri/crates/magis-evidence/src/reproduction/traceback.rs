@@ -181,12 +181,31 @@ impl Exception {
         self.kind.rsplit('.').next().unwrap_or(&self.kind)
     }
 
+    /// Returns whether code raises such an exception on purpose, as it does not where a name or a module is missing.
+    pub fn is_deliberate(&self) -> bool {
+        let accidents = [
+            "NameError",
+            "UnboundLocalError",
+            "AttributeError",
+            "ImportError",
+            "ModuleNotFoundError",
+            "SyntaxError",
+            "IndentationError",
+            "RecursionError",
+            "SystemExit",
+            "KeyboardInterrupt",
+            "MemoryError",
+        ];
+        !accidents.contains(&self.name())
+    }
+
     /// Returns whether this exception, seen in a run, is the one an issue shows: the type is the same and the messages
     /// share most words, or the types differ and the messages, of some length, are nearly the same. Numbers and
-    /// addresses do not count. A shown exception without a type is any.
+    /// addresses do not count. A shown exception without a type is any that code
+    /// raises on purpose.
     pub fn is_like(&self, shown: &Self) -> bool {
         let (own, theirs) = (words(&self.message), words(&shown.message));
-        if self.name() == shown.name() || shown.kind.is_empty() {
+        if self.name() == shown.name() || shown.kind.is_empty() && self.is_deliberate() {
             let (named, wanted) = (quoted(&self.message), quoted(&shown.message));
             let of_another = !named.is_empty() && !wanted.is_empty() && !wanted.iter().any(|name| named.contains(name));
             return theirs.is_empty() || own.is_empty() || !of_another && share(&own, &theirs) >= 0.5;

@@ -43,6 +43,8 @@ pub enum Fault {
     Lines { claim: usize, lines: Vec<String> },
     /// What should be there is not.
     Missing { claim: usize },
+    /// Two inputs that should have one output have two.
+    Unlike { claim: usize, at: (Place, Place) },
     /// The run does not end.
     Hung { claim: usize },
 }
@@ -130,8 +132,12 @@ fn hangs(check: &Check) -> Vec<Fault> {
 fn attainable(check: &Check, fault: &Fault) -> Grade {
     use crate::reproduction::wording::Stance;
     match fault {
-        Fault::Raised { .. } | Fault::Hung { .. } => Grade::ExceptionGone,
-        Fault::Assertion { .. } | Fault::Missing { .. } => Grade::ExpectedResult,
+        Fault::Raised { claim, exception, .. } => match check.claims.get(*claim).map(|claim| &claim.what) {
+            Some(Said::Raises { exception: shown, .. }) if exception.is_like(shown) => Grade::ExceptionGone,
+            _ => Grade::SomethingChanged,
+        },
+        Fault::Hung { .. } => Grade::ExceptionGone,
+        Fault::Assertion { .. } | Fault::Missing { .. } | Fault::Unlike { .. } => Grade::ExpectedResult,
         Fault::Shown { claim, .. } | Fault::Lines { claim, .. } => {
             match check.claims.get(*claim).map(|claim| claim.stance) {
                 Some(Stance::Wrong) => Grade::WrongOutputGone,

@@ -16,7 +16,7 @@ pub enum Stance {
 }
 
 static RIGHT: Pattern = Pattern::new(
-    r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|ideally|would (be|give|return|yield|print|show)|desired|correct(ly)?|works|sensible|properly|would like|want(ed)?|supposed to|fine)\b",
+    r"(?i)\b(expect(s|ed|ing)?|should (be|have|give|return|print|show|output|look|render|raise|read|produce|become|result|work|get|see)|ought to|ideally|would (be|give|return|yield|print|show)|desired|correct(ly)?|works|able to|sensible|properly|would like|want(ed)?|supposed to|fine)\b",
 );
 static WRONG: Pattern = Pattern::new(
     r"(?i)\b(actual(ly)?|wrong(ly)?|incorrect(ly)?|inaccurate|bug|but|however|unexpected(ly)?|fail(s|ed|ing)?|error|crash(es)?|broken|invalid|bad|mess(es|ed)?|n't|doesn't|observed|currently|problem|misleading)\b",
@@ -36,6 +36,11 @@ static COMPLAINT: Pattern = Pattern::new(
 static INLINE: Pattern = Pattern::new(r"(?:``([^`\n]+)``|`([^`\n]+)`)");
 static BARE_CALL: Pattern = Pattern::new(r"\b[A-Za-z_][\w.]*\(");
 static OPERATION: Pattern = Pattern::new(r"[\w)\]] ?(?:\*\*|//|[*/%@&|^+<>=!-]=?) ?[\w(\[-]");
+static FIRST_NAME: Pattern = Pattern::new(r"^[A-Za-z_]\w*(?:\.\w+)*");
+static MAKES: Pattern = Pattern::new(
+    r"\b(?:simplif(?:ies|y)|evaluates?|converts?|expands?|parses?|prints?|renders?|turns?|transforms?|reduces?|rewrites?) +(\S.*?) +(?:as though it (?:were|was)|as if it (?:were|was)|to|into|as) +(\S.*)$",
+);
+static ENDS: Pattern = Pattern::new(r" (?:for|when|if|but|which|while|instead|rather|in|with|and)\b|, ");
 static NEXT_CALL: Pattern = Pattern::new(r"^\.[A-Za-z_]\w*\(");
 
 /// Returns what the heading and the prose before a block say of it. The last sentence counts, and before the heading.
@@ -132,6 +137,27 @@ pub fn bare_calls(text: &str) -> Vec<&str> {
         }
         found.push(&rest[start.start()..end]);
         rest = &rest[end..];
+    }
+    found
+}
+
+/// Finds what a sentence says a function makes of an expression: "trigsimp turns x + y into x".
+pub fn made_of(prose: &str) -> Vec<(String, &str)> {
+    let mut found = Vec::new();
+    for sentence in prose.split(". ").flat_map(|part| part.split('\n')) {
+        let (Some(name), Some(parts)) = (FIRST_NAME.find(sentence.trim_start()), MAKES.captures(sentence)) else {
+            continue;
+        };
+        if let (Some(from), Some(to)) = (parts.get(1), parts.get(2)) {
+            let code = |text: &str| computes(text) && !text.contains(", ");
+            let to = ENDS
+                .find(to.as_str())
+                .map_or(to.as_str(), |end| &to.as_str()[..end.start()])
+                .trim_end_matches('.');
+            if code(from.as_str()) && code(to) {
+                found.push((format!("{}({})", name.as_str(), from.as_str()), to));
+            }
+        }
     }
     found
 }

@@ -6,7 +6,7 @@ use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::is_command;
 use crate::reproduction::traceback::{Exception, tracebacks};
-use crate::reproduction::wording::{Inline, Stance, computes, inline_code, stance};
+use crate::reproduction::wording::{Inline, Stance, computes, inline_code, made_of, stance};
 use magis_syntax::{SourceLanguage, syntax_errors};
 
 static EXCEPTION: Pattern =
@@ -20,6 +20,9 @@ static ENDS_VALUE: Pattern = Pattern::new(
     r"(?i)(?:,? (?:instead|rather|not|but|and|or|when|if|for|as|because|since|which|while|like|in|on|with)\b|[,;]? ?\(|; |, | - )",
 );
 static NO_VALUE: Pattern = Pattern::new(r"^(?:[\w./:@-]*|--?\w[\w-]*(?:=.*)?|[\w.]+\(\)|\D)$");
+static AGREES: Pattern = Pattern::new(
+    r"(?i)\b(?:inconsistent(?:ly)?|inconsistency|not consistent|same (?:result|output|answer|value)|should be (?:the same|equal|identical|consistent)|should (?:agree|not (?:differ|depend)))\b",
+);
 static HANGS: Pattern = Pattern::new(
     r"(?i)\b(?:hangs?|infinite loop|never (?:returns|terminates|finishes|ends)|freezes|runs forever|stuck)\b",
 );
@@ -66,6 +69,12 @@ pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
                     About::Any,
                 ));
             }
+        }
+        for (_, made) in made_of(text) {
+            found.push(claim(Said::Prints(made.to_owned()), Stance::Shown, About::Any));
+        }
+        if AGREES.is_match(text) {
+            found.push(claim(Said::Agrees, Stance::Right, About::Any));
         }
         if HANGS.is_match(text) {
             found.push(claim(Said::Hangs, Stance::Wrong, About::Any));

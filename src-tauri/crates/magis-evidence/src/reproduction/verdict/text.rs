@@ -154,6 +154,6 @@ fn of_fault(check: &Check, fault: &Fault, before: &str, after: &str, new: &[Trac
                 Now::Present
             }
         }
-        Fault::Shown { .. } | Fault::Assertion { .. } | Fault::Hung { .. } => Now::Present,
+        Fault::Shown { .. } | Fault::Assertion { .. } | Fault::Hung { .. } | Fault::Unlike { .. } => Now::Present,
     }
 }

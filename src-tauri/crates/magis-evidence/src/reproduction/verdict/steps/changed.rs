@@ -1,0 +1,179 @@
+//! What became of the faults of the base on a changed tree.
+
+use super::{VALUE, WITHIN, alike, errors, fails, is_about, is_line_of, meets, place, text_in};
+use crate::reproduction::check::{Check, Claim, Said};
+use crate::reproduction::compare::{is_laid_out, is_shown, normal};
+use crate::reproduction::record::Outcome;
+use crate::reproduction::traceback::Exception;
+use crate::reproduction::verdict::{Fault, Grade, Now, Place};
+use crate::reproduction::wording::Stance;
+
+/// Tells what became of each fault, and what appeared that the issue shows.
+pub(crate) fn now(check: &Check, faults: &[Fault], before: &[Outcome], after: &[Outcome]) -> Vec<Now> {
+    let appeared = appeared(check, before, after);
+    let mut now: Vec<Now> = faults
+        .iter()
+        .map(|fault| of_fault(check, fault, before, after))
+        .collect();
+    if let Some(what) = new_error(check, before, after) {
+        return vec![Now::Other(what)];
+    }
+    // What the issue shows as the result, or shows at all, and is there only now.
+    if let Some(grade) = appeared {
+        for now in &mut now {
+            if let Now::Gone(own) = now {
+                *own = (*own).max(grade);
+            }
+        }
+    }
+    now
+}
+
+fn of_fault(check: &Check, fault: &Fault, before: &[Outcome], after: &[Outcome]) -> Now {
+    let at = |wanted: Place| after.iter().find(|outcome| place(outcome) == wanted);
+    let lost = || Now::Other("the statement was not reached".to_owned());
+    match fault {
+        Fault::Raised {
+            claim,
+            at: wanted,
+            exception,
+        } => match at(*wanted) {
+            None => lost(),
+            Some(outcome) if errors(outcome).any(|error| error.is_like(exception)) => Now::Present,
+            Some(Outcome { raised: None, .. }) => Now::Gone(raised_grade(check, *claim, exception)),
+            Some(Outcome {
+                raised: Some(raised), ..
+            }) => Now::Other(described(raised)),
+        },
+        Fault::Assertion { at: wanted } => match at(*wanted) {
+            None => lost(),
+            Some(outcome) if fails(outcome) => Now::Present,
+            Some(Outcome { raised: None, .. }) => Now::Gone(Grade::ExpectedResult),
+            Some(Outcome {
+                raised: Some(raised), ..
+            }) => Now::Other(described(raised)),
+        },
+        Fault::Shown {
+            claim,
+            at: wanted,
+            form,
+        } => match (at(*wanted), check.claims.get(*claim)) {
+            (Some(outcome), Some(claim_there)) => shown_now(
+                before.iter().find(|outcome| place(outcome) == *wanted),
+                outcome,
+                *claim,
+                claim_there,
+                form,
+            ),
+            _ => lost(),
+        },
+        Fault::Missing { claim } => {
+            let Some(there) = check.claims.get(*claim) else {
+                return lost();
+            };
+            let met = after
+                .iter()
+                .any(|outcome| is_about(there.about, outcome) && meets(outcome, *claim, there));
+            if met {
+                Now::Gone(Grade::ExpectedResult)
+            } else {
+                Now::Present
+            }
+        }
+        Fault::Unlike { at: (one, other), .. } => match (at(*one), at(*other)) {
+            (Some(one), Some(other)) if one.raised.is_some() || other.raised.is_some() => lost(),
+            (Some(one), Some(other)) if alike(one, other) => Now::Gone(Grade::ExpectedResult),
+            (Some(_), Some(_)) => Now::Present,
+            (None, _) | (_, None) => lost(),
+        },
+        Fault::Lines { .. } | Fault::Hung { .. } => lost(),
+    }
+}
+
+/// Returns how much it says that an exception is gone: little where it is not the one the issue shows.
+fn raised_grade(check: &Check, claim: usize, exception: &Exception) -> Grade {
+    match check.claims.get(claim).map(|claim| &claim.what) {
+        Some(Said::Raises { exception: shown, .. }) if exception.is_like(shown) => Grade::ExceptionGone,
+        _ => Grade::SomethingChanged,
+    }
+}
+
+fn shown_now(base: Option<&Outcome>, outcome: &Outcome, number: usize, claim: &Claim, form: &str) -> Now {
+    let Said::Prints(text) = &claim.what else {
+        return Now::Present;
+    };
+    if let Some(raised) = &outcome.raised {
+        return Now::Other(described(raised));
+    }
+    let now = text_in(outcome, form);
+    let still = match base.and_then(|base| text_in(base, form)) {
+        _ if form == WITHIN => is_line_of(&outcome.printed, text),
+        _ if form == VALUE => outcome.equals.contains(&number),
+        // Where the base lays it out just as the issue does, the layout counts, too.
+        Some(base) if is_laid_out(base, text) => now.is_some_and(|now| is_laid_out(now, text)),
+        _ => now.is_some_and(|now| is_shown(now, text)),
+    };
+    if still {
+        return Now::Present;
+    }
+    let is_equal = outcome.equals.contains(&number);
+    match claim.stance {
+        // Another way to write an equal value need not be what was asked for.
+        Stance::Wrong if !is_equal => Now::Gone(Grade::WrongOutputGone),
+        Stance::Wrong | Stance::Shown | Stance::Right => Now::Gone(Grade::SomethingChanged),
+    }
+}
+
+/// Finds an exception raised where the base raised none, unless the issue asks for it.
+fn new_error(check: &Check, before: &[Outcome], after: &[Outcome]) -> Option<String> {
+    let asked = |raised: &Exception| {
+        check.claims.iter().any(|claim| {
+            claim.stance == Stance::Right
+                && matches!(&claim.what, Said::Raises { exception, .. } if raised.is_like(exception))
+        })
+    };
+    let raised_before = |at: Place| {
+        before
+            .iter()
+            .any(|outcome| place(outcome) == at && outcome.raised.is_some())
+    };
+    let new = |outcome: &&Outcome| {
+        outcome.raised.as_ref().is_some_and(|raised| !asked(raised)) && !raised_before(place(outcome))
+    };
+    after
+        .iter()
+        .find(new)
+        .and_then(|outcome| outcome.raised.as_ref())
+        .map(described)
+}
+
+/// Returns the grade of a text of the issue that no statement of the base shows and one of the changed tree does.
+fn appeared(check: &Check, before: &[Outcome], after: &[Outcome]) -> Option<Grade> {
+    let mut found = None;
+    for (number, claim) in check.claims.iter().enumerate() {
+        let is_text = matches!(&claim.what, Said::Prints(text) if normal(text).len() > 1);
+        let met = |outcomes: &[Outcome]| {
+            outcomes.iter().any(|outcome| {
+                let source = check.steps.get(outcome.step as usize).map_or("", String::as_str);
+                let own = matches!(&claim.what, Said::Prints(text) if normal(text) == normal(source));
+                !own && is_about(claim.about, outcome) && meets(outcome, number, claim)
+            })
+        };
+        if is_text && claim.stance != Stance::Wrong && !met(before) && met(after) {
+            let grade = if claim.stance == Stance::Right {
+                Grade::ExpectedResult
+            } else {
+                Grade::WrongOutputGone
+            };
+            found = found.max(Some(grade));
+        }
+    }
+    found
+}
+
+fn described(raised: &Exception) -> String {
+    format!("{}: {}", raised.kind, raised.message)
+        .chars()
+        .take(300)
+        .collect()
+}
