@@ -41,6 +41,27 @@ pub(crate) fn is_shown(output: &str, shown: &str) -> bool {
     rest.is_empty() || parts.last().is_some_and(|part| part.is_empty())
 }
 
+/// Returns whether two texts have the same words and signs, in whatever order: people write a result down as they would
+/// say it, and literal comparison fails on the order of arguments.
+pub(crate) fn has_same_words(output: &str, shown: &str) -> bool {
+    let words = |text: &str| {
+        let mut words: Vec<String> = Vec::new();
+        let mut last_is_part = false;
+        for c in text.chars().filter(|c| !c.is_whitespace()) {
+            let is_part = c.is_alphanumeric() || c == '_';
+            match words.last_mut().filter(|_| is_part && last_is_part) {
+                Some(word) => word.push(c),
+                None => words.push(c.to_string()),
+            }
+            last_is_part = is_part;
+        }
+        words.sort();
+        words
+    };
+    let (output, shown) = (words(&normal(output)), words(&normal(shown)));
+    shown.len() >= 4 && output == shown
+}
+
 /// Returns whether an output is what an issue shows, line by line with the same layout.
 pub(crate) fn is_laid_out(output: &str, shown: &str) -> bool {
     let lines = |text: &str| {

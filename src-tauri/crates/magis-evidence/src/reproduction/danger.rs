@@ -38,9 +38,12 @@ static DANGERS: [(Pattern, &str); 6] = [
 ];
 
 /// Returns one sentence for each kind of danger in the texts.
-pub(crate) fn warnings<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+pub(crate) fn warnings(texts: &[&str]) -> Vec<String> {
     let seen = |(pattern, does): &(Pattern, &str)| {
-        let line = texts.clone().flat_map(str::lines).find(|line| pattern.is_match(line))?;
+        let line = texts
+            .iter()
+            .flat_map(|text| text.lines())
+            .find(|line| pattern.is_match(line))?;
         Some(format!("This check {does}: {}", line.trim()))
     };
     DANGERS.iter().filter_map(seen).collect()

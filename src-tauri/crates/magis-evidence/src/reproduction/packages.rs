@@ -1,5 +1,6 @@
 //! The names under which a project's own Python code is imported.
 
+use crate::reproduction::pieces::has_extension;
 use magis_core::RepoPath;
 
 /// Folders beside the code that hold packages of no interest here.
@@ -32,7 +33,7 @@ pub fn packages<'a>(paths: impl Iterator<Item = &'a RepoPath>) -> Vec<String> {
             .unwrap_or(text);
         match within.split('/').collect::<Vec<_>>().as_slice() {
             [folder, "__init__.py"] if !ASIDE.contains(folder) => folders.push((*folder).to_owned()),
-            [file] if file.ends_with(".py") && !matches!(*file, "setup.py" | "conftest.py" | "conf.py") => {
+            [file] if has_extension(file, "py") && !matches!(*file, "setup.py" | "conftest.py" | "conf.py") => {
                 modules.push(file.trim_end_matches(".py").to_owned());
             }
             _ => {}

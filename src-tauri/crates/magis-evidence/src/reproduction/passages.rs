@@ -97,7 +97,7 @@ impl Reader {
     fn prose_line(&mut self, lines: &[&str], at: usize) -> usize {
         let trimmed = lines[at].trim();
         let rule = |line: &&&str| line.len() >= 3 && line.trim_matches(['=', '-']).is_empty();
-        let underlined = lines.get(at + 1).filter(rule).is_some() && !trimmed.is_empty();
+        let underlined = lines.get(at + 1).is_some_and(|line| rule(&line)) && !trimmed.is_empty();
         let bold = trimmed.len() > 4 && trimmed.starts_with("**") && trimmed.trim_end_matches(':').ends_with("**");
         if trimmed.starts_with('#') || at == 0 || underlined || bold {
             self.end_prose();

@@ -3,7 +3,7 @@
 mod classify;
 mod naming;
 
-pub use naming::{file_names, is_file_name};
+pub use naming::{file_names, has_extension, is_file_name};
 
 use crate::reproduction::passages::{Block, Passage};
 use crate::reproduction::pattern::Pattern;
@@ -76,7 +76,7 @@ pub fn pieces(passages: &[Passage]) -> Vec<Piece> {
         let Passage::Block(block) = passage else {
             continue;
         };
-        let kind = kind_of(block, before);
+        let kind = kind_of(block, before.as_ref());
         before = Some(kind.clone());
         // Words over an input speak of the output below it, too.
         let said = match stance(&block.heading, &block.lead) {

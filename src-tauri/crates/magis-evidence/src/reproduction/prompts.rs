@@ -1,4 +1,4 @@
-//! Sessions with prompts: Python's `>>>`, IPython's `In [1]:`, a shell's `$`.
+//! Sessions with prompts: `>>>` of Python, `In [1]:` of `IPython`, a shell's `$`.
 
 use crate::reproduction::pattern::Pattern;
 
@@ -24,7 +24,7 @@ static IPYTHON_MORE: Pattern = Pattern::new(r"^\s*\.\.\.+:(?: (.*)|)$");
 static IPYTHON_OUT: Pattern = Pattern::new(r"^\s*Out ?\[\s*\d*\s*\]\s*:? ?(.*)$");
 static SHELL: Pattern = Pattern::new(r"^(?:\([\w.-]+\) ?)?(?:[\w.-]+@[\w.-]+[:\w~/. -]*|[~/][\w./-]*)?[$❯] (.+)$");
 
-/// Returns whether a line begins an input of Python or IPython.
+/// Returns whether a line begins an input of Python or `IPython`.
 pub fn is_prompt(line: &str) -> bool {
     DOCTEST.is_match(line) || IPYTHON.is_match(line)
 }

@@ -15,7 +15,7 @@ pub fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, ti
             steps(check, reproduction, &mut body);
         }
         (Command::Python(_), Observation::TimedOut | Observation::Broken(_) | Observation::Text(_)) => {
-            steps(check, reproduction, &mut body)
+            steps(check, reproduction, &mut body);
         }
     }
     let body: Vec<String> = body

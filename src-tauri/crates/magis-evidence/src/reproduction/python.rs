@@ -5,7 +5,7 @@ use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
-use crate::reproduction::pieces::{FileRole, Input, Piece};
+use crate::reproduction::pieces::{FileRole, Input, Piece, has_extension};
 use crate::reproduction::wording::{bare_calls, computes, inline_code, made_of};
 use magis_syntax::{SourceLanguage, syntax_errors};
 use serde::Serialize;
@@ -97,7 +97,7 @@ fn with_lone_file(pieces: &[Piece]) -> Vec<Piece> {
     let is_busy = pieces
         .iter()
         .any(|piece| matches!(piece, Piece::Input(_) | Piece::Commands(_)));
-    let python = |piece: &&mut Piece| matches!(piece, Piece::File { path, role: FileRole::Given, .. } if path.ends_with(".py") && !path.ends_with("conf.py"));
+    let python = |piece: &&mut Piece| matches!(piece, Piece::File { path, role: FileRole::Given, .. } if has_extension(path, "py") && !path.ends_with("conf.py"));
     let mut files: Vec<&mut Piece> = pieces.iter_mut().filter(python).collect();
     if let ([only], false) = (files.as_mut_slice(), is_busy)
         && let Piece::File { text, .. } = &**only
@@ -212,12 +212,11 @@ fn check(steps: Vec<String>, claims: Vec<Claim>, files: &[CheckFile], packages: 
         text: format!("TASK_TEXT = {task}\n{RUNNER}"),
     };
     let mut files = files.to_vec();
-    let warnings = warnings(
-        steps
-            .iter()
-            .chain(files.iter().map(|file| &file.text))
-            .map(String::as_str),
-    );
+    let sources = steps
+        .iter()
+        .chain(files.iter().map(|file| &file.text))
+        .map(String::as_str);
+    let warnings = warnings(&sources.collect::<Vec<_>>());
     files.push(script);
     Check {
         command: Command::Python(SCRIPT.to_owned()),

@@ -36,7 +36,9 @@ pub(crate) fn checks(
     };
     for piece in pieces {
         if let Piece::Commands(commands) = piece {
-            commands.iter().for_each(|line| add(line));
+            for line in commands {
+                add(line);
+            }
         }
     }
     for passage in passages {
@@ -77,9 +79,9 @@ pub(crate) fn checks(
     claims.extend(claims::of_prose(passages));
     let texts = lines
         .iter()
-        .map(String::as_str)
-        .chain(files.iter().map(|file| file.text.as_str()));
-    let warnings = warnings(texts);
+        .chain(files.iter().map(|file| &file.text))
+        .map(String::as_str);
+    let warnings = warnings(&texts.collect::<Vec<_>>());
     vec![Check {
         command: Command::Shell(lines.join("\n")),
         steps: Vec::new(),

@@ -15,13 +15,13 @@ pub(crate) fn settle(pieces: &mut [Piece], passages: &[Passage]) {
         Passage::Heading(text) | Passage::Prose(text) => complains(text),
         Passage::Block(_) => false,
     });
-    let mut open: Vec<(String, &mut Stance)> = Vec::new();
-    let mut source = String::new();
+    let mut open: Vec<(&str, &mut Stance)> = Vec::new();
+    let mut source = "";
     for piece in pieces {
         match piece {
-            Piece::Input(input) => source = input.source.trim().to_owned(),
+            Piece::Input(input) => source = input.source.trim(),
             Piece::Output { text, stance, .. } if *stance == Stance::Shown && text.contains(char::is_alphanumeric) => {
-                open.push((source.clone(), stance));
+                open.push((source, stance));
             }
             Piece::Output { .. } | Piece::Failure { .. } | Piece::File { .. } | Piece::Commands(_) => {}
         }
@@ -33,7 +33,7 @@ pub(crate) fn settle(pieces: &mut [Piece], passages: &[Passage]) {
         return;
     }
     for (source, stance) in open {
-        if source.len() > 3 && title.contains(&source) {
+        if source.len() > 3 && title.contains(source) {
             *stance = Stance::Wrong;
         }
     }

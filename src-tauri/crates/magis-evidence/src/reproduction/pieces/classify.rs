@@ -72,7 +72,7 @@ pub(crate) fn is_command(line: &str) -> bool {
     COMMAND.is_match(line)
 }
 
-pub(crate) fn kind_of(block: &Block, before: Option<BlockKind>) -> BlockKind {
+pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>) -> BlockKind {
     let text = block.text.as_str();
     if session(text).is_some() {
         return BlockKind::Session;

@@ -18,6 +18,12 @@ pub fn is_file_name(text: &str) -> bool {
     NAME.is_match(text) && !text.contains("..") && !text.starts_with('/')
 }
 
+/// Returns whether a path has the extension, given in lower case.
+pub fn has_extension(path: &str, extension: &str) -> bool {
+    path.rsplit_once('.')
+        .is_some_and(|(_, own)| own.eq_ignore_ascii_case(extension))
+}
+
 /// Finds the names of files in a text.
 pub fn file_names(text: &str) -> Vec<&str> {
     let mut found = Vec::new();

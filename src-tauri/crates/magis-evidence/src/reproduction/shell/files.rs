@@ -3,7 +3,7 @@
 use super::quoted;
 use crate::reproduction::check::CheckFile;
 use crate::reproduction::pattern::Pattern;
-use crate::reproduction::pieces::{FileRole, Piece, file_names};
+use crate::reproduction::pieces::{FileRole, Piece, file_names, has_extension};
 
 static TESTS: Pattern = Pattern::new(r"(?m)^\s*(?:async )?def test\w*\(|^class Test\w*");
 static FRAME_FILE: Pattern = Pattern::new(r"\b([\w-]+\.py)(?:::|:\d+)");
@@ -32,7 +32,7 @@ pub(super) fn files(issue: &str, pieces: &[Piece], lines: &[String]) -> Vec<Chec
     let named = lines
         .iter()
         .flat_map(|line| file_names(line))
-        .filter(|name| name.ends_with(".py"));
+        .filter(|name| has_extension(name, "py"));
     let shown = FRAME_FILE
         .captures_iter(issue)
         .filter_map(|parts| parts.get(1))
@@ -80,7 +80,7 @@ fn module_file(directive: &str, name: &str) -> String {
 pub(super) fn called_for(issue: &str, files: &mut Vec<CheckFile>) -> Vec<String> {
     let tests: Vec<String> = files
         .iter()
-        .filter(|file| file.path.ends_with(".py") && TESTS.is_match(&file.text))
+        .filter(|file| has_extension(&file.path, "py") && TESTS.is_match(&file.text))
         .map(|file| quoted(&file.path))
         .collect();
     if !tests.is_empty() {
@@ -93,7 +93,7 @@ pub(super) fn called_for(issue: &str, files: &mut Vec<CheckFile>) -> Vec<String>
 fn documents(issue: &str, files: &mut Vec<CheckFile>) -> Vec<String> {
     let has_document = files
         .iter()
-        .any(|file| file.path.ends_with(".rst") && !file.path.starts_with('_'));
+        .any(|file| has_extension(&file.path, "rst") && !file.path.starts_with('_'));
     if !has_document || !issue.to_lowercase().contains("sphinx") && !AUTODOC.is_match(issue) {
         return Vec::new();
     }

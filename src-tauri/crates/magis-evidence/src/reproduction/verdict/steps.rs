@@ -6,7 +6,7 @@ pub(super) use changed::now;
 
 use super::{Fault, Place};
 use crate::reproduction::check::{About, Check, Claim, Said};
-use crate::reproduction::compare::{is_shown, normal};
+use crate::reproduction::compare::{has_same_words, is_shown, normal};
 use crate::reproduction::record::Outcome;
 use crate::reproduction::traceback::Exception;
 use crate::reproduction::wording::Stance;
@@ -296,7 +296,11 @@ fn stated(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
 /// Returns whether a statement shows what a claim says, as a text or as an equal value.
 fn meets(outcome: &Outcome, number: usize, claim: &Claim) -> bool {
     match &claim.what {
-        Said::Prints(text) => outcome.equals.contains(&number) || form_showing(outcome, text).is_some(),
+        Said::Prints(text) => {
+            outcome.equals.contains(&number)
+                || form_showing(outcome, text).is_some()
+                || claim.stance == Stance::Right && outcome.forms.values().any(|shown| has_same_words(shown, text))
+        }
         Said::Raises { exception, .. } => outcome.raised.as_ref().is_some_and(|raised| raised.is_like(exception)),
         Said::Hangs | Said::Agrees => false,
     }
