@@ -27,7 +27,7 @@ pub enum Ending {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Observation {
     TimedOut,
-    /// It ended before its last step was recorded; with the end of what it wrote.
+    /// It ended before its last step was recorded; with the end of what it wrote, perhaps empty.
     Broken(String),
     /// What each statement did.
     Steps {

@@ -71,7 +71,7 @@ pub struct Reproduction {
 pub enum Nothing {
     #[error("the check did not end in time on the unchanged code")]
     TimedOut,
-    #[error("the check ended before its last step on the unchanged code: {0}")]
+    #[error("the check ended before its last step on the unchanged code; its last words: '{0}'")]
     Broken(String),
     #[error("the unchanged code shows nothing of what the issue says")]
     NotSeen,

@@ -104,8 +104,9 @@ pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>) -> BlockKind {
         .collect();
     let is_shell = SHELLS.contains(&block.tag.as_str());
     // `pylint -x` is also a subtraction; a tag or a heading decides.
-    let is_told = is_shell || COMMAND_WORDS.is_match(&block.heading) && block.lead.is_empty();
-    let is_command = |line: &&str| COMMAND.is_match(line) || is_told && ALONE.is_match(line);
+    let is_headed = COMMAND_WORDS.is_match(&block.heading) && block.lead.is_empty();
+    let is_told = is_shell || is_headed;
+    let is_command = |line: &&str| COMMAND.is_match(line) || is_headed || is_shell && ALONE.is_match(line);
     let parses = || syntax_errors(SourceLanguage::Python, text) == 0;
     if !lines.is_empty() && lines.iter().all(is_command) && (is_told || !parses()) {
         return BlockKind::Commands(lines.iter().map(|line| (*line).to_owned()).collect());

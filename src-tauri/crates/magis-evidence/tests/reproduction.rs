@@ -1,0 +1,345 @@
+//! From an issue's text to checks, and from runs to verdicts.
+
+#![expect(clippy::unwrap_used, reason = "a test says so by failing")]
+
+use insta::assert_snapshot;
+use magis_core::RepoPath;
+use magis_evidence::reproduction::{
+    About, Check, Command, Ending, Marker, RunOutput, Said, Stance, checks, observe, packages, pytest, reproduces,
+    tracebacks, verdict,
+};
+use serde_json::{Value, json};
+
+const MARKER: &str = "0123456789abcdef0123";
+
+fn made(issue: &str) -> Vec<Check> {
+    checks(issue, &["calc".to_owned()], &Marker::new(MARKER).unwrap())
+}
+
+fn said(what: &Said) -> String {
+    match what {
+        Said::Raises { exception, prefix } => format!("raises {prefix}[{}] {}", exception.kind, exception.message),
+        Said::Prints(text) => format!("prints {text:?}"),
+        Said::Agrees => "agrees".to_owned(),
+        Said::Hangs => "hangs".to_owned(),
+    }
+}
+
+/// One check on a few lines: what runs, with which files, upon which inputs, and what is claimed.
+fn shown(check: &Check) -> String {
+    let mut lines = vec![match &check.command {
+        Command::Python(_) => "python".to_owned(),
+        Command::Shell(lines) => format!("shell {lines:?}"),
+    }];
+    let own = |path: &&str| *path != "reproduction.py";
+    lines.extend(
+        check
+            .files
+            .iter()
+            .map(|file| file.path.as_str())
+            .filter(own)
+            .map(|path| format!("  file {path}")),
+    );
+    lines.extend(check.steps.iter().map(|step| format!("  step {step:?}")));
+    for claim in &check.claims {
+        let about = match claim.about {
+            About::Any => "any".to_owned(),
+            About::Step(step) => format!("step {step}"),
+            About::Line { step, line } => format!("step {step} line {line}"),
+        };
+        let stance = match claim.stance {
+            Stance::Wrong => "wrong",
+            Stance::Right => "right",
+            Stance::Shown => "shown",
+        };
+        lines.push(format!("  {stance}, {about}: {}", said(&claim.what)));
+    }
+    lines.extend(check.warnings.iter().map(|warning| format!("  ! {warning}")));
+    lines.join("\n")
+}
+
+fn check_made(issue: &str) -> String {
+    made(issue).iter().map(shown).collect::<Vec<_>>().join("\n")
+}
+
+fn check_tracebacks(text: &str) -> String {
+    let of = |found: &magis_evidence::reproduction::Traceback| {
+        let frames: Vec<String> = found
+            .frames
+            .iter()
+            .map(|at| format!("{}:{} {}", at.path, at.line, at.function))
+            .collect();
+        format!(
+            "{:?} {} | {} | {}",
+            found.prefix,
+            found.exception.kind,
+            found.exception.message,
+            frames.join(", ")
+        )
+    };
+    tracebacks(text).iter().map(of).collect::<Vec<_>>().join("\n")
+}
+
+/// What one statement did, as the program that runs the steps records it.
+fn record(step: u32, shows: &Value) -> Value {
+    let mut record = json!({
+        "step": step, "statement": 0, "line": 1, "last_line": 1, "assertion": false, "printed": "", "logged": "",
+        "forms": {}, "unshown": [], "equals": [], "raised": null,
+    });
+    for (key, value) in shows.as_object().unwrap() {
+        record[key] = value.clone();
+    }
+    record
+}
+
+fn gives(step: u32, value: &str) -> Value {
+    record(step, &json!({"forms": {"repr": value}}))
+}
+
+fn raises(step: u32, kind: &str, message: &str) -> Value {
+    record(step, &json!({"raised": {"kind": kind, "message": message}}))
+}
+
+fn run(records: &[Value]) -> RunOutput {
+    let end = json!({"end": true, "imports": ["from calc import add"]});
+    let lines = records
+        .iter()
+        .chain([&end])
+        .map(|record| format!("{MARKER} {record}\n"));
+    RunOutput {
+        stdout: lines.collect(),
+        stderr: String::new(),
+        ending: Ending::Exited(0),
+    }
+}
+
+fn printed(text: &str) -> RunOutput {
+    RunOutput {
+        stdout: text.to_owned(),
+        stderr: String::new(),
+        ending: Ending::Exited(0),
+    }
+}
+
+/// What the first check of an issue says of a base and a changed tree.
+fn check_verdict(issue: &str, base: &RunOutput, changed: &RunOutput) -> String {
+    let check = made(issue).remove(0);
+    let seen = observe(&check, base);
+    match reproduces(&check, &seen) {
+        Ok(found) => format!(
+            "{:?}; {:?}",
+            found.grade,
+            verdict(&check, &found, &seen, &observe(&check, changed))
+        ),
+        Err(why) => why.to_string(),
+    }
+}
+
+const WRONG_SUM: &str = "add() gives a wrong sum\n\n```\n>>> add(1, 2)\n4\n```\n";
+const CRASH: &str = "Crash\n\n```\n>>> add('1', 2)\nTraceback (most recent call last):\n  File \"calc/core.py\", line 3, in add\n    return a + b\nTypeError: can only concatenate str (not \"int\") to str\n```\n";
+
+#[test]
+fn tracebacks_of_python_give_their_frames() {
+    let text = "x\nTraceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n  File \"b.py\", line 20, in f\n    raise ValueError(\"no\")\nValueError: no\ny";
+    assert_snapshot!(check_tracebacks(text), @r#""" ValueError | no | a.py:1 <module>, b.py:20 f"#);
+}
+
+#[test]
+fn of_exceptions_one_during_another_the_last_counts() {
+    let text = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'a'\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"b.py\", line 2, in g\npkg.errors.BadKey: a\n";
+    assert_snapshot!(check_tracebacks(text), @r#""" pkg.errors.BadKey | a | b.py:2 g"#);
+}
+
+#[test]
+fn tracebacks_within_a_tools_output_keep_its_prefix() {
+    let text = "INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"m.py\", line 5, in w\nINTERNALERROR>     x()\nINTERNALERROR> RuntimeError: gone\n\nE       AssertionError: no\n\ntest_a.py:7: AssertionError\n";
+    assert_snapshot!(check_tracebacks(text), @r#"
+    "INTERNALERROR>" RuntimeError | gone | m.py:5 w
+    "E" AssertionError | no | test_a.py:7
+    "#);
+}
+
+#[test]
+fn tracebacks_of_notebooks_are_read() {
+    let text = "-----------------------\nTypeError                                 Traceback (most recent call last)\n<ipython-input-2-b3> in <module>\n----> 1 f(1)\n\n~/lib/calc/core.py in f(x)\n     11     y = x\n---> 12     return y[0]\n\nTypeError: 'int' object is not subscriptable\n";
+    assert_snapshot!(check_tracebacks(text), @r#""" TypeError | 'int' object is not subscriptable | <ipython-input-2-b3>:1 <module>, ~/lib/calc/core.py:12 f"#);
+}
+
+#[test]
+fn each_input_at_a_prompt_is_a_step_with_its_output() {
+    assert_snapshot!(check_made("add() fails for text\n\n```\n>>> a = 1\n>>> for i in range(2):\n...     print(i)\n...\n0\n1\n>>> add('1', 2)\nTraceback (most recent call last):\n  File \"calc/core.py\", line 3, in add\nTypeError: no\n```\n"), @r#"
+    python
+      step "a = 1"
+      step "for i in range(2):\n    print(i)"
+      step "add('1', 2)"
+      wrong, step 1: prints "0\n1"
+      shown, step 2: raises [TypeError] no
+    "#);
+}
+
+#[test]
+fn sessions_without_a_fence_and_of_ipython_are_found() {
+    assert_snapshot!(check_made("Odd sum\n\nSee:\n\nIn [1]: add(1, 2)\nOut[1]: 4\n"), @r#"
+    python
+      step "add(1, 2)"
+      shown, step 0: prints "4"
+    "#);
+}
+
+#[test]
+fn a_script_and_the_block_below_it_are_input_and_output() {
+    assert_snapshot!(check_made("Wrong total\n\n```python\nfrom calc import add\nprint(add(1, 2))\n```\n\nThis prints:\n```\n4\n```\nbut it should print `3`.\n"), @r#"
+    python
+      step "from calc import add\nprint(add(1, 2))"
+      wrong, any: prints "4"
+      right, any: prints "3"
+    "#);
+}
+
+#[test]
+fn comments_behind_statements_are_claims() {
+    assert_snapshot!(check_made("Sums\n\n```python\nadd(1, 2)  # returns 4, should be 3\nadd(0, 0)  # ZeroDivisionError: division by zero\n```\n"), @r#"
+    python
+      step "add(1, 2)  # returns 4, should be 3\nadd(0, 0)  # ZeroDivisionError: division by zero"
+      right, step 0 line 1: prints "3"
+      wrong, step 0 line 1: prints "4"
+      wrong, step 0 line 2: raises [ZeroDivisionError] division by zero
+    "#);
+}
+
+#[test]
+fn calls_in_the_prose_become_steps() {
+    assert_snapshot!(check_made("Sums of text\n\n`add('1', '2')` raises a `TypeError: bad operand` instead of giving '12'.\n"), @r#"
+    python
+      step "add('1', '2')"
+      wrong, any: raises [TypeError] bad operand
+      shown, any: prints "add('1', '2')"
+    "#);
+}
+
+#[test]
+fn files_and_command_lines_become_one_check() {
+    assert_snapshot!(check_made("Linter is silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\npip install calc\ncalc-lint a.py --strict\n```\n\n### Output\n\n```\na.py:1:0: C1: odd name\n```\n\n### Expected behavior\n\n```\na.py:1:0: C1: odd name\na.py:1:4: C2: odd value\n```\n"), @r#"
+    shell "calc-lint a.py --strict"
+      file a.py
+      wrong, any: prints "a.py:1:0: C1: odd name"
+      right, any: prints "a.py:1:0: C1: odd name\na.py:1:4: C2: odd value"
+    "#);
+}
+
+#[test]
+fn tests_shown_without_a_command_are_run() {
+    assert_snapshot!(check_made("Crash in a test\n\n```python\ndef test_a():\n    assert 1\n```\n\n```\ntest_x.py::test_a\nINTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"m.py\", line 5, in w\nINTERNALERROR> RuntimeError: gone\n```\n"), @r#"
+    shell "python -m pytest 'test_x.py'"
+      file test_x.py
+      shown, any: prints "test_x.py::test_a"
+      shown, any: raises INTERNALERROR>[RuntimeError] gone
+    python
+      step "def test_a():\n    assert 1"
+      wrong, any: prints "test_x.py::test_a"
+      shown, any: raises INTERNALERROR>[RuntimeError] gone
+    "#);
+}
+
+#[test]
+fn a_snippet_that_deletes_carries_a_warning() {
+    assert_snapshot!(check_made("Cleaning fails\n\n```python\nimport shutil\nshutil.rmtree('/tmp/x')\n```\n\n`OSError: busy` is raised.\n"), @r#"
+    python
+      step "import shutil\nshutil.rmtree('/tmp/x')"
+      wrong, any: raises [OSError] busy
+      ! This check deletes or moves files: shutil.rmtree('/tmp/x')
+    "#);
+}
+
+#[test]
+fn prose_without_anything_to_run_makes_no_check() {
+    assert_snapshot!(check_made("Please support TOML\n\nThat would be nice.\n"), @"");
+}
+
+#[test]
+fn an_exception_that_is_gone_is_strong_evidence() {
+    let base = run(&[raises(0, "TypeError", "can only concatenate str (not \"int\") to str")]);
+    assert_snapshot!(check_verdict(CRASH, &base, &run(&[gives(0, "'12'")])), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(CRASH, &base, &base), @"ExceptionGone; Present");
+    assert_snapshot!(check_verdict(CRASH, &base, &run(&[raises(0, "NameError", "name 'add' is not defined")])), @r#"ExceptionGone; OtherError { what: "NameError: name 'add' is not defined" }"#);
+}
+
+#[test]
+fn another_output_than_the_wrong_one_is_weaker() {
+    assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "4")]), &run(&[gives(0, "3")])), @"WrongOutputGone; Gone { grade: WrongOutputGone, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "4")]), &run(&[raises(0, "ValueError", "no")])), @r#"WrongOutputGone; OtherError { what: "ValueError: no" }"#);
+    assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "3")]), &run(&[gives(0, "3")])), @"the unchanged code shows nothing of what the issue says");
+}
+
+#[test]
+fn the_result_the_issue_states_is_strong_evidence() {
+    let issue = "Sum\n\n```\n>>> add(1, 2)  # 4, should be 3\n4\n```\n";
+    let right = record(0, &json!({"forms": {"repr": "3"}, "equals": [0]}));
+    assert_snapshot!(check_verdict(issue, &run(&[gives(0, "4")]), &run(&[right])), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 2, of: 2 }");
+}
+
+#[test]
+fn a_run_over_the_time_limit_is_never_green() {
+    let late = RunOutput {
+        ending: Ending::TimedOut,
+        ..run(&[gives(0, "3")])
+    };
+    assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "4")]), &late), @"WrongOutputGone; TimedOut");
+    assert_snapshot!(check_verdict(WRONG_SUM, &late, &late), @"the check did not end in time on the unchanged code");
+}
+
+#[test]
+fn records_with_another_marker_do_not_count() {
+    let forged = printed("ffffffffffffffffffff {\"end\": true, \"imports\": []}\n");
+    assert_snapshot!(check_verdict(WRONG_SUM, &forged, &forged), @"the check ended before its last step on the unchanged code; its last words: ''");
+}
+
+#[test]
+fn lines_of_a_tool_that_are_expected_and_come_are_strong_evidence() {
+    let issue = "Silent\n\n### Command used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n\n### Expected\n\n```\na.py:1: one thing\na.py:2: another thing\n```\n";
+    let base = printed("/home/x/a.py:1: one thing\n");
+    assert_snapshot!(check_verdict(issue, &base, &printed("a.py:1: one thing\na.py:2: another thing\n")), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(issue, &base, &printed("Traceback (most recent call last):\n  File \"a\", line 1, in b\nImportError: no\n")), @r#"ExpectedResult; OtherError { what: "ImportError: no" }"#);
+}
+
+#[test]
+fn inputs_that_should_agree_are_compared_with_each_other() {
+    let issue = "Inconsistent sums\n\n```\n>>> add(1, 2, exact=True)\n3\n>>> add(1, 2, exact=False)\n4\n```\n";
+    assert_snapshot!(check_verdict(issue, &run(&[gives(0, "3"), gives(1, "4")]), &run(&[gives(0, "3"), gives(1, "3")])), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 2, of: 3 }");
+}
+
+#[test]
+fn a_check_can_be_read_as_a_test() {
+    let check = made(CRASH).remove(0);
+    let base = observe(
+        &check,
+        &run(&[raises(0, "TypeError", "can only concatenate str (not \"int\") to str")]),
+    );
+    let found = reproduces(&check, &base).unwrap();
+    assert_snapshot!(pytest(&check, &base, &found, "Crash in `add`"), @r#"
+    from calc import add
+
+
+    def test_crash_in_add():
+        # Raised TypeError before.
+        add('1', 2)
+    "#);
+}
+
+#[test]
+fn packages_are_those_a_user_imports() {
+    let paths = [
+        "setup.py",
+        "src/calc/__init__.py",
+        "src/_calc/__init__.py",
+        "tests/__init__.py",
+        "calc/sub/__init__.py",
+    ];
+    let paths: Vec<RepoPath> = paths.iter().map(|path| RepoPath::new(*path).unwrap()).collect();
+    assert_eq!(packages(paths.iter()), ["calc", "_calc"]);
+}
+
+#[test]
+fn a_marker_that_could_be_guessed_is_refused() {
+    assert_snapshot!(Marker::new("abc").unwrap_err().to_string(), @"'abc' cannot mark records; give 16 to 64 letters and digits drawn at random");
+}
