@@ -326,6 +326,52 @@ fn a_check_can_be_read_as_a_test() {
     "#);
 }
 
+/// The first check of an issue as a test, for a base that did as recorded.
+fn check_test(issue: &str, base: &RunOutput) -> String {
+    let check = made(issue).remove(0);
+    let base = observe(&check, base);
+    pytest(&check, &base, &reproduces(&check, &base).unwrap(), "It fails")
+}
+
+#[test]
+fn a_test_asserts_where_the_base_shows_the_wrong_output() {
+    assert_snapshot!(check_test(WRONG_SUM, &run(&[gives(0, "4")])), @r#"
+    from calc import add
+
+
+    def test_it_fails():
+        assert " ".join(repr(add(1, 2)).split()) != "4"
+    "#);
+    let script = "Wrong sum\n\n```python\nprint(add(1, 2))\nprint(5)\n```\n\nThis prints:\n```\n4\n```\n";
+    assert_snapshot!(check_test(script, &run(&[record(0, &json!({"printed": "4\n"}))])), @r#"
+    from calc import add
+
+
+    def test_it_fails(capsys):
+        capsys.readouterr()
+        print(add(1, 2))
+        assert " ".join(capsys.readouterr().out.split()) != "4"
+        print(5)
+    "#);
+}
+
+#[test]
+fn a_test_of_a_command_line_writes_its_files() {
+    let issue = "Silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n";
+    assert_snapshot!(check_test(issue, &printed("a.py:1: one thing\n")), @r#"
+    import subprocess
+
+
+    def test_it_fails(tmp_path):
+        path = tmp_path / "a.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x = 1\n")
+        run = subprocess.run("calc a.py", shell=True, cwd=tmp_path, capture_output=True, text=True)
+        output = run.stdout + run.stderr
+        assert "a.py:1: one thing" not in output
+    "#);
+}
+
 #[test]
 fn packages_are_those_a_user_imports() {
     let paths = [

@@ -32,7 +32,7 @@ static DANGERS: [(Pattern, &str); 6] = [
         "installs something or changes the system",
     ),
     (
-        Pattern::new(r#"(?:open\(|>\s*|Path\()\s*["']?(?:/[a-ce-zA-Z]|~)"#),
+        Pattern::new(r#"(?:(?:open|Path)\(\s*["']|>\s*)(?:/\w|~)"#),
         "names files outside its own folder",
     ),
 ];
@@ -43,7 +43,7 @@ pub(crate) fn warnings(texts: &[&str]) -> Vec<String> {
         let line = texts
             .iter()
             .flat_map(|text| text.lines())
-            .find(|line| pattern.is_match(line))?;
+            .find(|line| pattern.is_match(&line.replace("/dev/null", "")))?;
         Some(format!("This check {does}: {}", line.trim()))
     };
     DANGERS.iter().filter_map(seen).collect()

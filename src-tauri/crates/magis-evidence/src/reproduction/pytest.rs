@@ -1,44 +1,50 @@
 //! A check as a test for the project, in the style of pytest, to be offered to a person.
 
 use crate::reproduction::check::{About, Check, Command, Said};
-use crate::reproduction::record::Observation;
+use crate::reproduction::record::{Observation, Outcome};
 use crate::reproduction::verdict::{Fault, Place, Reproduction};
 
 /// Writes a check that reproduces as a test that fails on the base. `title` is the issue's.
 pub fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, title: &str) -> String {
-    let mut body = Vec::new();
-    let mut head = Vec::new();
+    let (mut head, mut body) = (Vec::new(), Vec::new());
     match (&check.command, base) {
         (Command::Shell(lines), _) => shell(check, lines, reproduction, &mut head, &mut body),
-        (Command::Python(_), Observation::Steps { imports, .. }) => {
+        (Command::Python(_), Observation::Steps { outcomes, imports }) => {
             head.extend(imports.iter().cloned());
-            steps(check, reproduction, &mut body);
+            steps(check, outcomes, reproduction, &mut head, &mut body);
         }
         (Command::Python(_), Observation::TimedOut | Observation::Broken(_) | Observation::Text(_)) => {
-            steps(check, reproduction, &mut body);
+            steps(check, &[], reproduction, &mut head, &mut body);
         }
     }
-    let body: Vec<String> = body
+    // A star import is allowed at the top of a module alone.
+    let is_star = |line: &String| line.starts_with("from ") && line.ends_with(" import *");
+    head.extend(body.iter().filter(|line| is_star(line)).cloned());
+    body.retain(|line| !is_star(line));
+    head.sort();
+    head.dedup();
+    let line = |line: &String| {
+        if line.is_empty() {
+            String::new()
+        } else {
+            format!("    {line}")
+        }
+    };
+    let body = body
         .iter()
-        .map(|line| {
-            if line.is_empty() {
-                String::new()
-            } else {
-                format!("    {line}")
-            }
-        })
-        .collect();
+        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+    let body: Vec<String> = body.map(|text| line(&text)).collect();
     let head = if head.is_empty() {
         String::new()
     } else {
         format!("{}\n\n\n", head.join("\n"))
     };
-    let parameters = if matches!(check.command, Command::Shell(_)) {
-        "tmp_path"
-    } else {
-        ""
+    let parameter = match &check.command {
+        Command::Shell(_) => "tmp_path",
+        Command::Python(_) if body.iter().any(|line| line.contains("capsys.")) => "capsys",
+        Command::Python(_) => "",
     };
-    format!("{head}def test_{}({parameters}):\n{}\n", slug(title), body.join("\n"))
+    format!("{head}def test_{}({parameter}):\n{}\n", slug(title), body.join("\n"))
 }
 
 fn slug(title: &str) -> String {
@@ -50,59 +56,116 @@ fn slug(title: &str) -> String {
     if slug.is_empty() { "issue".to_owned() } else { slug }
 }
 
-fn steps(check: &Check, reproduction: &Reproduction, body: &mut Vec<String>) {
+/// Writes the steps, and an assertion at each statement where the base shows a fault.
+fn steps(
+    check: &Check,
+    outcomes: &[Outcome],
+    reproduction: &Reproduction,
+    head: &mut Vec<String>,
+    body: &mut Vec<String>,
+) {
     for (number, source) in check.steps.iter().enumerate() {
-        let at = |place: &Place| matches!(place, Place::Statement { step, .. } if *step as usize == number);
-        let lone = !source.trim().contains('\n') && !source.contains('=') || is_expression(source);
-        let mut written = false;
-        for fault in &reproduction.faults {
-            match fault {
-                Fault::Raised {
-                    at: place, exception, ..
-                } if at(place) => body.push(format!("# Raised {} before.", exception.name())),
-                Fault::Shown { claim, at: place, form } if at(place) && lone => {
-                    let Some(Said::Prints(text)) = check.claims.get(*claim).map(|claim| &claim.what) else {
-                        continue;
-                    };
-                    let show = match form.as_str() {
-                        "str" | "repr" | "pretty" | "latex" => form.as_str(),
-                        _ => continue,
-                    };
-                    body.push(format!("assert {show}({}) != {text:?}", source.trim()));
-                    written = true;
-                }
-                Fault::Missing { claim } => {
-                    let Some(claim) = check.claims.get(*claim) else {
-                        continue;
-                    };
-                    let here =
-                        matches!(claim.about, About::Step(step) | About::Line { step, .. } if step as usize == number);
-                    if let (Said::Prints(text), true, true) = (&claim.what, here, lone) {
-                        body.push(format!("assert {} == {}", source.trim(), text.trim()));
-                        written = true;
-                    }
-                }
-                Fault::Raised { .. }
-                | Fault::Shown { .. }
-                | Fault::Assertion { .. }
-                | Fault::Lines { .. }
-                | Fault::Unlike { .. }
-                | Fault::Hung { .. } => {}
-            }
+        let lines: Vec<&str> = source.lines().collect();
+        let mut next = 0;
+        for outcome in outcomes.iter().filter(|outcome| outcome.step as usize == number) {
+            let (first, last) = (outcome.line as usize - 1, (outcome.last_line as usize).min(lines.len()));
+            body.extend(
+                lines
+                    .get(next..first)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|line| (*line).to_owned()),
+            );
+            let statement = lines.get(first..last).unwrap_or_default().join("\n");
+            body.extend(statement_of(check, outcome, &statement, reproduction, head));
+            next = last;
         }
-        if !written {
-            body.extend(source.lines().map(str::to_owned));
-        }
+        body.extend(
+            lines
+                .get(next..)
+                .unwrap_or_default()
+                .iter()
+                .map(|line| (*line).to_owned()),
+        );
     }
 }
 
-fn is_expression(source: &str) -> bool {
-    let source = source.trim();
-    source.ends_with(')')
-        && !source.contains('\n')
-        && source
-            .find('=')
-            .is_none_or(|at| source.find('(').is_some_and(|open| open < at))
+/// Returns the lines of one statement, with what is asserted of it.
+fn statement_of(
+    check: &Check,
+    outcome: &Outcome,
+    statement: &str,
+    reproduction: &Reproduction,
+    head: &mut Vec<String>,
+) -> Vec<String> {
+    let at = Place::Statement {
+        step: outcome.step,
+        statement: outcome.statement,
+    };
+    let text_of = |claim: usize| match check.claims.get(claim).map(|claim| &claim.what) {
+        Some(Said::Prints(text)) => text.trim().to_owned(),
+        _ => String::new(),
+    };
+    let plain: Vec<String> = statement.lines().map(str::to_owned).collect();
+    let value = statement.split("  #").next().unwrap_or(statement).trim();
+    for fault in &reproduction.faults {
+        match fault {
+            Fault::Raised {
+                at: place, exception, ..
+            } if *place == at => {
+                return [vec![format!("# Raised {} before.", exception.name())], plain].concat();
+            }
+            Fault::Shown { claim, at: place, form } if *place == at => {
+                let wrong = literal(&squeezed(&text_of(*claim)));
+                let bound = form.strip_prefix("bound_");
+                let how = bound.unwrap_or(form).trim_end_matches("_ascii");
+                if let Some((package, _)) = how.split_once('.') {
+                    head.push(format!("import {package}"));
+                }
+                let call = if how == "repr" || how == "str" || how.contains('.') {
+                    how
+                } else {
+                    "str"
+                };
+                let assertion = |value: &str| format!("assert \" \".join({call}({value}).split()) != {wrong}");
+                return match (bound, form.starts_with("printed")) {
+                    (Some(_), _) => {
+                        let name = statement.split('=').next().unwrap_or_default().trim().to_owned();
+                        [plain, vec![assertion(&name)]].concat()
+                    }
+                    (None, true) => {
+                        let printed = format!("assert \" \".join(capsys.readouterr().out.split()) != {wrong}");
+                        [vec!["capsys.readouterr()".to_owned()], plain, vec![printed]].concat()
+                    }
+                    (None, false) => vec![assertion(value)],
+                };
+            }
+            Fault::Missing { claim } => {
+                let there = check.claims.get(*claim).map(|claim| claim.about);
+                let is_here = match there {
+                    Some(About::Step(step)) => step == outcome.step,
+                    Some(About::Line { step, line }) => {
+                        step == outcome.step && (outcome.line..=outcome.last_line).contains(&line)
+                    }
+                    Some(About::Any) | None => false,
+                };
+                if is_here && !outcome.forms.is_empty() {
+                    return vec![format!("assert {value} == {}", text_of(*claim))];
+                }
+            }
+            Fault::Raised { .. }
+            | Fault::Shown { .. }
+            | Fault::Assertion { .. }
+            | Fault::Lines { .. }
+            | Fault::Unlike { .. }
+            | Fault::Hung { .. } => {}
+        }
+    }
+    plain
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn shell(check: &Check, lines: &str, reproduction: &Reproduction, head: &mut Vec<String>, body: &mut Vec<String>) {
@@ -119,7 +182,13 @@ fn shell(check: &Check, lines: &str, reproduction: &Reproduction, head: &mut Vec
     body.push("output = run.stdout + run.stderr".to_owned());
     for fault in &reproduction.faults {
         match fault {
-            Fault::Raised { exception, .. } => body.push(format!("assert {} not in output", literal(exception.name()))),
+            Fault::Raised { claim, exception, .. } => {
+                let sign = match check.claims.get(*claim).map(|claim| &claim.what) {
+                    Some(Said::Raises { prefix, .. }) if !prefix.is_empty() && prefix != "E" => prefix,
+                    _ => exception.name(),
+                };
+                body.push(format!("assert {} not in output", literal(sign)));
+            }
             Fault::Lines { lines, .. } => body.extend(
                 lines
                     .iter()
