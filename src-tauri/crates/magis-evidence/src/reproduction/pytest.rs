@@ -68,7 +68,7 @@ fn steps(
         let lines: Vec<&str> = source.lines().collect();
         let mut next = 0;
         for outcome in outcomes.iter().filter(|outcome| outcome.step as usize == number) {
-            let (first, last) = (outcome.line as usize - 1, (outcome.last_line as usize).min(lines.len()));
+            let (first, end) = (outcome.line as usize - 1, (outcome.last_line as usize).min(lines.len()));
             body.extend(
                 lines
                     .get(next..first)
@@ -76,9 +76,14 @@ fn steps(
                     .iter()
                     .map(|line| (*line).to_owned()),
             );
-            let statement = lines.get(first..last).unwrap_or_default().join("\n");
-            body.extend(statement_of(check, outcome, &statement, reproduction, head));
-            next = last;
+            let statement = lines.get(first..end).unwrap_or_default().join("\n");
+            let last = if outcomes.last() == Some(outcome) {
+                Last::Yes
+            } else {
+                Last::No
+            };
+            body.extend(statement_of(check, outcome, last, &statement, reproduction, head));
+            next = end;
         }
         body.extend(
             lines
@@ -90,10 +95,18 @@ fn steps(
     }
 }
 
+/// Whether a statement is the last one of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Yes,
+    No,
+}
+
 /// Returns the lines of one statement, with what is asserted of it.
 fn statement_of(
     check: &Check,
     outcome: &Outcome,
+    last: Last,
     statement: &str,
     reproduction: &Reproduction,
     head: &mut Vec<String>,
@@ -147,8 +160,22 @@ fn statement_of(
                     Some(About::Line { step, line }) => {
                         step == outcome.step && (outcome.line..=outcome.last_line).contains(&line)
                     }
-                    Some(About::Any) | None => false,
+                    // Where the issue does not tell, its last statement is the one it comes to.
+                    Some(About::Any) => last == Last::Yes,
+                    None => false,
                 };
+                if let (true, Some(Said::Raises { exception, .. })) =
+                    (is_here, check.claims.get(*claim).map(|claim| &claim.what))
+                {
+                    head.push("import pytest".to_owned());
+                    let kind = if exception.kind.is_empty() {
+                        "Exception"
+                    } else {
+                        exception.name()
+                    };
+                    let inside = plain.iter().map(|line| format!("    {line}"));
+                    return [vec![format!("with pytest.raises({kind}):")], inside.collect()].concat();
+                }
                 if is_here && !outcome.forms.is_empty() {
                     return vec![format!("assert {value} == {}", text_of(*claim))];
                 }

@@ -35,10 +35,11 @@ class Names(dict):
 
     def __init__(self, called):
         super().__init__(__name__="__main__", __builtins__=builtins)
-        self.called, self.imports, self.preludes = called, {}, None
+        self.called, self.imports, self.preludes, self.failed = called, {}, None, set()
 
     def __missing__(self, name):
-        if hasattr(builtins, name) or name.startswith("__"):
+        # What a step tried to bind and could not is missing, and nothing else will do.
+        if hasattr(builtins, name) or name.startswith("__") or name in self.failed:
             raise KeyError(name)
         found = self.find(name)
         if found is None:
@@ -176,7 +177,7 @@ def told(error):
 def names_of(text, names):
     spare = Names(names.called)
     spare.update(names)
-    spare.preludes = names.preludes
+    spare.preludes, spare.failed = names.preludes, names.failed
     return spare
 
 
@@ -194,6 +195,14 @@ def equals(value, names):
         if other is not None and is_equal(value, other):
             found.append(at)
     return found
+
+
+def bound(node):
+    """The names that a statement binds."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [(alias.asname or alias.name).split(".")[0] for alias in node.names]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [at.id for target in targets for at in ast.walk(target) if isinstance(at, ast.Name)]
 
 
 def run(step, source, names, filename):
@@ -214,6 +223,7 @@ def run(step, source, names, filename):
                 value = eval(code, names)
         except BaseException as error:
             raised = told(error)
+            names.failed.update(bound(node))
         unshown = []
         made = forms(value, unshown) if value is not None else {}
         if value is not None and sys.displayhook is not sys.__displayhook__:
