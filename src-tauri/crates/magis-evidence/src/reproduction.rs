@@ -41,9 +41,11 @@ pub fn checks(issue: &str, packages: &[String], marker: &Marker) -> Vec<Check> {
     found.extend(python::checks(&passages, &pieces, packages, marker));
     let mut unique: Vec<Check> = Vec::new();
     for check in found {
-        if !unique
-            .iter()
-            .any(|other| other.steps == check.steps && other.command == check.command)
+        // Without a claim a run could be judged by nothing.
+        if !check.claims.is_empty()
+            && !unique
+                .iter()
+                .any(|other| other.steps == check.steps && other.command == check.command)
         {
             unique.push(check);
         }

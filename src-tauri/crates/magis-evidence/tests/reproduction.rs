@@ -373,6 +373,17 @@ fn a_test_of_a_command_line_writes_its_files() {
 }
 
 #[test]
+fn a_text_cut_off_anywhere_is_read() {
+    let issue = "Añd (f(\n\n`f(1)` — `g(` instead of `3`. It should be 4, not é\n\n```py\nf('ü')  # 1, should be é\n```\n\n>>> f(\n... 1)\n\n    In [1]: é\n    Out[1]: 2\n\n~~~\nTraceback (most recent call last):\n  File \"é.py\", line 1, in f\nValueError: é\n";
+    for (at, _) in issue.char_indices() {
+        for part in [&issue[..at], &issue[at..]] {
+            let made = made(part);
+            assert!(made.iter().all(|check| !check.claims.is_empty()), "{part}");
+        }
+    }
+}
+
+#[test]
 fn packages_are_those_a_user_imports() {
     let paths = [
         "setup.py",

@@ -176,7 +176,7 @@ pub(crate) fn dedented(lines: &[&str]) -> String {
         .unwrap_or(0);
     let cut: Vec<&str> = lines
         .iter()
-        .map(|line| line.get(common..).unwrap_or_default().trim_end())
+        .map(|line| line.get(common..).unwrap_or(line.trim_start()).trim_end())
         .collect();
     cut.join("\n").trim_matches('\n').to_owned()
 }

@@ -34,7 +34,7 @@ pub enum Piece {
         stance: Stance,
         follows: Follows,
     },
-    /// A file the issue shows; with a stance where it was written by a run.
+    /// A file the issue shows.
     File { path: String, text: String, role: FileRole },
     /// Lines for a shell.
     Commands(Vec<String>),

@@ -68,7 +68,10 @@ fn steps(
         let lines: Vec<&str> = source.lines().collect();
         let mut next = 0;
         for outcome in outcomes.iter().filter(|outcome| outcome.step as usize == number) {
-            let (first, end) = (outcome.line as usize - 1, (outcome.last_line as usize).min(lines.len()));
+            let (first, end) = (
+                (outcome.line as usize).saturating_sub(1),
+                (outcome.last_line as usize).min(lines.len()),
+            );
             body.extend(
                 lines
                     .get(next..first)
