@@ -62,7 +62,7 @@ pub mod sandbox {
 
 /// The tests of a repository: their commands, running them, their results.
 pub mod tests {
-    pub use crate::evidence::{Checkout, TestRun};
+    pub use crate::evidence::{Checkout, TestsRun};
     pub use magis_evidence::commands::{CommandError, SelectionError, TestCommand, TestRunner, TestSelection};
     pub use magis_evidence::results::{
         Comparison, Completeness, FailureText, TestCounts, TestId, TestOutcome, TestResults, TestStatus, compare,

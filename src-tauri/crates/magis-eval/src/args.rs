@@ -59,9 +59,22 @@ pub enum EvalCommand {
     /// The program and its worker get SIGKILL. Exit code 0 when no recorded call was lost or made again, every run ended
     /// and the repository is untouched.
     Kill(KillArgs),
+    /// Make the checks that a program can make out of each issue's text, and run them on the base and with the reference.
+    ///
+    /// A check counts as decided where it fails on the base as the issue says and passes with the reference. Checks run in
+    /// the sandbox. The environments lie in --work as the judge beside the set (run.py) makes them; it is asked to where
+    /// they are missing.
+    Reproduce(ReproduceArgs),
     /// Serve as the engine's process.
     #[command(hide = true)]
     Worker,
+    /// Serve as the helper that runs commands.
+    #[command(hide = true)]
+    SandboxHelper {
+        /// Its own words.
+        #[arg(hide = true)]
+        words: Vec<String>,
+    },
 }
 
 /// Which issues.
@@ -110,6 +123,23 @@ impl ModelArgs {
             memory: None,
         }
     }
+}
+
+/// `magis-eval reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Which issues.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    /// The folder with the judge's environments; trees are written out there, too.
+    #[arg(long, value_name = "DIR")]
+    pub work: PathBuf,
+    /// The judge that makes missing environments. Default: run.py beside the set.
+    #[arg(long, value_name = "FILE")]
+    pub judge: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A set to be worked through.

@@ -5,6 +5,7 @@ mod kill;
 mod locate;
 mod memory;
 mod report;
+mod reproduce;
 mod score_tasks;
 mod set;
 mod solve;
@@ -15,6 +16,7 @@ use magis_engine::model::{Priority, WorkerCommand, WorkerModel, worker};
 use magis_engine::{DataFolder, EngineLimits, Magis};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
 use magis_llm::LanguageModel as _;
+use magis_sandbox::{HelperCommand, helper};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +34,8 @@ pub fn run(command: EvalCommand) -> Result<ExitCode> {
         EvalCommand::Memory(args) => memory::memory(&args),
         EvalCommand::ScoreTasks(args) => score_tasks::score_tasks(&args),
         EvalCommand::Kill(args) => kill::kill(&args),
+        EvalCommand::Reproduce(args) => reproduce::reproduce(&args),
+        EvalCommand::SandboxHelper { .. } => Ok(helper::serve()),
         EvalCommand::Worker => serve_as_worker(),
     }
 }
@@ -84,6 +88,14 @@ fn worker_command() -> Result<WorkerCommand> {
         program,
         args: vec!["worker".into()],
         priority: Priority::Normal,
+    })
+}
+
+/// Returns how the helper that runs commands is started.
+fn sandbox_helper() -> Result<HelperCommand> {
+    Ok(HelperCommand {
+        program: std::env::current_exe().context("finding this program's own file, which runs commands as well")?,
+        args: vec!["sandbox-helper".into()],
     })
 }
 

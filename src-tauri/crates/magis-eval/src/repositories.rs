@@ -80,6 +80,15 @@ impl Repositories {
         Ok(())
     }
 
+    /// Writes a commit's files out, in a clone of their own at `place`.
+    pub fn check_out(&self, repo: &str, commit: &CommitId, place: &Path) -> Result<()> {
+        self.scratch_clone(repo, commit, place)?;
+        let mut files = git(place);
+        files.args(["checkout", "--quiet", "--force", &commit.0]);
+        run(files, &format!("writing out {commit} of {repo}"))?;
+        Ok(())
+    }
+
     /// Returns the id of a commit's tree.
     pub fn tree(&self, repo: &str, commit: &CommitId) -> Result<String> {
         let mut command = git(&self.find(repo)?);

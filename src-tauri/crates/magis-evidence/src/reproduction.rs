@@ -21,15 +21,15 @@ mod traceback;
 mod verdict;
 mod wording;
 
-pub use check::{About, Check, CheckFile, Claim, Command, Marker, MarkerError, Said};
+pub use check::{About, Check, CheckCommand, CheckFile, Claim, Marker, MarkerError, Said};
 pub use packages::packages;
 pub use passages::{Block, Passage, passages};
 pub use pieces::{FileRole, Follows, Input, Piece, pieces};
 pub use prompts::{Exchange, Session, session};
 pub use pytest::pytest;
-pub use record::{Ending, Observation, Outcome, RunOutput, observe};
-pub use traceback::{Exception, Frame, Traceback, tracebacks};
-pub use verdict::{Fault, Grade, Nothing, Place, Reproduction, Verdict, reproduces, verdict};
+pub use record::{Observation, RunEnd, RunOutput, StatementOutcome, observe};
+pub use traceback::{Exception, Traceback, TracebackFrame, tracebacks};
+pub use verdict::{CheckVerdict, Fault, FaultPlace, Grade, Nothing, Reproduction, reproduces, verdict};
 pub use wording::Stance;
 
 /// Makes the candidate checks of an issue, the fullest first. `packages` are the names under which the project's own

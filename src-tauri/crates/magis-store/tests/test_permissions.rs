@@ -38,7 +38,9 @@ fn the_last_word_counts_and_can_be_taken_back() {
         ("make test", IsolationTerm::Required, 2),
         ("pytest", IsolationTerm::Waived, 3),
     ] {
-        data.store.allow_tests(data.repo, &permission(command, isolation, at)).unwrap();
+        data.store
+            .allow_tests(data.repo, &permission(command, isolation, at))
+            .unwrap();
     }
     let all = data.store.test_permissions(data.repo).unwrap();
     let expected = [

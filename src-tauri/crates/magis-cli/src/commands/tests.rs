@@ -13,8 +13,8 @@ use magis_core::{RepoId, RepoPath};
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::{Limits, Sandbox};
 use magis_engine::tests::{
-    IsolationTerm, TestCommand, TestCounts, TestId, TestOutcome, TestResults, TestRun, TestRunner, TestSelection,
-    TestStatus,
+    IsolationTerm, TestCommand, TestCounts, TestId, TestOutcome, TestResults, TestRunner, TestSelection, TestStatus,
+    TestsRun,
 };
 use magis_engine::{EngineError, Magis};
 use serde_json::{Value, json};
@@ -227,7 +227,7 @@ fn folder(relative: &str) -> &str {
     if relative.is_empty() { "the root" } else { relative }
 }
 
-fn print(place: &Place, done: &TestRun) -> Result<(), Failure> {
+fn print(place: &Place, done: &TestsRun) -> Result<(), Failure> {
     match &done.results {
         Ok(results) => print_results(place, results)?,
         Err(why) => {
@@ -293,7 +293,7 @@ fn status_word(status: TestStatus) -> &'static str {
     }
 }
 
-fn as_json(done: &TestRun) -> Value {
+fn as_json(done: &TestsRun) -> Value {
     let tests = done.results.as_ref().map(|results| {
         let test = |(id, outcome): (&TestId, &TestOutcome)| {
             json!({
@@ -320,7 +320,7 @@ fn as_json(done: &TestRun) -> Value {
 }
 
 /// A failed test is code 1, whatever the runner ends with; what was not run to its end is never a success.
-fn ending(done: &TestRun) -> ExitCode {
+fn ending(done: &TestsRun) -> ExitCode {
     let failed = done
         .results
         .as_ref()

@@ -38,7 +38,10 @@ fn a_failing_test_is_told_with_its_text_and_the_repository_stays_as_it_is() {
     assert_eq!(answer.code, Some(1), "{answer:?}");
     assert!(answer.out.contains("test_two_days"), "{answer:?}");
     assert!(answer.out.contains("AssertionError: 1 != 3"), "{answer:?}");
-    assert!(answer.out.contains("2 passed, 1 failed, 0 errored, 0 skipped"), "{answer:?}");
+    assert!(
+        answer.out.contains("2 passed, 1 failed, 0 errored, 0 skipped"),
+        "{answer:?}"
+    );
     assert!(answer.err.contains("python3 -m unittest"), "{answer:?}");
     assert_eq!(fingerprint(repository.root()), before);
     assert_eq!(std::fs::read_dir(program.data().join("scratch")).unwrap().count(), 0);
@@ -50,7 +53,10 @@ fn a_command_is_shown_and_not_run_unless_it_is_allowed() {
     let answer = tests(&program, &repository, &["run"]);
     assert_eq!(answer.code, Some(2), "{answer:?}");
     assert!(answer.err.contains("python3 -m unittest"), "{answer:?}");
-    assert!(answer.err.contains("no network, none of your other files"), "{answer:?}");
+    assert!(
+        answer.err.contains("no network, none of your other files"),
+        "{answer:?}"
+    );
     assert!(answer.err.contains("give --yes"), "{answer:?}");
     assert_eq!(answer.out, "");
 }
@@ -62,18 +68,28 @@ fn what_was_allowed_is_remembered_for_this_command_until_it_is_forgotten() {
     assert_eq!(allowed(), false);
     tests(&program, &repository, &["run", "--yes"]);
     assert_eq!(allowed(), true);
-    assert_eq!(tests(&program, &repository, &["run", "tests/test_other.py"]).code, Some(0));
+    assert_eq!(
+        tests(&program, &repository, &["run", "tests/test_other.py"]).code,
+        Some(0)
+    );
     let other = tests(&program, &repository, &["run", "--test-cmd", "true"]);
     assert_eq!(other.code, Some(2), "another command is asked about: {other:?}");
     let forgotten = tests(&program, &repository, &["forget"]);
-    assert!(forgotten.out.starts_with("1 allowed command forgotten"), "{forgotten:?}");
+    assert!(
+        forgotten.out.starts_with("1 allowed command forgotten"),
+        "{forgotten:?}"
+    );
     assert_eq!(allowed(), false);
 }
 
 #[test]
 fn results_are_told_test_by_test_as_json() {
     let (program, repository) = (Program::new(), repository());
-    let answer = tests(&program, &repository, &["run", "--yes", "--json", "tests/test_total.py"]);
+    let answer = tests(
+        &program,
+        &repository,
+        &["run", "--yes", "--json", "tests/test_total.py"],
+    );
     let told = json(&answer);
     let status = |name: &str| {
         let tests = told["tests"].as_array().unwrap();
@@ -91,13 +107,20 @@ fn uncommitted_work_is_tested_where_it_is_asked_for() {
     let (program, repository) = (Program::new(), repository());
     repository.write("ledger.py", "def total(entries):\n    return sum(entries)\n");
     assert_eq!(tests(&program, &repository, &["run", "--yes"]).code, Some(1));
-    assert_eq!(tests(&program, &repository, &["run", "--include-uncommitted"]).code, Some(0));
+    assert_eq!(
+        tests(&program, &repository, &["run", "--include-uncommitted"]).code,
+        Some(0)
+    );
 }
 
 #[test]
 fn a_command_of_ones_own_is_run_and_its_output_shown() {
     let (program, repository) = (Program::new(), repository());
-    let answer = tests(&program, &repository, &["run", "--yes", "--test-cmd", "ls | head -1; exit 7"]);
+    let answer = tests(
+        &program,
+        &repository,
+        &["run", "--yes", "--test-cmd", "ls | head -1; exit 7"],
+    );
     assert_eq!(answer.code, Some(7), "{answer:?}");
     assert_eq!(answer.out, "ledger.py\n");
     assert!(answer.err.contains("ended with exit code 7"), "{answer:?}");
@@ -106,12 +129,19 @@ fn a_command_of_ones_own_is_run_and_its_output_shown() {
 #[test]
 fn tests_that_hang_or_want_a_network_say_so() {
     let (program, repository) = (Program::new(), repository());
-    let hanging = tests(&program, &repository, &["run", "--yes", "--time", "1", "--test-cmd", "sleep 60"]);
+    let hanging = tests(
+        &program,
+        &repository,
+        &["run", "--yes", "--time", "1", "--test-cmd", "sleep 60"],
+    );
     assert_eq!(hanging.code, Some(125), "{hanging:?}");
     assert!(hanging.err.contains("stopped after 1 s"), "{hanging:?}");
     let script = "python3 -c 'import socket; socket.create_connection((\"192.0.2.7\", 80))'";
     let calling = tests(&program, &repository, &["run", "--yes", "--test-cmd", script]);
-    assert!(calling.err.contains("note: it tried to reach the network"), "{calling:?}");
+    assert!(
+        calling.err.contains("note: it tried to reach the network"),
+        "{calling:?}"
+    );
 }
 
 #[test]
@@ -121,7 +151,10 @@ fn a_repository_without_tests_says_what_to_do() {
     repository.write("notes.txt", "nothing\n").commit("First");
     let answer = tests(&program, &repository, &["run"]);
     assert_eq!(answer.code, Some(1), "{answer:?}");
-    assert!(answer.err.contains("no test command is found in this repository"), "{answer:?}");
+    assert!(
+        answer.err.contains("no test command is found in this repository"),
+        "{answer:?}"
+    );
     assert!(answer.err.contains("--test-cmd"), "{answer:?}");
     let listed = tests(&program, &repository, &["list"]);
     assert!(listed.out.contains("give yours with --test-cmd"), "{listed:?}");

@@ -32,7 +32,7 @@ pub struct Checkout {
 
 /// What came of running tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestRun {
+pub struct TestsRun {
     /// Program and arguments, as they were run.
     pub words: Vec<String>,
     /// Relative to the root.
@@ -93,7 +93,7 @@ impl Checkout {
         selection: TestSelection<'_>,
         changes: &[(RepoPath, Option<Vec<u8>>)],
         limits: Limits,
-    ) -> Result<TestRun, EngineError> {
+    ) -> Result<TestsRun, EngineError> {
         let worded = command.run(selection, REPORTS)?;
         let mut prepared = self.prepare(command, &worded, changes, limits)?;
         for words in &worded.preparation {
@@ -203,8 +203,8 @@ struct Prepared {
     scratch: ScratchFolder,
 }
 
-fn test_run(worded: &WordedRun, words: &[String], outcome: Outcome, results: Result<TestResults, String>) -> TestRun {
-    TestRun {
+fn test_run(worded: &WordedRun, words: &[String], outcome: Outcome, results: Result<TestResults, String>) -> TestsRun {
+    TestsRun {
         words: words.to_vec(),
         folder: worded.folder.clone(),
         outcome,

@@ -8,6 +8,6 @@ mod scratch;
 mod test_commands;
 mod toolchains;
 
-pub use checkout::{Checkout, TestRun};
+pub use checkout::{Checkout, TestsRun};
 pub use scratch::ScratchFolder;
 pub use toolchains::Toolchains;

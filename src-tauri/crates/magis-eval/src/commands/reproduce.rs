@@ -8,11 +8,11 @@ use super::{chosen, runtime, sandbox_helper};
 use crate::args::ReproduceArgs;
 use anyhow::{Context as _, Result, bail};
 use magis_core::RepoPath;
+use magis_engine::sandbox::Toolchains;
 use magis_eval::instances::{Instance, InstanceId, rows};
 use magis_eval::repositories::Repositories;
 use magis_eval::table::MarkdownTable;
 use magis_evidence::reproduction::{self, Check, CheckCommand, CheckVerdict, Grade, Marker, RunEnd, RunOutput};
-use magis_engine::sandbox::Toolchains;
 use magis_sandbox::{End, JobFile, Limits, Sandbox, SandboxJob, Scratch, ScratchLayer, remove_tree};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// Where a check's files lie and its command runs.
 const FOLDER: &str = "/check";
 /// How long a check may take.
-const TIME: Duration = Duration::from_secs(60);
+const TIME: Duration = Duration::from_mins(1);
 
 /// What a check said of an issue.
 #[derive(Debug, Serialize)]
@@ -47,10 +47,13 @@ struct Row {
 pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let issues = chosen(&args.which)?;
     let references = references(&args.which.instances)?;
-    let place = Place {
+    let place = Places {
         repositories: Repositories::new(&args.which.repos)?,
         work: std::path::absolute(&args.work).with_context(|| format!("finding {}", args.work.display()))?,
-        judge: args.judge.clone().or_else(|| Some(args.which.instances.parent()?.join("run.py"))),
+        judge: args
+            .judge
+            .clone()
+            .or_else(|| Some(args.which.instances.parent()?.join("run.py"))),
         instances: args.which.instances.clone(),
     };
     let runtime = runtime()?;
@@ -72,7 +75,10 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
         rows.push(row);
     }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "issues": rows }))?);
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&serde_json::json!({ "issues": rows }))?
+        );
     } else {
         print(&rows);
     }
@@ -81,16 +87,24 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
 
 fn grade(grade: Option<Grade>) -> String {
     let value = grade.and_then(|grade| serde_json::to_value(grade).ok());
-    value.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_else(|| "-".to_owned())
+    value
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_else(|| "-".to_owned())
 }
 
 fn print(rows: &[Row]) {
     let mut table = MarkdownTable::new(["issue", "checks", "base", "decided", "reference"]);
     for row in rows {
         let reference = row.reference.clone().unwrap_or_else(|| row.base.clone());
-        table.row([row.id.to_string(), row.checks.to_string(), grade(row.grade), grade(row.decided), reference]);
+        table.row([
+            row.id.to_string(),
+            row.checks.to_string(),
+            grade(row.grade),
+            grade(row.decided),
+            reference,
+        ]);
     }
-    print!("{table}");
+    print!("{}", table.text());
     let decided = rows.iter().filter_map(|row| row.decided);
     let strong = decided.clone().filter(|grade| grade.is_strong()).count();
     println!(
@@ -109,12 +123,14 @@ fn references(file: &Path) -> Result<BTreeMap<InstanceId, String>> {
         #[serde(default)]
         patch: String,
     }
-    let all = rows::<Reference>(file)?.into_iter().filter(|row| !row.patch.trim().is_empty());
+    let all = rows::<Reference>(file)?
+        .into_iter()
+        .filter(|row| !row.patch.trim().is_empty());
     Ok(all.map(|row| (row.instance_id, row.patch)).collect())
 }
 
-/// Where everything lies.
-struct Place {
+/// The folders of a measurement, and the judge.
+struct Places {
     repositories: Repositories,
     work: PathBuf,
     judge: Option<PathBuf>,
@@ -128,7 +144,7 @@ struct Reproduced {
     found: reproduction::Reproduction,
 }
 
-impl Place {
+impl Places {
     async fn one(&self, issue: &Instance, reference: Option<&str>, sandbox: &Sandbox) -> Result<Row> {
         let begun = std::time::Instant::now();
         let environment = self.environment(issue)?;
@@ -185,7 +201,11 @@ impl Place {
             id: issue.id.clone(),
             checks: checks.len(),
             grade: best,
-            base: if best.is_some() { "as the issue says".to_owned() } else { why },
+            base: if best.is_some() {
+                "as the issue says".to_owned()
+            } else {
+                why
+            },
             reference: said,
             decided,
             seconds: begun.elapsed().as_secs_f64(),
@@ -198,18 +218,36 @@ impl Place {
         let own = all.join(&issue.id.0);
         // The judge has one for all issues of sympy.
         let shared = all.join(issue.repo.rsplit('/').next().unwrap_or_default());
-        let ready = || [&own, &shared].into_iter().find(|folder| folder.join("ready").is_file()).cloned();
+        let ready = || {
+            [&own, &shared]
+                .into_iter()
+                .find(|folder| folder.join("ready").is_file())
+                .cloned()
+        };
         if let Some(found) = ready() {
             return Ok(found);
         }
         let Some(judge) = self.judge.as_ref().filter(|judge| judge.is_file()) else {
-            bail!("{} is no environment, and no judge to make one is named; give --judge", own.display());
+            bail!(
+                "{} is no environment, and no judge to make one is named; give --judge",
+                own.display()
+            );
         };
         eprintln!("{}: the judge makes the environment", issue.id);
         let mut command = Command::new("python3");
-        command.arg(judge).args(["--predictions", "none", "--limit", "1", "--only", &issue.id.0]);
-        command.arg("--instances").arg(&self.instances).arg("--repos").arg(self.repositories.folder());
-        command.arg("--work").arg(&self.work).stdin(Stdio::null()).stdout(Stdio::null());
+        command
+            .arg(judge)
+            .args(["--predictions", "none", "--limit", "1", "--only", &issue.id.0]);
+        command
+            .arg("--instances")
+            .arg(&self.instances)
+            .arg("--repos")
+            .arg(self.repositories.folder());
+        command
+            .arg("--work")
+            .arg(&self.work)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
         let status = command.status().context("starting the judge")?;
         ready().with_context(|| format!("the judge made no environment for {} ({status})", issue.id))
     }
@@ -234,7 +272,8 @@ impl Setting<'_> {
             CheckCommand::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],
         };
         let mut job = self.job(command, Path::new(FOLDER));
-        job.environment.insert("PYTHONPATH".into(), self.at.display().to_string());
+        job.environment
+            .insert("PYTHONPATH".into(), self.at.display().to_string());
         let files = check.files.iter().map(|file| JobFile {
             path: Path::new(FOLDER).join(&file.path),
             contents: Some(file.text.clone().into_bytes()),
@@ -258,10 +297,15 @@ impl Setting<'_> {
             return Ok(());
         }
         let at = self.at.clone();
-        let job = self.job(["python", "setup.py", "-q", "egg_info"].map(str::to_owned).to_vec(), &at);
+        let job = self.job(
+            ["python", "setup.py", "-q", "egg_info"].map(str::to_owned).to_vec(),
+            &at,
+        );
         let (_, layers) = self.start(job).await?;
         for path in layers[0].changed_files() {
-            let is_metadata = path.parent().is_some_and(|parent| parent.extension().is_some_and(|end| end == "egg-info"));
+            let is_metadata = path
+                .parent()
+                .is_some_and(|parent| parent.extension().is_some_and(|end| end == "egg-info"));
             if is_metadata {
                 let to = self.tree.join(&path);
                 fs::create_dir_all(to.parent().unwrap_or(&self.tree))?;
@@ -275,7 +319,11 @@ impl Setting<'_> {
         let tools = Toolchains::of_person();
         let mut job = SandboxJob::new(command, folder);
         job.environment = tools.environment;
-        let path = job.environment.get("PATH").cloned().unwrap_or_else(|| "/usr/bin:/bin".to_owned());
+        let path = job
+            .environment
+            .get("PATH")
+            .cloned()
+            .unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let programs = self.environment.join("bin");
         let variables = [
             ("PATH", format!("{}:{path}", programs.display())),
@@ -283,7 +331,8 @@ impl Setting<'_> {
             ("PYTHONHASHSEED", "0".to_owned()),
             ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
         ];
-        job.environment.extend(variables.map(|(name, value)| (name.to_owned(), value)));
+        job.environment
+            .extend(variables.map(|(name, value)| (name.to_owned(), value)));
         job.readable = tools.readable;
         job.readable.push(self.environment.clone());
         job.limits = Limits {
@@ -308,7 +357,11 @@ impl Setting<'_> {
             });
             layers.push(layer);
         }
-        let outcome = self.sandbox.run(&job).await.with_context(|| format!("running a check of {}", self.issue.id))?;
+        let outcome = self
+            .sandbox
+            .run(&job)
+            .await
+            .with_context(|| format!("running a check of {}", self.issue.id))?;
         Ok((outcome, layers))
     }
 }
@@ -316,7 +369,12 @@ impl Setting<'_> {
 /// Returns whether a package was installed by a link to its tree.
 fn has_link(environment: &Path) -> bool {
     let libraries = fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
-    let mut packages = libraries.flat_map(|library| fs::read_dir(library.path().join("site-packages")).into_iter().flatten().flatten());
+    let mut packages = libraries.flat_map(|library| {
+        fs::read_dir(library.path().join("site-packages"))
+            .into_iter()
+            .flatten()
+            .flatten()
+    });
     packages.any(|entry| entry.path().extension().is_some_and(|end| end == "egg-link"))
 }
 
@@ -355,4 +413,3 @@ fn marker() -> Result<Marker> {
     std::io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut bytes)?;
     Ok(Marker::new(magis_platform::hex::encode(bytes))?)
 }
-

@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct Check {
     /// Files to write into an empty folder, which is where the command runs.
     pub files: Vec<CheckFile>,
-    pub command: Command,
+    pub command: CheckCommand,
     /// The inputs in their order; empty where a shell runs.
     pub steps: Vec<String>,
     pub claims: Vec<Claim>,
@@ -28,10 +28,10 @@ pub struct CheckFile {
     pub text: String,
 }
 
-/// What to run.
+/// What runs a check: the project's Python, or a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Command {
+pub enum CheckCommand {
     /// A file of the check, by the Python of the project.
     Python(String),
     /// Lines for `sh`, with the project's tools on the path.

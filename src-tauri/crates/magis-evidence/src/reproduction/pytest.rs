@@ -1,19 +1,19 @@
 //! A check as a test for the project, in the style of pytest, to be offered to a person.
 
-use crate::reproduction::check::{About, Check, Command, Said};
-use crate::reproduction::record::{Observation, Outcome};
-use crate::reproduction::verdict::{Fault, Place, Reproduction};
+use crate::reproduction::check::{About, Check, CheckCommand, Said};
+use crate::reproduction::record::{Observation, StatementOutcome};
+use crate::reproduction::verdict::{Fault, FaultPlace, Reproduction};
 
 /// Writes a check that reproduces as a test that fails on the base. `title` is the issue's.
 pub fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, title: &str) -> String {
     let (mut head, mut body) = (Vec::new(), Vec::new());
     match (&check.command, base) {
-        (Command::Shell(lines), _) => shell(check, lines, reproduction, &mut head, &mut body),
-        (Command::Python(_), Observation::Steps { outcomes, imports }) => {
+        (CheckCommand::Shell(lines), _) => shell(check, lines, reproduction, &mut head, &mut body),
+        (CheckCommand::Python(_), Observation::Steps { outcomes, imports }) => {
             head.extend(imports.iter().cloned());
             steps(check, outcomes, reproduction, &mut head, &mut body);
         }
-        (Command::Python(_), Observation::TimedOut | Observation::Broken(_) | Observation::Text(_)) => {
+        (CheckCommand::Python(_), Observation::TimedOut | Observation::Broken(_) | Observation::Text(_)) => {
             steps(check, &[], reproduction, &mut head, &mut body);
         }
     }
@@ -40,9 +40,9 @@ pub fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, ti
         format!("{}\n\n\n", head.join("\n"))
     };
     let parameter = match &check.command {
-        Command::Shell(_) => "tmp_path",
-        Command::Python(_) if body.iter().any(|line| line.contains("capsys.")) => "capsys",
-        Command::Python(_) => "",
+        CheckCommand::Shell(_) => "tmp_path",
+        CheckCommand::Python(_) if body.iter().any(|line| line.contains("capsys.")) => "capsys",
+        CheckCommand::Python(_) => "",
     };
     format!("{head}def test_{}({parameter}):\n{}\n", slug(title), body.join("\n"))
 }
@@ -59,7 +59,7 @@ fn slug(title: &str) -> String {
 /// Writes the steps, and an assertion at each statement where the base shows a fault.
 fn steps(
     check: &Check,
-    outcomes: &[Outcome],
+    outcomes: &[StatementOutcome],
     reproduction: &Reproduction,
     head: &mut Vec<String>,
     body: &mut Vec<String>,
@@ -108,13 +108,13 @@ enum Last {
 /// Returns the lines of one statement, with what is asserted of it.
 fn statement_of(
     check: &Check,
-    outcome: &Outcome,
+    outcome: &StatementOutcome,
     last: Last,
     statement: &str,
     reproduction: &Reproduction,
     head: &mut Vec<String>,
 ) -> Vec<String> {
-    let at = Place::Statement {
+    let at = FaultPlace::Statement {
         step: outcome.step,
         statement: outcome.statement,
     };

@@ -1,6 +1,6 @@
 //! Checks in Python: the inputs of an issue as steps that a small program runs and records.
 
-use crate::reproduction::check::{Check, CheckFile, Claim, Command, Marker, Said};
+use crate::reproduction::check::{Check, CheckCommand, CheckFile, Claim, Marker, Said};
 use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
@@ -218,7 +218,7 @@ fn check(steps: Vec<String>, claims: Vec<Claim>, files: &[CheckFile], packages: 
     let warnings = warnings(&sources.collect::<Vec<_>>());
     files.push(script);
     Check {
-        command: Command::Python(SCRIPT.to_owned()),
+        command: CheckCommand::Python(SCRIPT.to_owned()),
         files,
         steps,
         claims,

@@ -1,6 +1,6 @@
 //! What a run of a check was seen to do: its records, or its whole output.
 
-use crate::reproduction::check::{Check, Command};
+use crate::reproduction::check::{Check, CheckCommand};
 use crate::reproduction::traceback::Exception;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,15 +10,14 @@ use std::collections::BTreeMap;
 pub struct RunOutput {
     pub stdout: String,
     pub stderr: String,
-    pub ending: Ending,
+    pub ending: RunEnd,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum RunEnd {
     Exited(i32),
-    /// By a signal.
     Killed,
     TimedOut,
 }
@@ -31,7 +30,7 @@ pub enum Observation {
     Broken(String),
     /// What each statement did.
     Steps {
-        outcomes: Vec<Outcome>,
+        outcomes: Vec<StatementOutcome>,
         imports: Vec<String>,
     },
     /// What a shell's lines wrote to both outputs.
@@ -40,7 +39,7 @@ pub enum Observation {
 
 /// What one statement did.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Outcome {
+pub struct StatementOutcome {
     /// The step, from 0, and the statement within it, from 0.
     pub step: u32,
     pub statement: u32,
@@ -64,7 +63,7 @@ pub struct Outcome {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Record {
-    Outcome(Outcome),
+    StatementOutcome(StatementOutcome),
     End {
         #[expect(dead_code, reason = "it tells the end from a record")]
         end: bool,
@@ -74,7 +73,7 @@ enum Record {
 
 /// Reads what a run of a check did.
 pub fn observe(check: &Check, run: &RunOutput) -> Observation {
-    if run.ending == Ending::TimedOut {
+    if run.ending == RunEnd::TimedOut {
         return Observation::TimedOut;
     }
     let tail = |text: &str| {
@@ -87,10 +86,10 @@ pub fn observe(check: &Check, run: &RunOutput) -> Observation {
             .collect::<Vec<_>>()
             .join("\n")
     };
-    if let Command::Shell(_) = check.command {
+    if let CheckCommand::Shell(_) = check.command {
         return match run.ending {
-            Ending::Exited(126 | 127) | Ending::Killed => Observation::Broken(tail(&run.stderr)),
-            Ending::Exited(_) | Ending::TimedOut => Observation::Text(format!("{}\n{}", run.stdout, run.stderr)),
+            RunEnd::Exited(126 | 127) | RunEnd::Killed => Observation::Broken(tail(&run.stderr)),
+            RunEnd::Exited(_) | RunEnd::TimedOut => Observation::Text(format!("{}\n{}", run.stdout, run.stderr)),
         };
     }
     let mut outcomes = Vec::new();
@@ -99,7 +98,7 @@ pub fn observe(check: &Check, run: &RunOutput) -> Observation {
             .strip_prefix(check.marker.as_str())
             .and_then(|text| serde_json::from_str(text.trim()).ok());
         match record {
-            Some(Record::Outcome(outcome)) => outcomes.push(outcome),
+            Some(Record::StatementOutcome(outcome)) => outcomes.push(outcome),
             Some(Record::End { imports, .. }) => return Observation::Steps { outcomes, imports },
             None => {}
         }

@@ -4,7 +4,7 @@
 
 mod files;
 
-use crate::reproduction::check::{Check, Claim, Command, Marker};
+use crate::reproduction::check::{Check, CheckCommand, Claim, Marker};
 use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
@@ -83,7 +83,7 @@ pub(crate) fn checks(
         .map(String::as_str);
     let warnings = warnings(&texts.collect::<Vec<_>>());
     vec![Check {
-        command: Command::Shell(lines.join("\n")),
+        command: CheckCommand::Shell(lines.join("\n")),
         steps: Vec::new(),
         files,
         claims,

@@ -17,7 +17,7 @@ pub struct Exception {
 
 /// A place on the way to an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct TracebackFrame {
     /// The path as shown, which is that of the reporter's machine.
     pub path: String,
     pub line: u32,
@@ -29,7 +29,7 @@ pub struct Frame {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traceback {
     pub exception: Exception,
-    pub frames: Vec<Frame>,
+    pub frames: Vec<TracebackFrame>,
     /// What a tool wrote before each of its lines, trimmed; empty for Python's own.
     pub prefix: String,
     /// The first line and the line behind the last, from 0.
@@ -87,17 +87,17 @@ fn chained(between: &[&str]) -> bool {
 fn python(lines: &[&str], start: usize, prefix: &str) -> Option<Traceback> {
     // IPython writes the exception's name before the head, and nothing before the lines below it.
     let prefix = if NAME.is_match(prefix.trim()) { "" } else { prefix };
-    let mut frames: Vec<Frame> = Vec::new();
+    let mut frames: Vec<TracebackFrame> = Vec::new();
     for (at, line) in lines.iter().enumerate().skip(start + 1) {
         let line = line.strip_prefix(prefix).unwrap_or(line);
         if let Some(parts) = FRAME.captures(line) {
-            frames.push(Frame {
+            frames.push(TracebackFrame {
                 path: parts[1].to_owned(),
                 line: parts[2].parse().unwrap_or(0),
                 function: parts.get(3).map_or("", |part| part.as_str()).to_owned(),
             });
         } else if let Some(parts) = IPYTHON_FRAME.captures(line) {
-            frames.push(Frame {
+            frames.push(TracebackFrame {
                 path: parts[1].to_owned(),
                 line: 0,
                 function: parts[2].to_owned(),
@@ -145,7 +145,7 @@ fn pytest(lines: &[&str], at: usize) -> Option<Traceback> {
         .iter()
         .take(8)
         .find_map(|line| PYTEST_AT.captures(line.trim_end()));
-    let frames = place.map(|parts| Frame {
+    let frames = place.map(|parts| TracebackFrame {
         path: parts[1].to_owned(),
         line: parts[2].parse().unwrap_or(0),
         function: String::new(),

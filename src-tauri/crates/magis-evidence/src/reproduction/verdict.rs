@@ -32,19 +32,19 @@ pub enum Fault {
     /// An exception the issue shows is raised.
     Raised {
         claim: usize,
-        at: Place,
+        at: FaultPlace,
         exception: Exception,
     },
     /// An `assert` of the issue fails.
-    Assertion { at: Place },
+    Assertion { at: FaultPlace },
     /// An output the issue shows is there; `form` is the way of showing in which it is.
-    Shown { claim: usize, at: Place, form: String },
+    Shown { claim: usize, at: FaultPlace, form: String },
     /// A tool prints these lines.
     Lines { claim: usize, lines: Vec<String> },
     /// What should be there is not.
     Missing { claim: usize },
     /// Two inputs that should have one output have two.
-    Unlike { claim: usize, at: (Place, Place) },
+    Unlike { claim: usize, at: (FaultPlace, FaultPlace) },
     /// The run does not end.
     Hung { claim: usize },
 }
@@ -52,7 +52,7 @@ pub enum Fault {
 /// Where in a check: a statement of a step, both from 0; or the whole output of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum FaultPlace {
     Statement { step: u32, statement: u32 },
     Whole,
 }
@@ -80,7 +80,7 @@ pub enum Nothing {
 /// What a check says of a changed tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// All is as on the base.
     Present,
     /// `gone` of the `of` faults are gone, the grade being that of the strongest.
@@ -148,10 +148,10 @@ fn attainable(check: &Check, fault: &Fault) -> Grade {
 }
 
 /// Tells what a check that reproduces on the base says of a changed tree.
-pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, changed: &Observation) -> Verdict {
+pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, changed: &Observation) -> CheckVerdict {
     let now = match (base, changed) {
-        (_, Observation::TimedOut) => return Verdict::TimedOut,
-        (_, Observation::Broken(tail)) => return Verdict::OtherError { what: tail.clone() },
+        (_, Observation::TimedOut) => return CheckVerdict::TimedOut,
+        (_, Observation::Broken(tail)) => return CheckVerdict::OtherError { what: tail.clone() },
         (Observation::TimedOut, Observation::Steps { .. } | Observation::Text(_)) => {
             vec![Now::Gone(Grade::ExceptionGone)]
         }
@@ -160,7 +160,7 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
         }
         (Observation::Text(before), Observation::Text(after)) => text::now(check, &reproduction.faults, before, after),
         _ => {
-            return Verdict::OtherError {
+            return CheckVerdict::OtherError {
                 what: "the two runs are not of one check".to_owned(),
             };
         }
@@ -175,12 +175,12 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
         }
     }
     match (grades.iter().max(), other) {
-        (Some(grade), _) => Verdict::Gone {
+        (Some(grade), _) => CheckVerdict::Gone {
             grade: *grade,
             gone: grades.len(),
             of: now.len(),
         },
-        (None, Some(what)) => Verdict::OtherError { what },
-        (None, None) => Verdict::Present,
+        (None, Some(what)) => CheckVerdict::OtherError { what },
+        (None, None) => CheckVerdict::Present,
     }
 }

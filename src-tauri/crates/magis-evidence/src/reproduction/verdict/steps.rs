@@ -4,16 +4,16 @@ mod changed;
 
 pub(super) use changed::now;
 
-use super::{Fault, Place};
+use super::{Fault, FaultPlace};
 use crate::reproduction::check::{About, Check, Claim, Said};
 use crate::reproduction::compare::{has_same_words, is_shown, normal};
-use crate::reproduction::record::Outcome;
+use crate::reproduction::record::StatementOutcome;
 use crate::reproduction::traceback::Exception;
 use crate::reproduction::wording::Stance;
 use magis_syntax::{SourceLanguage, syntax_errors};
 
 /// Finds what the outcomes show as the issue says.
-pub(super) fn faults(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
+pub(super) fn faults(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault> {
     let mut raised = Vec::new();
     let mut wrong = Vec::new();
     let mut shown = Vec::new();
@@ -72,14 +72,14 @@ fn once_each_place(faults: &mut Vec<Fault>) {
     });
 }
 
-fn place(outcome: &Outcome) -> Place {
-    Place::Statement {
+fn place(outcome: &StatementOutcome) -> FaultPlace {
+    FaultPlace::Statement {
         step: outcome.step,
         statement: outcome.statement,
     }
 }
 
-fn fails(outcome: &Outcome) -> bool {
+fn fails(outcome: &StatementOutcome) -> bool {
     outcome.assertion
         && outcome
             .raised
@@ -87,7 +87,7 @@ fn fails(outcome: &Outcome) -> bool {
             .is_some_and(|raised| raised.name() == "AssertionError")
 }
 
-fn is_about(about: About, outcome: &Outcome) -> bool {
+fn is_about(about: About, outcome: &StatementOutcome) -> bool {
     match about {
         About::Any => true,
         About::Step(step) => outcome.step == step,
@@ -97,12 +97,12 @@ fn is_about(about: About, outcome: &Outcome) -> bool {
 
 /// Finds where the exception is raised: where the issue shows it, else anywhere; else what is raised in its place.
 fn raising<'a>(
-    outcomes: &'a [Outcome],
+    outcomes: &'a [StatementOutcome],
     claim: &Claim,
     shown: &Exception,
-) -> impl Iterator<Item = (Place, Exception)> + 'a {
-    let like = |outcome: &&Outcome| errors(outcome).any(|error| error.is_like(shown));
-    let mut found: Vec<&Outcome> = outcomes
+) -> impl Iterator<Item = (FaultPlace, Exception)> + 'a {
+    let like = |outcome: &&StatementOutcome| errors(outcome).any(|error| error.is_like(shown));
+    let mut found: Vec<&StatementOutcome> = outcomes
         .iter()
         .filter(like)
         .filter(|outcome| is_about(claim.about, outcome))
@@ -112,13 +112,13 @@ fn raising<'a>(
     }
     // The code has moved on since the report, or lies behind it: where the issue shows an exception, another one.
     if found.is_empty() && claim.about != About::Any {
-        let other = |outcome: &&Outcome| {
+        let other = |outcome: &&StatementOutcome| {
             is_about(claim.about, outcome) && outcome.raised.as_ref().is_some_and(Exception::is_deliberate)
         };
         found = outcomes.iter().filter(other).collect();
     }
     let shown = shown.clone();
-    let error = move |outcome: &'a Outcome| {
+    let error = move |outcome: &'a StatementOutcome| {
         let like = errors(outcome).find(|error| error.is_like(&shown));
         like.or(outcome.raised.as_ref()).cloned()
     };
@@ -128,12 +128,12 @@ fn raising<'a>(
 }
 
 /// What a statement raised, and what showing its value did.
-fn errors(outcome: &Outcome) -> impl Iterator<Item = &Exception> {
+fn errors(outcome: &StatementOutcome) -> impl Iterator<Item = &Exception> {
     outcome.raised.iter().chain(&outcome.unshown)
 }
 
 /// Finds where an output the issue shows is what a statement printed or gave.
-fn showing(check: &Check, outcomes: &[Outcome], number: usize, claim: &Claim, text: &str) -> Vec<Fault> {
+fn showing(check: &Check, outcomes: &[StatementOutcome], number: usize, claim: &Claim, text: &str) -> Vec<Fault> {
     let mut found = Vec::new();
     for outcome in outcomes.iter().filter(|outcome| is_about(claim.about, outcome)) {
         let source = check.steps.get(outcome.step as usize).map_or("", String::as_str);
@@ -163,7 +163,7 @@ const LOGGED: &str = "logged";
 /// The value is equal to what the issue shows, however it is written.
 const VALUE: &str = "value";
 
-fn text_in<'a>(outcome: &'a Outcome, form: &str) -> Option<&'a str> {
+fn text_in<'a>(outcome: &'a StatementOutcome, form: &str) -> Option<&'a str> {
     match form {
         PRINTED => Some(&outcome.printed),
         LOGGED => Some(&outcome.logged),
@@ -171,7 +171,7 @@ fn text_in<'a>(outcome: &'a Outcome, form: &str) -> Option<&'a str> {
     }
 }
 
-fn form_showing(outcome: &Outcome, text: &str) -> Option<String> {
+fn form_showing(outcome: &StatementOutcome, text: &str) -> Option<String> {
     if is_shown(&outcome.printed, text) {
         return Some(PRINTED.to_owned());
     }
@@ -192,7 +192,7 @@ fn is_line_of(printed: &str, text: &str) -> bool {
 }
 
 /// Finds what the issue states as the result at a certain place, where the statement ran and showed something else.
-fn missing(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
+fn missing(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault> {
     let mut found = Vec::new();
     for (number, claim) in check
         .claims
@@ -224,11 +224,11 @@ fn missing(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
 }
 
 /// Finds two inputs, alike but for one word, whose outputs differ as shown, where the issue says they should not.
-fn unlike(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
+fn unlike(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault> {
     let Some(claim) = check.claims.iter().position(|claim| claim.what == Said::Agrees) else {
         return Vec::new();
     };
-    let is_shown_as_said = |outcome: &&Outcome| {
+    let is_shown_as_said = |outcome: &&StatementOutcome| {
         check.claims.iter().any(|claim| {
             let text = match &claim.what {
                 Said::Prints(text) if claim.about == (About::Step(outcome.step)) => text,
@@ -237,7 +237,7 @@ fn unlike(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
             form_showing(outcome, text).is_some()
         })
     };
-    let shown: Vec<&Outcome> = outcomes.iter().filter(is_shown_as_said).collect();
+    let shown: Vec<&StatementOutcome> = outcomes.iter().filter(is_shown_as_said).collect();
     for (at, one) in shown.iter().enumerate() {
         for other in &shown[at + 1..] {
             let sources = [one, other].map(|outcome| check.steps.get(outcome.step as usize).map_or("", String::as_str));
@@ -263,14 +263,14 @@ fn differs_in_one_word([one, other]: [&str; 2]) -> bool {
 }
 
 /// Returns whether two statements gave, or printed, the same.
-fn alike(one: &Outcome, other: &Outcome) -> bool {
+fn alike(one: &StatementOutcome, other: &StatementOutcome) -> bool {
     one.raised == other.raised
         && normal(&one.printed) == normal(&other.printed)
         && one.forms.get("repr").map(|text| normal(text)) == other.forms.get("repr").map(|text| normal(text))
 }
 
 /// Finds a value that the prose states as the result, where all ran and no statement gives it.
-fn stated(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
+fn stated(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault> {
     let ran = outcomes.iter().all(|outcome| outcome.raised.is_none())
         && outcomes.iter().any(|outcome| !outcome.forms.is_empty());
     let is_stated = |(number, claim): &(usize, &Claim)| match &claim.what {
@@ -294,7 +294,7 @@ fn stated(check: &Check, outcomes: &[Outcome]) -> Vec<Fault> {
 }
 
 /// Returns whether a statement shows what a claim says, as a text or as an equal value.
-fn meets(outcome: &Outcome, number: usize, claim: &Claim) -> bool {
+fn meets(outcome: &StatementOutcome, number: usize, claim: &Claim) -> bool {
     match &claim.what {
         Said::Prints(text) => {
             outcome.equals.contains(&number)

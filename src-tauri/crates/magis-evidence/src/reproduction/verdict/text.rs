@@ -1,6 +1,6 @@
 //! The verdict on what a shell's lines wrote.
 
-use super::{Fault, Grade, Now, Place};
+use super::{Fault, FaultPlace, Grade, Now};
 use crate::reproduction::check::{Check, Claim, Said};
 use crate::reproduction::compare::{Exactness, telling_lines};
 use crate::reproduction::traceback::{Exception, Traceback, tracebacks};
@@ -14,7 +14,7 @@ pub(super) fn faults(check: &Check, text: &str) -> Vec<Fault> {
         let like = seen.iter().find(|seen| is_it(seen, exception, prefix));
         found.extend(like.map(|seen| Fault::Raised {
             claim,
-            at: Place::Whole,
+            at: FaultPlace::Whole,
             exception: seen.exception.clone(),
         }));
     }

@@ -3,13 +3,18 @@
 use super::{VALUE, WITHIN, alike, errors, fails, is_about, is_line_of, meets, place, text_in};
 use crate::reproduction::check::{Check, Claim, Said};
 use crate::reproduction::compare::{is_laid_out, is_shown, normal};
-use crate::reproduction::record::Outcome;
+use crate::reproduction::record::StatementOutcome;
 use crate::reproduction::traceback::Exception;
-use crate::reproduction::verdict::{Fault, Grade, Now, Place};
+use crate::reproduction::verdict::{Fault, FaultPlace, Grade, Now};
 use crate::reproduction::wording::Stance;
 
 /// Tells what became of each fault, and what appeared that the issue shows.
-pub(crate) fn now(check: &Check, faults: &[Fault], before: &[Outcome], after: &[Outcome]) -> Vec<Now> {
+pub(crate) fn now(
+    check: &Check,
+    faults: &[Fault],
+    before: &[StatementOutcome],
+    after: &[StatementOutcome],
+) -> Vec<Now> {
     let appeared = appeared(check, before, after);
     let mut now: Vec<Now> = faults
         .iter()
@@ -29,8 +34,8 @@ pub(crate) fn now(check: &Check, faults: &[Fault], before: &[Outcome], after: &[
     now
 }
 
-fn of_fault(check: &Check, fault: &Fault, before: &[Outcome], after: &[Outcome]) -> Now {
-    let at = |wanted: Place| after.iter().find(|outcome| place(outcome) == wanted);
+fn of_fault(check: &Check, fault: &Fault, before: &[StatementOutcome], after: &[StatementOutcome]) -> Now {
+    let at = |wanted: FaultPlace| after.iter().find(|outcome| place(outcome) == wanted);
     let lost = || Now::Other("the statement was not reached".to_owned());
     match fault {
         Fault::Raised {
@@ -40,16 +45,16 @@ fn of_fault(check: &Check, fault: &Fault, before: &[Outcome], after: &[Outcome])
         } => match at(*wanted) {
             None => lost(),
             Some(outcome) if errors(outcome).any(|error| error.is_like(exception)) => Now::Present,
-            Some(Outcome { raised: None, .. }) => Now::Gone(raised_grade(check, *claim, exception)),
-            Some(Outcome {
+            Some(StatementOutcome { raised: None, .. }) => Now::Gone(raised_grade(check, *claim, exception)),
+            Some(StatementOutcome {
                 raised: Some(raised), ..
             }) => Now::Other(described(raised)),
         },
         Fault::Assertion { at: wanted } => match at(*wanted) {
             None => lost(),
             Some(outcome) if fails(outcome) => Now::Present,
-            Some(Outcome { raised: None, .. }) => Now::Gone(Grade::ExpectedResult),
-            Some(Outcome {
+            Some(StatementOutcome { raised: None, .. }) => Now::Gone(Grade::ExpectedResult),
+            Some(StatementOutcome {
                 raised: Some(raised), ..
             }) => Now::Other(described(raised)),
         },
@@ -98,7 +103,13 @@ fn raised_grade(check: &Check, claim: usize, exception: &Exception) -> Grade {
     }
 }
 
-fn shown_now(base: Option<&Outcome>, outcome: &Outcome, number: usize, claim: &Claim, form: &str) -> Now {
+fn shown_now(
+    base: Option<&StatementOutcome>,
+    outcome: &StatementOutcome,
+    number: usize,
+    claim: &Claim,
+    form: &str,
+) -> Now {
     let Said::Prints(text) = &claim.what else {
         return Now::Present;
     };
@@ -125,19 +136,19 @@ fn shown_now(base: Option<&Outcome>, outcome: &Outcome, number: usize, claim: &C
 }
 
 /// Finds an exception raised where the base raised none, unless the issue asks for it.
-fn new_error(check: &Check, before: &[Outcome], after: &[Outcome]) -> Option<String> {
+fn new_error(check: &Check, before: &[StatementOutcome], after: &[StatementOutcome]) -> Option<String> {
     let asked = |raised: &Exception| {
         check.claims.iter().any(|claim| {
             claim.stance == Stance::Right
                 && matches!(&claim.what, Said::Raises { exception, .. } if raised.is_like(exception))
         })
     };
-    let raised_before = |at: Place| {
+    let raised_before = |at: FaultPlace| {
         before
             .iter()
             .any(|outcome| place(outcome) == at && outcome.raised.is_some())
     };
-    let new = |outcome: &&Outcome| {
+    let new = |outcome: &&StatementOutcome| {
         outcome.raised.as_ref().is_some_and(|raised| !asked(raised)) && !raised_before(place(outcome))
     };
     after
@@ -148,11 +159,11 @@ fn new_error(check: &Check, before: &[Outcome], after: &[Outcome]) -> Option<Str
 }
 
 /// Returns the grade of a text of the issue that no statement of the base shows and one of the changed tree does.
-fn appeared(check: &Check, before: &[Outcome], after: &[Outcome]) -> Option<Grade> {
+fn appeared(check: &Check, before: &[StatementOutcome], after: &[StatementOutcome]) -> Option<Grade> {
     let mut found = None;
     for (number, claim) in check.claims.iter().enumerate() {
         let is_text = matches!(&claim.what, Said::Prints(text) if normal(text).len() > 1);
-        let met = |outcomes: &[Outcome]| {
+        let met = |outcomes: &[StatementOutcome]| {
             outcomes.iter().any(|outcome| {
                 let source = check.steps.get(outcome.step as usize).map_or("", String::as_str);
                 let own = matches!(&claim.what, Said::Prints(text) if normal(text) == normal(source));
