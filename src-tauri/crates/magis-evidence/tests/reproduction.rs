@@ -219,7 +219,7 @@ fn calls_in_the_prose_become_steps() {
 
 #[test]
 fn files_and_command_lines_become_one_check() {
-    assert_snapshot!(check_made("Linter is silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### CheckCommand used\n\n```shell\npip install calc\ncalc-lint a.py --strict\n```\n\n### Output\n\n```\na.py:1:0: C1: odd name\n```\n\n### Expected behavior\n\n```\na.py:1:0: C1: odd name\na.py:1:4: C2: odd value\n```\n"), @r#"
+    assert_snapshot!(check_made("Linter is silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\npip install calc\ncalc-lint a.py --strict\n```\n\n### Output\n\n```\na.py:1:0: C1: odd name\n```\n\n### Expected behavior\n\n```\na.py:1:0: C1: odd name\na.py:1:4: C2: odd value\n```\n"), @r#"
     shell "calc-lint a.py --strict"
       file a.py
       wrong, any: prints "a.py:1:0: C1: odd name"
@@ -296,7 +296,7 @@ fn records_with_another_marker_do_not_count() {
 
 #[test]
 fn lines_of_a_tool_that_are_expected_and_come_are_strong_evidence() {
-    let issue = "Silent\n\n### CheckCommand used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n\n### Expected\n\n```\na.py:1: one thing\na.py:2: another thing\n```\n";
+    let issue = "Silent\n\n### Command used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n\n### Expected\n\n```\na.py:1: one thing\na.py:2: another thing\n```\n";
     let base = printed("/home/x/a.py:1: one thing\n");
     assert_snapshot!(check_verdict(issue, &base, &printed("a.py:1: one thing\na.py:2: another thing\n")), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
     assert_snapshot!(check_verdict(issue, &base, &printed("Traceback (most recent call last):\n  File \"a\", line 1, in b\nImportError: no\n")), @r#"ExpectedResult; OtherError { what: "ImportError: no" }"#);
@@ -357,7 +357,7 @@ fn a_test_asserts_where_the_base_shows_the_wrong_output() {
 
 #[test]
 fn a_test_of_a_command_line_writes_its_files() {
-    let issue = "Silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### CheckCommand used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n";
+    let issue = "Silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n";
     assert_snapshot!(check_test(issue, &printed("a.py:1: one thing\n")), @r#"
     import subprocess
 

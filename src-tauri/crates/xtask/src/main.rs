@@ -23,7 +23,6 @@ mod folders;
 mod layers;
 mod names;
 mod network;
-mod sandbox;
 mod screenshots;
 mod setup;
 mod sources;

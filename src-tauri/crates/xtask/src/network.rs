@@ -1,6 +1,6 @@
 //! What of the network a command sees: where the system allows it, loopback alone, in a name space of its own.
 //!
-//! It proves that the program needs no other; it is no defence ([`crate::sandbox`] holds code that came out of a model).
+//! It proves that the program needs no other; it is no defence (the program's own sandbox holds code that came out of a model).
 
 use std::ffi::OsStr;
 use std::process::Command;
