@@ -23,6 +23,15 @@ async fn is_ended(program: &str, end: End) {
     assert_eq!(seen.outcome.end, end, "{seen:#?}");
 }
 
+/// Runs a Python program that would go on for ever.
+async fn uses_its_time_up(program: &str) {
+    let place = Place::new();
+    let mut job = place.job(&["python3", "-c", program]);
+    job.limits.time = common::TIME;
+    let seen = place.run_job(&job).await;
+    assert_eq!(seen.outcome.end, End::TimeUsedUp(common::TIME), "{seen:#?}");
+}
+
 /// Runs a Python program that does something which the outcome names as `refused`.
 async fn is_named(program: &str, refused: Refused) {
     let seen = python(program).await;
@@ -304,7 +313,7 @@ mod processes {
         let seen = python(program).await;
         assert_eq!(seen.outcome.end, End::Exited(0), "{seen:#?}");
         assert!(seen.outcome.refused.contains(&Refused::LeftRunning(1)), "{seen:#?}");
-        assert!(seen.wall.as_secs() < 10, "{seen:#?}");
+        assert!(seen.wall.as_secs() < 50, "{seen:#?}");
     }
 
     #[tokio::test]
@@ -326,23 +335,18 @@ mod processes {
 
     #[tokio::test]
     async fn no_end() {
-        let seen = python("while True: pass").await;
-        assert_eq!(seen.outcome.end, End::TimeUsedUp(common::TIME), "{seen:#?}");
+        uses_its_time_up("while True: pass").await;
     }
 
     #[tokio::test]
     async fn no_end_that_takes_no_signal() {
         let program = "import os, signal\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, 3, 15)]\nif os.fork() == 0: os.setsid()\nwhile True: pass";
-        is_ended(program, End::TimeUsedUp(common::TIME)).await;
+        uses_its_time_up(program).await;
     }
 
     #[tokio::test]
     async fn standing_still() {
-        is_ended(
-            "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
-            End::TimeUsedUp(common::TIME),
-        )
-        .await;
+        uses_its_time_up("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)").await;
     }
 
     #[tokio::test]

@@ -24,7 +24,7 @@ pub fn sandbox(place: &Place, args: &SandboxArgs) -> Result<ExitCode, Failure> {
     let mut job = SandboxJob::new(args.command.clone(), &folder);
     let tools = Toolchains::of_person();
     job.environment = tools.environment;
-    job.readable = tools.readable;
+    job.readable.extend(tools.readable);
     for path in &args.read {
         job.readable.push(absolute(path)?);
     }

@@ -2,7 +2,7 @@
 //! installed there, and none changes it.
 
 use super::scratch::ScratchFolder;
-use super::toolchains::Toolchains;
+use super::toolchains::{Toolchains, interpreter_of};
 use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{RepoPath, SkippedFile};
@@ -132,7 +132,7 @@ impl Checkout {
         job.limits = limits;
         job.environment.clone_from(&self.tools.environment);
         job.environment.extend(worded.variables.iter().cloned());
-        job.readable.clone_from(&self.tools.readable);
+        job.readable.extend(self.tools.readable.iter().cloned());
         if worded.report.is_some_and(|report| report.place == ReportPlace::Merged) {
             job.streams = Streams::Merged;
         }
@@ -225,17 +225,4 @@ fn written(layer: Option<&ScratchLayer>, is_meant: impl Fn(&str) -> bool) -> Res
         }
     }
     Ok(texts)
-}
-
-/// Returns the installation that a Python environment stands on, by its `pyvenv.cfg`: where it lies elsewhere, it has to be shown.
-fn interpreter_of(folder: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(folder.join("pyvenv.cfg")).ok()?;
-    let home = text.lines().find_map(|line| {
-        let (key, value) = line.split_once('=')?;
-        (key.trim() == "home").then(|| PathBuf::from(value.trim()))
-    })?;
-    // The `bin` folder stands in the installation; the root of the machine, or a folder above a home, is none.
-    let installation = home.parent()?;
-    let is_deep = installation.components().count() > 3;
-    (home.is_absolute() && home.ends_with("bin") && is_deep).then(|| installation.to_owned())
 }

@@ -3,7 +3,8 @@
 
 use magis_sandbox::SANDBOX_HOME;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a command sees of the person's toolchains.
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Toolchains {
     /// `PATH`, and the variables by which the tools find themselves.
     pub environment: BTreeMap<String, String>,
-    pub readable: Vec<PathBuf>,
+    pub readable: BTreeSet<PathBuf>,
     /// Caches that tools write into, each with the place where a command sees it.
     pub changeable: Vec<(PathBuf, PathBuf)>,
 }
@@ -71,7 +72,19 @@ const TOOLS: [Tool; 24] = [
     shown("RBENV_ROOT", ".rbenv", &[]),
     shown("GEM_HOME", ".gem", &["ruby"]),
     shown("DOTNET_ROOT", ".dotnet", &[]),
-    shown("NUGET_PACKAGES", ".nuget", &["packages"]),
+    shown("NUGET_PACKAGES", ".nuget/packages", &[]),
+];
+
+/// Variables that are set where the folder is there, as their tools look below the home otherwise.
+const TOLD: [&str; 8] = [
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "CARGO_HOME",
+    "NVM_DIR",
+    "VOLTA_HOME",
+    "GOMODCACHE",
+    "RBENV_ROOT",
+    "NUGET_PACKAGES",
 ];
 
 /// Further variables that choose a version.
@@ -100,66 +113,78 @@ impl Toolchains {
     /// Finds the toolchains in a home, with `variable` giving the person's environment.
     pub fn find(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let mut found = Self::default();
-        let mut readable = BTreeSet::new();
         for tool in &TOOLS {
             let named = Some(tool.variable).filter(|name| !name.is_empty()).and_then(&variable);
-            let folder = named.as_ref().map_or_else(|| home.join(tool.usual), PathBuf::from);
-            // A home itself, or what holds it, is never shown for a wrong variable.
-            if !folder.is_absolute() || !folder.is_dir() || home.starts_with(&folder) {
-                continue;
-            }
-            if named.is_some() {
-                found
-                    .environment
-                    .insert(tool.variable.to_owned(), folder.display().to_string());
-            }
-            let parts: Vec<PathBuf> = match tool.parts {
-                [] => vec![folder.clone()],
-                parts => parts.iter().map(|part| folder.join(part)).collect(),
-            };
-            for part in parts.into_iter().filter(|part| part.exists()) {
-                if !tool.writes {
-                    readable.insert(part);
-                } else if let Ok(inside) = part.strip_prefix(home) {
-                    found.changeable.push((part.clone(), seen_at(tool, &part, inside)));
-                }
-            }
-            // The folder is named also where a tool would look for it below a home.
-            if tool.variable == "CARGO_HOME" || tool.variable == "RUSTUP_HOME" {
-                found
-                    .environment
-                    .insert(tool.variable.to_owned(), folder.display().to_string());
+            found.add(tool, home, named);
+        }
+        let packages = home.join(".local");
+        if packages.join("lib").is_dir() {
+            found.tell("PYTHONUSERBASE", packages.as_os_str());
+        }
+        found.add_path(home, &variable("PATH").unwrap_or_default());
+        for name in VERSIONS {
+            if let Some(value) = variable(name) {
+                found.tell(name, &value);
             }
         }
-        let path = variable("PATH").unwrap_or_default();
-        let entries: Vec<PathBuf> = std::env::split_paths(&path)
-            .filter(|entry| entry.is_absolute() && entry.is_dir())
-            .collect();
+        for (name, value) in OFFLINE {
+            found.tell(name, OsStr::new(value));
+        }
+        found
+    }
+
+    /// Adds what is there of a tool, whose folder the person has `named` or which lies where it usually does.
+    fn add(&mut self, tool: &Tool, home: &Path, named: Option<OsString>) {
+        let is_told = named.is_some() || TOLD.contains(&tool.variable);
+        let folder = named.map_or_else(|| home.join(tool.usual), PathBuf::from);
+        // A home itself, or what holds it, is never shown for a wrong variable.
+        if !folder.is_absolute() || !folder.is_dir() || home.starts_with(&folder) {
+            return;
+        }
+        // A command has another home, so a tool that would look below the person's is told where its folder is.
+        if is_told {
+            self.tell(tool.variable, folder.as_os_str());
+        }
+        let parts: Vec<PathBuf> = match tool.parts {
+            [] => vec![folder],
+            parts => parts.iter().map(|part| folder.join(part)).collect(),
+        };
+        for part in parts.into_iter().filter(|part| part.exists()) {
+            if !tool.writes {
+                self.readable.insert(part);
+                continue;
+            }
+            let at = match part.strip_prefix(home) {
+                Ok(inside) if !is_told => Path::new(SANDBOX_HOME).join(inside),
+                _ => part.clone(),
+            };
+            self.changeable.push((part, at));
+        }
+    }
+
+    /// Adds the folders in which programs are looked up.
+    fn add_path(&mut self, home: &Path, path: &OsStr) {
+        let there = |entry: &PathBuf| entry.is_absolute() && entry.is_dir() && !home.starts_with(entry);
+        let entries: Vec<PathBuf> = std::env::split_paths(path).filter(there).collect();
         for entry in &entries {
-            let known = readable.iter().any(|shown| entry.starts_with(shown));
-            if !known && !home.starts_with(entry) {
-                readable.insert(entry.clone());
+            if let Some(installation) = installation_of(entry, home) {
+                self.readable.extend(interpreter_of(&installation));
+                self.readable.insert(installation);
+            }
+            if !self.readable.iter().any(|shown| entry.starts_with(shown)) {
+                self.readable.insert(entry.clone());
             }
         }
         if let Ok(path) = std::env::join_paths(&entries)
             && !entries.is_empty()
         {
-            found
-                .environment
-                .insert("PATH".to_owned(), path.to_string_lossy().into_owned());
+            self.tell("PATH", &path);
         }
-        for name in VERSIONS {
-            if let Some(value) = variable(name) {
-                found
-                    .environment
-                    .insert(name.to_owned(), value.to_string_lossy().into_owned());
-            }
-        }
-        found
-            .environment
-            .extend(OFFLINE.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        found.readable = readable.into_iter().collect();
-        found
+    }
+
+    fn tell(&mut self, name: &str, value: &OsStr) {
+        self.environment
+            .insert(name.to_owned(), value.to_string_lossy().into_owned());
     }
 
     /// Finds the toolchains of the person who runs this program.
@@ -169,13 +194,28 @@ impl Toolchains {
     }
 }
 
-/// Returns where a command sees a cache: below its own home where a tool looks there, else at its own path.
-fn seen_at(tool: &Tool, part: &Path, below_home: &Path) -> PathBuf {
-    if tool.variable == "CARGO_HOME" {
-        part.to_owned()
-    } else {
-        Path::new(SANDBOX_HOME).join(below_home)
-    }
+/// Returns the installation that a folder of programs belongs to, where programs alone would not run: a virtual environment, one of conda, or
+/// anything outside the home that has its libraries beside its programs.
+fn installation_of(programs: &Path, home: &Path) -> Option<PathBuf> {
+    let parent = programs
+        .parent()
+        .filter(|parent| programs.ends_with("bin") && !home.starts_with(parent))?;
+    let has = |name: &str| parent.join(name).exists();
+    let is_one = has("pyvenv.cfg") || has("conda-meta") || (has("lib") && !parent.starts_with(home));
+    is_one.then(|| parent.to_owned())
+}
+
+/// Returns the installation that a Python environment stands on, by its `pyvenv.cfg`: where it lies elsewhere, it has to be shown.
+pub fn interpreter_of(folder: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(folder.join("pyvenv.cfg")).ok()?;
+    let home = text.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == "home").then(|| PathBuf::from(value.trim()))
+    })?;
+    // The `bin` folder stands in the installation; the root of the machine, or a folder above a home, is none.
+    let installation = home.parent()?;
+    let is_deep = installation.components().count() > 3;
+    (home.is_absolute() && home.ends_with("bin") && is_deep).then(|| installation.to_owned())
 }
 
 #[cfg(test)]
@@ -240,6 +280,36 @@ mod tests {
             home.path().join(".cargo").display().to_string()
         );
         assert!(!tools.environment.contains_key("PATH"));
+    }
+
+    #[test]
+    fn packages_installed_for_the_person_are_found() {
+        let home = home();
+        std::fs::create_dir_all(home.path().join(".local/lib/python3.11")).expect("a folder");
+        let tools = found(home.path(), &[]);
+        assert!(tools.readable.contains(&home.path().join(".local/lib")));
+        assert_eq!(
+            tools.environment["PYTHONUSERBASE"],
+            home.path().join(".local").display().to_string()
+        );
+    }
+
+    #[test]
+    fn an_activated_environment_is_shown_whole_and_the_home_around_it_is_not() {
+        let home = home();
+        for folder in ["envs/one/bin", "envs/one/lib", ".local/lib"] {
+            std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
+        }
+        std::fs::write(
+            home.path().join("envs/one/pyvenv.cfg"),
+            "home = /opt/pythons/3.11/bin\n",
+        )
+        .expect("a file");
+        let tools = found(home.path(), &["envs/one/bin", ".local/bin"]);
+        assert!(tools.readable.contains(&home.path().join("envs/one")));
+        assert!(tools.readable.contains(Path::new("/opt/pythons/3.11")));
+        assert!(tools.readable.contains(&home.path().join(".local/bin")));
+        assert!(!tools.readable.contains(&home.path().join(".local")));
     }
 
     #[test]

@@ -156,17 +156,18 @@ impl Places {
         fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
         let tree = folder.join("base");
         self.repositories.check_out(&issue.repo, &issue.base_commit, &tree)?;
+        if let Some(installed) = &environment.installed {
+            copy_installed(installed, &tree)?;
+        }
         let mut seen = Setting {
             issue,
-            environment,
+            environment: environment.folder,
             folder: folder.clone(),
             tree: tree.clone(),
-            // Editable installs name the place where the judge has the tree.
-            at: self.work.join("tree").join(&issue.id.0),
+            at: self.installed_tree(issue),
             sandbox,
             runs: 0,
         };
-        seen.restore_metadata().await?;
         let paths = files(&tree)?;
         let packages = reproduction::packages(paths.iter());
         let checks = reproduction::checks(&issue.problem_statement, &packages, &marker()?);
@@ -212,45 +213,88 @@ impl Places {
         })
     }
 
-    /// Returns the virtual environment of an issue; the judge makes it where it is not there.
-    fn environment(&self, issue: &Instance) -> Result<PathBuf> {
+    /// Returns the virtual environment of an issue. Where it is missing, or the tree it was installed from, which may hold what the installation
+    /// wrote there, the judge makes both.
+    fn environment(&self, issue: &Instance) -> Result<Environment> {
         let all = self.work.join("venv");
-        let own = all.join(&issue.id.0);
-        // The judge has one for all issues of sympy.
+        // The judge has one for all issues of a repository that is not installed, sympy's.
         let shared = all.join(issue.repo.rsplit('/').next().unwrap_or_default());
-        let ready = || {
-            [&own, &shared]
-                .into_iter()
-                .find(|folder| folder.join("ready").is_file())
-                .cloned()
-        };
-        if let Some(found) = ready() {
-            return Ok(found);
+        if shared.join("ready").is_file() {
+            return Ok(Environment {
+                folder: shared,
+                installed: None,
+            });
         }
-        let Some(judge) = self.judge.as_ref().filter(|judge| judge.is_file()) else {
+        let (own, tree) = (all.join(&issue.id.0), self.installed_tree(issue));
+        if !own.join("ready").is_file() || !tree.join(".git").exists() {
+            self.make_environment(issue, &own, &tree)?;
+        }
+        if shared.join("ready").is_file() {
+            return self.environment(issue);
+        }
+        if !own.join("ready").is_file() {
+            bail!("the judge made no environment for {} in {}", issue.id, own.display());
+        }
+        Ok(Environment {
+            folder: own,
+            installed: Some(tree),
+        })
+    }
+
+    /// Returns where the judge has the tree of an issue; editable installs name the place.
+    fn installed_tree(&self, issue: &Instance) -> PathBuf {
+        self.work.join("tree").join(&issue.id.0)
+    }
+
+    fn make_environment(&self, issue: &Instance, own: &Path, tree: &Path) -> Result<()> {
+        const MAKE: &str = "import json, sys; sys.path.insert(0, sys.argv[1]); import run\n\
+            row = next(x for x in map(json.loads, open(sys.argv[2])) if x['instance_id'] == sys.argv[3])\n\
+            trouble = run.environment(row, sys.argv[4], sys.argv[5])[1]\n\
+            sys.exit(trouble)";
+        let Some(judge) = self
+            .judge
+            .as_ref()
+            .filter(|judge| judge.is_file())
+            .and_then(|judge| judge.parent())
+        else {
             bail!(
                 "{} is no environment, and no judge to make one is named; give --judge",
                 own.display()
             );
         };
         eprintln!("{}: the judge makes the environment", issue.id);
+        // One that is there was installed from a tree that is gone.
+        if own.join("ready").is_file() {
+            fs::remove_file(own.join("ready"))?;
+        }
+        if tree.exists() {
+            remove_tree(tree)?;
+        }
+        self.repositories.check_out(&issue.repo, &issue.base_commit, tree)?;
         let mut command = Command::new("python3");
         command
+            .args(["-c", MAKE])
             .arg(judge)
-            .args(["--predictions", "none", "--limit", "1", "--only", &issue.id.0]);
-        command
-            .arg("--instances")
             .arg(&self.instances)
-            .arg("--repos")
-            .arg(self.repositories.folder());
-        command
-            .arg("--work")
-            .arg(&self.work)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null());
-        let status = command.status().context("starting the judge")?;
-        ready().with_context(|| format!("the judge made no environment for {} ({status})", issue.id))
+            .arg(&issue.id.0)
+            .arg(tree)
+            .arg(&self.work);
+        let status = command.stdin(Stdio::null()).status().context("starting the judge")?;
+        if !status.success() {
+            bail!(
+                "the judge could not make the environment of {}; its message is above",
+                issue.id
+            );
+        }
+        Ok(())
     }
+}
+
+/// A virtual environment, and the tree that was installed into it.
+struct Environment {
+    folder: PathBuf,
+    /// None where nothing of the repository is installed.
+    installed: Option<PathBuf>,
 }
 
 /// One issue's tree and environment.
@@ -291,30 +335,6 @@ impl Setting<'_> {
         })
     }
 
-    /// Makes the metadata that old editable installs keep in the tree, where tools look for their entry points.
-    async fn restore_metadata(&mut self) -> Result<()> {
-        if !has_link(&self.environment) {
-            return Ok(());
-        }
-        let at = self.at.clone();
-        let job = self.job(
-            ["python", "setup.py", "-q", "egg_info"].map(str::to_owned).to_vec(),
-            &at,
-        );
-        let (_, layers) = self.start(job).await?;
-        for path in layers[0].changed_files() {
-            let is_metadata = path
-                .parent()
-                .is_some_and(|parent| parent.extension().is_some_and(|end| end == "egg-info"));
-            if is_metadata {
-                let to = self.tree.join(&path);
-                fs::create_dir_all(to.parent().unwrap_or(&self.tree))?;
-                fs::write(&to, layers[0].read(&path, 1 << 20)?)?;
-            }
-        }
-        Ok(())
-    }
-
     fn job(&self, command: Vec<String>, folder: &Path) -> SandboxJob {
         let tools = Toolchains::of_person();
         let mut job = SandboxJob::new(command, folder);
@@ -333,7 +353,7 @@ impl Setting<'_> {
         ];
         job.environment
             .extend(variables.map(|(name, value)| (name.to_owned(), value)));
-        job.readable = tools.readable;
+        job.readable.extend(tools.readable);
         job.readable.push(self.environment.clone());
         job.limits = Limits {
             time: TIME,
@@ -366,16 +386,24 @@ impl Setting<'_> {
     }
 }
 
-/// Returns whether a package was installed by a link to its tree.
-fn has_link(environment: &Path) -> bool {
-    let libraries = fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
-    let mut packages = libraries.flat_map(|library| {
-        fs::read_dir(library.path().join("site-packages"))
-            .into_iter()
-            .flatten()
-            .flatten()
-    });
-    packages.any(|entry| entry.path().extension().is_some_and(|end| end == "egg-link"))
+/// Copies what an installation wrote into its tree, versions and entry points say, into another tree of the same commit.
+fn copy_installed(from: &Path, to: &Path) -> Result<()> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(from)
+        .args(["ls-files", "-z", "--others"])
+        .output()
+        .with_context(|| format!("listing {}", from.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    for path in text.split('\0').filter_map(|path| RepoPath::new(path).ok()) {
+        if path.as_str().contains("__pycache__") || path.as_str().starts_with("build/") {
+            continue;
+        }
+        let place = to.join(path.as_str());
+        fs::create_dir_all(place.parent().unwrap_or(to))?;
+        fs::copy(from.join(path.as_str()), &place).with_context(|| format!("writing {}", place.display()))?;
+    }
+    Ok(())
 }
 
 /// Returns the files of a tree that was written out.

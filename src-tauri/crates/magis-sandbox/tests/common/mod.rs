@@ -7,7 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub const TIME: Duration = Duration::from_secs(3);
+/// The time of commands that are to use it up.
+pub const TIME: Duration = Duration::from_secs(2);
+/// The time of all others: a busy machine is slow.
+const PATIENCE: Duration = Duration::from_mins(2);
 pub const MEMORY: u64 = 256 << 20;
 pub const FILE: u64 = 20 << 20;
 pub const DISK: u64 = 50 << 20;
@@ -16,7 +19,7 @@ pub const OUTPUT: u64 = 4 << 20;
 /// Limits small enough to be reached at once.
 pub fn small() -> Limits {
     Limits {
-        time: TIME,
+        time: PATIENCE,
         memory: MEMORY,
         processes: 32,
         file: FILE,
