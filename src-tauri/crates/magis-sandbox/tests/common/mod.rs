@@ -28,6 +28,16 @@ pub fn small() -> Limits {
     }
 }
 
+/// Returns whether the kernel helps against fork bombs: it limits the processes of an ordinary user, and those of root since Linux 6.14. Elsewhere
+/// the watcher alone ends them, after the machine was slow for a minute, which no test should do to it.
+pub fn kernel_limits_processes() -> bool {
+    let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    !is_root || version >= (6, 14)
+}
+
 pub struct Place {
     _folder: tempfile::TempDir,
     pub project: PathBuf,
