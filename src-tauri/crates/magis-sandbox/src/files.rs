@@ -59,7 +59,10 @@ fn remove(folder: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Refuses a path that leads through a link below `folder`, or out of it.
-fn without_links(folder: &Path, path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// When it does, with the link.
+pub fn without_links(folder: &Path, path: &Path) -> io::Result<()> {
     let inside = path.strip_prefix(folder).map_err(io::Error::other)?;
     let mut at = folder.to_owned();
     for part in inside.components() {

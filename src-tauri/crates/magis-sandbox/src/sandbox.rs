@@ -1,6 +1,7 @@
 //! The program's side: starts the helper, gives it the job, reads what the command prints and what became of it.
 
 use crate::error::{NotIsolated, SandboxError};
+use crate::files;
 #[cfg(target_os = "linux")]
 use crate::helped;
 use crate::helper::HelperCommand;
@@ -122,28 +123,43 @@ impl Sandbox {
     }
 }
 
-/// Copies the folders that a job may change into their layers, and names those in the job.
+/// Copies the folders that a job may change, and names the copies wherever the job names a folder. A folder inside another one is copied into
+/// that one's copy, each other one into its layer.
 fn copied(job: &SandboxJob) -> Result<SandboxJob, SandboxError> {
     let mut job = job.clone();
-    let scratch = std::mem::take(&mut job.scratch);
-    for mut one in scratch {
-        let copy = one.layer.join(UPPER);
-        copy_tree(&one.original, &copy).map_err(|source| SandboxError::Copy {
+    let mut copies: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for one in &mut job.scratch {
+        let around = copies
+            .iter()
+            .find_map(|(at, copy)| Some((copy, copy.join(one.at.strip_prefix(at).ok()?))));
+        let done = match &around {
+            // What was copied may hold a link in its place.
+            Some((outer, copy)) => files::without_links(outer, copy).and_then(|()| std::fs::create_dir_all(copy)),
+            None => Ok(()),
+        };
+        let copy = around.map_or_else(|| one.layer.join(UPPER), |(_, copy)| copy);
+        let done = done.and_then(|()| copy_tree(&one.original, &copy));
+        done.map_err(|source| SandboxError::Copy {
             folder: one.original.clone(),
             source,
         })?;
+        copies.push((std::mem::replace(&mut one.at, copy.clone()), copy));
+    }
+    for (at, copy) in &copies {
+        let (seen, there) = (at.to_string_lossy(), copy.to_string_lossy());
         let moved = |path: &mut PathBuf| {
-            if let Ok(inside) = path.strip_prefix(&one.at) {
+            if let Ok(inside) = path.strip_prefix(at) {
                 *path = copy.join(inside);
             }
         };
         moved(&mut job.folder);
         job.files.iter_mut().for_each(|file| moved(&mut file.path));
-        for value in job.environment.values_mut() {
-            *value = value.replace(&*one.at.to_string_lossy(), &copy.to_string_lossy());
+        // A word may hold a path, as `--junitxml=/reports/all.xml` does. What the first copy moved begins elsewhere now.
+        for text in job.command.iter_mut().chain(job.environment.values_mut()) {
+            if !text.contains(&*there) {
+                *text = text.replace(&*seen, &there);
+            }
         }
-        one.at = copy;
-        job.scratch.push(one);
     }
     Ok(job)
 }

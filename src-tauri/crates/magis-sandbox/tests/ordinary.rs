@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Place, helper};
-use magis_sandbox::{End, HelperCommand, JobFile, LayerError, Refused, Sandbox, SandboxError};
+use magis_sandbox::{End, HelperCommand, JobFile, LayerError, Refused, Sandbox, SandboxError, Scratch, ScratchLayer};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -229,6 +229,61 @@ async fn without_isolation_limits_hold_and_the_original_is_as_it_was() {
     assert_eq!(outcome.refused, [Refused::LeftRunning(1)]);
     assert_eq!(place.original()[0], "code.py: value = 1");
     assert!(!sandbox.is_confined());
+}
+
+#[tokio::test]
+async fn without_isolation_paths_in_words_and_folders_within_folders_are_those_of_the_copies() {
+    let place = Place::new();
+    let packages = place.outside.join("packages");
+    std::fs::create_dir(&packages).expect("a folder");
+    std::fs::write(packages.join("library"), "text").expect("a file");
+    let inner = ScratchLayer::create(place.outside.join("inner")).expect("a layer");
+    let script = format!(
+        "cat packages/library code.py; echo --out={0}/report > {0}/report",
+        place.project.display()
+    );
+    let mut job = place.job(&["sh", "-c", &script]);
+    job.scratch.push(Scratch {
+        at: place.project.join("packages"),
+        original: packages,
+        layer: inner.folder().to_owned(),
+    });
+    let outcome = Sandbox::limits_only(helper()).run(&job).await.expect("a run");
+    assert_eq!(outcome.stdout.text(), "textvalue = 1", "{outcome:#?}");
+    let report = place.with_layer(|layer| layer.read(Path::new("report"), 1000).expect("the report"));
+    assert!(report.starts_with(b"--out=/"));
+    assert_eq!(place.original().len(), 3);
+}
+
+#[tokio::test]
+async fn a_folder_is_not_shown_where_strangers_put_a_link() {
+    let place = Place::new();
+    let target = place.outside.join("target");
+    std::fs::create_dir(&target).expect("a folder");
+    for to in [
+        target.clone(),
+        Path::new("/old").join(target.strip_prefix("/").expect("absolute")),
+    ] {
+        let link = place.project.join("link");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&to, &link).expect("a link");
+        for sandbox in [
+            Sandbox::confined(helper()).await.expect("isolation"),
+            Sandbox::limits_only(helper()),
+        ] {
+            let outer = ScratchLayer::create(place.outside.join("outer")).expect("a layer");
+            let inner = ScratchLayer::create(place.outside.join("inner")).expect("a layer");
+            let mut job = place.job(&["true"]);
+            job.scratch[0].layer = outer.folder().to_owned();
+            job.scratch.push(Scratch {
+                at: link.join("made"),
+                original: place.project.join("tests"),
+                layer: inner.folder().to_owned(),
+            });
+            assert!(sandbox.run(&job).await.is_err(), "{to:?}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(&target).expect("the folder").count(), 0);
 }
 
 #[tokio::test]

@@ -21,6 +21,16 @@ const NAMED: usize = 20;
 /// Runs `magis sandbox`.
 pub fn sandbox(place: &Place, args: &SandboxArgs) -> Result<ExitCode, Failure> {
     let folder = absolute(args.folder.as_deref().unwrap_or(Path::new(".")))?;
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    if folder.parent().is_none() || home.canonicalize().is_ok_and(|home| home.starts_with(&folder)) {
+        return Err(Failure::error(
+            format!(
+                "{} holds your home, and a command would see all of it",
+                folder.display()
+            ),
+            "name the folder of a project with --folder",
+        ));
+    }
     let mut job = SandboxJob::new(args.command.clone(), &folder);
     let tools = Toolchains::of_person();
     job.environment = tools.environment;

@@ -71,6 +71,17 @@ fn a_folder_that_is_not_there_is_named() {
 }
 
 #[test]
+fn a_folder_that_holds_the_home_is_refused() {
+    let program = Program::new();
+    let home = program.beside("");
+    for folder in [home.to_str().unwrap(), "/"] {
+        let answer = program.run(["sandbox", "--folder", folder, "--", "true"]);
+        assert_eq!(answer.code, Some(1), "{answer:?}");
+        assert!(answer.err.contains("holds your home"), "{answer:?}");
+    }
+}
+
+#[test]
 fn terminal_codes_in_the_output_are_made_visible() {
     let (answer, _) = sandbox("printf '\\033]0;title\\007\\n'", &[]);
     assert!(!answer.out.contains('\u{1b}'), "{answer:?}");

@@ -26,7 +26,6 @@ pub struct Checkout {
     /// Where commands see the tree: the repository's own folder.
     root: PathBuf,
     scratch: ScratchFolder,
-    files: Vec<RepoPath>,
     left_out: Vec<SkippedFile>,
 }
 
@@ -61,14 +60,12 @@ impl Checkout {
         let Some(left_out) = snapshot.check_out(&tree, progress)? else {
             return Ok(None);
         };
-        let (files, _) = snapshot.files()?;
         Ok(Some(Self {
             data: data.clone(),
             sandbox,
             tools: Toolchains::of_person(),
             root: root.to_owned(),
             scratch,
-            files: files.into_iter().map(|file| file.path).collect(),
             left_out,
         }))
     }
@@ -76,11 +73,6 @@ impl Checkout {
     /// Returns what of the tree is not there: submodules, say.
     pub fn left_out(&self) -> &[SkippedFile] {
         &self.left_out
-    }
-
-    /// Returns whether commands are isolated from the rest of the machine.
-    pub fn is_isolated(&self) -> bool {
-        self.sandbox.is_confined()
     }
 
     /// Runs tests by a command, on the tree with `changes`: files by their paths, with their new contents, or none where they are removed.
@@ -110,15 +102,6 @@ impl Checkout {
         let outcome = self.sandbox.run(&prepared.job).await?;
         let results = self.read(&worded, &prepared, &outcome);
         Ok(test_run(&worded, &worded.words, outcome, results))
-    }
-
-    /// Returns the files among the tree's that a command takes for tests.
-    pub fn test_files(&self, command: &TestCommand) -> Vec<RepoPath> {
-        self.files
-            .iter()
-            .filter(|path| command.is_test_file(path))
-            .cloned()
-            .collect()
     }
 
     fn prepare(

@@ -4,6 +4,7 @@
 use super::keys;
 use super::paths::{HOME, NEW, OLD, TEMPORARY, below, make_folder, make_parent, write};
 use super::{Failed, Step as _};
+use crate::files;
 use crate::job::{SandboxJob, Scratch};
 use crate::layer::{UPPER, WORK, copy_tree};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -241,6 +242,8 @@ fn changeable(scratch: &Scratch) -> Result<bool, Failed> {
         below(OLD, &scratch.layer),
         below(NEW, &scratch.at),
     );
+    // A folder inside another one: strangers may have put a link in its place, and the machine's own root is still there to lead to.
+    files::without_links(Path::new(NEW), &seen).step(|| format!("showing {}", scratch.at.display()))?;
     make_folder(&seen)?;
     let (upper, work) = (layer.join(UPPER), layer.join(WORK));
     let options = format!(

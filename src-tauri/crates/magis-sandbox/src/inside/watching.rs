@@ -45,8 +45,6 @@ pub fn run(
     control: impl Read + Send + 'static,
 ) -> Result<HelperReport, Failed> {
     let disk = Disk::new(written, &job.limits);
-    // Counting goes on in a session of its own: the scheduler shares the processor out between sessions first, so that a command of many
-    // processes cannot keep its watcher from it.
     let started = Instant::now();
     let mut report = HelperReport {
         end: End::NotStarted(String::new()),
@@ -62,6 +60,7 @@ pub fn run(
             return Ok(report);
         }
     };
+    // The scheduler shares the processor out between sessions first, so a command of many processes cannot keep its watcher from it.
     setsid().step(|| "leaving the session of the command".into())?;
     let (tell, events) = mpsc::channel();
     let tell_of_stop = tell.clone();
