@@ -1,9 +1,9 @@
-//! Whether a text is well-formed, whether a change made it worse, and whether two texts are the same code.
+//! Whether a text is well-formed, and whether a change made it worse.
 
 use crate::SourceLanguage;
-use crate::tree::{Walk, parse, slice};
+use crate::tree::{Walk, parse};
 use magis_core::RepoPath;
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
 /// Returns how many places of `text` the grammar could not make sense of; in Python, also how many statements are
 /// indented unlike their block and how many blocks are empty, which the grammar lets pass. A text that could not be
@@ -32,17 +32,6 @@ pub fn parses_worse(path: &RepoPath, before: &str, after: &str) -> Option<(u32, 
     let language = SourceLanguage::of(path)?;
     let (before, after) = (syntax_errors(language, before), syntax_errors(language, after));
     (after > before).then_some((before, after))
-}
-
-/// Returns whether two texts are equal up to layout: the same tokens, comments included, but for white space and
-/// trailing commas; in Python with the same nesting. In an unknown language, equal up to white space at the ends of
-/// lines.
-pub fn same_code(path: &RepoPath, a: &str, b: &str) -> bool {
-    let trees = SourceLanguage::of(path).and_then(|language| Some((parse(language, a)?, parse(language, b)?)));
-    match trees {
-        Some((of_a, of_b)) => tokens(&of_a, a).eq(tokens(&of_b, b)),
-        None => a.lines().map(str::trim_end).eq(b.lines().map(str::trim_end)),
-    }
 }
 
 /// Returns how often a Python text breaks the rules of indentation and of blocks that the grammar does not watch.
@@ -116,65 +105,4 @@ fn starts_line<'s>(node: Node<'_>, text: &'s str) -> Option<&'s str> {
         .unwrap_or(before)
         .trim_start_matches('\u{feff}');
     line.trim().is_empty().then_some(line)
-}
-
-/// What of a text is more than layout.
-#[derive(PartialEq, Eq)]
-enum Token<'s> {
-    /// A node that has parts begins; the depth says what is in what.
-    Opens(usize, &'s str),
-    /// A node without parts, by its words.
-    Word(Vec<&'s str>),
-    /// A node whose white space counts.
-    Text(&'s str),
-}
-
-fn tokens<'s>(tree: &'s Tree, text: &'s str) -> impl Iterator<Item = Token<'s>> {
-    let mut walk = Walk::new(tree);
-    let mut comma = None;
-    let mut ready = std::collections::VecDeque::new();
-    std::iter::from_fn(move || {
-        loop {
-            if let Some(token) = ready.pop_front() {
-                return Some(token);
-            }
-            let Some((depth, node)) = walk.next() else {
-                return comma.take();
-            };
-            let token = if keeps_spaces(node.kind()) {
-                walk.skip_children();
-                Token::Text(slice(text, node))
-            } else if node.child_count() > 0 {
-                Token::Opens(depth, node.kind())
-            } else {
-                Token::Word(slice(text, node).split_whitespace().collect())
-            };
-            if matches!(&token, Token::Word(words) if words.as_slice() == [","]) {
-                ready.extend(comma.replace(token));
-                continue;
-            }
-            let closes = matches!(node.kind(), ")" | "]" | "}");
-            ready.extend(comma.take().filter(|_| !closes));
-            if !matches!(&token, Token::Word(words) if words.is_empty()) {
-                ready.push_back(token);
-            }
-        }
-    })
-}
-
-fn keeps_spaces(kind: &str) -> bool {
-    matches!(
-        kind,
-        "string_literal"
-            | "raw_string_literal"
-            | "char_literal"
-            | "interpreted_string_literal"
-            | "rune_literal"
-            | "template_string"
-            | "string_content"
-            | "string_fragment"
-            | "string"
-            | "jsx_text"
-            | "regex"
-    )
 }

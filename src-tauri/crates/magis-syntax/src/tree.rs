@@ -50,6 +50,11 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// Returns what the node seen last is to the one above it.
+    pub(crate) fn field(&self) -> Option<&'t str> {
+        self.cursor.field_name()
+    }
+
     /// Leaves out what is below the node seen last.
     pub(crate) fn skip_children(&mut self) {
         self.next = Next::Beside;
