@@ -1,4 +1,4 @@
-//! The model as the rest of Magis sees it: chat, score, count. And the protocol of the worker that serves it.
+//! The model as the rest of Magis sees it: chat, fill in, score, count. And the protocol of the worker that serves it.
 //!
 //! Nothing here knows llama.cpp. [`ScriptedModel`] answers from a script, for tests of everything above.
 
@@ -8,7 +8,7 @@ pub mod protocol;
 mod scripted;
 
 pub use model::{
-    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
-    Sampling, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
+    ChatReply, ChatRequest, Constraint, FillInRequest, FinishReason, GenerateRequest, LanguageModel, LlmError, Message,
+    MessageRole, ModelCard, Sampling, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
 };
 pub use scripted::{ScriptedModel, ScriptedReply};

@@ -18,6 +18,36 @@ pub trait LanguageModel: Send + Sync {
     /// batches.
     async fn score(&self, request: &ScoreRequest) -> Result<ScoreReply, LlmError>;
 
+    /// Answers all requests, side by side where the model can, in the order asked. The text of the first goes to `sink` as
+    /// it comes, that of the others is in the replies alone. Where one cannot be answered, none is.
+    async fn generate_all(
+        &self,
+        requests: &[GenerateRequest],
+        sink: TokenSink<'_>,
+    ) -> Result<Vec<ChatReply>, LlmError> {
+        let chats = requests.iter().map(|request| match request {
+            GenerateRequest::Chat(chat) => Ok(chat),
+            GenerateRequest::FillIn(_) => Err(LlmError::no_fill_in()),
+        });
+        let chats: Vec<&ChatRequest> = chats.collect::<Result<_, _>>()?;
+        let mut replies = Vec::with_capacity(chats.len());
+        for chat in chats {
+            let first = replies.is_empty();
+            let mut shown = |text: &str| {
+                if first {
+                    sink(text);
+                }
+            };
+            replies.push(self.chat(chat, &mut shown).await?);
+        }
+        Ok(replies)
+    }
+
+    /// Returns tokens of the prompt in which a text between `before` and `after` is asked for.
+    async fn count_fill_in(&self, _before: &str, _after: &str) -> Result<u32, LlmError> {
+        Err(LlmError::no_fill_in())
+    }
+
     /// Returns tokens of each text, without any template around it.
     async fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, LlmError>;
 
@@ -44,6 +74,9 @@ pub struct ModelCard {
     pub context: u32,
     /// Threads it computes with.
     pub threads: u32,
+    /// Whether it was made to fill in a text between two others ([`FillInRequest`]).
+    #[serde(default)]
+    pub fills_in: bool,
 }
 
 /// One message of a conversation.
@@ -81,6 +114,31 @@ pub struct ChatRequest {
     /// Texts at whose appearance the answer ends; they are not part of it.
     #[serde(default)]
     pub stop: Vec<String>,
+}
+
+/// A text to be filled in between two others, for models that have tokens for it ([`ModelCard::fills_in`]).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FillInRequest {
+    /// The text up to the gap.
+    pub before: String,
+    /// The text from the gap on.
+    pub after: String,
+    /// How tokens are chosen.
+    #[serde(default)]
+    pub sampling: Sampling,
+    /// The most new tokens.
+    pub max_tokens: u32,
+    /// Texts at whose appearance the answer ends; they are not part of it.
+    #[serde(default)]
+    pub stop: Vec<String>,
+}
+
+/// What is to be continued: the two kinds may be asked for in one call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum GenerateRequest {
+    Chat(ChatRequest),
+    FillIn(FillInRequest),
 }
 
 /// What an answer has to look like.
@@ -138,12 +196,13 @@ pub enum FinishReason {
     Looping,
 }
 
-/// What a call cost.
+/// What an answer cost. Of answers that are generated side by side, what they share is counted once: prompt tokens with
+/// the first that needed them, each moment with one of them, so that the sums over all are those of the whole call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Prompt tokens computed in this call.
+    /// Prompt tokens computed for it.
     pub prompt_tokens: u32,
-    /// Prompt tokens that were there already.
+    /// Prompt tokens that were there already, from an earlier call or from another answer of this one.
     pub reused_tokens: u32,
     /// Tokens generated, or scored continuations' tokens.
     pub generated_tokens: u32,
@@ -210,4 +269,13 @@ pub enum LlmError {
     WorkerDied { reason: String },
     #[error("cancelled")]
     Cancelled,
+}
+
+impl LlmError {
+    /// Creates the error of a model that is asked to fill in a text and has no tokens for it.
+    pub fn no_fill_in() -> Self {
+        Self::BadRequest {
+            reason: "the model has no tokens that ask for a text between two others".to_owned(),
+        }
+    }
 }

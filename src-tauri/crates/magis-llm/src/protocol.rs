@@ -4,7 +4,7 @@
 //! The messages carry the same requests and replies as [`crate::LanguageModel`]; how they are carried out, and what
 //! happens when the other side dies, is not said here.
 
-use crate::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest};
+use crate::{ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -31,6 +31,11 @@ pub enum ToWorker {
         id: RequestId,
         request: ScoreRequest,
     },
+    /// Answer requests side by side; the tokens of the first are told as they come.
+    GenerateAll {
+        id: RequestId,
+        requests: Vec<GenerateRequest>,
+    },
     /// Count the tokens of texts.
     CountTokens {
         id: RequestId,
@@ -41,6 +46,12 @@ pub enum ToWorker {
         id: RequestId,
         messages: Vec<Message>,
         answer_prefix: String,
+    },
+    /// Count the tokens of the prompt of a text to be filled in.
+    CountFillIn {
+        id: RequestId,
+        before: String,
+        after: String,
     },
     /// Drop a call, whether it waits or runs. It is answered by `Failed` with [`LlmError::Cancelled`], or by its reply
     /// if that was on its way.
@@ -89,6 +100,8 @@ pub struct Loaded {
     pub cache_bytes: u64,
     /// Whether conversations are written in the model's own form or, for want of one, in `ChatML`.
     pub template: TemplateOrigin,
+    /// Whether the vocabulary has tokens that ask for a text between two others.
+    pub fills_in: bool,
 }
 
 /// Where the form of a conversation comes from.
@@ -144,6 +157,11 @@ pub enum FromWorker {
         id: RequestId,
         reply: ScoreReply,
     },
+    /// Requests were answered, in their order.
+    GeneratedAll {
+        id: RequestId,
+        replies: Vec<ChatReply>,
+    },
     /// Tokens were counted.
     Counts {
         id: RequestId,
@@ -170,6 +188,7 @@ impl FromWorker {
             | Self::Token { id, .. }
             | Self::Chat { id, .. }
             | Self::Score { id, .. }
+            | Self::GeneratedAll { id, .. }
             | Self::Counts { id, .. }
             | Self::Stats { id, .. }
             | Self::Failed { id, .. } => *id,
@@ -198,7 +217,7 @@ pub fn from_line<M: DeserializeOwned>(line: &str) -> Result<M, serde_json::Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Constraint, FinishReason, MessageRole, Sampling, Score, Usage};
+    use crate::{Constraint, FillInRequest, FinishReason, MessageRole, Sampling, Score, Usage};
     use std::fmt::Debug;
 
     fn check<M: Serialize + DeserializeOwned + PartialEq + Debug>(message: &M) {
@@ -244,6 +263,29 @@ mod tests {
             id: RequestId(2),
             messages,
             answer_prefix: String::new(),
+        });
+        check(&ToWorker::GenerateAll {
+            id: RequestId(3),
+            requests: vec![
+                GenerateRequest::FillIn(FillInRequest {
+                    before: "def f():\n".to_owned(),
+                    after: "<|fim_middle|>".to_owned(),
+                    sampling: Sampling::Temperature {
+                        temperature: 0.7,
+                        seed: u64::MAX,
+                    },
+                    max_tokens: 3,
+                    stop: vec!["\n\n".to_owned()],
+                }),
+                GenerateRequest::Chat(ChatRequest {
+                    messages: Vec::new(),
+                    answer_prefix: String::new(),
+                    constraint: Constraint::OneOf(vec!["a".to_owned()]),
+                    sampling: Sampling::Greedy,
+                    max_tokens: 3,
+                    stop: Vec::new(),
+                }),
+            ],
         });
         check(&ToWorker::Shutdown);
         check(&FromWorker::Chat {

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use magis_llm::{
-    ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, Sampling,
-    ScoreRequest, ScriptedModel, ScriptedReply,
+    ChatReply, ChatRequest, Constraint, FillInRequest, FinishReason, GenerateRequest, LanguageModel, LlmError, Message,
+    MessageRole, Sampling, ScoreRequest, ScriptedModel, ScriptedReply,
 };
 use serde_json::json;
 
@@ -159,4 +159,62 @@ async fn scores_repeat_and_follow_preferences() {
         "{scores:?}"
     );
     assert_eq!(preferring.scores(), [asked]);
+}
+
+fn gap(before: &str) -> FillInRequest {
+    FillInRequest {
+        before: before.to_owned(),
+        after: "\nprint(total)\n".to_owned(),
+        sampling: Sampling::Greedy,
+        max_tokens: 100,
+        stop: vec!["\n\n".to_owned()],
+    }
+}
+
+#[tokio::test]
+async fn several_are_answered_in_the_order_asked_and_the_first_is_streamed() {
+    let model = ScriptedModel::new("test")
+        .when("a parser", "the parser")
+        .when_in_turn("again", ["one", "two"])
+        .when_before("def total", "    return sum(items)\n\n\ndef other");
+    let requests = [
+        GenerateRequest::Chat(request("a parser")),
+        GenerateRequest::Chat(request("again")),
+        GenerateRequest::FillIn(gap("def total(items):\n")),
+        GenerateRequest::Chat(request("again")),
+    ];
+    let mut streamed = String::new();
+    let mut sink = |text: &str| streamed.push_str(text);
+    let replies = model.generate_all(&requests, &mut sink).await.unwrap();
+    let texts: Vec<&str> = replies.iter().map(|reply| reply.text.as_str()).collect();
+    assert_eq!(texts, ["the parser", "one", "    return sum(items)", "two"]);
+    assert_eq!(streamed, "the parser");
+    assert_eq!((model.calls(), model.chats().len(), model.fill_ins().len()), (4, 3, 1));
+    assert_eq!(model.generate_all(&[], &mut |_| ()).await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn texts_are_filled_in_where_the_script_says_that_the_model_can() {
+    let asked = [
+        GenerateRequest::Chat(request("x")),
+        GenerateRequest::FillIn(gap("a = ")),
+    ];
+    let cannot = ScriptedModel::new("test");
+    assert!(!cannot.card().fills_in);
+    let refused = cannot.generate_all(&asked, &mut |_| ()).await.unwrap_err();
+    assert!(refused.to_string().contains("between two others"), "{refused}");
+    assert_eq!(cannot.calls(), 0, "nothing is answered where one cannot be");
+    assert_eq!(cannot.count_fill_in("a", "b").await, Err(refused));
+
+    let can = ScriptedModel::new("test").with_fill_in().with_context(110);
+    assert!(can.card().fills_in);
+    assert_eq!(can.generate_all(&asked, &mut |_| ()).await.unwrap().len(), 2);
+    let tokens = can.count_fill_in("12345678", "1234").await.unwrap();
+    assert_eq!(tokens, 2 + 1 + 3);
+    let long = [GenerateRequest::FillIn(gap(&"long ".repeat(100)))];
+    let refused = can.generate_all(&long, &mut |_| ()).await.unwrap_err();
+    assert!(
+        matches!(refused, LlmError::OverContext { context: 110, .. }),
+        "{refused}"
+    );
 }

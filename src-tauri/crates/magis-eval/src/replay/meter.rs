@@ -89,6 +89,7 @@ impl Meter {
             sha256: "0".repeat(64),
             context: 16_384,
             threads: 1,
+            fills_in: false,
         };
         Self::new(card, None, Answers::Typical)
     }
