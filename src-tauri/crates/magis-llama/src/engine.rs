@@ -1,11 +1,12 @@
 //! The engine: one loaded model, its cache, and the calls on it, in the process that asks. Only a worker process should
 //! ask, because llama.cpp ends the process it lives in when an assertion of its own fails.
 //!
-//! Here are loading, prompts and the cache's cells; answers are in `chat`, likelihoods in `score`.
+//! Here are prompts and the cache's cells; loading is in `loading`, answers in `generate`, likelihoods in `score`.
 
+mod answer;
 mod cache;
-mod chat;
 mod constraint;
+mod generate;
 mod header;
 mod loading;
 mod loops;
@@ -26,7 +27,7 @@ use llama_cpp_2::model::LlamaModel;
 use machine::Waits;
 use magis_llm::memory::Sequences;
 use magis_llm::protocol::{Loaded, Stats};
-use magis_llm::{ChatReply, ChatRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
+use magis_llm::{ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
 use magis_platform::memory;
 use native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
 use prompt::Tokenizer;
@@ -99,10 +100,27 @@ impl Engine {
     /// # Errors
     /// When the prompt does not fit, an answer cannot keep to the form asked for, or the call is cancelled.
     pub fn chat(&mut self, request: &ChatRequest, sink: &mut dyn FnMut(&str)) -> Result<ChatReply, LlamaError> {
-        let reply = chat::chat(self, request, sink)?;
+        let reply = generate::chat(self, request, sink)?;
         self.note(&reply.usage);
         self.stats.generated_tokens += u64::from(reply.usage.generated_tokens);
         Ok(reply)
+    }
+
+    /// Answers requests side by side, as many at a time as fit; the text of the first goes to `sink` as it comes.
+    ///
+    /// # Errors
+    /// When one cannot be answered: as [`Engine::chat`], or the model has no tokens to fill in a text.
+    pub fn generate_all(
+        &mut self,
+        requests: &[GenerateRequest],
+        sink: &mut dyn FnMut(&str),
+    ) -> Result<Vec<ChatReply>, LlamaError> {
+        let replies = generate::generate_all(self, requests, sink)?;
+        for reply in &replies {
+            self.note(&reply.usage);
+            self.stats.generated_tokens += u64::from(reply.usage.generated_tokens);
+        }
+        Ok(replies)
     }
 
     /// Returns how likely each continuation is.
@@ -130,6 +148,15 @@ impl Engine {
     /// When the model's chat template cannot render the messages.
     pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlamaError> {
         Ok(self.tokenizer.prompt(messages, answer_prefix)?.len() as u32)
+    }
+
+    /// Returns tokens of the prompt that asks for the text between two others.
+    ///
+    /// # Errors
+    /// When the vocabulary has no tokens for it.
+    pub fn count_fill_in(&self, before: &str, after: &str) -> Result<u32, LlamaError> {
+        let prompt = self.tokenizer.fill_in(before, after);
+        Ok(prompt.ok_or_else(LlmError::no_fill_in)?.len() as u32)
     }
 
     /// Returns what was done so far.

@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use link::{Call, Link};
 use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
 use magis_llm::{
-    ChatReply, ChatRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest, TokenSink,
+    ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest,
+    TokenSink,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -78,6 +79,7 @@ impl WorkerModel {
             sha256: load.sha256.clone(),
             context: loaded.context,
             threads: loaded.threads,
+            fills_in: loaded.fills_in,
         };
         Ok(Self {
             card,
@@ -163,6 +165,14 @@ impl WorkerModel {
         Err(LlmError::WorkerDied { reason })
     }
 
+    /// Asks for one number of tokens.
+    async fn count(&self, request: impl Fn(RequestId) -> ToWorker + Send + Sync) -> Result<u32, LlmError> {
+        match self.ask(request, &mut |_| ()).await? {
+            FromWorker::Counts { counts, .. } => counts.first().copied().ok_or_else(unexpected),
+            _ => Err(unexpected()),
+        }
+    }
+
     /// Returns the running worker, or a new one where it died: with steps half as large, in case memory was the cause.
     async fn living_link(&self) -> Result<Arc<Link>, LlmError> {
         let mut state = self.link.lock().await;
@@ -227,6 +237,30 @@ impl LanguageModel for WorkerModel {
         }
     }
 
+    async fn generate_all(
+        &self,
+        requests: &[GenerateRequest],
+        sink: TokenSink<'_>,
+    ) -> Result<Vec<ChatReply>, LlmError> {
+        let request = |id| ToWorker::GenerateAll {
+            id,
+            requests: requests.to_vec(),
+        };
+        match self.ask(request, sink).await? {
+            FromWorker::GeneratedAll { replies, .. } if replies.len() == requests.len() => Ok(replies),
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn count_fill_in(&self, before: &str, after: &str) -> Result<u32, LlmError> {
+        let request = |id| ToWorker::CountFillIn {
+            id,
+            before: before.to_owned(),
+            after: after.to_owned(),
+        };
+        self.count(request).await
+    }
+
     async fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, LlmError> {
         let answer = self
             .ask(
@@ -250,10 +284,7 @@ impl LanguageModel for WorkerModel {
             messages: messages.to_vec(),
             answer_prefix: answer_prefix.to_owned(),
         };
-        match self.ask(request, &mut |_| ()).await? {
-            FromWorker::Counts { counts, .. } => counts.first().copied().ok_or_else(unexpected),
-            _ => Err(unexpected()),
-        }
+        self.count(request).await
     }
 
     fn take_restarts(&self) -> Vec<String> {

@@ -121,8 +121,10 @@ fn read(input: impl BufRead, queue: &Sender<ToWorker>, calls: &Calls) {
                 message @ (ToWorker::Load { .. }
                 | ToWorker::Chat { .. }
                 | ToWorker::Score { .. }
+                | ToWorker::GenerateAll { .. }
                 | ToWorker::CountTokens { .. }
                 | ToWorker::CountPrompt { .. }
+                | ToWorker::CountFillIn { .. }
                 | ToWorker::Stats { .. }),
             ) => {
                 if queue.send(message).is_err() {
@@ -178,8 +180,10 @@ fn id_of(request: &ToWorker) -> Option<RequestId> {
         ToWorker::Load { id, .. }
         | ToWorker::Chat { id, .. }
         | ToWorker::Score { id, .. }
+        | ToWorker::GenerateAll { id, .. }
         | ToWorker::CountTokens { id, .. }
         | ToWorker::CountPrompt { id, .. }
+        | ToWorker::CountFillIn { id, .. }
         | ToWorker::Stats { id } => Some(*id),
         ToWorker::Cancel { .. } | ToWorker::Shutdown | ToWorker::Abort => None,
     }
@@ -211,23 +215,20 @@ fn answer(
         });
     }
     let engine = loaded.as_mut().ok_or_else(nothing)?;
+    let mut tell = |id: RequestId, text: &str| {
+        let text = text.to_owned();
+        // Where nobody listens any more, the reply's own line ends the process.
+        let _ = say(output, &FromWorker::Token { id, text });
+    };
     match request {
-        ToWorker::Chat { id, request } => {
-            let mut sink = |text: &str| {
-                // Where nobody listens any more, the reply's own line ends the process.
-                let _ = say(
-                    output,
-                    &FromWorker::Token {
-                        id,
-                        text: text.to_owned(),
-                    },
-                );
-            };
-            Ok(FromWorker::Chat {
-                id,
-                reply: engine.chat(&request, &mut sink)?,
-            })
-        }
+        ToWorker::Chat { id, request } => Ok(FromWorker::Chat {
+            id,
+            reply: engine.chat(&request, &mut |text| tell(id, text))?,
+        }),
+        ToWorker::GenerateAll { id, requests } => Ok(FromWorker::GeneratedAll {
+            id,
+            replies: engine.generate_all(&requests, &mut |text| tell(id, text))?,
+        }),
         ToWorker::Score { id, request } => Ok(FromWorker::Score {
             id,
             reply: engine.score(&request)?,
@@ -243,6 +244,10 @@ fn answer(
         } => Ok(FromWorker::Counts {
             id,
             counts: vec![engine.count_prompt(&messages, &answer_prefix)?],
+        }),
+        ToWorker::CountFillIn { id, before, after } => Ok(FromWorker::Counts {
+            id,
+            counts: vec![engine.count_fill_in(&before, &after)?],
         }),
         ToWorker::Stats { id } => Ok(FromWorker::Stats {
             id,

@@ -2,67 +2,30 @@
 //! answers of one that has just been loaded, whatever a family of models keeps of the tokens it has read.
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
+mod families;
+
+use families::{Family, chat, prompts, user};
 use magis_llama::engine::{Engine, LlamaError};
-use magis_llm::protocol::Load;
-use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, Sampling, ScoreRequest};
+use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, ScoreRequest};
 use magis_testkit::TinyModel;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tempfile::TempDir;
 
 /// Rounding, with steps of other sizes, stays well below; a wrong cache is far above.
 const ROUNDING: f64 = 0.05;
-/// Prompts are up to 200 tokens: after three of them something has to go.
-const CONTEXT: u32 = 512;
 const CONTINUATIONS: [&str; 6] = ["ab", "abc", "abd", "xyz", "q", "hello there"];
 
-struct Family {
-    file: PathBuf,
-    _folder: TempDir,
-}
-
-impl Family {
-    fn new(model: TinyModel) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("tiny.gguf");
-        std::fs::write(&file, model.gguf().bytes()).unwrap();
-        Self { file, _folder: folder }
+/// Compares the likelihoods that an engine gives with those of a fresh one.
+fn check_scores(family: &Family, engine: &mut Engine, prompt: &str) {
+    let kept = engine.score(&question(prompt)).unwrap().scores;
+    let fresh = family.engine().score(&question(prompt)).unwrap().scores;
+    for ((kept, fresh), text) in kept.iter().zip(&fresh).zip(CONTINUATIONS) {
+        let difference = (kept.logprob - fresh.logprob).abs();
+        assert!(
+            difference < ROUNDING,
+            "{text} after {prompt}: {kept:?}, fresh {fresh:?}"
+        );
     }
-
-    fn engine(&self) -> Engine {
-        self.engine_with(Arc::default())
-    }
-
-    fn engine_with(&self, abort: Arc<AtomicBool>) -> Engine {
-        let load = Load {
-            path: self.file.clone(),
-            context: Some(CONTEXT),
-            threads: Some(1),
-            batch: None,
-        };
-        Engine::load(&load, abort).unwrap()
-    }
-
-    /// Compares the likelihoods that an engine gives with those of a fresh one.
-    fn check_scores(&self, engine: &mut Engine, prompt: &str) {
-        let kept = engine.score(&question(prompt)).unwrap().scores;
-        let fresh = self.engine().score(&question(prompt)).unwrap().scores;
-        for ((kept, fresh), text) in kept.iter().zip(&fresh).zip(CONTINUATIONS) {
-            let difference = (kept.logprob - fresh.logprob).abs();
-            assert!(
-                difference < ROUNDING,
-                "{text} after {prompt}: {kept:?}, fresh {fresh:?}"
-            );
-        }
-    }
-}
-
-fn user(text: &str) -> Vec<Message> {
-    vec![Message {
-        role: MessageRole::User,
-        content: text.to_owned(),
-    }]
 }
 
 fn question(prompt: &str) -> ScoreRequest {
@@ -73,47 +36,11 @@ fn question(prompt: &str) -> ScoreRequest {
     }
 }
 
-fn chat(prompt: &str, max_tokens: u32, constraint: Constraint) -> ChatRequest {
-    ChatRequest {
-        messages: user(prompt),
-        answer_prefix: String::new(),
-        constraint,
-        sampling: Sampling::Greedy,
-        max_tokens,
-        stop: Vec::new(),
-    }
-}
-
-/// Returns texts of which many begin alike, for so far or so far.
-fn prompts(count: usize) -> Vec<String> {
-    let mut state = 5_u64;
-    let mut draw = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) as usize % below
-    };
-    let mut text = |length: usize| -> String {
-        let letters = b"abcdefghij klmnop qrstuvwxyz";
-        (0..length).map(|_| char::from(letters[draw(letters.len())])).collect()
-    };
-    let begins = [text(120), text(120), text(120)];
-    let mut state = 11_usize;
-    let mut pick = |below: usize| {
-        state = (state * 75 + 74) % 65_537;
-        state % below
-    };
-    (0..count)
-        .map(|_| {
-            let begin = &begins[pick(3)][..[40, 80, 120][pick(3)]];
-            format!("{begin}{}", text(10 + pick(50)))
-        })
-        .collect()
-}
-
 fn scores_are_those_of_a_fresh_engine(model: TinyModel) {
     let family = Family::new(model);
     let mut engine = family.engine();
     for prompt in prompts(40) {
-        family.check_scores(&mut engine, &prompt);
+        check_scores(&family, &mut engine, &prompt);
     }
     let stats = engine.stats();
     println!(
@@ -197,8 +124,8 @@ fn a_cancelled_call_leaves_nothing_wrong(model: TinyModel) {
             Err(LlamaError::Call(LlmError::Cancelled)) => cancelled += 1,
             Err(error) => unreachable!("{error}"),
         }
-        family.check_scores(&mut engine, &prompt);
-        family.check_scores(&mut engine, &prompts(24)[(round + 7) % 24]);
+        check_scores(&family, &mut engine, &prompt);
+        check_scores(&family, &mut engine, &prompts(24)[(round + 7) % 24]);
     }
     assert!(cancelled > 6, "{cancelled} calls were cancelled");
 }

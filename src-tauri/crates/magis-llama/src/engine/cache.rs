@@ -13,6 +13,8 @@ pub struct Cache {
     kept: Vec<Kept>,
     capacity: usize,
     free: usize,
+    // Cells of answers that branch off a kept sequence.
+    branched: usize,
     clock: u64,
     next_cell: u64,
 }
@@ -34,6 +36,8 @@ struct Kept {
     cells: Vec<Cell>,
     // How many of the cells were a prompt; what follows was generated and is not worth keeping for its own sake.
     prompt: usize,
+    // Whether something is computed that branches off here: it must stay as it is, or grow.
+    pinned: bool,
     used_at: u64,
 }
 
@@ -51,6 +55,7 @@ impl Cache {
                 sequence: Sequence(number),
                 cells: Vec::new(),
                 prompt: 0,
+                pinned: false,
                 used_at: 0,
             })
             .collect();
@@ -58,6 +63,7 @@ impl Cache {
             kept,
             capacity: capacity as usize,
             free: capacity as usize,
+            branched: 0,
             clock: 0,
             next_cell: 0,
         }
@@ -69,34 +75,25 @@ impl Cache {
     }
 
     /// Finds the best place for a prompt and enters what is reused there. At least the last token is left to compute,
-    /// for its logits.
+    /// for its logits. One sequence at least must not be pinned ([`Cache::has_place`]).
     pub fn place(&mut self, prompt: &[Token], memory: CacheKind) -> Placement {
         self.clock += 1;
-        let longest = prompt.len().saturating_sub(1);
-        let reusable = |kept: &Kept| {
-            let common = common(&kept.cells, prompt).min(longest);
-            if memory == CacheKind::Recurrent && common < kept.cells.len() {
-                0
-            } else {
-                common
-            }
-        };
-        let best = (0..self.kept.len())
-            .max_by_key(|at| (reusable(&self.kept[*at]), self.kept[*at].used_at))
-            .unwrap_or(0);
-        let reused = reusable(&self.kept[best]);
+        let (best, reused) = self.best(prompt, memory);
+        let source = &self.kept[best];
         // A sequence whose earlier prompt goes on here, or is asked once more, is taken over; another one is left.
-        let taken_over = reused > 0 && self.kept[best].prompt <= common(&self.kept[best].cells, prompt);
-        let (target, shared_from) = if taken_over {
-            self.kept[best].cells.truncate(reused);
-            (best, None)
-        } else {
-            let oldest = (0..self.kept.len())
-                .filter(|at| reused == 0 || *at != best || self.kept.len() == 1)
-                .min_by_key(|at| self.kept[*at].used_at)
-                .unwrap_or(0);
-            self.kept[oldest].cells = self.kept[best].cells[..reused].to_vec();
-            (oldest, Some(self.kept[best].sequence))
+        let taken_over = reused > 0 && !source.pinned && source.prompt <= common(&source.cells, prompt);
+        let oldest = (0..self.kept.len())
+            .filter(|at| !self.kept[*at].pinned && (reused == 0 || *at != best))
+            .min_by_key(|at| self.kept[*at].used_at);
+        let (target, shared_from) = match oldest.filter(|_| !taken_over) {
+            Some(oldest) => {
+                self.kept[oldest].cells = self.kept[best].cells[..reused].to_vec();
+                (oldest, Some(self.kept[best].sequence))
+            }
+            None => {
+                self.kept[best].cells.truncate(reused);
+                (best, None)
+            }
         };
         let kept = &mut self.kept[target];
         kept.prompt = prompt.len();
@@ -111,7 +108,7 @@ impl Cache {
     }
 
     /// Returns the sequence to give up so that `cells` more fit; none when they fit. The caller removes it and asks
-    /// again. `held` is never given up: where nothing else is left, the answer is none, too.
+    /// again. `held` and pinned ones are never given up: where nothing else is left, the answer is none, too.
     pub fn evict_for(&mut self, cells: usize, held: Sequence) -> Option<Sequence> {
         if self.free >= cells {
             return None;
@@ -119,7 +116,7 @@ impl Cache {
         let others = self
             .kept
             .iter_mut()
-            .filter(|kept| kept.sequence != held && !kept.cells.is_empty());
+            .filter(|kept| kept.sequence != held && !kept.pinned && !kept.cells.is_empty());
         let oldest = others.min_by_key(|kept| kept.used_at)?;
         oldest.cells.clear();
         oldest.prompt = 0;
@@ -133,7 +130,53 @@ impl Cache {
         self.free
     }
 
-    /// Enters tokens that were computed at the end of a sequence.
+    /// Keeps a sequence as it is while answers branch off it or are computed in it.
+    pub fn pin(&mut self, sequence: Sequence) {
+        if let Some(kept) = self.of(sequence) {
+            kept.pinned = true;
+        }
+    }
+
+    /// Ends [`Cache::pin`].
+    pub fn unpin(&mut self, sequence: Sequence) {
+        if let Some(kept) = self.of(sequence) {
+            kept.pinned = false;
+        }
+    }
+
+    /// Returns whether a prompt can be placed without a pinned sequence.
+    pub fn has_place(&self) -> bool {
+        self.kept.iter().any(|kept| !kept.pinned)
+    }
+
+    /// Returns cells that are free once everything is given up that is not pinned.
+    pub fn room_beside_pinned(&self) -> usize {
+        let pinned = distinct(self.kept.iter().filter(|kept| kept.pinned));
+        self.capacity.saturating_sub(pinned + self.branched)
+    }
+
+    /// Returns how many tokens of a prompt lie in pinned cells, where it would be placed now.
+    pub fn pinned_begin(&self, prompt: &[Token], memory: CacheKind) -> usize {
+        let (best, reused) = self.best(prompt, memory);
+        if self.kept[best].pinned { reused } else { 0 }
+    }
+
+    /// Enters that a branch is gone for which so many tokens were computed.
+    pub fn end_branch(&mut self, tokens: usize) {
+        self.branched = self.branched.saturating_sub(tokens);
+        self.recount();
+    }
+
+    /// Enters that there are no branches any more, and nothing is pinned.
+    pub fn end_all_branches(&mut self) {
+        self.branched = 0;
+        for kept in &mut self.kept {
+            kept.pinned = false;
+        }
+        self.recount();
+    }
+
+    /// Enters tokens that were computed at the end of a sequence, a kept one or a branch.
     pub fn append(&mut self, sequence: Sequence, tokens: &[Token]) {
         let first = self.next_cell;
         self.next_cell += tokens.len() as u64;
@@ -141,6 +184,8 @@ impl Cache {
         if let Some(kept) = self.of(sequence) {
             kept.cells
                 .extend((first..).zip(tokens).map(|(id, token)| Cell { token: *token, id }));
+        } else {
+            self.branched += tokens.len();
         }
     }
 
@@ -174,15 +219,33 @@ impl Cache {
         self.kept.iter_mut().find(|kept| kept.sequence == sequence)
     }
 
-    fn recount(&mut self) {
-        let cells: HashSet<u64> = self
-            .kept
-            .iter()
-            .flat_map(|kept| &kept.cells)
-            .map(|cell| cell.id)
-            .collect();
-        self.free = self.capacity.saturating_sub(cells.len());
+    /// Returns the sequence that has most of a prompt, and how much of it is of use.
+    fn best(&self, prompt: &[Token], memory: CacheKind) -> (usize, usize) {
+        let longest = prompt.len().saturating_sub(1);
+        let reusable = |kept: &Kept| {
+            let common = common(&kept.cells, prompt).min(longest);
+            if memory == CacheKind::Recurrent && common < kept.cells.len() {
+                0
+            } else {
+                common
+            }
+        };
+        let best = (0..self.kept.len())
+            .max_by_key(|at| (reusable(&self.kept[*at]), self.kept[*at].used_at))
+            .unwrap_or(0);
+        (best, reusable(&self.kept[best]))
     }
+
+    fn recount(&mut self) {
+        let used = distinct(self.kept.iter()) + self.branched;
+        self.free = self.capacity.saturating_sub(used);
+    }
+}
+
+/// Counts the cells of sequences, each once.
+fn distinct<'a>(kept: impl Iterator<Item = &'a Kept>) -> usize {
+    let cells: HashSet<u64> = kept.flat_map(|kept| &kept.cells).map(|cell| cell.id).collect();
+    cells.len()
 }
 
 fn common(cells: &[Cell], prompt: &[Token]) -> usize {
@@ -246,6 +309,51 @@ mod tests {
         let evicted: Vec<Sequence> = std::iter::from_fn(|| cache.evict_for(6, placement.sequence)).collect();
         assert_eq!(evicted.len(), 1, "the older one is enough");
         assert_eq!(cache.place(&[2, 2, 2, 2, 2], CacheKind::Attention).reused, 4);
+    }
+
+    #[test]
+    fn a_pinned_sequence_is_shared_and_neither_taken_over_nor_given_up() {
+        let mut cache = Cache::new(3, 20);
+        let pinned = cache.place(&[1, 2, 3], CacheKind::Attention).sequence;
+        cache.append(pinned, &[1, 2, 3]);
+        cache.pin(pinned);
+        assert_eq!(cache.pinned_begin(&[1, 2, 3, 4], CacheKind::Attention), 3);
+        let longer = cache.place(&[1, 2, 3, 4], CacheKind::Attention);
+        assert_eq!((longer.reused, longer.shared_from), (3, Some(pinned)));
+        cache.append(longer.sequence, &[4]);
+        assert_eq!((cache.used(), cache.room_beside_pinned()), (4, 17));
+        let evicted: Vec<Sequence> = std::iter::from_fn(|| cache.evict_for(18, Sequence(-1))).collect();
+        assert_eq!(evicted, [longer.sequence]);
+
+        // Where nothing else is left, a prompt gives up the sequence that it shares its begin with.
+        cache.pin(longer.sequence);
+        let only = cache.place(&[9, 8, 7], CacheKind::Attention);
+        cache.append(only.sequence, &[9, 8, 7]);
+        let other = cache.place(&[9, 8, 5], CacheKind::Attention);
+        assert_eq!(
+            (other.sequence, other.reused, other.shared_from),
+            (only.sequence, 2, None)
+        );
+        cache.pin(other.sequence);
+        assert!(!cache.has_place());
+        cache.end_all_branches();
+        assert!(cache.has_place());
+        assert_eq!(cache.place(&[1, 2, 3, 4], CacheKind::Attention).shared_from, None);
+    }
+
+    #[test]
+    fn tokens_of_branches_take_room_until_they_end() {
+        let mut cache = Cache::new(2, 20);
+        let kept = cache.place(&[1, 2, 3], CacheKind::Attention).sequence;
+        cache.append(kept, &[1, 2, 3]);
+        cache.pin(kept);
+        cache.append(Sequence(2), &[4, 5, 6, 7]);
+        cache.append(Sequence(3), &[4, 5]);
+        assert_eq!((cache.free(), cache.room_beside_pinned()), (11, 11));
+        cache.end_branch(4);
+        assert_eq!((cache.free(), cache.room_beside_pinned()), (15, 15));
+        cache.end_all_branches();
+        assert_eq!((cache.free(), cache.room_beside_pinned()), (17, 20));
     }
 
     #[test]

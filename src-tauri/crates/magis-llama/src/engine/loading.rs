@@ -99,6 +99,7 @@ impl Engine {
             model_bytes: model.size(),
             cache_bytes: need.bytes(context.shape().context),
             template: tokenizer.template_origin(),
+            fills_in: tokenizer.fills_in(),
         };
         Ok(Self {
             cache: Cache::new(shape.sequences.kept, context.shape().context),

@@ -16,7 +16,17 @@ pub struct Tokenizer {
     bos: Option<Token>,
     // Text in front of a piece that keeps a SentencePiece vocabulary from putting a space before it, with its tokens.
     anchor: Option<Vec<Token>>,
+    gap: Option<GapMarks>,
     specials: Vec<String>,
+}
+
+/// The tokens that ask for a text between two others.
+#[derive(Debug, Clone, Copy)]
+enum GapMarks {
+    /// Before the text up to the gap, before the text from the gap on, and behind both.
+    BeforeFirst { before: Token, after: Token, fill: Token },
+    /// Before the text from the gap on, which comes first, and before the text up to the gap, which the answer continues.
+    AfterFirst { before: Token, after: Token },
 }
 
 impl Tokenizer {
@@ -57,6 +67,7 @@ impl Tokenizer {
             template,
             bos,
             anchor,
+            gap: gap_marks(model),
             specials,
         }
     }
@@ -82,6 +93,28 @@ impl Tokenizer {
             tokens.insert(0, bos);
         }
         Ok(tokens)
+    }
+
+    /// Returns the prompt that asks for the text between two others; none where the vocabulary has no tokens for it.
+    pub fn fill_in(&self, before: &str, after: &str) -> Option<Vec<Token>> {
+        let (before, after) = (self.data(before), self.data(after));
+        let parts = match self.gap? {
+            GapMarks::BeforeFirst {
+                before: prefix,
+                after: suffix,
+                fill,
+            } => [vec![prefix], before, vec![suffix], after, vec![fill]],
+            GapMarks::AfterFirst {
+                before: prefix,
+                after: suffix,
+            } => [vec![suffix], after, vec![prefix], before, Vec::new()],
+        };
+        Some(self.bos.into_iter().chain(parts.concat()).collect())
+    }
+
+    /// Returns whether it has tokens that ask for a text between two others.
+    pub fn fills_in(&self) -> bool {
+        self.gap.is_some()
     }
 
     /// Returns tokens of a text that follows something else. None of them is a special one.
@@ -130,6 +163,25 @@ impl Tokenizer {
         }
         raw(&vocab.tokenize(text.as_bytes(), false, false))
     }
+}
+
+/// Finds the tokens by what llama.cpp knows of them, and those of Codestral, which it does not know, by their texts.
+fn gap_marks(model: &LlamaModel) -> Option<GapMarks> {
+    let vocab = model.vocab();
+    let known = [vocab.fim_pre(), vocab.fim_suf(), vocab.fim_mid()].map(|token| token.0);
+    if let [before, after, fill] = known
+        && known.iter().all(|token| *token >= 0)
+    {
+        return Some(GapMarks::BeforeFirst { before, after, fill });
+    }
+    let control = |text: &str| match vocab.tokenize(text.as_bytes(), false, true).as_slice() {
+        [token] if vocab.is_control(*token) => Some(token.0),
+        _ => None,
+    };
+    Some(GapMarks::AfterFirst {
+        before: control("[PREFIX]")?,
+        after: control("[SUFFIX]")?,
+    })
 }
 
 const ANCHOR: &str = "\n";

@@ -1,0 +1,224 @@
+//! Answers that are generated side by side are those that each request gets alone, whatever a family of models keeps of
+//! the tokens it has read, and whether or not all of them fit at once.
+#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
+
+mod families;
+
+use families::{CONTEXT, Family, chat, prompts};
+use magis_llama::engine::{Engine, LlamaError};
+use magis_llm::{ChatReply, ChatRequest, Constraint, FillInRequest, GenerateRequest, LlmError, Sampling, Usage};
+use magis_testkit::TinyModel;
+use magis_testkit::gguf::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+fn generate(engine: &mut Engine, requests: &[GenerateRequest]) -> Vec<ChatReply> {
+    engine.generate_all(requests, &mut |_| ()).unwrap()
+}
+
+fn drawn(prompt: &str, seed: u64) -> ChatRequest {
+    ChatRequest {
+        sampling: Sampling::Temperature { temperature: 0.8, seed },
+        ..chat(prompt, 24, Constraint::None)
+    }
+}
+
+/// Compares the answers that requests get together with those that each gets of a fresh engine.
+fn check(family: &Family, engine: &mut Engine, requests: &[ChatRequest]) {
+    let together: Vec<GenerateRequest> = requests.iter().cloned().map(GenerateRequest::Chat).collect();
+    let mut shown = String::new();
+    let replies = engine
+        .generate_all(&together, &mut |text| shown.push_str(text))
+        .unwrap();
+    assert_eq!(replies.len(), requests.len());
+    assert_eq!(shown, replies[0].text);
+    for (reply, request) in replies.iter().zip(requests) {
+        let alone = family.engine().chat(request, &mut |_| ()).unwrap();
+        assert_eq!((&reply.text, reply.finish), (&alone.text, alone.finish), "{request:?}");
+        assert_eq!(reply.usage.generated_tokens, alone.usage.generated_tokens);
+        let prompt = reply.usage.prompt_tokens + reply.usage.reused_tokens;
+        assert_eq!(prompt, alone.usage.prompt_tokens);
+    }
+}
+
+fn answers_are_those_of_each_alone(model: TinyModel) {
+    let family = Family::new(model);
+    let mut engine = family.engine();
+    let choices = ["the first of the choices", "the second of them", "none of them at all"];
+    for (round, prompts) in prompts(16).chunks(4).enumerate() {
+        let choice = Constraint::OneOf(choices.map(str::to_owned).to_vec());
+        let seed = round as u64 * 10;
+        let requests = [
+            chat(&prompts[0], 24, Constraint::None),
+            drawn(&prompts[1], seed),
+            chat(&prompts[2], 24, choice),
+            drawn(&prompts[1], seed + 1),
+            drawn(&prompts[0], seed + 2),
+            chat(&prompts[3], 0, Constraint::None),
+            drawn(&prompts[1], seed + 3),
+            drawn(&prompts[3], seed + 4),
+        ];
+        check(&family, &mut engine, &requests);
+        // What they leave in the cache is right, too.
+        check(&family, &mut engine, &requests[..1]);
+    }
+}
+
+fn one_prompt_with_many_answers_is_computed_once(model: TinyModel) {
+    let family = Family::new(model);
+    let mut engine = family.engine();
+    let prompt = &prompts(1)[0];
+    // More than there are sequences, and more than fit into the context at once.
+    let requests: Vec<ChatRequest> = (0..40).map(|seed| drawn(prompt, seed)).collect();
+    check(&family, &mut engine, &requests);
+    let stats = engine.stats();
+    assert_eq!(stats.reused_tokens, 39 * stats.computed_tokens);
+}
+
+fn a_cancelled_call_leaves_nothing_wrong(model: TinyModel) {
+    let family = Family::new(model);
+    let abort = Arc::<AtomicBool>::default();
+    let mut engine = family.engine_with(Arc::clone(&abort));
+    for (round, prompts) in prompts(24).chunks(3).enumerate() {
+        let requests = [
+            chat(&prompts[0], 24, Constraint::None),
+            drawn(&prompts[1], 1),
+            drawn(&prompts[1], 2),
+        ];
+        let together = requests.clone().map(GenerateRequest::Chat);
+        let mut tokens = 0;
+        let sink = &mut |_: &str| {
+            tokens += 1;
+            abort.store(tokens > round, Ordering::SeqCst);
+        };
+        let result = engine.generate_all(&together, sink);
+        assert!(
+            matches!(result, Err(LlamaError::Call(LlmError::Cancelled))),
+            "{result:?}"
+        );
+        abort.store(false, Ordering::SeqCst);
+        check(&family, &mut engine, &requests);
+    }
+}
+
+macro_rules! families {
+    ($($name:ident: $model:ident),*) => {
+        $(mod $name {
+            use magis_testkit::TinyModel;
+
+            #[test]
+            fn answers_are_those_of_each_alone() {
+                super::answers_are_those_of_each_alone(TinyModel::$model);
+            }
+
+            #[test]
+            fn one_prompt_with_many_answers_is_computed_once() {
+                super::one_prompt_with_many_answers_is_computed_once(TinyModel::$model);
+            }
+
+            #[test]
+            fn a_cancelled_call_leaves_nothing_wrong() {
+                super::a_cancelled_call_leaves_nothing_wrong(TinyModel::$model);
+            }
+        })*
+    };
+}
+
+families!(
+    qwen2: Qwen2,
+    qwen35: Qwen35,
+    qwen35moe: Qwen35Moe,
+    gemma3: Gemma3,
+    gemma4: Gemma4,
+    gpt_oss: GptOss,
+    granitehybrid: GraniteHybrid,
+    lfm2: Lfm2
+);
+
+#[test]
+fn times_and_tokens_of_all_answers_add_up_to_those_of_the_call() {
+    let family = Family::new(TinyModel::Qwen2);
+    let mut engine = family.engine();
+    let prompts = prompts(2);
+    let requests = [&prompts[0], &prompts[0], &prompts[1], &prompts[0]].map(|prompt| drawn(prompt, 5));
+    let begun = Instant::now();
+    let replies = generate(&mut engine, &requests.map(GenerateRequest::Chat));
+    let wall = begun.elapsed().as_millis() as u64;
+    let usages: Vec<Usage> = replies.iter().map(|reply| reply.usage).collect();
+    let told: u64 = usages.iter().map(|usage| usage.prompt_ms + usage.generate_ms).sum();
+    assert!(told <= wall && told + 5 >= wall, "{told} of {wall} ms: {usages:?}");
+    assert_eq!(usages[0].reused_tokens, 0);
+    assert_eq!(
+        (usages[1].prompt_tokens, usages[1].reused_tokens),
+        (0, usages[0].prompt_tokens)
+    );
+    assert_eq!(
+        (usages[3].prompt_tokens, usages[3].reused_tokens),
+        (0, usages[0].prompt_tokens)
+    );
+    let stats = engine.stats();
+    let computed: u32 = usages.iter().map(|usage| usage.prompt_tokens).sum();
+    assert_eq!(stats.computed_tokens, u64::from(computed));
+    let kept = computed..=computed + usages[2].generated_tokens;
+    assert!(kept.contains(&stats.cached_tokens), "{stats:?}, {kept:?}");
+}
+
+fn gap(before: &str, after: &str) -> FillInRequest {
+    FillInRequest {
+        before: before.to_owned(),
+        after: after.to_owned(),
+        sampling: Sampling::Greedy,
+        max_tokens: 12,
+        stop: Vec::new(),
+    }
+}
+
+#[test]
+fn texts_are_filled_in_where_the_vocabulary_has_tokens_for_it() {
+    let marks = [("pre", 257), ("suf", 256), ("mid", 257)];
+    let model = marks.into_iter().fold(TinyModel::Qwen2.gguf(), |model, (mark, token)| {
+        model.with(&format!("tokenizer.ggml.fim_{mark}_token_id"), Value::Number(token))
+    });
+    let family = Family::of(&model);
+    let mut engine = family.engine();
+    assert!(engine.loaded().fills_in);
+    assert_eq!(engine.count_fill_in("four", "<|im_end|>").unwrap(), 4 + 10 + 3);
+    let requests = [
+        GenerateRequest::FillIn(gap("def f(a):\n", "\nprint(f(1))\n")),
+        GenerateRequest::Chat(chat("a question", 12, Constraint::None)),
+        GenerateRequest::FillIn(gap("def f(a):\n", "\nprint(f(2))\n")),
+    ];
+    let replies = generate(&mut engine, &requests);
+    for (reply, request) in replies.iter().zip(&requests) {
+        let alone = generate(&mut family.engine(), std::slice::from_ref(request));
+        assert_eq!(reply.text, alone[0].text);
+    }
+    assert!(replies[2].usage.reused_tokens > 20, "{:?}", replies[2].usage);
+    let long = [GenerateRequest::FillIn(gap(&"a".repeat(300), &"b".repeat(300)))];
+    let refused = engine.generate_all(&long, &mut |_| ()).unwrap_err();
+    let over = LlmError::OverContext {
+        prompt: 603,
+        answer: 12,
+        context: CONTEXT,
+    };
+    assert!(
+        matches!(&refused, LlamaError::Call(error) if *error == over),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_model_without_such_tokens_refuses_to_fill_in() {
+    let family = Family::new(TinyModel::Qwen2);
+    let mut engine = family.engine();
+    assert!(!engine.loaded().fills_in);
+    let requests = [
+        GenerateRequest::Chat(chat("a question", 12, Constraint::None)),
+        GenerateRequest::FillIn(gap("a", "b")),
+    ];
+    let refused = engine.generate_all(&requests, &mut |_| ()).unwrap_err().to_string();
+    assert!(refused.contains("no tokens that ask for a text between"), "{refused}");
+    assert_eq!(engine.count_fill_in("a", "b").unwrap_err().to_string(), refused);
+    assert_eq!(engine.stats().computed_tokens, 0);
+}
