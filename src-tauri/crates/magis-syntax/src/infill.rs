@@ -63,6 +63,8 @@ struct Hole<'s> {
     expected: String,
     /// The smallest indentation in it.
     least: usize,
+    /// How many braces it closes that stand before it, as a number below zero.
+    shallowest: i32,
     /// The lines before it that are not blank, the last first.
     lead: Vec<&'s str>,
     /// The first lines behind it that are not blank.
@@ -85,6 +87,7 @@ impl<'s> Hole<'s> {
                 .map(|line| indent_of(line).len())
                 .min()
                 .unwrap_or(expected.len()),
+            shallowest: shallowest(indent_like),
             expected,
             lead,
             next,
@@ -111,10 +114,12 @@ impl<'s> Hole<'s> {
     fn cut(&self, mut lines: Vec<String>) -> Vec<String> {
         let end = (0..lines.len()).find(|at| self.goes_on(&lines, *at));
         lines.truncate(end.unwrap_or(lines.len()));
-        if self.language == Some(SourceLanguage::Python) {
-            let end = self.block_end(&lines);
-            lines.truncate(end);
-        }
+        let end = match self.language {
+            Some(SourceLanguage::Python) => self.block_end(&lines),
+            Some(SourceLanguage::Ruby) | None => lines.len(),
+            Some(_) => self.braces_end(&lines),
+        };
+        lines.truncate(end);
         lines
     }
 
@@ -138,6 +143,18 @@ impl<'s> Hole<'s> {
         told || (count > 1 && (chars >= TELLING_CHARS || count > 2))
     }
 
+    /// Returns where braces close that the hole does not close.
+    fn braces_end(&self, lines: &[String]) -> usize {
+        let mut depth = 0;
+        let below = |line: &String| {
+            let (change, lowest) = braces(line);
+            let below = depth + lowest < self.shallowest;
+            depth += change;
+            below
+        };
+        lines.iter().position(below).unwrap_or(lines.len())
+    }
+
     /// Returns where the block of the hole ends: at a line that is indented less than any of the hole.
     fn block_end(&self, lines: &[String]) -> usize {
         let mut quoted = None;
@@ -153,6 +170,45 @@ impl<'s> Hole<'s> {
         }
         lines.len()
     }
+}
+
+fn shallowest(text: &str) -> i32 {
+    let mut depth = 0;
+    let lowest = |line: &str| {
+        let (change, lowest) = braces(line);
+        let here = depth + lowest;
+        depth += change;
+        here
+    };
+    text.lines().map(lowest).min().unwrap_or(0)
+}
+
+/// Returns how deep in braces a line ends, and how deep it was at its shallowest, both from where it began.
+fn braces(line: &str) -> (i32, i32) {
+    let (mut depth, mut lowest) = (0, 0);
+    let mut quoted = false;
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' if quoted => {
+                rest.next();
+            }
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '/' if rest.as_str().starts_with('/') => break,
+            // A brace as a single character.
+            '\'' if rest.as_str().starts_with(['{', '}']) && rest.as_str()[1..].starts_with('\'') => {
+                rest.nth(1);
+            }
+            '{' => depth += 1,
+            '}' => {
+                depth -= 1;
+                lowest = lowest.min(depth);
+            }
+            _ => {}
+        }
+    }
+    (depth, lowest)
 }
 
 /// Returns how many brackets of Python a line leaves open, and keeps what string of several lines it is in.
@@ -203,7 +259,7 @@ fn first_line_fitted(lines: &[String], expected: &str, language: Option<SourceLa
     let fits = second.is_none_or(|second| {
         let indent = indent_of(second).len();
         if opens {
-            indent > expected.len()
+            indent > expected.len() && (indent <= own.len() || own.len() < expected.len())
         } else {
             indent != own.len() && indent <= expected.len() || indent == expected.len()
         }

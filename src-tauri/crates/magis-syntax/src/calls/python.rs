@@ -109,7 +109,7 @@ fn base<'f, 's>(file: &'f PythonFile<'s>, class: &PythonDefinition<'s>) -> Optio
 /// Returns how a call by `self` or `cls` does not fit the method.
 fn called_by_object(file: &PythonFile<'_>, call: &PythonCall<'_>, by: &str) -> Option<String> {
     let scope = file.class_of(call.scope, call.byte, by)?;
-    let method = only(file, scope, call.name)?;
+    let method = only(file, scope, call.name).filter(|method| !method.leaves_open)?;
     let Form::Function(signature) = &method.form else {
         return None;
     };

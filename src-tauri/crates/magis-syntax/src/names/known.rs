@@ -24,7 +24,7 @@ pub(super) const PYTHON: &str = "\
     UnicodeWarning UserWarning ValueError Warning WindowsError ZeroDivisionError abs aiter all anext any apply ascii \
     basestring bin bool breakpoint buffer bytearray bytes callable chr classmethod cmp coerce compile complex \
     copyright credits delattr dict dir display divmod enumerate eval exec execfile exit file filter float format \
-    frozenset get_ipython getattr globals hasattr hash help hex id input int intern isinstance issubclass iter len \
+    frozendict frozenset get_ipython getattr globals hasattr hash help hex id input int intern isinstance issubclass iter len \
     license list locals long map max memoryview min next object oct open ord pow print property quit range raw_input \
     reduce reload repr reveal_locals reveal_type reversed round set setattr slice sorted staticmethod str sum super \
     tuple type unichr unicode vars xrange zip";

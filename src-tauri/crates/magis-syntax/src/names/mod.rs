@@ -7,7 +7,7 @@ mod known;
 mod python;
 
 use crate::SourceLanguage;
-use crate::scopes::{Scopes, rust, script};
+use crate::scopes::{Scopes, Use, rust, script};
 use magis_core::RepoPath;
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ pub fn undefined_names(path: &RepoPath, base: &str, new: &str) -> Vec<String> {
         SourceLanguage::Python => python::undefined(text),
         language @ (SourceLanguage::JavaScript | SourceLanguage::TypeScript | SourceLanguage::Tsx) => {
             let scopes = script::read(language, text)?;
-            Some(unknown(&scopes, known::SCRIPT, script::may_be_global))
+            Some(unknown(&scopes, known::SCRIPT, |used| script::may_be_global(used.name)))
         }
         SourceLanguage::Rust => Some(unknown(&rust::read(text)?.scopes, known::RUST, |_| false)),
         SourceLanguage::Go
@@ -47,15 +47,18 @@ pub fn undefined_names(path: &RepoPath, base: &str, new: &str) -> Vec<String> {
 }
 
 /// Returns the names of a file that neither it nor its language defines.
-fn unknown(scopes: &Scopes<'_>, known: &'static str, excused: impl Fn(&str) -> bool) -> Vec<String> {
+fn unknown(scopes: &Scopes<'_>, known: &'static str, excused: impl Fn(&Use<'_>) -> bool) -> Vec<String> {
     if scopes.dynamic {
         return Vec::new();
     }
     let known = known::words(known);
     let mut seen = HashSet::new();
-    let unbound = scopes.unbound().map(|used| used.name);
+    let unbound = scopes
+        .unbound()
+        .filter(|used| !known.contains(used.name) && !excused(used));
     unbound
-        .filter(|name| !known.contains(name) && !excused(name) && seen.insert(*name))
+        .map(|used| used.name)
+        .filter(|name| seen.insert(*name))
         .map(str::to_owned)
         .collect()
 }

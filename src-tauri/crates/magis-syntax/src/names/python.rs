@@ -1,6 +1,7 @@
 //! Undefined names of Python, and attributes of `self` that nothing sets.
 
 use super::known;
+use crate::scopes::Use;
 use crate::scopes::python::{Decorated, Form, PythonFile, read};
 use std::collections::HashSet;
 
@@ -10,9 +11,17 @@ pub(super) fn undefined(text: &str) -> Option<Vec<String>> {
     if file.scopes.dynamic {
         return None;
     }
-    let mut found = super::unknown(&file.scopes, known::PYTHON, |name| name == "_" || is_dunder(name));
+    let excused = |used: &Use<'_>| used.name == "_" || is_dunder(used.name) || is_silenced(text, used.byte);
+    let mut found = super::unknown(&file.scopes, known::PYTHON, excused);
     found.extend(unset_attributes(&file));
     Some(found)
+}
+
+/// Returns whether the line says that linters have nothing to say about it.
+fn is_silenced(text: &str, byte: usize) -> bool {
+    let rest = text.get(byte..).unwrap_or_default();
+    let comment = rest.lines().next().and_then(|line| line.split_once('#'));
+    comment.is_some_and(|(_, comment)| comment.contains("noqa") || comment.contains("type: ignore"))
 }
 
 fn is_dunder(name: &str) -> bool {
@@ -46,15 +55,10 @@ fn is_closed(file: &PythonFile<'_>, class: usize) -> bool {
     let Some(definition) = file.definition_of(class) else {
         return false;
     };
-    let name = definition.name.to_lowercase();
-    let to_extend = ["mixin", "base", "abstract", "interface", "protocol"]
-        .iter()
-        .any(|part| name.contains(part))
-        || file.extended.contains(definition.name);
     let names = &file.scopes.all[class].names;
     let answers_any = ["__getattr__", "__getattribute__", "__slots__"]
         .iter()
         .any(|own| names.contains_key(own));
     let inherits = !matches!(&definition.form, Form::Class(Some(bases)) if bases.is_empty());
-    definition.decorated == Decorated::No && !inherits && !to_extend && !answers_any
+    definition.decorated == Decorated::No && !inherits && !file.is_extended(definition) && !answers_any
 }

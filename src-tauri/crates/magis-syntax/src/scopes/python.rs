@@ -25,7 +25,7 @@ pub(crate) struct PythonFile<'s> {
     /// Whether attributes may come to be unseen.
     pub(crate) dynamic_attributes: bool,
     /// The classes that others are derived from.
-    pub(crate) extended: HashSet<&'s str>,
+    extended: HashSet<&'s str>,
     /// For each scope of a definition, the definition's number.
     numbers: HashMap<usize, usize>,
 }
@@ -36,6 +36,8 @@ pub(crate) struct PythonDefinition<'s> {
     /// Its own scope.
     pub(crate) scope: usize,
     pub(crate) decorated: Decorated,
+    /// Whether it says that something is left to those who derive from it.
+    pub(crate) leaves_open: bool,
     pub(crate) form: Form<'s>,
 }
 
@@ -97,7 +99,7 @@ pub(crate) struct OwnAttribute<'s> {
 struct Above<'t> {
     kind: &'t str,
     role: Role,
-    /// Whether a missing name is caught here.
+    /// Whether it is caught here that a name is missing or a call does not fit.
     guarded: bool,
 }
 
@@ -134,7 +136,7 @@ pub(crate) fn read(text: &str) -> Option<PythonFile<'_>> {
         }
         let parent = above.last();
         let role = parent.map_or(Role::Used, |parent| role(parent, walk.field(), node.kind()));
-        let guarded = parent.is_some_and(|parent| parent.guarded) || catches_names(node, text);
+        let guarded = parent.is_some_and(|parent| parent.guarded) || is_guarded(node, text);
         match node.kind() {
             "decorated_definition" => decorated = decoration(node, text),
             "function_definition" | "class_definition" => {
@@ -156,11 +158,12 @@ pub(crate) fn read(text: &str) -> Option<PythonFile<'_>> {
             "identifier" if role == Role::Used && !guarded => {
                 file.scopes.use_name(slice(text, node), node.start_byte())
             }
+            "raise_statement" if slice(text, node).contains("NotImplemented") => file.leave_open(),
             "named_expression" => file.walrus(node, text),
             "exec_statement" => file.scopes.dynamic = true,
             "string_content" => file.note_words(slice(text, node)),
-            "attribute" => file.note_attribute(node, text, role),
-            "call" => file.note_call(node, text),
+            "attribute" => file.note_attribute(node, text, role, guarded),
+            "call" => file.note_call(node, text, guarded),
             "lambda"
             | "list_comprehension"
             | "set_comprehension"
@@ -198,18 +201,33 @@ fn role(above: &Above<'_>, field: Option<&str>, kind: &str) -> Role {
     }
 }
 
-/// Returns whether a node is a `try` behind which a missing name is caught.
-fn catches_names(node: Node<'_>, text: &str) -> bool {
-    node.kind() == "try_statement"
-        && node.children(&mut node.walk()).any(|clause| {
-            let what = || {
-                clause
-                    .named_children(&mut clause.walk())
-                    .find(|child| child.kind() != "comment")
-            };
-            clause.kind() == "except_clause"
-                && what().is_none_or(|what| what.kind() == "block" || slice(text, what).contains("NameError"))
-        })
+/// Returns whether what is in a node may go wrong: a `try` that catches it, or a test that it does.
+fn is_guarded(node: Node<'_>, text: &str) -> bool {
+    let catches = |clause: Node<'_>| {
+        let mut cursor = clause.walk();
+        let what = clause
+            .named_children(&mut cursor)
+            .find(|child| child.kind() != "comment");
+        clause.kind() == "except_clause"
+            && what.is_none_or(|what| what.kind() == "block" || names_misuse(slice(text, what)))
+    };
+    match node.kind() {
+        "try_statement" => node.children(&mut node.walk()).any(catches),
+        "with_statement" => node
+            .named_child(0)
+            .is_some_and(|what| slice(text, what).contains("aises") || names_misuse(slice(text, what))),
+        "call" => node.child_by_field_name("function").is_some_and(|function| {
+            let name = function.child_by_field_name("attribute").unwrap_or(function);
+            name.kind() == "identifier" && slice(text, name).to_lowercase().contains("raises")
+        }),
+        _ => false,
+    }
+}
+
+fn names_misuse(exceptions: &str) -> bool {
+    ["NameError", "TypeError", "AttributeError"]
+        .iter()
+        .any(|name| exceptions.contains(name))
 }
 
 fn decoration(node: Node<'_>, text: &str) -> Decorated {
@@ -254,13 +272,32 @@ impl<'s> PythonFile<'s> {
             name,
             scope,
             decorated,
+            leaves_open: false,
             form,
         });
+    }
+
+    /// Notes for every definition around that something is left to those who derive from it.
+    fn leave_open(&mut self) {
+        let mut at = Some(self.scopes.current());
+        while let Some(scope) = at {
+            if let Some(number) = self.numbers.get(&scope) {
+                self.definitions[*number].leaves_open = true;
+            }
+            at = self.scopes.all[scope].above;
+        }
     }
 
     /// Returns the definition whose scope this is.
     pub(crate) fn definition_of(&self, scope: usize) -> Option<&PythonDefinition<'s>> {
         self.numbers.get(&scope).map(|number| &self.definitions[*number])
+    }
+
+    /// Returns whether a class is made to be derived from, by its name or by what it leaves open, or is.
+    pub(crate) fn is_extended(&self, class: &PythonDefinition<'_>) -> bool {
+        let name = class.name.to_lowercase();
+        let parts = ["mixin", "base", "abstract", "interface", "protocol"];
+        class.leaves_open || self.extended.contains(class.name) || parts.iter().any(|part| name.contains(part))
     }
 
     /// Returns the class whose method has `word` (`self`, `cls`) for its first parameter where it is used.
@@ -314,7 +351,7 @@ impl<'s> PythonFile<'s> {
         }
     }
 
-    fn note_attribute(&mut self, node: Node<'_>, text: &'s str, role: Role) {
+    fn note_attribute(&mut self, node: Node<'_>, text: &'s str, role: Role, guarded: bool) {
         let (Some(object), Some(name)) = (
             node.child_by_field_name("object"),
             node.child_by_field_name("attribute"),
@@ -325,7 +362,7 @@ impl<'s> PythonFile<'s> {
         self.dynamic_attributes |= name == "__dict__";
         if role == Role::Bound {
             self.stored.insert(name);
-        } else if object.kind() == "identifier" && slice(text, object) == "self" {
+        } else if !guarded && object.kind() == "identifier" && slice(text, object) == "self" {
             self.own_attributes.push(OwnAttribute {
                 name,
                 scope: self.scopes.current(),
@@ -334,7 +371,7 @@ impl<'s> PythonFile<'s> {
         }
     }
 
-    fn note_call(&mut self, node: Node<'_>, text: &'s str) {
+    fn note_call(&mut self, node: Node<'_>, text: &'s str, guarded: bool) {
         let (Some(function), Some(arguments)) = (
             node.child_by_field_name("function"),
             node.child_by_field_name("arguments"),
@@ -366,7 +403,7 @@ impl<'s> PythonFile<'s> {
         if arguments.kind() == "argument_list" {
             for argument in arguments.named_children(&mut arguments.walk()) {
                 match argument.kind() {
-                    "comment" => {}
+                    "comment" | "line_continuation" => {}
                     "keyword_argument" => {
                         let keyword = argument.child_by_field_name("name");
                         call.keywords.extend(keyword.map(|keyword| slice(text, keyword)));
@@ -377,7 +414,9 @@ impl<'s> PythonFile<'s> {
                 }
             }
         }
-        self.calls.push(call);
+        if !guarded {
+            self.calls.push(call);
+        }
     }
 }
 
@@ -389,7 +428,7 @@ fn bases<'s>(node: Node<'_>, text: &'s str) -> Option<Vec<&'s str>> {
     let mut bases = Vec::new();
     for base in list.named_children(&mut list.walk()) {
         match (base.kind(), slice(text, base)) {
-            ("comment", _) | ("identifier", "object") => {}
+            ("comment" | "line_continuation", _) | ("identifier", "object") => {}
             ("identifier", name) => bases.push(name),
             _ => return None,
         }
@@ -416,7 +455,7 @@ fn signature<'s>(node: Node<'_>, text: &'s str) -> Signature<'s> {
                 found.nameless = found.positional.len();
                 continue;
             }
-            "comment" => continue,
+            "comment" | "line_continuation" => continue,
             _ => None,
         };
         let Some(named) = named.filter(|named| named.kind() == "identifier") else {

@@ -152,6 +152,7 @@ fn opens(kind: &str) -> bool {
 
 fn role(above: &Above<'_>, field: Option<&str>, node: Node<'_>, text: &str) -> Role {
     match (above.kind, field) {
+        ("import_specifier", Some("name")) if node.next_named_sibling().is_some() => Role::Neither,
         ("variable_declarator" | "import_specifier" | "namespace_import", Some("name"))
         | ("arrow_function" | "catch_clause", Some("parameter"))
         | ("required_parameter" | "optional_parameter", Some("pattern" | "name"))

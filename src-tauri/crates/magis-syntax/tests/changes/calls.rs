@@ -73,6 +73,25 @@ fn what_may_take_anything_fits() {
 }
 
 #[test]
+fn what_is_meant_to_go_wrong_is_no_misfit() {
+    let one = "def f(a): ...\n";
+    check("a.py", &format!("{one}with pytest.raises(TypeError):\n    f()\n"), &[]);
+    check(
+        "a.py",
+        &format!("{one}self.assertRaises(TypeError, lambda: f())\n"),
+        &[],
+    );
+    check(
+        "a.py",
+        &format!("{one}try:\n    f()\nexcept TypeError:\n    pass\n"),
+        &[],
+    );
+    check("a.py", &format!("{one}f( \\\n  1)\n"), &[]);
+    let open = "class A:\n    def f(self):\n        raise NotImplementedError\n    def g(self):\n        self.f(1)\n";
+    check("a.py", open, &[]);
+}
+
+#[test]
 fn methods_and_constructors_take_self_unseen() {
     let class = "class A:\n    def __init__(self, a): ...\n    def f(self, b): ...\n    @staticmethod\n    def s(c): ...\n    @classmethod\n    def k(cls, d):\n        cls.k(1, 2)\n    def g(self):\n        ";
     check(

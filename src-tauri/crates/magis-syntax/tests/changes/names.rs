@@ -84,6 +84,8 @@ fn nothing_is_undefined_where_names_come_from_unseen_places() {
         "try:\n    text = unicod\nexcept NameError:\n    text = str\n",
         &[],
     );
+    check("a.py", "with pytest.raises(NameError):\n    x\n", &[]);
+    check("a.py", "if new:\n    x  # noqa: F821\n", &["new"]);
     check("a.py", "def f(:\n    x\n", &[]);
     check("a.txt", "x\n", &[]);
     check("a.go", "package a\nfunc f() { g() }\n", &[]);
@@ -196,8 +198,8 @@ fn a_script_names_what_it_declares_imports_or_the_platform_has() {
     );
     check(
         "a.tsx",
-        "export const A = ({ a }: Props) => <B a={a} c={d} />;\n",
-        &["B", "d"],
+        "export const A = ({ a }: Props) => <Bar a={a} c={d} />;\n",
+        &["Bar", "d"],
     );
     check_change("a.js", "export default a;\n", "export default a(b);\n", &["b"]);
 }
