@@ -99,10 +99,9 @@ fn head(statement: Node<'_>) -> Option<(usize, usize)> {
             .filter(|_| statement.kind() == "expression_statement")
     };
     let definition = within.or_else(wrapped).unwrap_or(statement);
-    let fields = ["body", "consequence"].into_iter();
+    let mut fields = ["body", "consequence"].into_iter();
     let body = fields
-        .filter_map(|field| definition.child_by_field_name(field))
-        .next()
+        .find_map(|field| definition.child_by_field_name(field))
         .or_else(|| {
             let mut cursor = definition.walk();
             definition

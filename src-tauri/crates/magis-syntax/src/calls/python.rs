@@ -75,8 +75,8 @@ fn constructed(file: &PythonFile<'_>, call: &PythonCall<'_>, class: &PythonDefin
             constructor = Some(only(file, class.scope, "__init__")?);
         }
         match base(file, class)? {
-            Some(base) => class = base,
-            None => {
+            Base::Known(base) => class = base,
+            Base::Nothing => {
                 let none = Signature::default();
                 return match constructor.map(|found| (&found.form, found.decorated)) {
                     Some((Form::Function(signature), Decorated::No)) => fits(call, signature, 1),
@@ -89,18 +89,25 @@ fn constructed(file: &PythonFile<'_>, call: &PythonCall<'_>, class: &PythonDefin
     None
 }
 
-/// Returns the one base of a class within the file, or that it has no base; none where that is not known.
-fn base<'f, 's>(file: &'f PythonFile<'s>, class: &PythonDefinition<'s>) -> Option<Option<&'f PythonDefinition<'s>>> {
+/// What a class is derived from.
+enum Base<'f, 's> {
+    Nothing,
+    /// One class of the same file.
+    Known(&'f PythonDefinition<'s>),
+}
+
+/// Returns what a class is derived from; none where that is not known.
+fn base<'f, 's>(file: &'f PythonFile<'s>, class: &PythonDefinition<'s>) -> Option<Base<'f, 's>> {
     let Form::Class(Some(bases)) = &class.form else {
         return None;
     };
     match bases.as_slice() {
-        [] => Some(None),
+        [] => Some(Base::Nothing),
         [name] => {
             let outside = file.scopes.all[class.scope].above?;
             let scope = file.scopes.binder(name, outside, usize::MAX).ok()?;
             let found = only(file, scope, name)?;
-            Some(Some(found).filter(|found| found.scope != class.scope))
+            (found.scope != class.scope).then_some(Base::Known(found))
         }
         _ => None,
     }
@@ -114,9 +121,8 @@ fn called_by_object(file: &PythonFile<'_>, call: &PythonCall<'_>, by: &str) -> O
         return None;
     };
     let bound = match (method.decorated, by) {
-        (Decorated::Otherwise, _) => return None,
+        (Decorated::Otherwise, _) | (Decorated::No, "cls") => return None,
         (Decorated::Static, _) => 0,
-        (Decorated::No, "cls") => return None,
         (Decorated::No | Decorated::Class, _) => 1,
     };
     fits(call, signature, bound)

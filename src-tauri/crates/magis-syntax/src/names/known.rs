@@ -56,7 +56,7 @@ pub(super) const SCRIPT: &str = "\
     close confirm console context cordova createImageBitmap crypto customElements cy d3 decodeURI decodeURIComponent \
     define describe devicePixelRatio dispatchEvent document encodeURI encodeURIComponent escape eval event expect \
     expectTypeOf exports external fail fdescribe fetch fit focus frameElement frames getComputedStyle getSelection \
-    global globalThis goog google history importScripts indexedDB innerHeight innerWidth isFinite isNaN \
+    global globalThis goog google history importScripts indexedDB innerHeight innerWidth isFinite isNaN isPrototypeOf hasOwnProperty propertyIsEnumerable toString valueOf constructor await yield async navigation Float16Array Temporal Touch TouchList CodeMirror \
     isSecureContext it jQuery jasmine jest ko localStorage location matchMedia mocha module moduleId moment moveBy \
     name navigator onerror onmessage open opener origin outerHeight outerWidth page pageXOffset pageYOffset parent \
     parseFloat parseInt pending performance postMessage print process prompt queueMicrotask registerProcessor \

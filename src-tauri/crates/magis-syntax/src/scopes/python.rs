@@ -156,7 +156,7 @@ pub(crate) fn read(text: &str) -> Option<PythonFile<'_>> {
             }
             "identifier" if role == Role::Bound => file.scopes.bind(slice(text, node)),
             "identifier" if role == Role::Used && !guarded => {
-                file.scopes.use_name(slice(text, node), node.start_byte())
+                file.scopes.use_name(slice(text, node), node.start_byte());
             }
             "raise_statement" if slice(text, node).contains("NotImplemented") => file.leave_open(),
             "named_expression" => file.walrus(node, text),

@@ -163,21 +163,21 @@ fn bind_words<'s>(tokens: &'s str, scopes: &mut Scopes<'s>) {
 
 fn role(above: &Above<'_, '_>, field: Option<&str>, node: Node<'_>) -> Role {
     match (above.kind, field) {
-        (_, Some("pattern")) | ("closure_parameters" | "const_parameter", _) => Role::Bound,
-        ("const_item" | "static_item", Some("name")) => Role::Bound,
-        ("parameter", Some("type")) | (_, Some("return_type" | "type" | "path" | "macro" | "type_arguments")) => {
-            Role::Neither
-        }
+        (_, Some("pattern"))
+        | ("closure_parameters" | "const_parameter", _)
+        | ("const_item" | "static_item", Some("name")) => Role::Bound,
+        (_, Some("return_type" | "type" | "path" | "macro" | "type_arguments"))
+        | (
+            "scoped_identifier" | "label" | "lifetime" | "where_clause" | "type_parameters" | "generic_pattern"
+            | "use_bounds",
+            _,
+        ) => Role::Neither,
         ("match_pattern", Some("condition")) | (_, Some("value" | "body" | "alternative" | "consequence")) => {
             Role::Used
         }
         (_, Some("name" | "field" | "trait" | "bounds")) if node.kind() != "shorthand_field_identifier" => {
             Role::Neither
         }
-        ("scoped_identifier" | "label" | "lifetime" | "where_clause" | "type_parameters" | "attribute", _) => {
-            Role::Neither
-        }
-        ("attribute_item" | "generic_pattern" | "mod_item" | "enum_variant" | "use_bounds", _) => Role::Neither,
         _ => above.role,
     }
 }

@@ -170,9 +170,20 @@ fn role(above: &Above<'_>, field: Option<&str>, node: Node<'_>, text: &str) -> R
             Role::Bound
         }
         ("pair_pattern", Some("key"))
-        | ("export_specifier" | "namespace_export" | "type_query" | "type_predicate" | "asserts", _)
-        | ("index_signature" | "jsx_namespace_name" | "nested_type_identifier", _)
-        | ("enum_body" | "export_clause" | "meta_property", _) => Role::Neither,
+        | (
+            "export_specifier"
+            | "namespace_export"
+            | "type_query"
+            | "type_predicate"
+            | "asserts"
+            | "index_signature"
+            | "jsx_namespace_name"
+            | "nested_type_identifier"
+            | "enum_body"
+            | "export_clause"
+            | "meta_property",
+            _,
+        ) => Role::Neither,
         ("jsx_opening_element" | "jsx_closing_element" | "jsx_self_closing_element", Some("name"))
             if slice(text, node).starts_with(|first: char| first.is_lowercase()) && node.kind() == "identifier" =>
         {
@@ -180,8 +191,17 @@ fn role(above: &Above<'_>, field: Option<&str>, node: Node<'_>, text: &str) -> R
         }
         ("unary_expression", Some("argument")) if is_typeof(node) => Role::Neither,
         (kind, Some("name")) if is_declaration(kind) || opens(kind) => Role::Neither,
-        ("required_parameter" | "optional_parameter" | "assignment_pattern" | "object_assignment_pattern", _)
-        | ("member_expression" | "subscript_expression" | "computed_property_name" | "call_expression", _) => {
+        (
+            "required_parameter"
+            | "optional_parameter"
+            | "assignment_pattern"
+            | "object_assignment_pattern"
+            | "member_expression"
+            | "subscript_expression"
+            | "computed_property_name"
+            | "call_expression",
+            _,
+        ) => {
             if above.role == Role::Neither {
                 Role::Neither
             } else {
