@@ -81,7 +81,7 @@ enum Token<'s> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaving {
     Nothing,
-    /// Comments and docstrings.
+    /// Comments, and the docstrings of Python.
     Words,
 }
 

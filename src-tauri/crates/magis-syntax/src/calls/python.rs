@@ -1,7 +1,8 @@
 //! Python's calls: functions, classes and methods of the file, by place and by keyword.
 
 use super::{CallMisfit, Found, miscount};
-use crate::scopes::python::{Decorated, Form, PythonCall, PythonDefinition, PythonFile, Signature, read};
+use crate::scopes::heads::{Decorated, Form, Signature};
+use crate::scopes::python::{PythonCall, PythonDefinition, PythonFile, read};
 use std::collections::{HashMap, HashSet};
 
 /// How many bases up a method is looked for.

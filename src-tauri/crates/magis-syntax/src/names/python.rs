@@ -2,7 +2,8 @@
 
 use super::known;
 use crate::scopes::Use;
-use crate::scopes::python::{Decorated, Form, PythonFile, read};
+use crate::scopes::heads::{Decorated, Form};
+use crate::scopes::python::{PythonFile, read};
 use std::collections::HashSet;
 
 /// Returns what a file uses and does not define; none where that cannot be told.

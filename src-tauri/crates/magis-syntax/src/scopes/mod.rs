@@ -3,6 +3,7 @@
 //! A scope knows names, not the order in which they come to be: a name used before it is assigned counts as bound.
 //! Where reading is unsure, a name is bound rather than used, so that whoever looks for undefined names finds too few.
 
+pub(crate) mod heads;
 pub(crate) mod python;
 pub(crate) mod rust;
 pub(crate) mod script;
@@ -49,7 +50,7 @@ pub(crate) struct Bound {
     pub(crate) definition: Option<usize>,
 }
 
-/// A name used.
+/// A name where it is used.
 pub(crate) struct Use<'s> {
     pub(crate) name: &'s str,
     pub(crate) scope: usize,
