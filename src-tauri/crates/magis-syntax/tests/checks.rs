@@ -4,7 +4,8 @@
 
 use magis_core::RepoPath;
 use magis_syntax::{
-    SourceLanguage, chunks, extract_definition, outline, parses_worse, same_code, skeleton, skeleton_within,
+    SourceLanguage, chunks, code_key, extract_definition, fit_infill, misfit_calls, outline, parses_worse, same_code,
+    skeleton, skeleton_within, statements_at, undefined_names, words_only,
 };
 use proptest::prelude::*;
 
@@ -181,6 +182,20 @@ fn everything(name: &str, text: &str) {
     }
     assert!(same_code(&path, text, text));
     assert_eq!(parses_worse(&path, text, text), None);
+    assert_eq!(code_key(&path, text), code_key(&path, text));
+    assert!(!words_only(&path, text, text));
+    assert_eq!(undefined_names(&path, text, text), Vec::<String>::new());
+    assert_eq!(misfit_calls(&path, text, text), []);
+    undefined_names(&path, "", text);
+    misfit_calls(&path, "", text);
+    for line in [1, lines / 2, lines] {
+        let spans = statements_at(&path, text, line);
+        assert!(spans.iter().all(|span| span.last() <= lines));
+    }
+    let cut = text.len() / 2;
+    if text.len() < 4_000 && text.is_char_boundary(cut) {
+        fit_infill(&path, &text[..cut], text, &text[cut..], "    x\n");
+    }
     if let Some(language) = SourceLanguage::of(&path) {
         extract_definition(language, text, "f");
     }
