@@ -1,5 +1,5 @@
 //! Measures how much longer several answers to one prompt take than one does:
-//! `cargo run --release -p magis-llama --example together -- MODEL.gguf [ANSWERS [PROMPT_TOKENS [ANSWER_TOKENS]]]`.
+//! `cargo run --release -p magis-llama --example together -- MODEL.gguf [ANSWERS [PROMPT_TOKENS [ANSWER_TOKENS [THREADS]]]]`.
 //!
 //! Both are measured in turn, three times, each time with a prompt that the cache does not have. A ratio holds also for a
 //! machine that does something else meanwhile; the times do not.
@@ -19,10 +19,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
     let mut number = |otherwise: u32| arguments.next().map_or(Ok(otherwise), |number| number.parse());
     let (answers, prompt, length) = (number(8)?, number(1200)?, number(150)?);
+    let threads = arguments.next().map(|threads| threads.parse()).transpose()?;
     let load = Load {
         path,
         context: Some(8192),
-        threads: None,
+        threads,
         batch: None,
     };
     let mut engine = Engine::load(&load, Arc::default())?;

@@ -12,7 +12,7 @@ use super::text::{Released, StopMatcher, Utf8Assembler};
 use magis_llm::{FinishReason, Sampling};
 
 /// An answer that is being written.
-pub struct Answer {
+pub struct PartialAnswer {
     most: u32,
     tokens: u32,
     text: String,
@@ -27,7 +27,7 @@ pub struct Answer {
     row: Vec<f32>,
 }
 
-impl Answer {
+impl PartialAnswer {
     /// Creates an answer of `most` tokens at the most, which ends before any of `stop`.
     pub fn new(sampling: Sampling, most: u32, stop: &[String], mut rail: Option<Rail>) -> Self {
         Self {

@@ -4,14 +4,14 @@
 //! answer is a branch of that; a prompt that is asked once is continued where it lies. What prompts have in common the
 //! cache shares. Where not all answers fit into the cache or its sequences, the rest waits until others have ended.
 
-use super::answer::Answer;
+use super::answer::PartialAnswer;
 use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
 use super::{Engine, LlamaError};
 use magis_llm::{ChatReply, ChatRequest, Constraint, FillInRequest, GenerateRequest, LlmError, Usage};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Answers one conversation.
+/// Answers a conversation: the case of a single request.
 pub(super) fn chat(
     engine: &mut Engine,
     request: &ChatRequest,
@@ -58,7 +58,7 @@ struct Job {
     prompt: Vec<Token>,
     // The most tokens that the prompt and the answer have together.
     most: usize,
-    answer: Answer,
+    answer: PartialAnswer,
     group: usize,
     usage: Usage,
     prompt_time: Duration,
@@ -79,7 +79,7 @@ impl Job {
             Constraint::None => None,
             constraint => engine.constraints()?.rail(constraint)?,
         };
-        let answer = Answer::new(request.sampling, request.max_tokens, &request.stop, rail);
+        let answer = PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, rail);
         Ok(Self::new(prompt, request.max_tokens, answer))
     }
 
@@ -87,11 +87,11 @@ impl Job {
         let prompt = engine.tokenizer.fill_in(&request.before, &request.after);
         let prompt = prompt.ok_or_else(LlmError::no_fill_in)?;
         engine.check_room(prompt.len(), request.max_tokens as usize)?;
-        let answer = Answer::new(request.sampling, request.max_tokens, &request.stop, None);
+        let answer = PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, None);
         Ok(Self::new(prompt, request.max_tokens, answer))
     }
 
-    fn new(prompt: Vec<Token>, max_tokens: u32, answer: Answer) -> Self {
+    fn new(prompt: Vec<Token>, max_tokens: u32, answer: PartialAnswer) -> Self {
         Self {
             most: prompt.len() + max_tokens as usize,
             prompt,
