@@ -11,11 +11,13 @@ pub use driving::{Driving, Halt, ModelSource, Sink};
 pub use watching::Watching;
 pub(crate) use watching::{SummarisedWith, Summariser, Watched};
 
+use crate::SANDBOX_HELPER;
 use crate::problem::Problem;
 use crate::view::{Opening, WatchView};
 use magis_core::{CommitId, RepoId, RunId};
 use magis_engine::model::WorkerCommand;
 use magis_engine::repository::FileEntry;
+use magis_engine::sandbox::HelperCommand;
 use magis_engine::{DataFolder, Magis};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -180,5 +182,9 @@ pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
 }
 
 fn open(launch: &LaunchOptions) -> Result<Magis, Problem> {
-    Ok(Magis::open(launch.data.clone(), launch.worker.clone())?)
+    let helper = HelperCommand {
+        program: launch.worker.program.clone(),
+        args: vec![SANDBOX_HELPER.into()],
+    };
+    Ok(Magis::open(launch.data.clone(), launch.worker.clone())?.with_sandbox(helper))
 }

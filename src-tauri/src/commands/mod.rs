@@ -9,6 +9,7 @@ mod repositories;
 mod review;
 mod runs;
 mod solve;
+mod tests;
 
 use crate::view::{
     CloseAsked, MemoryChanged, ModelsChanged, Opening, RepositoriesChanged, RunsChanged, SettingsChanged, WatchChanged,
@@ -39,6 +40,9 @@ pub fn all() -> Builder<tauri::Wry> {
             repositories::watch_repository,
             repositories::add_sample,
             repositories::sample_issues,
+            tests::test_commands,
+            tests::allow_tests,
+            tests::forbid_tests,
             solve::draft,
             solve::save_draft,
             solve::estimate,

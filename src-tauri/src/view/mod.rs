@@ -13,6 +13,7 @@ mod run;
 mod runs;
 mod solve;
 mod stage;
+mod tests;
 mod watch;
 
 pub use app::*;
@@ -25,4 +26,5 @@ pub use run::*;
 pub use runs::*;
 pub use solve::*;
 pub use stage::*;
+pub use tests::*;
 pub use watch::*;

@@ -6,14 +6,14 @@ use super::review::AppliedView;
 use super::runs::RunRow;
 use super::stage::StageView;
 use magis_core::{
-    Base, Candidate, Description, Edit, Evidence, FileChange, FileTask, Finding, Hint, Judgement, LineSpan,
-    MergeResult, Notice, Plan, RepoPath, Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
-    TaskOutcome, Verdict,
+    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, Description, Edit, Evidence, FileChange,
+    FileTask, Finding, Hint, Judgement, LineSpan, MergeResult, Notice, Place, Plan, Proof, RepoPath, Role, RunEvent,
+    RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, Verdict, WritingMode,
 };
 use magis_engine::records::{CallOrigin, CallTotals, StoredEvent};
 use magis_engine::repository::text_diff;
 use magis_engine::stage_of_step;
-use magis_engine::state::{Attempt, AttemptState, Run, TaskState};
+use magis_engine::state::{Attempt, AttemptState, RoundState, Run, TaskState};
 use serde::Serialize;
 use specta::Type;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +60,18 @@ pub struct AttemptView {
     /// Why nothing usable came.
     pub failed: Option<String>,
     pub verdict: Option<Verdict>,
+    /// At which of the round's places it is, from 0.
+    pub place: u32,
+    /// How it was asked for.
+    pub mode: WritingMode,
+    /// The round and the number of the earlier answer whose code it repeats.
+    pub same_as: Option<(u32, u32)>,
+    /// How many answers of the round have its code, itself included.
+    pub votes: u32,
+    /// What checks and tests said of it.
+    pub tested: Option<ChangeTests>,
+    /// What that proves.
+    pub proof: Proof,
     /// The change as unified hunks against the base; empty where the base is not here.
     pub diff: String,
 }
@@ -69,10 +81,12 @@ pub struct AttemptView {
 pub struct RoundView {
     /// Which, from 1.
     pub round: u32,
-    /// The symbols the lines lie in.
+    /// The symbols the lines of the likeliest place lie in.
     pub symbols: Vec<String>,
-    /// The lines to change.
+    /// The lines to change there.
     pub spans: Vec<LineSpan>,
+    /// All places, the likeliest first.
+    pub places: Vec<Place>,
     pub attempts: Vec<AttemptView>,
 }
 
@@ -85,8 +99,29 @@ pub struct TaskView {
     /// The rounds so far.
     pub rounds: Vec<RoundView>,
     pub outcome: Option<TaskOutcome>,
+    /// The round and the number of the answer whose change goes into the patch.
+    pub accepted: Option<(u32, u32)>,
+    /// Hunks that were left out of its change because nothing depends on them, and how many it had.
+    pub left_out: Option<(u32, u32)>,
     /// Lines of the file in the base; none where it is not there or not here.
     pub base_lines: Option<u32>,
+}
+
+/// What running code showed in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct EvidenceView {
+    /// Whether it was looked for already.
+    pub looked_for: bool,
+    /// What fails on the base because of the fault.
+    pub checks: Vec<BugCheck>,
+    /// Why there is nothing, or not more, a sentence each.
+    pub remarks: Vec<String>,
+    /// The tests that judge changes, on the base.
+    pub base: Option<BaseTests>,
+    /// What was run on the patch.
+    pub patch: Option<ChangeTests>,
+    /// What is known of the patch by that.
+    pub proof: Proof,
 }
 
 /// A run, all of it.
@@ -109,6 +144,8 @@ pub struct RunView {
     /// Why it is paused.
     pub paused_reason: Option<String>,
     pub outcome: Option<RunOutcome>,
+    /// What running code showed; none where the run runs nothing.
+    pub evidence: Option<EvidenceView>,
     /// The candidates, the most relevant first.
     pub candidates: Vec<CandidateView>,
     /// Files that could not be read.
@@ -185,9 +222,10 @@ impl RunView {
             stages: stages(costs, is_done),
             paused_reason: paused_reason(state, events),
             outcome: state.outcome().cloned(),
+            evidence: state.runs_code().then(|| evidence(state, events)),
             candidates: candidates(state, events),
             skipped: state.skipped().to_vec(),
-            tasks: state.tasks().map(|task| task_view(task, base_text)).collect(),
+            tasks: state.tasks().map(|task| task_view(task, events, base_text)).collect(),
             meeting: state.meeting().to_vec(),
             plan_groups: plan.as_ref().map(Plan::groups).unwrap_or_default(),
             plan,
@@ -239,6 +277,23 @@ fn paused_reason(state: &Run, events: &[StoredEvent]) -> Option<String> {
     })
 }
 
+fn evidence(state: &Run, events: &[StoredEvent]) -> EvidenceView {
+    let remarks = events.iter().flat_map(|stored| match &stored.event {
+        RunEvent::FaultShown { remarks, .. } | RunEvent::TestsWritten { remarks, .. } => remarks.clone(),
+        _ => Vec::new(),
+    });
+    EvidenceView {
+        looked_for: events
+            .iter()
+            .any(|stored| matches!(stored.event, RunEvent::FaultShown { .. })),
+        checks: state.checks().to_vec(),
+        remarks: remarks.collect(),
+        base: state.base_tests().cloned(),
+        patch: state.patch_tests().cloned(),
+        proof: state.proof(),
+    }
+}
+
 fn candidates(state: &Run, events: &[StoredEvent]) -> Vec<CandidateView> {
     let mut dropped = BTreeSet::new();
     for stored in events {
@@ -288,15 +343,21 @@ fn candidates(state: &Run, events: &[StoredEvent]) -> Vec<CandidateView> {
     views
 }
 
-fn task_view(task: &TaskState, base_text: &dyn Fn(&RepoPath) -> Option<String>) -> TaskView {
+fn task_view(task: &TaskState, events: &[StoredEvent], base_text: &dyn Fn(&RepoPath) -> Option<String>) -> TaskView {
     let base = base_text(&task.task.path);
-    let attempt = |number: u32, attempt: &Attempt| {
+    let attempt = |round: &RoundState, number: AttemptNumber, attempt: &Attempt| {
         let (diagnosis, change, failed) = match &attempt.state {
             AttemptState::Written { diagnosis, change, .. } => (diagnosis.clone(), Some(change.clone()), None),
             AttemptState::Failed { reason } => (String::new(), None, Some(reason.clone())),
         };
         AttemptView {
-            attempt: number,
+            attempt: number.0,
+            place: attempt.place().unwrap_or_default() as u32,
+            mode: attempt.mode(),
+            same_as: attempt.same_as().map(|(round, number)| (round.0, number.0)),
+            votes: round.votes(number) as u32,
+            tested: attempt.tested.clone(),
+            proof: attempt.proof(),
             diagnosis,
             diff: change
                 .as_ref()
@@ -316,16 +377,27 @@ fn task_view(task: &TaskState, base_text: &dyn Fn(&RepoPath) -> Option<String>) 
             .iter()
             .map(|round| RoundView {
                 round: round.round.0,
-                symbols: round.symbols.clone(),
-                spans: round.spans.clone(),
+                symbols: round.first_place().symbols.clone(),
+                spans: round.first_place().spans.clone(),
+                places: round.places.clone(),
                 attempts: round
                     .attempts
                     .iter()
-                    .map(|(number, state)| attempt(number.0, state))
+                    .map(|(number, state)| attempt(round, *number, state))
                     .collect(),
             })
             .collect(),
         outcome: task.outcome.clone(),
+        accepted: task.accepted_attempt().map(|(round, number)| (round.0, number.0)),
+        left_out: events.iter().rev().find_map(|stored| match &stored.event {
+            RunEvent::Minimised {
+                task: of,
+                dropped,
+                hunks,
+                ..
+            } if *of == task.task.id && *dropped > 0 => Some((*dropped, *hunks)),
+            _ => None,
+        }),
         base_lines: base.map(|text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX)),
     }
 }

@@ -3,7 +3,10 @@
 use super::repository::BaseRequest;
 use super::run::RunView;
 use crate::problem::Problem;
-use magis_core::{Agent, Hint, HintsMode, QaMode, RelevanceMode, RepoId, Role, Stage, TaskId};
+use magis_core::{
+    Agent, AttemptNumber, Hint, HintsMode, IssueChecks, QaMode, RelevanceMode, RepoId, Role, Round, Stage, TaskId,
+    TestLine, TestsMode,
+};
 use magis_engine::{SolveRequest, Steering};
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -30,6 +33,32 @@ pub struct SolveForm {
     pub max_rounds: u32,
     /// Whether QA Engineers review.
     pub qa: bool,
+    /// Answers of a round.
+    #[serde(default = "one")]
+    pub attempts: u32,
+    /// Places that they are shared out over.
+    #[serde(default = "one")]
+    pub places: u32,
+    /// Whether what the issue shows and the project's tests are run.
+    #[serde(default)]
+    pub tests: TestsChoice,
+    /// Tests of the repository that fail because of the issue, as the runner takes them.
+    #[serde(default)]
+    pub failing_tests: Vec<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Whether a run runs code, as a person chose it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TestsChoice {
+    #[default]
+    Skip,
+    /// By a command that is allowed in the repository.
+    Run { command: TestLine },
 }
 
 impl SolveForm {
@@ -56,6 +85,17 @@ impl SolveForm {
             seed: self.seed,
             top_k: self.top_k,
             max_rounds: self.max_rounds,
+            attempts: self.attempts,
+            places: self.places,
+            writing: Vec::new(),
+            tests: match self.tests {
+                TestsChoice::Skip => TestsMode::Skip,
+                TestsChoice::Run { command } => TestsMode::Run {
+                    command: Some(command),
+                    failing: self.failing_tests,
+                    checks: IssueChecks::Make,
+                },
+            },
             qa: if self.qa { QaMode::Review } else { QaMode::Skip },
             relevance: RelevanceMode::Code,
         }
@@ -99,6 +139,12 @@ pub enum SteeringRequest {
     Speak {
         text: String,
     },
+    /// Take an answer; its task ends with it.
+    TakeAttempt {
+        task: TaskId,
+        round: u32,
+        attempt: u32,
+    },
 }
 
 impl From<SteeringRequest> for Steering {
@@ -114,6 +160,11 @@ impl From<SteeringRequest> for Steering {
             SteeringRequest::EditRole { task, role } => Self::EditRole { task, role },
             SteeringRequest::Hint { text } => Self::Hint { text },
             SteeringRequest::Speak { text } => Self::Speak { text },
+            SteeringRequest::TakeAttempt { task, round, attempt } => Self::TakeAttempt {
+                task,
+                round: Round(round),
+                attempt: AttemptNumber(attempt),
+            },
         }
     }
 }

@@ -11,6 +11,7 @@ mod repositories;
 mod review;
 mod runs;
 mod solve;
+mod tests;
 
 pub use erase::ERASE_ALL;
 pub use open::read_given;

@@ -3,7 +3,7 @@
 use crate::environment::git;
 use magis_app::views::{
     ApplyRequest, BaseRequest, FileReview, HunkChoice, HunkDecision, Identity, ReviewState, RunListFilter, RunOrder,
-    RunUpdate, SolveForm,
+    RunUpdate, SolveForm, TestsChoice,
 };
 use magis_app::{App, LaunchOptions, ModelSource};
 use magis_core::{RepoId, RunId};
@@ -92,6 +92,10 @@ pub fn form(repo: RepoId, issue: &str) -> SolveForm {
         top_k: 10,
         max_rounds: 3,
         qa: true,
+        attempts: 1,
+        places: 1,
+        tests: TestsChoice::Skip,
+        failing_tests: Vec::new(),
     }
 }
 

@@ -74,7 +74,7 @@ impl Place {
 
     /// Opens the data folder; this very program is the engine's worker as well.
     pub fn open(&self) -> Result<Magis, Failure> {
-        let magis = Magis::open(self.data()?, worker_command()?)?;
+        let magis = Magis::open(self.data()?, worker_command()?)?.with_sandbox(sandbox_helper()?);
         self.log.get_or_init(|| start_log(magis.data()));
         match magis.access() {
             Access::ReadWrite => {}

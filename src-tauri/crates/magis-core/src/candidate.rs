@@ -78,6 +78,11 @@ pub enum Evidence {
         /// The file of that function.
         by: RepoPath,
     },
+    /// What shows the fault runs through the file.
+    Reached {
+        /// How many of its functions.
+        functions: u32,
+    },
     /// Imported by, or importing, a file that ranks at the top.
     Neighbour { of: RepoPath },
     /// Ranked lower because it is a test, an example, documentation, vendored or generated.
@@ -93,21 +98,22 @@ impl Evidence {
             Self::Given => 0,
             Self::QuotedPath { .. } => 1,
             Self::TraceFrame { .. } => 2,
-            Self::DefinesName { .. } => 3,
-            Self::Literal { .. } => 4,
-            Self::CalledInIssue { .. } => 5,
-            Self::NameWords { .. } => 6,
-            Self::TestedBy { .. } => 7,
-            Self::PastCommit { .. } => 8,
-            Self::CalledBy { .. } => 9,
-            Self::Neighbour { .. } => 10,
-            Self::ChangedTogether { .. } => 11,
-            Self::Title { .. } => 12,
-            Self::Text { .. } => 13,
-            Self::Lines { .. } => 14,
-            Self::PathWords { .. } => 15,
-            Self::ChangedLately { .. } => 16,
-            Self::Demoted { .. } => 17,
+            Self::Reached { .. } => 3,
+            Self::DefinesName { .. } => 4,
+            Self::Literal { .. } => 5,
+            Self::CalledInIssue { .. } => 6,
+            Self::NameWords { .. } => 7,
+            Self::TestedBy { .. } => 8,
+            Self::PastCommit { .. } => 9,
+            Self::CalledBy { .. } => 10,
+            Self::Neighbour { .. } => 11,
+            Self::ChangedTogether { .. } => 12,
+            Self::Title { .. } => 13,
+            Self::Text { .. } => 14,
+            Self::Lines { .. } => 15,
+            Self::PathWords { .. } => 16,
+            Self::ChangedLately { .. } => 17,
+            Self::Demoted { .. } => 18,
         }
     }
 }
@@ -137,6 +143,10 @@ impl fmt::Display for Evidence {
             Self::ChangedTogether { with } => write!(f, "often changed together with {with}"),
             Self::TestedBy { test } => write!(f, "tested by {test}, which matches"),
             Self::CalledBy { by } => write!(f, "called by {by}, which matches"),
+            Self::Reached { functions } => {
+                let functions = text::count(*functions as usize, "function");
+                write!(f, "what shows the fault runs through {functions} of it")
+            }
             Self::Neighbour { of } => write!(f, "neighbour by import of {of}"),
             Self::Demoted { why } => write!(f, "ranked lower: {why}"),
             Self::Given => write!(f, "given by you"),

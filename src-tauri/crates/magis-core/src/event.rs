@@ -1,9 +1,9 @@
 //! The facts a run consists of. They are appended to the store before they are acted upon; nothing else is state.
 
 use crate::{
-    AttemptNumber, BlobId, Candidate, CommitId, Description, Edit, FileAction, FileChange, FileTask, Finding, Hint,
-    Judgement, LineSpan, Plan, RepoPath, Role, Round, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId,
-    TaskOutcome, TreeId, Verdict,
+    AttemptNumber, BaseTests, BlobId, BugCheck, Candidate, ChangeTests, CommitId, Description, Edit, FileAction,
+    FileChange, FileTask, Finding, Hint, Judgement, LineSpan, Plan, RepoPath, Role, Round, RunOutcome, RunRequest,
+    SkippedFile, Speech, Stage, TaskId, TaskOutcome, TreeId, Verdict, WritingMode,
 };
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
@@ -29,6 +29,19 @@ pub enum RunEvent {
         tokens_before: u32,
         /// Tokens of what is read.
         tokens_after: u32,
+    },
+    /// What shows the fault was looked for, run on the base, and kept where it fails there as the issue says.
+    FaultShown {
+        /// What fails on the base because of the fault; empty where nothing was found.
+        checks: Vec<BugCheck>,
+        /// Why there is nothing, or not more, a sentence each.
+        remarks: Vec<String>,
+    },
+    /// A QA Engineer wrote tests out of the issue; those are kept that fail on the base for the reason it gives.
+    TestsWritten {
+        checks: Vec<BugCheck>,
+        /// Why there is nothing, or not more, a sentence each.
+        remarks: Vec<String>,
     },
     /// The Custodian ranked the files (algorithm 1, the top k), or took the given ones.
     CandidatesRanked {
@@ -87,6 +100,13 @@ pub enum RunEvent {
         symbols: Vec<String>,
         /// The lines of the base version.
         spans: Vec<LineSpan>,
+        /// Further places that are tried instead of this one, the likeliest first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<Place>,
+    },
+    /// The tests nearest to the change were run on the base, twice.
+    BaseTested {
+        tests: Box<BaseTests>,
     },
     /// P10: code was written and spliced; what programs found in it stands beside.
     CodeWritten {
@@ -101,6 +121,15 @@ pub enum RunEvent {
         /// The change against the base version.
         change: FileChange,
         findings: Vec<Finding>,
+        /// Which of the round's places it is at, from 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        place: u32,
+        /// How it was asked for.
+        #[serde(default, skip_serializing_if = "WritingMode::is_definition")]
+        mode: WritingMode,
+        /// The earlier attempt whose code it repeats; that one has its vote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        same_as: Option<(Round, AttemptNumber)>,
     },
     /// P10 gave nothing that could be spliced.
     CodeFailed {
@@ -111,6 +140,13 @@ pub enum RunEvent {
         attempt: AttemptNumber,
         /// Why, in a sentence.
         reason: String,
+    },
+    /// The checks and the tests were run on the tree with an attempt.
+    AttemptTested {
+        task: TaskId,
+        round: Round,
+        attempt: AttemptNumber,
+        result: Box<ChangeTests>,
     },
     /// P11: the QA Engineer reviewed.
     Reviewed {
@@ -126,10 +162,23 @@ pub enum RunEvent {
         task: TaskId,
         outcome: TaskOutcome,
     },
+    /// What a change can do without was taken out of it: the checks and tests say the same of what is left.
+    Minimised {
+        task: TaskId,
+        /// What is left.
+        change: FileChange,
+        /// How many of its hunks were dropped, of how many.
+        dropped: u32,
+        hunks: u32,
+    },
     /// All changes were merged into one tree.
     Merged {
         /// What came of it.
         result: MergeResult,
+    },
+    /// The checks and the tests were run on the merged tree.
+    PatchTested {
+        result: Box<ChangeTests>,
     },
     /// The run is over.
     RunEnded {
@@ -160,6 +209,12 @@ pub enum RunEvent {
         /// The role from now on.
         role: Role,
     },
+    /// A person took an attempt; its task ends with it.
+    AttemptTaken {
+        task: TaskId,
+        round: Round,
+        attempt: AttemptNumber,
+    },
     /// A person gave a hint; it reaches what is still to be done.
     HintAdded {
         hint: Hint,
@@ -174,6 +229,21 @@ pub enum RunEvent {
     Noticed {
         notice: Notice,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Lines to change that stand together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct Place {
+    /// The symbols they lie in, as scored.
+    pub symbols: Vec<String>,
+    /// The lines of the base version.
+    pub spans: Vec<LineSpan>,
 }
 
 /// The tree a run reads, and nothing else.
@@ -250,7 +320,10 @@ impl RunEvent {
     /// Returns the stage whose work this is; none for steering and control, which can come at any time.
     pub fn stage(&self) -> Option<Stage> {
         match self {
-            Self::RunStarted { .. }
+            Self::FaultShown { .. } => Some(Stage::Evidence),
+            // They are written when the files are known.
+            Self::TestsWritten { .. }
+            | Self::RunStarted { .. }
             | Self::IssueRead { .. }
             | Self::CandidatesRanked { .. }
             | Self::RelevanceJudged { .. }
@@ -260,15 +333,19 @@ impl RunEvent {
             Self::PlanMade { .. } => Some(Stage::Plan),
             Self::ReviewerDefined { .. }
             | Self::LinesChosen { .. }
+            | Self::BaseTested { .. }
             | Self::CodeWritten { .. }
             | Self::CodeFailed { .. }
+            | Self::AttemptTested { .. }
+            | Self::Minimised { .. }
             | Self::Reviewed { .. }
             | Self::TaskClosed { .. } => Some(Stage::Code),
-            Self::Merged { .. } | Self::RunEnded { .. } => Some(Stage::Merge),
+            Self::Merged { .. } | Self::PatchTested { .. } | Self::RunEnded { .. } => Some(Stage::Merge),
             Self::CandidateDropped { .. }
             | Self::CandidateAdded { .. }
             | Self::TaskEdited { .. }
             | Self::RoleEdited { .. }
+            | Self::AttemptTaken { .. }
             | Self::HintAdded { .. }
             | Self::Paused { .. }
             | Self::Resumed

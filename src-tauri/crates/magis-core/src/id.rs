@@ -104,6 +104,8 @@ impl fmt::Display for Agent {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
+    /// What shows the fault is looked for and run on the base: a stage that the paper does not have.
+    Evidence,
     /// Algorithm 1: rank, judge, describe.
     Locate,
     /// P4 and P5: a task per file, a Developer per task.
@@ -120,7 +122,8 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
+        Self::Evidence,
         Self::Locate,
         Self::Team,
         Self::Meeting,
@@ -132,6 +135,7 @@ impl Stage {
     /// Returns the lower-case word used on the command line and in the log.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Evidence => "evidence",
             Self::Locate => "locate",
             Self::Team => "team",
             Self::Meeting => "meeting",

@@ -18,12 +18,13 @@ mod plan;
 mod request;
 mod span;
 mod task;
+mod testing;
 pub mod text;
 mod verdict;
 
 pub use candidate::{Candidate, Description, DescriptionSource, Evidence, Judgement, SkipReason, SkippedFile};
 pub use change::{ChangeError, Edit, FileChange};
-pub use event::{Base, MergeResult, Notice, RunEvent};
+pub use event::{Base, MergeResult, Notice, Place, RunEvent};
 pub use foreign::harmless_name;
 pub use id::{Agent, AttemptNumber, BlobId, CommitId, RepoId, Round, RunId, Stage, TaskId, TreeId};
 pub use issue::{Hint, Issue, IssueError};
@@ -33,7 +34,13 @@ pub use outcome::RunOutcome;
 pub use past::PastCommit;
 pub use path::{PathError, RepoPath};
 pub use plan::{Plan, PlanError, PlanStep};
-pub use request::{HintsMode, QaMode, RelevanceMode, RunRequest, model_label};
+pub use request::{
+    HintsMode, IssueChecks, QaMode, RelevanceMode, RunRequest, TestLine, TestsMode, WritingMode, model_label,
+};
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
+pub use testing::{
+    BaseTests, BugCheck, ChangeTests, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput, FailingTest,
+    FunctionAt, Grade, ProgramRun, Proof, TestName, TestsOnChange,
+};
 pub use verdict::{Decision, Finding, ModelReview, Verdict};

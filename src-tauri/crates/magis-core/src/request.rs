@@ -26,8 +26,17 @@ pub struct RunRequest {
     /// How many answers are asked for in a round.
     #[serde(rename = "candidates_per_round")]
     pub attempts_per_round: u32,
+    /// How many places of a file are tried in a round; they share its attempts.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub places_per_round: u32,
+    /// How the answers at a place are asked for, in turn; empty: as it measures best.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writing: Vec<WritingMode>,
     /// Whether QA Engineers review.
     pub qa: QaMode,
+    /// Whether code is run, and what.
+    #[serde(default, skip_serializing_if = "TestsMode::is_skip")]
+    pub tests: TestsMode,
     /// What the relevance of a file is judged from.
     #[serde(default)]
     pub relevance: RelevanceMode,
@@ -36,6 +45,80 @@ pub struct RunRequest {
 /// Returns a model's name as people read it: without the hash of its file.
 pub fn model_label(name: &str) -> &str {
     name.split("@sha256:").next().unwrap_or(name)
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+impl TestsMode {
+    fn is_skip(&self) -> bool {
+        *self == Self::Skip
+    }
+}
+
+/// Whether code is run in the course of a run; the paper's plain loop is [`TestsMode::Skip`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TestsMode {
+    #[default]
+    Skip,
+    Run {
+        /// The project's test command; none: what the issue shows alone.
+        command: Option<TestLine>,
+        /// Tests of the repository that fail because of the fault, as the runner takes them.
+        failing: Vec<String>,
+        /// Whether what the issue shows is made into checks.
+        #[serde(default)]
+        checks: IssueChecks,
+    },
+}
+
+/// A test command as a person allowed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct TestLine {
+    /// Program and arguments.
+    pub line: String,
+    /// Relative to the root; empty for the root.
+    pub folder: String,
+}
+
+/// Whether what the issue shows is made into checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum IssueChecks {
+    #[default]
+    Make,
+    Skip,
+}
+
+/// How an attempt is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum WritingMode {
+    /// The whole definition, rewritten.
+    #[default]
+    Definition,
+    /// The chosen lines, rewritten.
+    Lines,
+    /// The chosen lines left out and filled in.
+    FillIn,
+}
+
+impl WritingMode {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+    pub(crate) fn is_definition(&self) -> bool {
+        *self == Self::Definition
+    }
 }
 
 /// What P3 judges the relevance of a file from; the paper's own way is [`RelevanceMode::Description`].

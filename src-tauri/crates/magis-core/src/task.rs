@@ -65,6 +65,11 @@ pub enum TaskOutcome {
     Approved { round: Round },
     /// No round was approved; this round's change is the best and is kept, marked.
     NotApproved { round: Round },
+    /// Its change is left out of the patch: another task's alone does it, or came nearer.
+    SetAside {
+        /// Why, in a sentence.
+        reason: String,
+    },
     /// No usable change came about.
     Failed {
         /// Why, in a sentence.

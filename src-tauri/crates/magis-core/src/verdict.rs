@@ -54,6 +54,12 @@ pub enum Finding {
         /// Lines added.
         added: u32,
     },
+    /// It changes comments or docstrings alone.
+    WordsOnly,
+    /// It uses names that nothing defines.
+    UndefinedNames { names: Vec<String> },
+    /// It calls something with arguments that it does not take.
+    MisfitCall { callee: String, why: String },
 }
 
 impl ModelReview {
@@ -73,7 +79,7 @@ impl ModelReview {
             (TaskOutcome::Approved { .. } | TaskOutcome::NotApproved { .. }, QaMode::Skip) => Some(Self::NotRun),
             (TaskOutcome::Approved { .. }, QaMode::Review) => Some(Self::Passed),
             (TaskOutcome::NotApproved { .. }, QaMode::Review) => Some(Self::NotPassed),
-            (TaskOutcome::Failed { .. }, _) => None,
+            (TaskOutcome::SetAside { .. } | TaskOutcome::Failed { .. }, _) => None,
         }
     }
 
@@ -87,10 +93,10 @@ impl ModelReview {
     }
 }
 
-/// What is known of the patch: the models' opinion, and that no test was run.
+/// The models' opinion.
 impl fmt::Display for ModelReview {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Model review: {} \u{b7} Tests: not run", self.word())
+        write!(f, "Model review: {}", self.word())
     }
 }
 
@@ -107,7 +113,11 @@ impl Finding {
     /// Returns whether the change is unusable as it is, so that no review is worth its time.
     pub fn is_fatal(&self) -> bool {
         match self {
-            Self::ParsesWorse { .. } | Self::NoChange => true,
+            Self::ParsesWorse { .. }
+            | Self::NoChange
+            | Self::WordsOnly
+            | Self::UndefinedNames { .. }
+            | Self::MisfitCall { .. } => true,
             Self::DeletesFarMore { .. } => false,
         }
     }
@@ -121,6 +131,11 @@ impl fmt::Display for Finding {
                 write!(f, "the file has {errors} after the change and had {before} before")
             }
             Self::NoChange => f.write_str("the change leaves the code as it was"),
+            Self::WordsOnly => f.write_str("the change touches comments or docstrings alone"),
+            Self::UndefinedNames { names } => {
+                write!(f, "the change uses names that nothing defines: {}", names.join(", "))
+            }
+            Self::MisfitCall { callee, why } => write!(f, "the change calls {callee} with {why}"),
             Self::DeletesFarMore { deleted, added } => {
                 write!(
                     f,

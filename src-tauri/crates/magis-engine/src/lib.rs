@@ -32,7 +32,7 @@ pub use logging::{LogGuard, start_log};
 pub use magis::Magis;
 pub use progress::Progress;
 pub use runs::{
-    Application, AppliedRun, ApplyTarget, DataCheck, DriveEnd, Eta, Prepared, Review, RunTexts, SolveRequest,
+    Application, AppliedRun, ApplyTarget, DataCheck, DriveEnd, Effort, Eta, Prepared, Review, RunTexts, SolveRequest,
     StageTimes, Steering, Worked, check_data, transcript,
 };
 
@@ -92,7 +92,7 @@ pub mod records {
 
 /// The state of a run: the fold of its log.
 pub mod state {
-    pub use magis_flow::{Attempt, AttemptState, Run, TaskState};
+    pub use magis_flow::{Attempt, AttemptState, RoundState, Run, TaskState};
 }
 
 /// What files are ranked by.

@@ -6,6 +6,7 @@ use crate::{DataFolder, EngineError, EngineLimits};
 use magis_core::RunId;
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_models::ModelLibrary;
+use magis_sandbox::HelperCommand;
 use magis_store::Store;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,11 +19,26 @@ pub struct Magis {
     pub(crate) store: Store,
     pub(crate) library: Arc<ModelLibrary>,
     pub(crate) worker: WorkerCommand,
+    /// None: no run runs code.
+    pub(crate) sandbox: Option<HelperCommand>,
     /// Runs whose contents are logged.
     pub(crate) contents: Arc<Mutex<BTreeSet<RunId>>>,
 }
 
 impl Magis {
+    /// Returns this data folder in use with the command that starts the sandbox's helper. Without one no run runs code.
+    #[must_use]
+    pub fn with_sandbox(self, helper: HelperCommand) -> Self {
+        Self {
+            sandbox: Some(helper),
+            ..self
+        }
+    }
+
+    pub(crate) fn sandbox_helper(&self) -> Option<HelperCommand> {
+        self.sandbox.clone()
+    }
+
     /// Logs the contents of this run's calls, its prompts and answers, until the program ends: into a file of its own, which
     /// goes with the run. Nothing else logs contents.
     pub fn log_contents(&self, run: RunId) {

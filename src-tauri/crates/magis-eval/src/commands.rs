@@ -64,7 +64,7 @@ fn open(data: &Path, models: Option<&PathBuf>) -> Result<Magis> {
         None => DataFolder::locate(None)?.models().to_owned(),
     };
     let data = DataFolder::locate(Some(data.to_owned()))?.with_models(models);
-    Ok(Magis::open(data, worker_command()?)?)
+    Ok(Magis::open(data, worker_command()?)?.with_sandbox(sandbox_helper()?))
 }
 
 /// Returns the model asked for, or the default one.

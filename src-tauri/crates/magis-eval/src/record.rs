@@ -102,8 +102,12 @@ impl RunRecord {
                 magis_core::FileChange::Delete => whole,
                 magis_core::FileChange::Create { .. } => Vec::new(),
                 magis_core::FileChange::Modify { .. } | magis_core::FileChange::Rename { .. } => {
-                    let state = task.rounds.iter().find(|state| state.round == round);
-                    state.map(|state| state.spans.clone()).unwrap_or_default()
+                    let taken = task
+                        .accepted_attempt()
+                        .and_then(|(round, number)| task.attempt(round, number));
+                    let at = taken.and_then(magis_flow::Attempt::place).unwrap_or_default();
+                    let place = task.round(round).and_then(|state| state.places.get(at));
+                    place.map(|place| place.spans.clone()).unwrap_or_default()
                 }
             };
             chosen.entry(task.task.path.clone()).or_default().extend(spans);

@@ -3,7 +3,7 @@
 use magis_core::{
     Agent, AttemptNumber, Base, BlobId, Candidate, CommitId, Decision, Edit, Evidence, FileAction, FileChange,
     FileTask, HintsMode, Issue, Judgement, LineSpan, MergeResult, QaMode, RelevanceMode, RepoPath, Round, RunEvent,
-    RunId, RunOutcome, RunRequest, TaskId, TaskOutcome, TreeId, Verdict,
+    RunId, RunOutcome, RunRequest, TaskId, TaskOutcome, TestsMode, TreeId, Verdict, WritingMode,
 };
 use magis_eval::change::Change;
 use magis_eval::instances::{InstanceId, Reference};
@@ -79,6 +79,9 @@ impl Story {
             top_k: 20,
             max_rounds: 3,
             attempts_per_round: 1,
+            places_per_round: 1,
+            writing: Vec::new(),
+            tests: TestsMode::Skip,
             qa: QaMode::Review,
         };
         let base = Base {
@@ -161,6 +164,7 @@ impl Story {
                 round,
                 symbols: Vec::new(),
                 spans: vec![span],
+                others: Vec::new(),
             });
             let change = FileChange::Modify {
                 edits: vec![Edit {
@@ -176,6 +180,9 @@ impl Story {
                 diagnosis,
                 change,
                 findings,
+                place: 0,
+                mode: WritingMode::Definition,
+                same_as: None,
             });
             let decision = if *approved {
                 Decision::Approved

@@ -27,9 +27,9 @@ pub use passages::{Block, Passage, passages};
 pub use pieces::{FileRole, Follows, Input, Piece, pieces};
 pub use prompts::{Exchange, Session, session};
 pub use pytest::pytest;
-pub use record::{Observation, RunEnd, RunOutput, StatementOutcome, observe};
+pub use record::{Observation, ReachedFunction, RunEnd, RunOutput, StatementOutcome, observe};
 pub use traceback::{Exception, Traceback, TracebackFrame, tracebacks};
-pub use verdict::{CheckVerdict, Fault, FaultPlace, Grade, Nothing, Reproduction, reproduces, verdict};
+pub use verdict::{CheckVerdict, Fault, FaultPlace, Nothing, Reproduction, reproduces, verdict};
 pub use wording::Stance;
 
 /// Makes the candidate checks of an issue, the fullest first. `packages` are the names under which the project's own

@@ -52,7 +52,7 @@ impl Run {
     fn check_closed(&self, task: TaskId, outcome: &TaskOutcome) -> Result<(), FlowError> {
         let state = self.task(task).ok_or(FlowError::UnknownTask(task))?;
         match outcome {
-            TaskOutcome::Failed { .. } => Ok(()),
+            TaskOutcome::SetAside { .. } | TaskOutcome::Failed { .. } => Ok(()),
             TaskOutcome::NotApproved { round } => has_change(state, *round),
             TaskOutcome::Approved { round } => {
                 has_change(state, *round)?;
@@ -67,7 +67,10 @@ impl Run {
 
     fn check_ended(&self, outcome: &RunOutcome) -> Result<(), FlowError> {
         let has_patch = self.merged().is_some_and(|merged| !merged.patch.is_empty());
-        let is_approved = |state: &TaskState| matches!(state.outcome, Some(TaskOutcome::Approved { .. }));
+        let is_approved = |state: &TaskState| match state.outcome {
+            Some(TaskOutcome::Approved { .. } | TaskOutcome::SetAside { .. }) => true,
+            Some(TaskOutcome::NotApproved { .. } | TaskOutcome::Failed { .. }) | None => false,
+        };
         match outcome {
             RunOutcome::Approved | RunOutcome::NotApproved if !has_patch => {
                 unfounded("the run ended with a patch", "nothing was merged")

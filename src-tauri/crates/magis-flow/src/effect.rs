@@ -7,6 +7,10 @@ use magis_core::{AttemptNumber, RepoPath, Round, RunEvent, Stage, TaskId};
 pub enum Effect {
     /// Measure the issue, condense it if the model's context asks for it.
     ReadIssue,
+    /// Look for what shows the fault, and run it on the base.
+    ShowFault,
+    /// Ask a QA Engineer for tests that show the fault.
+    WriteTests,
     /// Rank the files of the base tree against the issue (algorithm 1).
     Rank,
     /// Judge the ranked files (P3).
@@ -30,12 +34,20 @@ pub enum Effect {
     DefineReviewer(TaskId),
     /// P9.
     ChooseLines(TaskId, Round),
+    /// Run the tests nearest to the changes on the base.
+    TestBase,
     /// P10, the splice and the checks by program.
     WriteCode(TaskId, Round, AttemptNumber),
+    /// Run checks and tests on the tree with an attempt.
+    TestAttempt(TaskId, Round, AttemptNumber),
     /// P11.
     Review(TaskId, Round, AttemptNumber),
+    /// Take out of the change of a task what it can do without.
+    Minimise(TaskId),
     /// One tree, one diff, a message.
     Merge,
+    /// Run checks and tests on the merged tree.
+    TestPatch,
     /// A decision of the flow itself, to be recorded as it stands.
     Record(Box<RunEvent>),
 }
@@ -53,12 +65,19 @@ impl Effect {
     /// Returns the stage it belongs to.
     pub fn stage(&self) -> Stage {
         match self {
-            Self::ReadIssue | Self::Rank | Self::Judge | Self::Describe(_) => Stage::Locate,
+            Self::ShowFault => Stage::Evidence,
+            Self::WriteTests | Self::ReadIssue | Self::Rank | Self::Judge | Self::Describe(_) => Stage::Locate,
             Self::DefineTask(..) | Self::DefineRole(_) => Stage::Team,
             Self::OpenMeeting | Self::Speak(_) | Self::SumUp | Self::ReviseRole(_) => Stage::Meeting,
             Self::MakePlan => Stage::Plan,
-            Self::DefineReviewer(_) | Self::ChooseLines(..) | Self::WriteCode(..) | Self::Review(..) => Stage::Code,
-            Self::Merge => Stage::Merge,
+            Self::DefineReviewer(_)
+            | Self::ChooseLines(..)
+            | Self::TestBase
+            | Self::WriteCode(..)
+            | Self::TestAttempt(..)
+            | Self::Review(..)
+            | Self::Minimise(_) => Stage::Code,
+            Self::Merge | Self::TestPatch => Stage::Merge,
             Self::Record(event) => event.stage().unwrap_or(Stage::Merge),
         }
     }

@@ -6,6 +6,7 @@
 
 mod claims;
 mod effect;
+mod evidence;
 mod next;
 mod run;
 mod task;

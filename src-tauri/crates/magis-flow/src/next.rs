@@ -1,8 +1,7 @@
 //! What is to be done next: the order of algorithms 1, 2 and 3, as a function of the state alone.
 
-use crate::{Effect, RoundState, Run, TaskQuestion, TaskState};
-use magis_core::{AttemptNumber, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
-use std::cmp::Reverse;
+use crate::{Effect, Run, TaskQuestion, TaskState};
+use magis_core::{QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
 use std::collections::BTreeSet;
 
 impl Run {
@@ -33,6 +32,9 @@ impl Run {
 
     /// Algorithm 1: rank, judge, describe what is kept.
     fn locate(&self) -> Vec<Effect> {
+        if self.runs_code() && self.checks.is_none() {
+            return vec![Effect::ShowFault];
+        }
         if self.issue_text.is_none() {
             return vec![Effect::ReadIssue];
         }
@@ -47,10 +49,15 @@ impl Run {
             return no_change("no file of the repository is a candidate for this issue");
         }
         let described = |path: &RepoPath| self.descriptions.contains_key(path);
-        kept.iter()
+        let missing: Vec<Effect> = kept
+            .iter()
             .filter(|kept| !described(&kept.path))
             .map(|kept| Effect::Describe(kept.path.clone()))
-            .collect()
+            .collect();
+        if missing.is_empty() && self.runs_code() && self.checks().is_empty() && !self.tests_written {
+            return vec![Effect::WriteTests];
+        }
+        missing
     }
 
     /// Algorithm 2, first half: P4 for every kept file, P5 for every task.
@@ -128,6 +135,9 @@ impl Run {
 
     /// Algorithm 3 for the first parallel group that has open tasks: the next step of each of them.
     fn code(&self) -> Vec<Effect> {
+        if self.runs_code() {
+            return self.code_by_evidence();
+        }
         let group = self
             .groups()
             .into_iter()
@@ -148,8 +158,7 @@ impl Run {
         let Some(last) = state.rounds.last() else {
             return Effect::ChooseLines(task, Round(1));
         };
-        let wanted = (0..self.request.attempts_per_round.max(1)).map(AttemptNumber);
-        if let Some(missing) = wanted.into_iter().find(|number| !last.attempts.contains_key(number)) {
+        if let Some(missing) = self.attempts(last).find(|number| !last.attempts.contains_key(number)) {
             return Effect::WriteCode(task, last.round, missing);
         }
         if let Some((number, best)) = last.best() {
@@ -167,7 +176,7 @@ impl Run {
     }
 
     /// Returns the parallel groups of the plan, without dropped tasks; tasks added after the plan come last.
-    fn groups(&self) -> Vec<Vec<&TaskState>> {
+    pub(crate) fn groups(&self) -> Vec<Vec<&TaskState>> {
         let groups = self.plan.as_ref().map(magis_core::Plan::groups).unwrap_or_default();
         let planned: BTreeSet<TaskId> = groups.iter().flatten().copied().collect();
         let added = self
@@ -192,12 +201,20 @@ impl Run {
             let reasons: Vec<String> = self.tasks.values().filter_map(failure).collect();
             return no_change(&format!("no task came to a usable change: {}", reasons.join("; ")));
         }
+        if self.merged.is_none()
+            && let Some(task) = self.to_minimise()
+        {
+            return vec![Effect::Minimise(task)];
+        }
         match &self.merged {
             None => vec![Effect::Merge],
             Some(result) if result.patch.is_empty() => no_change("the merged change is empty"),
+            Some(_) if self.patch_tests.is_none() && self.has_something_to_run() => vec![Effect::TestPatch],
             Some(_) => {
-                let approved = |state: &TaskState| matches!(state.outcome, Some(TaskOutcome::Approved { .. }));
-                let all = self.tasks.values().all(approved);
+                let all = self.tasks.values().all(|state| match state.outcome {
+                    Some(TaskOutcome::Approved { .. } | TaskOutcome::SetAside { .. }) => true,
+                    Some(TaskOutcome::NotApproved { .. } | TaskOutcome::Failed { .. }) | None => false,
+                });
                 ended(if all {
                     RunOutcome::Approved
                 } else {
@@ -208,12 +225,11 @@ impl Run {
     }
 }
 
-/// Returns the best round of a task that was never approved: the fewest findings, the latest of those. (The paper keeps
-/// the last change, whatever it is.)
-fn not_approved(state: &TaskState) -> TaskOutcome {
-    let quality = |round: &RoundState| Some((Reverse(round.best()?.1.findings().len()), round.round));
-    match state.rounds.iter().filter_map(quality).max() {
-        Some((_, round)) => TaskOutcome::NotApproved { round },
+/// Returns how a task ends that was never approved: with the best of its rounds. (The paper keeps the last change, whatever
+/// it is.)
+pub(crate) fn not_approved(state: &TaskState) -> TaskOutcome {
+    match state.best() {
+        Some((round, _)) => TaskOutcome::NotApproved { round },
         None => TaskOutcome::Failed {
             reason: state
                 .last_objection()
@@ -224,12 +240,14 @@ fn not_approved(state: &TaskState) -> TaskOutcome {
 
 fn failure(state: &TaskState) -> Option<String> {
     match state.outcome.as_ref()? {
-        TaskOutcome::Failed { reason } => Some(format!("{}: {reason}", state.task.path)),
+        TaskOutcome::Failed { reason } | TaskOutcome::SetAside { reason } => {
+            Some(format!("{}: {reason}", state.task.path))
+        }
         TaskOutcome::Approved { .. } | TaskOutcome::NotApproved { .. } => None,
     }
 }
 
-fn closed(task: TaskId, outcome: TaskOutcome) -> Effect {
+pub(crate) fn closed(task: TaskId, outcome: TaskOutcome) -> Effect {
     Effect::Record(Box::new(RunEvent::TaskClosed { task, outcome }))
 }
 

@@ -3,8 +3,9 @@
 use crate::Effect;
 use crate::task::{Attempt, AttemptState, RoundState, TaskState};
 use magis_core::{
-    Base, Candidate, Description, Evidence, Hint, HintsMode, Judgement, MergeResult, Plan, RepoPath, Round, RunEvent,
-    RunOutcome, RunRequest, SkippedFile, Speaker, Speech, Stage, TaskId, Turn,
+    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, Description, Evidence, Hint, HintsMode,
+    Judgement, MergeResult, Place, Plan, Proof, RepoPath, Round, RunEvent, RunOutcome, RunRequest, SkippedFile,
+    Speaker, Speech, Stage, TaskId, TestsMode, Turn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -16,6 +17,12 @@ pub struct Run {
     pub(crate) base: Base,
     pub(crate) issue_text: Option<String>,
     pub(crate) hints: Vec<Hint>,
+    /// What fails because of the fault; none before it was looked for.
+    pub(crate) checks: Option<Vec<BugCheck>>,
+    /// Whether a QA Engineer was asked for tests.
+    pub(crate) tests_written: bool,
+    pub(crate) base_tests: Option<BaseTests>,
+    pub(crate) patch_tests: Option<ChangeTests>,
     pub(crate) ranked: bool,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) skipped: Vec<SkippedFile>,
@@ -45,6 +52,9 @@ pub enum FlowError {
     /// An event names a round whose lines were never chosen.
     #[error("the log speaks of round {1} of {0}, which was not begun")]
     UnknownRound(TaskId, Round),
+    /// An event names an attempt that was never written.
+    #[error("the log speaks of attempt {2} in round {1} of {0}, which was not written")]
+    UnknownAttempt(TaskId, Round, AttemptNumber),
     /// An event names a file that is no candidate.
     #[error("the log speaks of {0}, which is no candidate")]
     UnknownFile(RepoPath),
@@ -78,6 +88,10 @@ impl Run {
             base: base.clone(),
             issue_text: None,
             hints,
+            checks: None,
+            tests_written: false,
+            base_tests: None,
+            patch_tests: None,
             ranked: false,
             candidates: Vec::new(),
             skipped: Vec::new(),
@@ -134,6 +148,11 @@ impl Run {
                         .unwrap_or_else(|| self.request.issue.text().to_owned()),
                 );
             }
+            RunEvent::FaultShown { checks, .. } => self.checks = Some(checks.clone()),
+            RunEvent::TestsWritten { checks, .. } => {
+                self.tests_written = true;
+                self.checks.get_or_insert_default().extend(checks.iter().cloned());
+            }
             RunEvent::CandidatesRanked { candidates, skipped } => {
                 self.ranked = true;
                 let added = std::mem::take(&mut self.candidates);
@@ -153,6 +172,8 @@ impl Run {
                     revised: false,
                     reviewer: None,
                     rounds: Vec::new(),
+                    taken: None,
+                    minimised: None,
                     outcome: None,
                 };
                 self.tasks.insert(task.id, state);
@@ -174,14 +195,19 @@ impl Run {
                 round,
                 symbols,
                 spans,
+                others,
             } => {
-                self.task_mut(*task)?.rounds.push(RoundState {
-                    round: *round,
+                let first = Place {
                     symbols: symbols.clone(),
                     spans: spans.clone(),
+                };
+                self.task_mut(*task)?.rounds.push(RoundState {
+                    round: *round,
+                    places: std::iter::once(first).chain(others.iter().cloned()).collect(),
                     attempts: BTreeMap::new(),
                 });
             }
+            RunEvent::BaseTested { tests } => self.base_tests = Some((**tests).clone()),
             RunEvent::CodeWritten {
                 task,
                 round,
@@ -189,15 +215,21 @@ impl Run {
                 diagnosis,
                 change,
                 findings,
+                place,
+                mode,
+                same_as,
             } => {
                 let state = AttemptState::Written {
                     diagnosis: diagnosis.clone(),
                     change: change.clone(),
                     findings: findings.clone(),
+                    place: *place,
+                    mode: *mode,
+                    same_as: *same_as,
                 };
                 self.round_mut(*task, *round)?
                     .attempts
-                    .insert(*attempt, Attempt { state, verdict: None });
+                    .insert(*attempt, Attempt::new(state));
             }
             RunEvent::CodeFailed {
                 task,
@@ -208,17 +240,26 @@ impl Run {
                 let state = AttemptState::Failed { reason: reason.clone() };
                 self.round_mut(*task, *round)?
                     .attempts
-                    .insert(*attempt, Attempt { state, verdict: None });
+                    .insert(*attempt, Attempt::new(state));
             }
+            RunEvent::AttemptTested {
+                task,
+                round,
+                attempt,
+                result,
+            } => self.attempt_mut(*task, *round, *attempt)?.tested = Some((**result).clone()),
             RunEvent::Reviewed {
                 task,
                 round,
                 attempt,
                 verdict,
-            } => {
-                let known = self.round_mut(*task, *round)?.attempts.get_mut(attempt);
-                known.ok_or(FlowError::UnknownRound(*task, *round))?.verdict = Some(verdict.clone());
+            } => self.attempt_mut(*task, *round, *attempt)?.verdict = Some(verdict.clone()),
+            RunEvent::AttemptTaken { task, round, attempt } => {
+                self.attempt_mut(*task, *round, *attempt)?;
+                self.task_mut(*task)?.taken = Some((*round, *attempt));
             }
+            RunEvent::Minimised { task, change, .. } => self.task_mut(*task)?.minimised = Some(change.clone()),
+            RunEvent::PatchTested { result } => self.patch_tests = Some((**result).clone()),
             RunEvent::TaskClosed { task, outcome } => self.task_mut(*task)?.outcome = Some(outcome.clone()),
             RunEvent::Merged { result } => self.merged = Some(result.clone()),
             RunEvent::RunEnded { outcome } => self.outcome = Some(outcome.clone()),
@@ -255,6 +296,8 @@ impl Run {
                 state.task.action = action.clone();
                 state.task.description.clone_from(description);
                 state.rounds.clear();
+                state.taken = None;
+                state.minimised = None;
                 state.outcome = None;
                 self.merged = None;
             }
@@ -276,6 +319,11 @@ impl Run {
             .iter_mut()
             .find(|state| state.round == round)
             .ok_or(FlowError::UnknownRound(task, round))
+    }
+
+    fn attempt_mut(&mut self, task: TaskId, round: Round, attempt: AttemptNumber) -> Result<&mut Attempt, FlowError> {
+        let known = self.round_mut(task, round)?.attempts.get_mut(&attempt);
+        known.ok_or(FlowError::UnknownAttempt(task, round, attempt))
     }
 
     fn is_candidate(&self, path: &RepoPath) -> bool {
@@ -300,6 +348,34 @@ impl Run {
     /// Returns the hints that reach the agents.
     pub fn hints(&self) -> &[Hint] {
         &self.hints
+    }
+
+    /// Returns whether code is run.
+    pub fn runs_code(&self) -> bool {
+        match self.request.tests {
+            TestsMode::Run { .. } => true,
+            TestsMode::Skip => false,
+        }
+    }
+
+    /// Returns what fails on the base because of the fault; empty before it was looked for, or where nothing was found.
+    pub fn checks(&self) -> &[BugCheck] {
+        self.checks.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the tests nearest to the changes, as they run on the base; none before they were run.
+    pub fn base_tests(&self) -> Option<&BaseTests> {
+        self.base_tests.as_ref()
+    }
+
+    /// Returns what running the checks and tests showed of the merged tree; none where nothing was run.
+    pub fn patch_tests(&self) -> Option<&ChangeTests> {
+        self.patch_tests.as_ref()
+    }
+
+    /// Returns what is known of the patch by running it.
+    pub fn proof(&self) -> Proof {
+        self.patch_tests.as_ref().map_or(Proof::NotRun, ChangeTests::proof)
     }
 
     /// Returns the ranked candidates, best first; empty before they are known.

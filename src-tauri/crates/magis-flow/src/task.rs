@@ -1,6 +1,10 @@
 //! How far a task is: its rounds, the attempts of each, and what came of them.
 
-use magis_core::{AttemptNumber, Decision, FileChange, FileTask, Finding, LineSpan, Role, Round, TaskOutcome, Verdict};
+use magis_core::{
+    AttemptNumber, ChangeTests, CheckState, Decision, FileChange, FileTask, Finding, Grade, Place, Proof, Role, Round,
+    TaskOutcome, Verdict, WritingMode,
+};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// One task: who has it, and how far it is.
@@ -13,6 +17,10 @@ pub struct TaskState {
     pub reviewer: Option<Role>,
     /// The rounds so far, in order.
     pub rounds: Vec<RoundState>,
+    /// The attempt that a person took.
+    pub taken: Option<(Round, AttemptNumber)>,
+    /// What is left of the change after what it can do without was taken out.
+    pub minimised: Option<FileChange>,
     pub outcome: Option<TaskOutcome>,
 }
 
@@ -20,10 +28,8 @@ pub struct TaskState {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundState {
     pub round: Round,
-    /// The symbols the lines lie in.
-    pub symbols: Vec<String>,
-    /// The lines to change.
-    pub spans: Vec<LineSpan>,
+    /// Where to change, the likeliest first; never empty.
+    pub places: Vec<Place>,
     pub attempts: BTreeMap<AttemptNumber, Attempt>,
 }
 
@@ -31,6 +37,8 @@ pub struct RoundState {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     pub state: AttemptState,
+    /// What running it showed.
+    pub tested: Option<ChangeTests>,
     /// P11.
     pub verdict: Option<Verdict>,
 }
@@ -45,6 +53,11 @@ pub enum AttemptState {
         /// The change against the base version.
         change: FileChange,
         findings: Vec<Finding>,
+        /// Which of the round's places, from 0.
+        place: u32,
+        mode: WritingMode,
+        /// The earlier attempt that it repeats.
+        same_as: Option<(Round, AttemptNumber)>,
     },
     Failed {
         reason: String,
@@ -52,6 +65,43 @@ pub enum AttemptState {
 }
 
 impl Attempt {
+    pub(crate) fn new(state: AttemptState) -> Self {
+        Self {
+            state,
+            tested: None,
+            verdict: None,
+        }
+    }
+
+    /// Returns the earlier attempt whose code it repeats.
+    pub fn same_as(&self) -> Option<(Round, AttemptNumber)> {
+        match &self.state {
+            AttemptState::Written { same_as, .. } => *same_as,
+            AttemptState::Failed { .. } => None,
+        }
+    }
+
+    /// Returns at which of its round's places it is, from 0; none where it failed.
+    pub fn place(&self) -> Option<usize> {
+        match &self.state {
+            AttemptState::Written { place, .. } => Some(*place as usize),
+            AttemptState::Failed { .. } => None,
+        }
+    }
+
+    /// Returns how it was asked for.
+    pub fn mode(&self) -> WritingMode {
+        match &self.state {
+            AttemptState::Written { mode, .. } => *mode,
+            AttemptState::Failed { .. } => WritingMode::default(),
+        }
+    }
+
+    /// Returns what running it proves.
+    pub fn proof(&self) -> Proof {
+        self.tested.as_ref().map_or(Proof::NotRun, ChangeTests::proof)
+    }
+
     /// Returns the change, where there is a usable one.
     pub fn usable_change(&self) -> Option<&FileChange> {
         match &self.state {
@@ -82,37 +132,184 @@ impl Attempt {
             (AttemptState::Written { findings, .. }, _) if findings.iter().any(Finding::is_fatal) => {
                 Some(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
             }
-            (AttemptState::Written { .. }, Some(verdict)) if verdict.decision == Decision::Rejected => {
-                Some(verdict.comment.clone())
+            (AttemptState::Written { .. }, verdict) => {
+                let rejected = verdict
+                    .as_ref()
+                    .filter(|verdict| verdict.decision == Decision::Rejected);
+                let comment = rejected.map(|verdict| verdict.comment.clone());
+                self.tested.as_ref().and_then(objection_of_tests).or(comment)
             }
-            (AttemptState::Written { .. }, _) => None,
         }
     }
 }
 
+/// The most characters of an output or a message that an objection quotes.
+const QUOTED: usize = 700;
+
+/// Returns what runs say against a change, with the end of what was written; none where they say nothing.
+fn objection_of_tests(tested: &ChangeTests) -> Option<String> {
+    let mut said = Vec::new();
+    for check in &tested.checks {
+        let what = match &check.state {
+            CheckState::Gone { .. } => continue,
+            CheckState::Present => "The example of the issue still shows the fault".to_owned(),
+            CheckState::OtherError { what } => format!("The example of the issue now fails in another way: {what}"),
+            CheckState::TimedOut => "The example of the issue does not end".to_owned(),
+        };
+        said.push(
+            format!("{what}. {}", end_of(&check.run.written()))
+                .trim_end()
+                .to_owned(),
+        );
+        break;
+    }
+    if let Some(test) = tested.tests.iter().flat_map(|tests| &tests.newly_failing).next() {
+        said.push(format!(
+            "The test {} passed before and fails now. {}",
+            test.name,
+            end_of(&test.message)
+        ));
+    }
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+fn end_of(text: &str) -> String {
+    let text = text.trim_end();
+    let skipped = text.chars().count().saturating_sub(QUOTED);
+    if skipped == 0 {
+        return text.to_owned();
+    }
+    format!("[…] {}", text.chars().skip(skipped).collect::<String>())
+}
+
 impl RoundState {
-    /// Returns the answer that goes to review: usable, with the fewest findings, the earliest of those.
+    /// Returns the answer that is taken furthest: the one that its runs speak best for, else the one with the fewest findings;
+    /// then the one with the most votes, the smallest,
+    /// the earliest of a round.
     pub fn best(&self) -> Option<(AttemptNumber, &Attempt)> {
-        self.attempts
+        let usable = self
+            .attempts
             .iter()
-            .filter(|(_, attempt)| attempt.usable_change().is_some())
-            .min_by_key(|(number, attempt)| (attempt.findings().len(), **number))
+            .filter(|(_, attempt)| attempt.usable_change().is_some());
+        // An answer that repeats another one stands behind it.
+        usable
+            .filter(|(_, attempt)| attempt.same_as().is_none_or(|(round, _)| round != self.round))
+            .max_by_key(|(number, _)| self.rank(**number))
             .map(|(number, attempt)| (*number, attempt))
+    }
+
+    /// Returns the likeliest of the places to change.
+    pub fn first_place(&self) -> &Place {
+        &self.places[0]
+    }
+
+    /// Returns how many answers of the round have this one's code, itself included.
+    pub fn votes(&self, number: AttemptNumber) -> usize {
+        let same = |attempt: &&Attempt| attempt.same_as() == Some((self.round, number));
+        1 + self.attempts.values().filter(same).count()
+    }
+
+    /// Returns the place of an answer among all of a run: more is better. Breaking nothing comes first, then how many checks
+    /// pass and by which grade, then the review, the votes, and the size of the change.
+    pub(crate) fn rank(&self, number: AttemptNumber) -> Option<Rank> {
+        let attempt = self.attempts.get(&number)?;
+        let change = attempt.usable_change()?;
+        let tested = attempt.tested.as_ref();
+        let grades = tested
+            .iter()
+            .flat_map(|tested| &tested.checks)
+            .filter_map(|run| match run.state {
+                CheckState::Gone { grade } => Some(grade),
+                CheckState::Present | CheckState::OtherError { .. } | CheckState::TimedOut => None,
+            });
+        let mut grades: Vec<Grade> = grades.collect();
+        grades.sort_by(|a, b| b.cmp(a));
+        Some(Rank {
+            shown: attempt.proof().is_shown(),
+            // Where the checks failed the tests were not run: what they would have said is not taken for good.
+            broken: Reverse(tested.map_or(0, |tested| {
+                let skipped = tested.tests.is_none() && !tested.checks.is_empty() && tested.passed_checks() == 0;
+                if skipped { usize::MAX } else { tested.broken() }
+            })),
+            grades,
+            approved: attempt.approved(),
+            findings: Reverse(attempt.findings().len()),
+            votes: self.votes(number),
+            size: Reverse(size(change)),
+            round: self.round,
+            number: Reverse(number),
+        })
+    }
+}
+
+/// What an answer is ranked by, the most important first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    shown: bool,
+    broken: Reverse<usize>,
+    grades: Vec<Grade>,
+    approved: bool,
+    findings: Reverse<usize>,
+    votes: usize,
+    size: Reverse<usize>,
+    round: Round,
+    number: Reverse<AttemptNumber>,
+}
+
+/// Returns how many lines a change writes or replaces.
+fn size(change: &FileChange) -> usize {
+    match change {
+        FileChange::Modify { edits } | FileChange::Rename { edits, .. } => edits
+            .iter()
+            .map(|edit| edit.text.lines().count().max(edit.span.lines() as usize))
+            .sum(),
+        FileChange::Create { content } => content.lines().count(),
+        FileChange::Delete => 1,
     }
 }
 
 impl TaskState {
-    /// Returns the change that goes into the merge, and its round.
-    pub fn accepted_change(&self) -> Option<(Round, &FileChange)> {
+    /// Returns the best answer of all rounds that are written.
+    pub fn best(&self) -> Option<(Round, AttemptNumber)> {
+        let best_of = |round: &RoundState| {
+            round
+                .best()
+                .map(|(number, _)| (round.rank(number), round.round, number))
+        };
+        self.rounds
+            .iter()
+            .filter_map(best_of)
+            .max()
+            .map(|(_, round, number)| (round, number))
+    }
+
+    /// Returns the state of a round, where it was begun.
+    pub fn round(&self, round: Round) -> Option<&RoundState> {
+        self.rounds.iter().find(|state| state.round == round)
+    }
+
+    /// Returns an attempt, where it was written.
+    pub fn attempt(&self, round: Round, number: AttemptNumber) -> Option<&Attempt> {
+        self.round(round)?.attempts.get(&number)
+    }
+
+    /// Returns the attempt whose change goes into the merge.
+    pub fn accepted_attempt(&self) -> Option<(Round, AttemptNumber)> {
         let round = match self.outcome.as_ref()? {
             TaskOutcome::Approved { round } | TaskOutcome::NotApproved { round } => *round,
-            TaskOutcome::Failed { .. } => return None,
+            TaskOutcome::SetAside { .. } | TaskOutcome::Failed { .. } => return None,
         };
-        let state = self.rounds.iter().find(|state| state.round == round)?;
-        state
-            .best()
-            .and_then(|(_, attempt)| attempt.usable_change())
-            .map(|change| (round, change))
+        if let Some(taken) = self.taken {
+            return Some(taken);
+        }
+        self.round(round)?.best().map(|(number, _)| (round, number))
+    }
+
+    /// Returns the change that goes into the merge, and its round.
+    pub fn accepted_change(&self) -> Option<(Round, &FileChange)> {
+        let (round, number) = self.accepted_attempt()?;
+        let written = self.attempt(round, number)?.usable_change()?;
+        Some((round, self.minimised.as_ref().unwrap_or(written)))
     }
 
     /// Returns what was said against the last round, if anything.

@@ -19,6 +19,9 @@ fn started(qa: QaMode) -> RunEvent {
         top_k: 10,
         max_rounds: 3,
         attempts_per_round: 1,
+        places_per_round: 1,
+        writing: Vec::new(),
+        tests: TestsMode::Skip,
         qa,
     };
     let base = Base {
@@ -51,6 +54,7 @@ fn written(findings: Vec<Finding>) -> [RunEvent; 2] {
         round: ROUND,
         symbols: Vec::new(),
         spans: Vec::new(),
+        others: Vec::new(),
     };
     let code = RunEvent::CodeWritten {
         task: TASK,
@@ -59,6 +63,9 @@ fn written(findings: Vec<Finding>) -> [RunEvent; 2] {
         diagnosis: "It is not used.".to_owned(),
         change: FileChange::Delete,
         findings,
+        place: 0,
+        mode: WritingMode::Definition,
+        same_as: None,
     };
     [lines, code]
 }

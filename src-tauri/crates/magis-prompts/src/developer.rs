@@ -236,6 +236,44 @@ impl Prompt for CodeToWrite {
     }
 }
 
+/// P10 as a gap to fill in: what stands before it, the issue above that as a comment, and what stands behind it.
+///
+/// It is no conversation: of the rendered prompt `user` is the text before the gap, `answer` the one behind it.
+#[derive(Debug, Clone, Serialize)]
+pub struct CodeToFillIn {
+    /// What begins a comment in the file's language.
+    pub comment: String,
+    /// The issue, line by line.
+    pub issue: Vec<String>,
+    /// What was said against the last round, line by line; may be empty.
+    pub objection: Vec<String>,
+    pub before: String,
+    pub after: String,
+    /// Room for the answer, in tokens.
+    #[serde(skip)]
+    pub room: u32,
+}
+
+impl Prompt for CodeToFillIn {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::FillIn
+    }
+    fn max_tokens(&self) -> u32 {
+        self.room
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n\n\n".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        if answer.trim().is_empty() {
+            Err(ReplyError::Empty)
+        } else {
+            Ok(answer.to_owned())
+        }
+    }
+}
+
 /// P10 for a file that does not exist yet.
 #[derive(Debug, Clone, Serialize)]
 pub struct NewFile {

@@ -20,6 +20,8 @@ pub struct ReviewedChange {
     /// The change, as a diff.
     pub diff: String,
     pub findings: Vec<String>,
+    /// What running the change showed; empty where nothing was run.
+    pub seen: Vec<String>,
 }
 
 /// Asks for the comment of P11, `review_comment` in the paper.
@@ -42,6 +44,40 @@ impl Prompt for ReviewComment {
     }
     fn read(&self, answer: &str) -> Result<String, ReplyError> {
         prose("With this change,", answer).map(|text| whole_sentences(&text))
+    }
+}
+
+/// Asks for a small test that shows the fault: a departure from the paper.
+#[derive(Debug, Clone, Serialize)]
+pub struct TestWanted {
+    #[serde(flatten)]
+    pub head: Head,
+    /// The file that most likely has to change.
+    pub path: String,
+    /// The packages of the project, as they are imported.
+    pub packages: String,
+    /// The best-matching code of that file.
+    pub code: String,
+}
+
+impl Prompt for TestWanted {
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::TestOfIssue
+    }
+    fn max_tokens(&self) -> u32 {
+        220
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n```".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        let text = answer.trim_matches('\n').trim_end();
+        if text.contains("assert") {
+            Ok(format!("{text}\n"))
+        } else {
+            Err(ReplyError::Form("it asserts nothing".to_owned()))
+        }
     }
 }
 

@@ -63,6 +63,8 @@ templates! {
     RelevanceByCode = "P3-code", "p3_code", Custodian, Locate, &[HEAD];
     /// Relevance by yes or no on the description: the paper's own way, kept as an ablation.
     RelevanceByDescription = "P3-description", "p3_description", Custodian, Locate, &[HEAD];
+    /// A small test that shows the fault.
+    TestOfIssue = "test", "test_of_issue", QaEngineer, Locate, &[HEAD];
     Task = "P4", "p4_task", Manager, Team, &[HEAD];
     DeveloperRole = "P5", "p5_role", Manager, Team, &[HEAD];
     /// The meeting: the Manager opens.
@@ -84,6 +86,8 @@ templates! {
     /// What is wrong, in a sentence.
     Diagnosis = "P10-fault", "p10_fault", Developer, Code, &[HEAD, P10_CHANGE];
     Code = "P10-code", "p10_code", Developer, Code, &[HEAD, P10_CHANGE];
+    /// The chosen lines left out and filled in: a departure from the paper.
+    FillIn = "P10-fill-in", "p10_fill_in", Developer, Code, &[];
     NewFile = "P10-create", "p10_create", Developer, Code, &[HEAD];
     ReviewComment = "P11-comment", "p11_comment", QaEngineer, Code, &[HEAD, P11_CHANGE];
     ReviewDecision = "P11-decision", "p11_decision", QaEngineer, Code, &[HEAD, P11_CHANGE];

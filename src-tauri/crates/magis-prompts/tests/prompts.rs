@@ -47,6 +47,7 @@ fn reviewed() -> ReviewedChange {
         diagnosis: "The slice leaves out the last day.".to_owned(),
         diff: "-    return sum(days[:-1])\n+    return sum(days)".to_owned(),
         findings: vec!["the change deletes 30 lines and adds only 1".to_owned()],
+        seen: vec!["What showed the fault was run with the change: the exception is gone".to_owned()],
     }
 }
 
@@ -105,6 +106,20 @@ fn every_prompt_is_as_recorded() {
         code: "def total(): ...".to_owned(),
         others: vec!["ledger/report.py".to_owned()],
         insist: false,
+    });
+    check(&TestWanted {
+        head: head(),
+        path: path.clone(),
+        packages: "ledger".to_owned(),
+        code: "def total(): ...".to_owned(),
+    });
+    check(&CodeToFillIn {
+        comment: "#".to_owned(),
+        issue: vec!["total() leaves out the last day".to_owned()],
+        objection: vec!["The example of the issue still shows the fault.".to_owned()],
+        before: "def total(days):\n".to_owned(),
+        after: "\n\ndef other():\n    pass\n".to_owned(),
+        room: 100,
     });
     check(&DeveloperRole {
         head: head(),

@@ -4,6 +4,7 @@
 
 use crate::{ObjectStore, RepoError};
 use git2::{DiffFindOptions, DiffFormat, DiffOptions, Oid, Patch};
+use magis_core::{Edit, LineSpan};
 
 /// Lines added and deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +38,39 @@ pub fn diff_stat(old: &str, new: &str) -> DiffStat {
         added: added as u32,
         deleted: deleted as u32,
     }
+}
+
+/// Returns the edits that make `new` of `old`, one for each run of lines that differ, in their order; empty if the two are equal. What is only
+/// added takes the line before it along, or the one behind it at the beginning. `old` must not be empty.
+pub fn edits_between(old: &str, new: &str) -> Vec<Edit> {
+    let mut options = options(0);
+    let patch = Patch::from_buffers(old.as_bytes(), None, new.as_bytes(), None, Some(&mut options))
+        .expect("two texts in memory can always be compared");
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let mut edits = Vec::new();
+    for number in 0..patch.num_hunks() {
+        let Ok((hunk, _)) = patch.hunk(number) else { continue };
+        let from = (hunk.new_start() as usize).saturating_sub(1);
+        let lines = new.get(from..from + hunk.new_lines() as usize).unwrap_or_default();
+        let mut lines: Vec<&str> = lines.to_vec();
+        let (start, count) = (hunk.old_start(), hunk.old_lines());
+        let (first, last) = match (start, count) {
+            (0, 0) => {
+                lines.extend(old.first());
+                (1, 1)
+            }
+            (after, 0) => {
+                lines.splice(0..0, old.get(after as usize - 1).copied());
+                (after, after)
+            }
+            (first, count) => (first, first + count - 1),
+        };
+        if let Ok(span) = LineSpan::new(first, last) {
+            let text = lines.iter().fold(String::new(), |all, line| all + line + "\n");
+            edits.push(Edit { span, text });
+        }
+    }
+    edits
 }
 
 /// Returns the diff of two trees in git's form, moves shown as such.
@@ -93,6 +127,21 @@ mod tests {
             text_diff("a", "b\n", 3),
             "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n"
         );
+    }
+
+    #[test]
+    fn edits_make_one_text_of_the_other() {
+        let check = |old: &str, new: &str, count: usize| {
+            let edits = edits_between(old, new);
+            assert_eq!(edits.len(), count, "{edits:?}");
+            assert_eq!(Edit::splice(old, &edits).expect("edits that fit"), new);
+        };
+        check("a\nb\nc\nd\n", "a\nB\nc\nD\n", 2);
+        check("a\nb\nc\n", "x\na\nb\ny\nz\nc\n", 2);
+        check("a\nb\nc\n", "a\nc\n", 1);
+        check("a\nb\n", "a\nb\nc\n", 1);
+        check("a\r\nb\r\n", "a\r\nc\r\n", 1);
+        check("a\n", "a\n", 0);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use apply::{apply_to_worktree, conflicts};
 pub use branch::{BranchCommit, Committer, apply_to_branch};
 pub use changes::apply_changes;
 pub use conflict::{Conflict, ConflictReason};
-pub use diff::{DiffStat, diff_stat, text_diff};
+pub use diff::{DiffStat, diff_stat, edits_between, text_diff};
 pub use error::{ReadError, RepoError};
 pub use past::{MOST_CHANGED, Walked};
 pub use patch::{FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, PatchError, Selection};

@@ -5,7 +5,7 @@
 
 use magis_core::{
     Base, CommitId, FileAction, FileTask, HintsMode, Issue, MergeResult, QaMode, RelevanceMode, RepoId, RepoPath,
-    RunEvent, RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TreeId, Turn,
+    RunEvent, RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TestsMode, TreeId, Turn,
 };
 use magis_store::{
     ArchivedRun, CreationOrder, RunArchive, RunFilter, RunQuery, RunSearch, Store, StoreError, StoredEvent,
@@ -144,6 +144,9 @@ fn archive(words: &mut Words) -> Result<RunArchive, Box<dyn std::error::Error>> 
         top_k: 10,
         max_rounds: 3,
         attempts_per_round: 1,
+        places_per_round: 1,
+        writing: Vec::new(),
+        tests: TestsMode::Skip,
         qa: QaMode::Review,
     };
     let base = Base {

@@ -212,6 +212,15 @@ pub(crate) fn add_event(
         | RunEvent::RoleEdited { role, .. } => add(TextSource::Words, &format!("{}\n{}", role.name, role.focus))?,
         RunEvent::Spoken { speech } => add(TextSource::Words, &speech.text)?,
         RunEvent::CodeWritten { diagnosis, .. } => add(TextSource::Words, diagnosis)?,
+        RunEvent::FaultShown { checks, remarks } | RunEvent::TestsWritten { checks, remarks } => {
+            for check in checks {
+                add(
+                    TextSource::Words,
+                    &format!("{}\n{}", check.script, check.on_base.stdout.text),
+                )?;
+            }
+            add(TextSource::Words, &remarks.join("\n"))?;
+        }
         RunEvent::Reviewed { verdict, .. } => add(TextSource::Words, &verdict.comment)?,
         RunEvent::Merged { result } => {
             add(
@@ -228,7 +237,12 @@ pub(crate) fn add_event(
         | RunEvent::CandidatesRanked { .. }
         | RunEvent::PlanMade { .. }
         | RunEvent::LinesChosen { .. }
+        | RunEvent::BaseTested { .. }
         | RunEvent::CodeFailed { .. }
+        | RunEvent::AttemptTested { .. }
+        | RunEvent::Minimised { .. }
+        | RunEvent::PatchTested { .. }
+        | RunEvent::AttemptTaken { .. }
         | RunEvent::TaskClosed { .. }
         | RunEvent::RunEnded { .. }
         | RunEvent::CandidateDropped { .. }

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use magis_core::text::parse_bytes;
-use magis_engine::EngineLimits;
+use magis_engine::{Effort, EngineLimits};
 use std::path::PathBuf;
 
 /// `magis solve`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     magis solve --repo . --issue issue.md\n  \
@@ -54,18 +55,61 @@ pub struct SolveArgs {
     /// Rounds of writing and review a task gets
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "How")]
     pub max_rounds: u32,
+    /// How much is tried: quick writes one answer and runs nothing [default: usual]
+    #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = "How")]
+    pub effort: EffortArg,
+    /// Answers that are written in a round [default: by the effort; 1 with --no-tests]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "How")]
+    pub attempts: Option<u32>,
+    /// Places of a file that are tried in a round [default: by the effort; 1 with --no-tests]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "How")]
+    pub places: Option<u32>,
     /// Take the first usable change without review
     #[arg(long, help_heading = "How")]
     pub no_qa: bool,
     /// Keep the hints from the agents
     #[arg(long, help_heading = "How")]
     pub no_hints: bool,
+    /// Run nothing: neither tests nor what the issue shows
+    #[arg(long, conflicts_with_all = ["test_cmd", "tests", "allow_tests"], help_heading = "What to run")]
+    pub no_tests: bool,
+    /// The project's test command [default: the first of 'magis tests list']
+    #[arg(long, value_name = "LINE", help_heading = "What to run")]
+    pub test_cmd: Option<String>,
+    /// A test of the repository that fails because of the issue: a file, or a name as the runner has it
+    #[arg(long = "test", value_name = "TEST", help_heading = "What to run")]
+    pub tests: Vec<String>,
+    /// Make no checks out of what the issue shows
+    #[arg(long, help_heading = "What to run")]
+    pub no_checks: bool,
+    /// Allow the test command, and what the issue shows, without being asked
+    #[arg(long, help_heading = "What to run")]
+    pub allow_tests: bool,
     /// How the model is loaded.
     #[command(flatten)]
     pub engine: EngineArgs,
     /// How the run is followed.
     #[command(flatten)]
     pub follow: FollowArgs,
+}
+
+/// How much is tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum EffortArg {
+    Quick,
+    #[default]
+    Usual,
+    Thorough,
+}
+
+impl From<EffortArg> for Effort {
+    fn from(effort: EffortArg) -> Self {
+        match effort {
+            EffortArg::Quick => Self::Quick,
+            EffortArg::Usual => Self::Usual,
+            EffortArg::Thorough => Self::Thorough,
+        }
+    }
 }
 
 /// How the model is loaded.

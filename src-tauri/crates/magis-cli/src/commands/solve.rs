@@ -2,13 +2,14 @@
 
 use super::Place;
 use super::follow::follow;
-use crate::args::{RerunArgs, SolveArgs};
+use super::tests::{Consent, allow_in_runs};
+use crate::args::{EffortArg, RerunArgs, SolveArgs};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen::tell;
-use magis_core::{Hint, HintsMode, Issue, QaMode, RelevanceMode};
+use magis_core::{Hint, HintsMode, Issue, IssueChecks, QaMode, RelevanceMode, TestLine, TestsMode};
 use magis_engine::repository::{BaseChoice, Repository};
-use magis_engine::{EngineError, SolveRequest};
+use magis_engine::{Effort, EngineError, Magis, SolveRequest};
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
@@ -26,13 +27,16 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
         hints.push(Hint::FailingLog(read_text("the log", file)?));
     }
     let magis = place.open()?;
+    let effort = Effort::from(args.effort);
+    let (tests, mut notes) = tests_of(&magis, &args)?;
+    let plain = matches!(tests, TestsMode::Skip);
     let wish = SolveRequest {
+        attempts: args.attempts.unwrap_or(if plain { 1 } else { effort.attempts() }),
+        places: args.places.unwrap_or(if plain { 1 } else { effort.places() }),
+        writing: Vec::new(),
+        tests,
+        base: base(&args),
         repository: args.repo,
-        base: match (args.base, args.include_uncommitted) {
-            (Some(name), _) => BaseChoice::Revision { name },
-            (None, true) => BaseChoice::HeadWithUncommitted,
-            (None, false) => BaseChoice::Head,
-        },
         issue,
         hints,
         hints_mode: if args.no_hints {
@@ -49,7 +53,66 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
         relevance: RelevanceMode::Code,
     };
     let prepared = magis.prepare(wish, &args.engine.limits())?;
-    follow(place, &magis, prepared.run, &prepared.notes, args.engine, args.follow)
+    notes.extend(prepared.notes);
+    follow(place, &magis, prepared.run, &notes, args.engine, args.follow)
+}
+
+/// Returns what a run may run, asking the person where they have not said so before; and what they should know of it.
+fn tests_of(magis: &Magis, args: &SolveArgs) -> Result<(TestsMode, Vec<String>), Failure> {
+    if args.no_tests || args.effort == EffortArg::Quick {
+        return Ok((TestsMode::Skip, Vec::new()));
+    }
+    let checks = if args.no_checks {
+        IssueChecks::Skip
+    } else {
+        IssueChecks::Make
+    };
+    let repo = magis.add_repository(&args.repo)?;
+    let base = base(args);
+    let mut found = magis.test_commands(repo, &base, args.test_cmd.as_deref())?;
+    if found.is_empty() {
+        if !args.tests.is_empty() {
+            return Err(Failure::error(
+                "no test command is found in this repository, so the given test cannot be run",
+                "give the command with --test-cmd",
+            ));
+        }
+        let note = "no test command is found in this repository; give yours with --test-cmd".to_owned();
+        return Ok((TestsMode::Skip, vec![note]));
+    }
+    let command = found.remove(0);
+    let consent = if args.allow_tests {
+        Consent::Given
+    } else if std::io::stdin().is_terminal() && args.issue != Path::new("-") {
+        Consent::Asked
+    } else {
+        Consent::Known
+    };
+    if !allow_in_runs(magis, repo, &command, consent)? {
+        let note = format!(
+            "nothing is run, because `{}` is not allowed in this repository yet; --allow-tests allows it, and what the issue shows",
+            command.line()
+        );
+        return Ok((TestsMode::Skip, vec![note]));
+    }
+    let line = TestLine {
+        line: command.line(),
+        folder: command.folder,
+    };
+    let tests = TestsMode::Run {
+        command: Some(line),
+        failing: args.tests.clone(),
+        checks,
+    };
+    Ok((tests, Vec::new()))
+}
+
+fn base(args: &SolveArgs) -> BaseChoice {
+    match (&args.base, args.include_uncommitted) {
+        (Some(name), _) => BaseChoice::Revision { name: name.clone() },
+        (None, true) => BaseChoice::HeadWithUncommitted,
+        (None, false) => BaseChoice::Head,
+    }
 }
 
 /// Runs `magis rerun`.

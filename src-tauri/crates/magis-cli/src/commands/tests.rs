@@ -111,7 +111,13 @@ fn run_tests(place: &Place, args: &RunTestsArgs) -> Result<ExitCode, Failure> {
         ),
     })?;
     let sandbox = sandbox(args)?;
-    if !allow(&magis, repo, command, &sandbox, args)? {
+    let needed = if sandbox.is_confined() {
+        IsolationTerm::Required
+    } else {
+        IsolationTerm::Waived
+    };
+    let consent = if args.yes { Consent::Given } else { Consent::Asked };
+    if !allow(&magis, repo, command, needed, consent)? {
         tell("Not run.");
         return Ok(ExitCode::FAILURE);
     }
@@ -176,24 +182,43 @@ fn sandbox(args: &RunTestsArgs) -> Result<Sandbox, Failure> {
     }
 }
 
+/// How a person's consent is come by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Consent {
+    /// They said yes on the command line.
+    Given,
+    /// They are asked, unless they said so before.
+    Asked,
+    /// Only what they said before counts.
+    Known,
+}
+
+/// Returns whether a run may run a test command, and what its issue shows: isolated, or not at all.
+pub(super) fn allow_in_runs(
+    magis: &Magis,
+    repo: RepoId,
+    command: &TestCommand,
+    consent: Consent,
+) -> Result<bool, Failure> {
+    allow(magis, repo, command, IsolationTerm::Required, consent)
+}
+
 /// Asks a person whether the command may be run, unless they said so before on the same terms.
 fn allow(
     magis: &Magis,
     repo: RepoId,
     command: &TestCommand,
-    sandbox: &Sandbox,
-    args: &RunTestsArgs,
+    needed: IsolationTerm,
+    consent: Consent,
 ) -> Result<bool, Failure> {
-    let needed = if sandbox.is_confined() {
-        IsolationTerm::Required
-    } else {
-        IsolationTerm::Waived
-    };
     let known = magis.test_permission(repo, command)?;
     if known == Some(needed) || known == Some(IsolationTerm::Waived) {
         return Ok(true);
     }
-    if !args.yes {
+    if consent == Consent::Known {
+        return Ok(false);
+    }
+    if consent == Consent::Asked {
         tell(&clean(&format!("  {}", command.line())));
         tell(&clean(&format!("  in {}: {}", folder(&command.folder), command.reason)));
         tell(match needed {

@@ -4,7 +4,7 @@ use magis_core::{
     Agent, AttemptNumber, Base, BlobId, Candidate, CommitId, Decision, Description, DescriptionSource, Edit, Evidence,
     FileAction, FileChange, FileTask, Finding, Hint, HintsMode, Issue, Judgement, LineSpan, MergeResult, Plan,
     PlanStep, QaMode, RelevanceMode, RepoPath, Role, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech,
-    TaskId, TaskOutcome, TreeId, Turn, Verdict,
+    TaskId, TaskOutcome, TestsMode, TreeId, Turn, Verdict, WritingMode,
 };
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use serde_json::json;
@@ -49,6 +49,9 @@ pub fn request() -> RunRequest {
         top_k: 20,
         max_rounds: 3,
         attempts_per_round: 1,
+        places_per_round: 1,
+        writing: Vec::new(),
+        tests: TestsMode::Skip,
         qa: QaMode::Review,
     }
 }
@@ -86,12 +89,16 @@ pub fn events() -> Vec<RunEvent> {
             }],
         },
         findings,
+        place: 0,
+        mode: WritingMode::Definition,
+        same_as: None,
     };
     let lines = |round| RunEvent::LinesChosen {
         task,
         round: Round(round),
         symbols: vec!["until".to_owned()],
         spans: vec![LineSpan::new(2, 2).unwrap()],
+        others: Vec::new(),
     };
     let reviewed = |round, decision, comment: &str| RunEvent::Reviewed {
         task,

@@ -1,5 +1,9 @@
 //! The model-call client: asks and scores, in a run and outside of any.
 
+mod ahead;
+
+pub(crate) use ahead::PlannedCall;
+
 use super::log::{CallLog, Recording};
 use super::prompt::{CallContext, PromptVariant, SamplingMode};
 use crate::progress::begun_in_sight;
@@ -141,14 +145,7 @@ impl ModelCalls {
         let template = prompt.template();
         let mut why = String::new();
         for attempt in 0..=self.retries {
-            let request = ChatRequest {
-                messages: messages(&rendered),
-                answer_prefix: rendered.answer.clone(),
-                constraint: constraint(prompt.shape()),
-                sampling: self.sampling(&rendered, mode, attempt),
-                max_tokens: prompt.max_tokens(),
-                stop: prompt.stop(),
-            };
+            let request = self.chat_request(&prompt, &rendered, mode, attempt);
             let reply = self.chat(about, template, &request, &left_out, attempt).await?;
             let read = match reply.finish {
                 FinishReason::Looping => Err("the answer repeats itself".to_owned()),
@@ -285,12 +282,7 @@ impl ModelCalls {
         };
         let span = info_span!("call", step = template.name());
         let reply = self.model.chat(request, &mut sink).instrument(span).await?;
-        let finish = match reply.finish {
-            FinishReason::Complete => "complete",
-            FinishReason::Length => "length",
-            FinishReason::Looping => "looping",
-        };
-        self.record(request, &reply, finish, reply.usage, &record)?;
+        self.record(request, &reply, finish_word(reply.finish), reply.usage, &record)?;
         Ok(reply)
     }
 
@@ -409,6 +401,14 @@ impl ModelCalls {
             generate_ms: usage.generate_ms,
             recorded,
         });
+    }
+}
+
+fn finish_word(finish: FinishReason) -> &'static str {
+    match finish {
+        FinishReason::Complete => "complete",
+        FinishReason::Length => "length",
+        FinishReason::Looping => "looping",
     }
 }
 

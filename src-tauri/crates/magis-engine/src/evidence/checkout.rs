@@ -7,6 +7,7 @@ use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{RepoPath, SkippedFile};
 use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun};
+use magis_evidence::reproduction::{Check, CheckCommand};
 use magis_evidence::results::{self, TestResults};
 use magis_repo::Snapshot;
 use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
@@ -16,6 +17,15 @@ use std::path::{Path, PathBuf};
 
 /// Where a command finds the empty folder for its report.
 const REPORTS: &str = "/magis-reports";
+/// Where a check's files lie and its command runs.
+const CHECK: &str = "/magis-check";
+/// The folders of virtual environments, in the order in which they are looked for.
+const VIRTUAL_ENVIRONMENTS: [&str; 3] = [".venv", "venv", "env"];
+/// The folders below which packages are imported, beside the root itself.
+const SOURCE_FOLDERS: [&str; 3] = ["src", "lib", "python"];
+
+/// Files by their paths, with their new contents, or none where they are removed.
+pub type ChangedFiles = Vec<(RepoPath, Option<Vec<u8>>)>;
 
 /// A tree, written out once, on which any number of commands can run.
 #[derive(Debug)]
@@ -104,6 +114,99 @@ impl Checkout {
         Ok(test_run(&worded, &worded.words, outcome, results))
     }
 
+    /// Runs a check that was made out of an issue, by the project's Python and with its tools, on the tree with `changes`. Returns the command as
+    /// well.
+    ///
+    /// # Errors
+    /// When the sandbox fails.
+    pub async fn run_check(
+        &self,
+        check: &Check,
+        changes: &[(RepoPath, Option<Vec<u8>>)],
+        limits: Limits,
+    ) -> Result<(Vec<String>, Outcome), EngineError> {
+        let python = self.python();
+        let words = match &check.command {
+            CheckCommand::Python(file) => vec![python.program.clone(), file.clone()],
+            CheckCommand::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],
+        };
+        let mut job = SandboxJob::new(words.clone(), CHECK);
+        job.limits = limits;
+        job.environment.clone_from(&self.tools.environment);
+        job.readable.extend(self.tools.readable.iter().cloned());
+        let sources = SOURCE_FOLDERS.iter().map(|folder| self.root.join(folder));
+        let sources = sources.filter(|folder| self.has_folder(folder));
+        let search: Vec<String> = std::iter::once(self.root.clone())
+            .chain(sources)
+            .map(|folder| folder.display().to_string())
+            .collect();
+        let variables = [
+            ("PYTHONPATH", search.join(":")),
+            ("PYTHONHASHSEED", "0".to_owned()),
+            ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
+        ];
+        job.environment
+            .extend(variables.map(|(name, value)| (name.to_owned(), value)));
+        job.files = self.changed(changes);
+        job.files.extend(check.files.iter().map(|file| JobFile {
+            path: Path::new(CHECK).join(&file.path),
+            contents: Some(file.text.clone().into_bytes()),
+        }));
+        let mut scratch = ScratchFolder::create(&self.data)?;
+        let empty = scratch.path().join("check");
+        fs::create_dir(&empty).map_err(EngineError::io("make", &empty))?;
+        scratch.allow_change(&mut job, &self.scratch.path().join(TREE), &self.root)?;
+        scratch.allow_change(&mut job, &empty, Path::new(CHECK))?;
+        if let Some(folder) = python.environment {
+            let path = job.environment.get("PATH").cloned().unwrap_or_default();
+            let programs = folder.join("bin").display().to_string();
+            job.environment.insert("PATH".to_owned(), format!("{programs}:{path}"));
+            job.readable.extend(interpreter_of(&folder));
+            scratch.allow_change(&mut job, &folder, &folder)?;
+        }
+        Ok((words, self.sandbox.run(&job).await?))
+    }
+
+    /// Finds the Python that a check runs on: that of the repository's virtual environment, else the one on the path.
+    fn python(&self) -> Python {
+        let folders = VIRTUAL_ENVIRONMENTS.iter().map(|folder| self.root.join(folder));
+        if let Some(folder) = folders.into_iter().find(|folder| folder.join("bin/python").exists()) {
+            return Python {
+                program: "python".to_owned(),
+                environment: Some(folder),
+            };
+        }
+        let path = self
+            .tools
+            .environment
+            .get("PATH")
+            .map_or("/usr/local/bin:/usr/bin:/bin", String::as_str);
+        let there = |name: &str| std::env::split_paths(path).any(|folder| folder.join(name).is_file());
+        let program = if there("python3") || !there("python") {
+            "python3"
+        } else {
+            "python"
+        };
+        Python {
+            program: program.to_owned(),
+            environment: None,
+        }
+    }
+
+    /// Returns whether the tree has a folder, by where commands see it.
+    fn has_folder(&self, at: &Path) -> bool {
+        at.strip_prefix(&self.root)
+            .is_ok_and(|inside| self.scratch.path().join(TREE).join(inside).is_dir())
+    }
+
+    fn changed(&self, changes: &[(RepoPath, Option<Vec<u8>>)]) -> Vec<JobFile> {
+        let file = |(path, contents): &(RepoPath, Option<Vec<u8>>)| JobFile {
+            path: self.root.join(path.as_str()),
+            contents: contents.clone(),
+        };
+        changes.iter().map(file).collect()
+    }
+
     fn prepare(
         &self,
         command: &TestCommand,
@@ -119,13 +222,7 @@ impl Checkout {
         if worded.report.is_some_and(|report| report.place == ReportPlace::Merged) {
             job.streams = Streams::Merged;
         }
-        job.files = changes
-            .iter()
-            .map(|(path, contents)| JobFile {
-                path: self.root.join(path.as_str()),
-                contents: contents.clone(),
-            })
-            .collect();
+        job.files = self.changed(changes);
         let mut scratch = ScratchFolder::create(&self.data)?;
         let reports = scratch.path().join("reports");
         fs::create_dir(&reports).map_err(EngineError::io("make", &reports))?;
@@ -179,6 +276,13 @@ const TREE_LAYER: usize = 0;
 const REPORTS_LAYER: usize = 1;
 /// Reports read of one run; a runner that writes one for each test class writes hundreds.
 const MOST_REPORTS: usize = 10_000;
+
+/// What runs a check's Python.
+struct Python {
+    program: String,
+    /// Its virtual environment, where it has one.
+    environment: Option<PathBuf>,
+}
 
 /// A job whose command is still to be named, with the folder that takes up its changes.
 struct Prepared {

@@ -4,10 +4,12 @@
 //! A run stands on this; here nothing knows of runs.
 
 mod checkout;
+mod nearest;
 mod scratch;
 mod test_commands;
 mod toolchains;
 
-pub use checkout::{Checkout, TestsRun};
+pub use checkout::{ChangedFiles, Checkout, TestsRun};
+pub(crate) use nearest::{TestFile, nearest};
 pub use scratch::ScratchFolder;
 pub use toolchains::Toolchains;

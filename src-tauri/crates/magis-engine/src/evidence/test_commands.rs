@@ -9,6 +9,7 @@ use magis_repo::{BaseChoice, Snapshot};
 use magis_sandbox::Sandbox;
 use magis_store::{IsolationTerm, TestPermission};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 impl Magis {
     /// Finds the test commands of a repository, the best guess first; or reads the one that a person gives.
@@ -33,6 +34,36 @@ impl Magis {
             command.using(&installed)
         };
         Ok(found.into_iter().map(used).collect())
+    }
+
+    /// Returns the test command of a tree that is worded like this in that folder, as it is found there; else the line as a command of its own.
+    ///
+    /// # Errors
+    /// When the tree cannot be read, or the line is no command.
+    pub(crate) fn test_command_of(
+        &self,
+        repo: RepoId,
+        snapshot: &Snapshot,
+        line: &str,
+        folder: &str,
+    ) -> Result<TestCommand, EngineError> {
+        let files = TreeFiles::of(snapshot)?;
+        let root = PathBuf::from(self.store.repository(repo)?.root);
+        let used = |command: TestCommand| {
+            let installed = installed(&root, &command);
+            command.using(&installed)
+        };
+        let mut found = commands::find(&files).into_iter().map(used);
+        match found.find(|command| command.line() == line && command.folder == folder) {
+            Some(known) => Ok(known),
+            None => {
+                let mut given = used(commands::given(line, &files)?);
+                if !folder.is_empty() {
+                    folder.clone_into(&mut given.folder);
+                }
+                Ok(given)
+            }
+        }
     }
 
     /// Writes the tree of a repository out, so that its tests can be run. `progress` is told how many files there are so far and may break it

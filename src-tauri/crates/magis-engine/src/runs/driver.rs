@@ -4,6 +4,7 @@
 //! steps; a step that no longer fits is dropped, and its calls stay on record.
 
 use super::call_log::RunLog;
+use super::evidence;
 use super::roles::{RoleResult, custodian, developer, manager, names, qa};
 use super::workspace::Workspace;
 use crate::calls::{AskError, ModelCalls};
@@ -163,15 +164,18 @@ impl Magis {
         };
         Ok(Workspace {
             calls: ModelCalls::of_run(model, Box::new(calls), log.state.request().seed),
+            magis: self.clone(),
             store: self.store.clone(),
             run: log.run,
             repo,
             snapshot,
             index_folder: self.data.index(repo),
+            root: self.store.repository(repo)?.root.into(),
             progress,
             stop,
             index: None,
             files: None,
+            bench: None,
         })
     }
 }
@@ -299,6 +303,12 @@ fn is_a_persons(event: &RunEvent) -> bool {
 
 async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> RoleResult {
     match effect {
+        Effect::ShowFault => evidence::show_fault(work, run).await,
+        Effect::WriteTests => evidence::write_tests(work, run).await,
+        Effect::TestBase => evidence::test_base(work, run).await,
+        Effect::TestAttempt(task, round, attempt) => evidence::test_attempt(work, run, *task, *round, *attempt).await,
+        Effect::Minimise(task) => evidence::minimise(work, run, *task).await,
+        Effect::TestPatch => evidence::test_patch(work, run).await,
         Effect::ReadIssue => custodian::read_issue(work, run).await,
         Effect::Rank => custodian::rank(work, run),
         Effect::Judge => custodian::judge(work, run).await,

@@ -12,7 +12,7 @@ const EARLIER_RUNS: usize = 5;
 /// The number of the last runs that ended among which it looks.
 const LOOKED_AT: u32 = 50;
 /// How the stages share a run's time where no run ended here yet.
-const SHARES: [f64; STAGES] = [0.25, 0.1, 0.15, 0.05, 0.43, 0.02];
+const SHARES: [f64; STAGES] = [0.0, 0.25, 0.1, 0.15, 0.05, 0.43, 0.02];
 /// How many stages there are.
 const STAGES: usize = Stage::ALL.len();
 
@@ -130,20 +130,26 @@ mod tests {
     #[test]
     fn runs_that_ended_here_say_how_long_it_takes() {
         let usual = Eta::of(&[
-            StageTimes([10.0, 10.0, 20.0, 0.0, 60.0, 0.0]),
-            StageTimes([30.0, 10.0, 20.0, 0.0, 40.0, 0.0]),
+            StageTimes([0.0, 10.0, 10.0, 20.0, 0.0, 60.0, 0.0]),
+            StageTimes([0.0, 30.0, 10.0, 20.0, 0.0, 40.0, 0.0]),
         ]);
         check(usual, [0.0; STAGES], Stage::Locate, 0.0, Some(100));
         // Half as fast as usual so far.
-        check(usual, [40.0, 0.0, 0.0, 0.0, 0.0, 0.0], Stage::Team, 0.0, Some(160));
+        check(usual, [0.0, 40.0, 0.0, 0.0, 0.0, 0.0, 0.0], Stage::Team, 0.0, Some(160));
     }
 
     #[test]
     fn without_any_the_shares_of_the_stages_do_once_one_is_over() {
-        check(Eta::Unknown, [5.0, 0.0, 0.0, 0.0, 0.0, 0.0], Stage::Locate, 0.0, None);
         check(
             Eta::Unknown,
-            [25.0, 10.0, 15.0, 5.0, 0.0, 0.0],
+            [0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            Stage::Locate,
+            0.0,
+            None,
+        );
+        check(
+            Eta::Unknown,
+            [0.0, 25.0, 10.0, 15.0, 5.0, 0.0, 0.0],
             Stage::Code,
             0.0,
             Some(45),
@@ -154,7 +160,7 @@ mod tests {
     fn tasks_that_are_closed_say_how_much_of_the_code_is_done() {
         check(
             Eta::Unknown,
-            [25.0, 10.0, 15.0, 5.0, 30.0, 0.0],
+            [0.0, 25.0, 10.0, 15.0, 5.0, 30.0, 0.0],
             Stage::Code,
             0.5,
             Some(32),

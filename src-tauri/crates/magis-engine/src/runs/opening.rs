@@ -50,6 +50,7 @@ impl Magis {
             store,
             library,
             worker,
+            sandbox: None,
             contents: Arc::default(),
         };
         if magis.store.access() == Access::ReadWrite {

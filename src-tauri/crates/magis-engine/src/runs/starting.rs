@@ -1,7 +1,9 @@
 //! Creates runs: of an issue, and again from a stage of an earlier run.
 
 use crate::{EngineError, EngineLimits, Magis};
-use magis_core::{Hint, HintsMode, Issue, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Stage};
+use magis_core::{
+    Hint, HintsMode, Issue, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Stage, TestsMode, WritingMode,
+};
 use magis_flow::Run;
 use magis_llama::WorkerModel;
 use magis_llm::LanguageModel;
@@ -31,10 +33,48 @@ pub struct SolveRequest {
     pub top_k: u32,
     /// Rounds a task gets.
     pub max_rounds: u32,
+    /// Answers that are asked for in a round.
+    pub attempts: u32,
+    /// Places of a file that a round's answers are shared out over.
+    pub places: u32,
+    /// How the answers at a place are asked for, in turn; empty: as it measures best.
+    pub writing: Vec<WritingMode>,
+    /// Whether code is run, and what. A command runs only where the person allowed it in this repository.
+    pub tests: TestsMode,
     /// Whether QA Engineers review.
     pub qa: QaMode,
     /// What the relevance of a file is judged from.
     pub relevance: RelevanceMode,
+}
+
+/// How much is tried for an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// One answer in one round, and nothing is run.
+    Quick,
+    #[default]
+    Usual,
+    Thorough,
+}
+
+impl Effort {
+    /// Returns the answers of a round.
+    pub fn attempts(self) -> u32 {
+        match self {
+            Self::Quick => 1,
+            Self::Usual => 6,
+            Self::Thorough => 16,
+        }
+    }
+
+    /// Returns the places that a round's answers are shared out over.
+    pub fn places(self) -> u32 {
+        match self {
+            Self::Quick => 1,
+            Self::Usual => 3,
+            Self::Thorough => 5,
+        }
+    }
 }
 
 /// A run that is ready to be driven.
@@ -111,7 +151,10 @@ impl Magis {
             seed: wish.seed,
             top_k: wish.top_k.max(1),
             max_rounds: wish.max_rounds.max(1),
-            attempts_per_round: 1,
+            attempts_per_round: wish.attempts.max(1),
+            places_per_round: wish.places.max(1),
+            writing: wish.writing,
+            tests: wish.tests,
             qa: wish.qa,
             relevance: wish.relevance,
         };

@@ -1,7 +1,9 @@
 //! What a person can change in a run that is not over.
 
 use crate::{EngineError, Magis};
-use magis_core::{FileAction, Hint, RepoPath, Role, RunEvent, RunId, Speaker, Speech, TaskId, Turn};
+use magis_core::{
+    AttemptNumber, FileAction, Hint, RepoPath, Role, Round, RunEvent, RunId, Speaker, Speech, TaskId, Turn,
+};
 use magis_flow::Run;
 use magis_platform::now_ms;
 use magis_repo::Snapshot;
@@ -32,6 +34,12 @@ pub enum Steering {
     Hint { text: String },
     /// A word in the meeting. It never waits for one.
     Speak { text: String },
+    /// Take an answer; its task ends with it.
+    TakeAttempt {
+        task: TaskId,
+        round: Round,
+        attempt: AttemptNumber,
+    },
 }
 
 impl Magis {
@@ -99,6 +107,19 @@ impl Magis {
                 }
             }
             Steering::EditRole { task, role } => RunEvent::RoleEdited { task, role },
+            Steering::TakeAttempt { task, round, attempt } => {
+                let known = state.task(task).and_then(|state| state.attempt(round, attempt));
+                if known.and_then(magis_flow::Attempt::usable_change).is_none() {
+                    return Err(EngineError::Steering {
+                        run,
+                        why: format!(
+                            "attempt {} of round {round} of {task} has no usable change",
+                            attempt.0 + 1
+                        ),
+                    });
+                }
+                RunEvent::AttemptTaken { task, round, attempt }
+            }
             Steering::Hint { text } => RunEvent::HintAdded { hint: Hint::Word(text) },
             Steering::Speak { text } => RunEvent::Spoken {
                 speech: Speech {

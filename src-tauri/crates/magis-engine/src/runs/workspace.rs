@@ -2,9 +2,11 @@
 
 use crate::calls::{CHARS_PER_TOKEN, CallContext, ModelCalls, condense};
 use crate::custodian::index_session::{IndexSession, Preparing};
-use crate::{EngineError, Progress};
+use crate::runs::evidence::TestBench;
+use crate::{EngineError, Magis, Progress};
 use magis_core::{
-    BlobId, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, RunId, SkippedFile, Speaker, TaskId,
+    BlobId, CheckSource, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, RunId, SkippedFile, Speaker,
+    TaskId,
 };
 use magis_flow::{FlowError, Run, TaskState};
 use magis_prompts::{Head, Persona};
@@ -20,17 +22,22 @@ use tokio_util::sync::CancellationToken;
 /// A run's surroundings while it is driven.
 pub(crate) struct Workspace {
     pub calls: ModelCalls,
+    pub magis: Magis,
     pub store: Store,
     pub run: RunId,
     pub repo: RepoId,
     pub snapshot: Snapshot,
     pub index_folder: PathBuf,
+    /// The repository's folder, which need not be there any more.
+    pub root: PathBuf,
     pub progress: UnboundedSender<Progress>,
     pub stop: CancellationToken,
     /// Opened when it is first asked for.
     pub index: Option<Located>,
     /// Listed when they are first asked for.
     pub files: Option<TreeFiles>,
+    /// Made when code is first to be run; or why none is.
+    pub bench: Option<Result<TestBench, String>>,
 }
 
 /// What files are ranked by.
@@ -101,7 +108,7 @@ impl Workspace {
                 let issue = Issue::new(run.issue_text())?;
                 Located {
                     index_session,
-                    query: IssueQuery::of(&issue, run.hints()),
+                    query: IssueQuery::of(&issue, &with_shown(run)),
                     skipped: synced.skipped,
                 }
             }
@@ -137,9 +144,36 @@ impl Workspace {
         };
         Head {
             issue: Some(run.issue_text().to_owned()),
-            hints: run.hints().iter().map(hint).collect(),
+            hints: run.hints().iter().map(hint).chain(shown_fault(run)).collect(),
         }
     }
+}
+
+/// What a prompt quotes of the fault as it was shown, in characters: its end.
+const SHOWN: usize = 1_200;
+
+/// Returns what showed the fault on the unchanged code, as every agent reads it.
+fn shown_fault(run: &Run) -> Option<String> {
+    let check = run.checks().first()?;
+    let text = check.on_base.written();
+    let skipped = text.chars().count().saturating_sub(SHOWN);
+    let text: String = text.chars().skip(skipped).collect();
+    let mark = if skipped > 0 { "[…] " } else { "" };
+    let what = match check.source {
+        CheckSource::Issue { .. } => "The example of the issue, run on the code as it is",
+        CheckSource::Given { .. } | CheckSource::FailingTests { .. } => "Tests that fail because of it",
+        CheckSource::Written { .. } => "A test written for the issue, run on the code as it is",
+    };
+    (!text.is_empty()).then(|| format!("{what}:\n{mark}{text}"))
+}
+
+/// Returns the hints, and what checks showed on the base as the log of a failing run: its frames and names locate, too.
+fn with_shown(run: &Run) -> Vec<Hint> {
+    let shown = run
+        .checks()
+        .iter()
+        .map(|check| Hint::FailingLog(check.on_base.written()));
+    run.hints().iter().cloned().chain(shown).collect()
 }
 
 /// Returns all tasks, a line each.

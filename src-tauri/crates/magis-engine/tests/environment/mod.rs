@@ -7,7 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
-use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
+use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId, TestsMode};
 use magis_engine::{DataFolder, DriveEnd, EngineError, Magis, Progress, SolveRequest};
 use magis_llama::{Priority, WorkerCommand};
 use magis_llm::{LanguageModel, ScriptedModel};
@@ -165,6 +165,10 @@ pub fn wish(repository: &Path, issue: &str, files: &[&str]) -> SolveRequest {
         seed: 1,
         top_k: 10,
         max_rounds: 3,
+        attempts: 1,
+        places: 1,
+        writing: Vec::new(),
+        tests: TestsMode::Skip,
         qa: QaMode::Review,
     }
 }

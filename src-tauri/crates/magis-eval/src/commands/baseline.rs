@@ -9,7 +9,7 @@ use crate::args::SetArgs;
 use anyhow::{Context as _, Result};
 use magis_core::{
     Agent, Base, BlobId, Candidate, Evidence, Hint, HintsMode, Issue, Judgement, MergeResult, QaMode, RelevanceMode,
-    RepoPath, RunEvent, RunId, RunOutcome, RunRequest, TreeId,
+    RepoPath, RunEvent, RunId, RunOutcome, RunRequest, TestsMode, TreeId,
 };
 use magis_engine::EngineLimits;
 use magis_eval::repair::{Repaired, patch_of};
@@ -273,6 +273,9 @@ fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn 
         top_k: 1,
         max_rounds: 1,
         attempts_per_round: 1,
+        places_per_round: 1,
+        writing: Vec::new(),
+        tests: TestsMode::Skip,
         qa: QaMode::Skip,
     };
     let run = store.create_run(&NewRun {

@@ -7,12 +7,12 @@
 use super::{chosen, runtime, sandbox_helper};
 use crate::args::ReproduceArgs;
 use anyhow::{Context as _, Result, bail};
-use magis_core::RepoPath;
+use magis_core::{Grade, RepoPath};
 use magis_engine::sandbox::Toolchains;
 use magis_eval::instances::{Instance, InstanceId, rows};
 use magis_eval::repositories::Repositories;
 use magis_eval::table::MarkdownTable;
-use magis_evidence::reproduction::{self, Check, CheckCommand, CheckVerdict, Grade, Marker, RunEnd, RunOutput};
+use magis_evidence::reproduction::{self, Check, CheckCommand, CheckVerdict, Marker, RunEnd, RunOutput};
 use magis_sandbox::{End, JobFile, Limits, Sandbox, SandboxJob, Scratch, ScratchLayer, remove_tree};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use super::set::{Job, Set, SetPlan};
 use super::{STOPPED, runtime, stop_on_interrupt};
 use crate::args::SolveSetArgs;
 use anyhow::{Result, bail};
-use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId};
+use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId, TestsMode};
 use magis_engine::model::WorkerModel;
 use magis_engine::{DriveEnd, EngineLimits, Progress, SolveRequest};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
@@ -155,6 +155,10 @@ fn prepare(set: &Set, job: &Job, limits: &EngineLimits) -> Result<RunId> {
         seed: set.setting.seed,
         top_k: set.setting.top_k,
         max_rounds: set.setting.max_rounds,
+        attempts: 1,
+        places: 1,
+        writing: Vec::new(),
+        tests: TestsMode::Skip,
         qa: match set.setting.qa {
             Qa::Reviewing => QaMode::Review,
             Qa::Absent => QaMode::Skip,

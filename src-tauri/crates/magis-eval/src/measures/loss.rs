@@ -104,7 +104,11 @@ pub fn lost(
 fn chosen_or_tried(run: &RunRecord) -> std::collections::BTreeMap<RepoPath, Vec<magis_core::LineSpan>> {
     let mut chosen = run.chosen_lines();
     for task in run.state.tasks().filter(|task| task.accepted_change().is_none()) {
-        let last = task.rounds.last().map(|round| round.spans.clone()).unwrap_or_default();
+        let last = task
+            .rounds
+            .last()
+            .map(|round| round.first_place().spans.clone())
+            .unwrap_or_default();
         chosen.entry(task.task.path.clone()).or_default().extend(last);
     }
     chosen

@@ -9,7 +9,7 @@ pub fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, ti
     let (mut head, mut body) = (Vec::new(), Vec::new());
     match (&check.command, base) {
         (CheckCommand::Shell(lines), _) => shell(check, lines, reproduction, &mut head, &mut body),
-        (CheckCommand::Python(_), Observation::Steps { outcomes, imports }) => {
+        (CheckCommand::Python(_), Observation::Steps { outcomes, imports, .. }) => {
             head.extend(imports.iter().cloned());
             steps(check, outcomes, reproduction, &mut head, &mut body);
         }

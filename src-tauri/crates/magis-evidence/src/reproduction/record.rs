@@ -32,6 +32,8 @@ pub enum Observation {
     Steps {
         outcomes: Vec<StatementOutcome>,
         imports: Vec<String>,
+        /// The functions of the project that were entered, in that order.
+        reached: Vec<ReachedFunction>,
     },
     /// What a shell's lines wrote to both outputs.
     Text(String),
@@ -58,7 +60,14 @@ pub struct StatementOutcome {
     /// The claims whose text, read as code, is equal to its value.
     pub equals: Vec<usize>,
     pub raised: Option<Exception>,
+    /// The frames that led to what was raised, a line each as Python shows them, the outermost first.
+    #[serde(default)]
+    pub trace: String,
 }
+
+/// A function that a run entered: its file relative to the project's root, the line from 1 on which its code begins, and its name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ReachedFunction(pub String, pub u32, pub String);
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -68,6 +77,8 @@ enum Record {
         #[expect(dead_code, reason = "it tells the end from a record")]
         end: bool,
         imports: Vec<String>,
+        #[serde(default)]
+        reached: Vec<ReachedFunction>,
     },
 }
 
@@ -99,9 +110,53 @@ pub fn observe(check: &Check, run: &RunOutput) -> Observation {
             .and_then(|text| serde_json::from_str(text.trim()).ok());
         match record {
             Some(Record::StatementOutcome(outcome)) => outcomes.push(outcome),
-            Some(Record::End { imports, .. }) => return Observation::Steps { outcomes, imports },
+            Some(Record::End { imports, reached, .. }) => {
+                return Observation::Steps {
+                    outcomes,
+                    imports,
+                    reached,
+                };
+            }
             None => {}
         }
     }
     Observation::Broken(tail(&run.stderr))
+}
+
+impl Observation {
+    /// Returns the run as a session at a prompt would look: the inputs, what they printed, gave or raised.
+    pub fn session(&self, check: &Check) -> String {
+        let outcomes = match self {
+            Self::Steps { outcomes, .. } => outcomes,
+            Self::Text(text) | Self::Broken(text) => return text.trim().to_owned(),
+            Self::TimedOut => return String::new(),
+        };
+        let mut lines: Vec<String> = Vec::new();
+        for outcome in outcomes {
+            let source = check.steps.get(outcome.step as usize).map_or("", String::as_str);
+            let first = outcome.line.saturating_sub(1) as usize;
+            let count = (outcome.last_line.max(outcome.line) - outcome.line + 1) as usize;
+            let input = source.lines().skip(first).take(count).enumerate();
+            lines.extend(input.map(|(at, line)| format!("{} {line}", if at == 0 { ">>>" } else { "..." })));
+            lines.extend(outcome.printed.trim_end().lines().map(str::to_owned));
+            if let Some(exception) = &outcome.raised {
+                if !outcome.trace.is_empty() {
+                    lines.push("Traceback (most recent call last):".to_owned());
+                    lines.extend(outcome.trace.lines().map(|line| format!("  {line}")));
+                }
+                lines.push(format!("{}: {}", exception.kind, exception.message));
+            } else if let Some(value) = outcome.forms.get("repr") {
+                lines.extend(value.lines().map(str::to_owned));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// Returns the functions of the project that the run entered, in that order; empty where that is not known.
+    pub fn reached(&self) -> &[ReachedFunction] {
+        match self {
+            Self::Steps { reached, .. } => reached,
+            Self::Text(_) | Self::Broken(_) | Self::TimedOut => &[],
+        }
+    }
 }

@@ -23,11 +23,16 @@ def write(record):
 
 
 def module(name):
+    # What an import enters on its way is not what a step is about.
+    before = sys.gettrace()
+    sys.settrace(None)
     try:
         with contextlib.redirect_stdout(Captured()), contextlib.redirect_stderr(Captured()):
             return importlib.import_module(name)
     except BaseException:
         return None
+    finally:
+        sys.settrace(before)
 
 
 class Names(dict):
@@ -174,6 +179,53 @@ def told(error):
     return {"kind": kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__name__, "message": attempt(lambda: str(error)) or ""}
 
 
+def place_of(path):
+    """A file of the project relative to its root; none for anything else."""
+    inside = path.startswith(ROOT + os.sep) and "site-packages" not in path
+    return path[len(ROOT) + 1:].replace(os.sep, "/") if inside else None
+
+
+def trace_of(error):
+    """The frames on the way to an exception that lie outside this program, as Python shows them."""
+    lines, at = [], error.__traceback__
+    while at is not None and len(lines) < 60:
+        path = at.tb_frame.f_code.co_filename
+        if not path.startswith("<") and path != __file__:
+            lines.append('File "%s", line %d, in %s' % (path, at.tb_lineno, at.tb_frame.f_code.co_name))
+        at = at.tb_next
+    return "\n".join(lines)
+
+
+class Reached:
+    """The functions of the project that the steps enter, in the order in which they are left."""
+
+    def __init__(self):
+        self.found, self.seen = [], set()
+
+    def enter(self, frame, event, argument):
+        code = frame.f_code
+        if code not in self.seen:
+            self.seen.add(code)
+            path = place_of(code.co_filename)
+            if path and not code.co_name.startswith("<module") and len(self.found) < 400:
+                self.found.append([path, code.co_firstlineno, code.co_name])
+        return None
+
+    @contextlib.contextmanager
+    def watching(self, wanted=True):
+        before = sys.gettrace()
+        if wanted:
+            sys.settrace(self.enter)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+
+REACHED = Reached()
+ROOT = os.path.abspath(os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] or os.getcwd())
+
+
 def names_of(text, names):
     spare = Names(names.called)
     spare.update(names)
@@ -214,18 +266,19 @@ def run(step, source, names, filename):
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     for at, node in enumerate(tree.body):
         shown = isinstance(node, ast.Expr)
-        printed, logged, raised, value = Captured(), Captured(), None, None
+        printed, logged, raised, trace, value = Captured(), Captured(), None, "", None
         try:
             # At a prompt, the values within a loop are shown, too.
             how = "eval" if shown else "single" if len(tree.body) == 1 and hasattr(node, "body") else "exec"
             code = compile({"eval": ast.Expression, "single": lambda node: ast.Interactive([node]), "exec": lambda node: ast.Module([node], [])}[how](node.value if shown else node), filename, how)
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(logged):
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(logged), REACHED.watching(not isinstance(node, (ast.Import, ast.ImportFrom))):
                 value = eval(code, names)
         except BaseException as error:
-            raised = told(error)
+            raised, trace = told(error), trace_of(error)
             names.failed.update(bound(node))
         unshown = []
-        made = forms(value, unshown) if value is not None else {}
+        with REACHED.watching():
+            made = forms(value, unshown) if value is not None else {}
         if value is not None and sys.displayhook is not sys.__displayhook__:
             show = Captured()
             with contextlib.redirect_stdout(show):
@@ -235,7 +288,7 @@ def run(step, source, names, filename):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and not raised:
             value = names.get(node.targets[0].id)
             made = {"bound_" + key: text for key, text in forms(value, []).items()} if value is not None else {}
-        write({"unshown": unshown, "step": step, "statement": at, "line": node.lineno, "last_line": getattr(node, "end_lineno", node.lineno), "assertion": isinstance(node, ast.Assert), "printed": printed.getvalue()[:LIMIT], "logged": logged.getvalue()[:LIMIT], "forms": made, "equals": equals(value, names) if not raised else [], "raised": raised})
+        write({"unshown": unshown, "step": step, "statement": at, "line": node.lineno, "last_line": getattr(node, "end_lineno", node.lineno), "assertion": isinstance(node, ast.Assert), "printed": printed.getvalue()[:LIMIT], "logged": logged.getvalue()[:LIMIT], "forms": made, "equals": equals(value, names) if not raised else [], "raised": raised, "trace": trace})
         if shown and value is not None:
             names["_"] = value
 
@@ -261,7 +314,7 @@ def main():
     warnings.simplefilter("default")
     for at, source in enumerate(TASK["steps"]):
         run(at, source, names, "<step %d>" % (at + 1))
-    write({"end": True, "imports": sorted(set(names.imports.values()))})
+    write({"end": True, "imports": sorted(set(names.imports.values())), "reached": REACHED.found})
     OUT.close()
 
 

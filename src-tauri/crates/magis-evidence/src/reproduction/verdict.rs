@@ -8,22 +8,9 @@ mod text;
 use crate::reproduction::check::{Check, Said};
 use crate::reproduction::record::Observation;
 use crate::reproduction::traceback::Exception;
+use magis_core::Grade;
 use serde::Serialize;
 use thiserror::Error;
-
-/// How much it says that a fault is gone, the least first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grade {
-    /// An output the issue shows is no longer that, and nothing says what it should be: a wrong change passes too.
-    SomethingChanged,
-    /// The output called wrong is gone.
-    WrongOutputGone,
-    /// The exception is gone, or the run ends that did not.
-    ExceptionGone,
-    /// The result the issue states is there.
-    ExpectedResult,
-}
 
 /// Something the base shows as the issue says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -89,13 +76,6 @@ pub enum CheckVerdict {
     OtherError { what: String },
     /// It did not end in time: no evidence, and never green.
     TimedOut,
-}
-
-impl Grade {
-    /// Returns whether a wrong change hardly passes.
-    pub fn is_strong(self) -> bool {
-        self >= Self::ExceptionGone
-    }
 }
 
 /// What became of one fault on a changed tree.

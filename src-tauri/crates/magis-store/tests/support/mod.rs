@@ -4,8 +4,8 @@
 
 use magis_core::{
     Agent, Base, BlobId, CommitId, Decision, FileAction, FileTask, Hint, HintsMode, Issue, MergeResult, QaMode,
-    RelevanceMode, RepoId, RepoPath, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech, TaskId, TreeId,
-    Turn, Verdict,
+    RelevanceMode, RepoId, RepoPath, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech, TaskId,
+    TestsMode, TreeId, Turn, Verdict,
 };
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, NewSummary, OpenOptions, Store};
 use std::path::Path;
@@ -91,6 +91,9 @@ pub fn request(issue: &str) -> RunRequest {
         top_k: 10,
         max_rounds: 3,
         attempts_per_round: 1,
+        places_per_round: 1,
+        writing: Vec::new(),
+        tests: TestsMode::Skip,
         qa: QaMode::Review,
     }
 }

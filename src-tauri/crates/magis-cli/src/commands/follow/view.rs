@@ -194,7 +194,11 @@ impl View {
             return Ok(());
         }
         let (screen, paint) = (self.screen, self.screen.paint);
-        let (tone, sentence) = outcome_sentence(outcome, magis.run(self.run)?.request.qa);
+        let (tone, sentence) = outcome_sentence(
+            outcome,
+            magis.run(self.run)?.request.qa,
+            magis.state(self.run)?.patch_tests(),
+        );
         screen.line(&format!("\n{}", paint.tone(tone, &clean(&sentence))))?;
         let entry = magis.run(self.run)?.entry;
         if entry.size.files > 0 {

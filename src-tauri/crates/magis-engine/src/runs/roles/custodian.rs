@@ -9,12 +9,14 @@ use crate::custodian::index_session::joined;
 use crate::custodian::relevance::{self, RelevanceFeatures, UnconditionalScores, descending};
 use crate::runs::workspace::{Workspace, lines, quoted_lines};
 use magis_core::{
-    Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, RelevanceMode, RepoPath, RunEvent,
+    BugCheck, Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, RelevanceMode, RepoPath,
+    RunEvent,
 };
 use magis_flow::Run;
 use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, Template};
 use magis_search::Signals;
 use magis_syntax::outline;
+use std::collections::BTreeSet;
 
 /// How many candidates the yes/no question is put to, after their likelihood: it costs a reading of some 300 tokens each.
 const ASKED_ON_CODE: usize = 5;
@@ -81,8 +83,42 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> RoleResult {
         .index
         .rank_by(&located.query, index_session.sources(Signals::ALL), k)?;
     Ok(RunEvent::CandidatesRanked {
-        candidates: ranking.candidates,
+        candidates: raise_reached(ranking.candidates, run.checks()),
         skipped: joined(skipped, located.skipped.clone()),
+    })
+}
+
+/// What a file gains by which a check ran through, as a share of the best score. What it never entered is hardly at fault.
+const REACHED: f64 = 0.3;
+
+/// Raises the files that the checks ran through on the base: the fewer functions of a file they entered beside others, the less.
+fn raise_reached(mut candidates: Vec<Candidate>, checks: &[BugCheck]) -> Vec<Candidate> {
+    let reached: BTreeSet<&RepoPath> = checks
+        .iter()
+        .flat_map(|check| &check.reached)
+        .map(|at| &at.path)
+        .collect();
+    let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+    for candidate in &mut candidates {
+        if let Some(functions) = entered(&candidate.path, checks, &reached) {
+            candidate.score += REACHED * best;
+            candidate.evidence.push(Evidence::Reached { functions });
+            candidate.evidence.sort_by_key(Evidence::display_order);
+        }
+    }
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    candidates
+}
+
+/// Returns how many functions of a file the checks entered; none where they did not reach it.
+fn entered(path: &RepoPath, checks: &[BugCheck], reached: &BTreeSet<&RepoPath>) -> Option<u32> {
+    reached.contains(path).then(|| {
+        let all = checks
+            .iter()
+            .flat_map(|check| &check.reached)
+            .filter(|at| at.path == *path);
+        let functions: BTreeSet<(u32, &str)> = all.map(|at| (at.line, at.name.as_str())).collect();
+        functions.len() as u32
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod code;
 mod lines;
+mod writing;
 
 pub(crate) use code::write_code;
 pub(crate) use lines::choose_lines;

@@ -322,6 +322,28 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> RoleResult {
     })
 }
 
+/// Returns what checks and tests said of the changes that were taken, a line each.
+fn evidence(run: &Run) -> Vec<String> {
+    let taken = run.tasks().find_map(|state| {
+        let (round, number) = state.accepted_attempt()?;
+        state.attempt(round, number)?.tested.as_ref()
+    });
+    let Some(tested) = taken else { return Vec::new() };
+    let mut lines = vec![tested.proof().to_string()];
+    if let Some(tests) = tested.tests.as_ref().filter(|tests| !tests.run.command.is_empty()) {
+        lines.push(format!(
+            "`{}` {} after {:.1} s on tree {}: {} tests pass, {} fail that passed before.",
+            tests.run.command,
+            tests.run.end,
+            f64::from(tests.run.took_ms) / 1_000.0,
+            tested.tree.0.get(..10).unwrap_or(&tested.tree.0),
+            tests.passed,
+            tests.newly_failing.len()
+        ));
+    }
+    lines
+}
+
 /// Returns the pull-request text: what the issue was, what each task did, what the models' reviews said. Written by
 /// program from the record.
 fn pull_request(run: &Run, subject: &str) -> String {
@@ -329,24 +351,34 @@ fn pull_request(run: &Run, subject: &str) -> String {
         "# {subject}\n\nResolves the issue \"{}\".\n\n## Changes\n",
         run.request().issue.title()
     );
-    for state in run.tasks() {
+    let is_set_aside = |state: &&TaskState| matches!(state.outcome, Some(TaskOutcome::SetAside { .. }));
+    for state in run.tasks().filter(|state| !is_set_aside(state)) {
         text += &format!("\n- `{}`: {}\n", state.task.path, state.task.description);
-        let last = state.rounds.last().and_then(|round| round.best());
-        if let Some(verdict) = last.and_then(|(_, attempt)| attempt.verdict.as_ref()) {
+        let taken = state
+            .accepted_attempt()
+            .and_then(|(round, number)| state.attempt(round, number));
+        let taken = taken.or_else(|| state.rounds.last()?.best().map(|(_, attempt)| attempt));
+        if let Some(verdict) = taken.and_then(|attempt| attempt.verdict.as_ref()) {
             let word = ModelReview::from(verdict.decision).word();
             text += &format!("  - Model review: {word}. {}\n", verdict.comment);
         }
         match &state.outcome {
+            Some(TaskOutcome::NotApproved { .. }) if run.runs_code() => {
+                text += "  - **It is not shown to work; look at it with care.**\n";
+            }
             Some(TaskOutcome::NotApproved { .. }) => {
                 text += "  - **The model review did not pass; look at it with care.**\n";
             }
             Some(TaskOutcome::Failed { reason }) => text += &format!("  - **Left undone: {reason}.**\n"),
-            Some(TaskOutcome::Approved { .. }) | None => {}
+            Some(TaskOutcome::Approved { .. } | TaskOutcome::SetAside { .. }) | None => {}
         }
     }
     let reviews = run
         .tasks()
         .filter_map(|state| ModelReview::of_task(state.outcome.as_ref()?, run.request().qa));
+    for line in evidence(run) {
+        text += &format!("\n{line}\n");
+    }
     // The worst stands for all of them.
     if let Some(review) = reviews.max_by_key(|review| *review == ModelReview::NotPassed) {
         text += &format!("\n{review}\n");

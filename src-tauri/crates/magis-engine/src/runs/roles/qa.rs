@@ -4,7 +4,9 @@ use super::RoleResult;
 use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::workspace::{Workspace, about, after, reviewer};
 use magis_core::text::count;
-use magis_core::{AttemptNumber, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict};
+use magis_core::{
+    AttemptNumber, ChangeTests, CheckState, Decision, FileAction, FileChange, Round, RunEvent, TaskId, Verdict,
+};
 use magis_flow::{AttemptState, Run, TaskState};
 use magis_prompts::{ReviewComment, ReviewDecision, ReviewedChange, Template};
 use magis_repo::text_diff;
@@ -63,6 +65,43 @@ pub(crate) async fn review(
     })
 }
 
+/// The most characters of an output that a QA Engineer reads.
+const OUTPUT: usize = 700;
+
+/// Returns what running a change showed, a line or an output each.
+fn seen(tested: &ChangeTests) -> Vec<String> {
+    let mut said = Vec::new();
+    for run in &tested.checks {
+        let what = match &run.state {
+            CheckState::Gone { grade } => format!("What showed the fault was run with the change: {grade}"),
+            CheckState::Present => "What showed the fault was run with the change: it is as before".to_owned(),
+            CheckState::OtherError { what } => format!("What showed the fault was run with the change: {what}"),
+            CheckState::TimedOut => "What showed the fault was run with the change and did not end".to_owned(),
+        };
+        let output: String = run.run.written().chars().take(OUTPUT).collect();
+        said.push(if output.is_empty() {
+            what
+        } else {
+            format!("{what}. It prints:\n{output}")
+        });
+    }
+    if let Some(tests) = &tested.tests {
+        said.push(match &tests.incomplete {
+            Some(why) => format!("The project's tests gave no whole result: {why}"),
+            None => format!(
+                "The project's tests were run with the change: {} pass, {} fail that passed before",
+                tests.passed,
+                tests.newly_failing.len()
+            ),
+        });
+        said.extend(tests.newly_failing.iter().take(2).map(|test| {
+            let message: String = test.message.chars().take(OUTPUT / 2).collect();
+            format!("{} fails now: {message}", test.name)
+        }));
+    }
+    said
+}
+
 /// Returns an answer as its reviewer reads it, and what was left out of it.
 fn reviewed(
     work: &Workspace,
@@ -71,17 +110,13 @@ fn reviewed(
     round: Round,
     attempt: AttemptNumber,
 ) -> Result<(ReviewedChange, Vec<String>), AskError> {
-    let answer = state
-        .rounds
-        .iter()
-        .find(|known| known.round == round)
-        .and_then(|known| known.attempts.get(&attempt))
-        .map(|known| &known.state);
+    let answer = state.attempt(round, attempt);
     let Some(AttemptState::Written {
         diagnosis,
         change,
         findings,
-    }) = answer
+        ..
+    }) = answer.map(|answer| &answer.state)
     else {
         return Err(AskError::Unusable("there is nothing to review".to_owned()));
     };
@@ -108,6 +143,10 @@ fn reviewed(
         diagnosis: diagnosis.clone(),
         diff: shown,
         findings: findings.iter().map(ToString::to_string).collect(),
+        seen: answer
+            .and_then(|answer| answer.tested.as_ref())
+            .map(seen)
+            .unwrap_or_default(),
     };
     Ok((reviewed, left_out))
 }

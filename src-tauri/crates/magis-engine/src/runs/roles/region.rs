@@ -132,6 +132,14 @@ fn window(text: &str, span: LineSpan, last: u32) -> Region {
     }
 }
 
+/// Returns the region of just these lines.
+pub(crate) fn exact(text: &str, span: LineSpan) -> Region {
+    Region {
+        unit: "lines",
+        ..window_of(text, span)
+    }
+}
+
 fn window_of(text: &str, span: LineSpan) -> Region {
     let code = dedent(&lines(text, span));
     Region {

@@ -3,7 +3,7 @@
 use super::render::{BaseText, Transcript, outcome_sentence};
 use super::{Detail, Paint, Section, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
-use magis_core::{ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
+use magis_core::{ChangeTests, ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_store::{CallTotals, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -81,7 +81,7 @@ pub fn shown_run(whole: &FullRun, only: Option<Stage>, base_text: BaseText, pain
     if can_go_on(entry) {
         page.line(&format!("  Not over yet. To go on: magis runs resume {}", entry.id));
     } else {
-        outcome(&mut page, entry, whole.run.request.qa);
+        outcome(&mut page, entry, whole.run.request.qa, tested(&whole.events));
     }
     if entry.size.files > 0 {
         page.line(&format!("  The patch: magis runs show {} --patch", entry.id));
@@ -111,7 +111,7 @@ fn markdown(whole: &FullRun, base_text: BaseText) -> String {
     }
     add_part(&mut text, title, "text", &body);
     let mut end = page();
-    outcome(&mut end, entry, whole.run.request.qa);
+    outcome(&mut end, entry, whole.run.request.qa, tested(&whole.events));
     add_part(&mut text, Some("Outcome"), "text", &end.into_text());
     let patch = whole.events.iter().rev().find_map(|stored| match &stored.event {
         RunEvent::Merged { result } => Some(result.patch.as_str()),
@@ -210,11 +210,19 @@ fn head(page: &mut Section, whole: &FullRun) {
     }
 }
 
+/// Returns what was run on the patch.
+fn tested(events: &[StoredEvent]) -> Option<&ChangeTests> {
+    events.iter().rev().find_map(|stored| match &stored.event {
+        RunEvent::PatchTested { result } => Some(&**result),
+        _ => None,
+    })
+}
+
 /// How the run ended, in a sentence.
-fn outcome(page: &mut Section, entry: &RunEntry, qa: QaMode) {
+fn outcome(page: &mut Section, entry: &RunEntry, qa: QaMode, tested: Option<&ChangeTests>) {
     match &entry.outcome {
         Some(outcome) => {
-            let (tone, sentence) = outcome_sentence(outcome, qa);
+            let (tone, sentence) = outcome_sentence(outcome, qa, tested);
             page.toned_prose(2, Some(tone), &sentence);
         }
         None => page.line("  Not over yet."),
@@ -254,6 +262,8 @@ fn task_of(event: &RunEvent) -> Option<TaskId> {
         | RunEvent::LinesChosen { task, .. }
         | RunEvent::CodeWritten { task, .. }
         | RunEvent::CodeFailed { task, .. }
+        | RunEvent::AttemptTested { task, .. }
+        | RunEvent::Minimised { task, .. }
         | RunEvent::Reviewed { task, .. }
         | RunEvent::TaskClosed { task, .. } => Some(*task),
         _ => None,

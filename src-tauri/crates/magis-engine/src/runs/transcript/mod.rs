@@ -9,6 +9,7 @@ mod paint;
 mod parts;
 mod render;
 mod section;
+mod tested;
 mod text;
 mod time;
 mod totals;

@@ -4,13 +4,14 @@ use super::section::Section;
 use super::{Detail, Tone, count, diff, one_line, thousands};
 use magis_core::{
     Candidate, Description, DescriptionSource, FileTask, Hint, MergeResult, ModelReview, Notice, QaMode, Role,
-    RunRequest, Stage, TaskId, TaskOutcome, model_label,
+    RunRequest, Stage, TaskId, TaskOutcome, TestsMode, model_label,
 };
 use magis_repo::Patch;
 use magis_store::DiffSize;
 
 pub(super) fn title(stage: Stage) -> &'static str {
     match stage {
+        Stage::Evidence => "Evidence: what shows the fault?",
         Stage::Locate => "Locate: which files does the issue touch?",
         Stage::Team => "Team: a task for each file, a Developer for each task",
         Stage::Meeting => "Meeting",
@@ -37,6 +38,20 @@ pub(super) fn how(request: &RunRequest) -> String {
         format!("seed {}", request.seed),
         format!("{} at most", count(request.max_rounds as usize, "round")),
     ];
+    if request.attempts_per_round > 1 {
+        parts.push(format!(
+            "{} at {} in a round",
+            count(request.attempts_per_round as usize, "attempt"),
+            count(request.places_per_round as usize, "place")
+        ));
+    }
+    match &request.tests {
+        TestsMode::Skip => {}
+        TestsMode::Run {
+            command: Some(command), ..
+        } => parts.push(format!("tests by `{}`", super::clean(&command.line))),
+        TestsMode::Run { command: None, .. } => parts.push("what the issue shows is run".to_owned()),
+    }
     if request.files.is_empty() {
         parts.push(format!("the best {} judged", count(request.top_k as usize, "file")));
     } else {
@@ -113,6 +128,7 @@ pub(super) fn closed(page: &mut Section, task: TaskId, outcome: &TaskOutcome, qa
             );
             page.entry(4, Tone::Note, &format!("{task}:"), &text);
         }
+        TaskOutcome::SetAside { reason } => page.entry(4, Tone::Faint, &format!("{task} set aside:"), reason),
         TaskOutcome::Failed { reason } => page.entry(4, Tone::Bad, &format!("{task} failed:"), reason),
     }
 }

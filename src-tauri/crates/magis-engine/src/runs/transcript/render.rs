@@ -6,10 +6,10 @@ use super::parts::{
     by_person, closed, defined, described, evidence, how, merged, noticed, person, request_in_full, title, with_role,
 };
 use super::section::Section;
-use super::{Detail, Paint, Tone, count, diff, thousands, without_code_marks};
+use super::{Detail, Paint, Tone, count, diff, tested, thousands, without_code_marks};
 use magis_core::{
-    Candidate, Judgement, ModelReview, Plan, QaMode, RepoPath, RunEvent, RunOutcome, SkippedFile, Speaker, Speech,
-    Stage, TaskId, Turn, Verdict,
+    Candidate, ChangeTests, Judgement, ModelReview, Plan, Proof, QaMode, RepoPath, RunEvent, RunOutcome, SkippedFile,
+    Speaker, Speech, Stage, TaskId, TestsMode, Turn, Verdict, WritingMode,
 };
 use std::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ pub struct Transcript {
     evidence: BTreeMap<RepoPath, String>,
     tasks: BTreeMap<TaskId, TaskNames>,
     qa: QaMode,
+    /// Whether code is run: then a task's attempts are told one by one.
+    tests: TestsMode,
 }
 
 /// An event as it is told.
@@ -61,6 +63,7 @@ impl Transcript {
             evidence: BTreeMap::new(),
             tasks: BTreeMap::new(),
             qa: QaMode::default(),
+            tests: TestsMode::default(),
         }
     }
 
@@ -71,7 +74,10 @@ impl Transcript {
             self.stage = Some(stage);
         }
         match event {
-            RunEvent::RunStarted { request, .. } => self.qa = request.qa,
+            RunEvent::RunStarted { request, .. } => {
+                self.qa = request.qa;
+                self.tests.clone_from(&request.tests);
+            }
             RunEvent::CandidatesRanked { candidates, .. } => {
                 let most = match self.detail {
                     Detail::Live => REASONS_LIVE,
@@ -165,6 +171,38 @@ impl Transcript {
                     }
                 }
             }
+            RunEvent::FaultShown { checks, remarks } | RunEvent::TestsWritten { checks, remarks } => {
+                tested::fault(page, checks, remarks, self.detail);
+            }
+            RunEvent::BaseTested { tests } => tested::base(page, tests),
+            RunEvent::AttemptTested {
+                round, attempt, result, ..
+            } => {
+                let lead = format!("attempt {}.{} run:", round.0, attempt.0 + 1);
+                let proof = result.proof();
+                let tone = if proof.is_shown() { Tone::Good } else { Tone::Bad };
+                page.entry(4, tone, &lead, &proof.to_string());
+                tested::change(page, result, self.detail);
+            }
+            RunEvent::PatchTested { result } => tested::change(page, result, self.detail),
+            RunEvent::Minimised {
+                task, dropped, hunks, ..
+            } => {
+                if *dropped == 0 {
+                    return;
+                }
+                let text = format!(
+                    "{dropped} of {} left out, as nothing depends on them",
+                    count(*hunks as usize, "hunk")
+                );
+                page.entry(4, Tone::Strong, &format!("{task} made smaller:"), &text);
+            }
+            RunEvent::AttemptTaken { task, round, attempt } => {
+                by_person(
+                    page,
+                    &format!("took attempt {} of round {round} of {task}", attempt.0 + 1),
+                );
+            }
             RunEvent::CandidatesRanked { candidates, skipped } => self.ranked(page, candidates, skipped),
             RunEvent::RelevanceJudged { judgements } => self.judged(page, judgements),
             RunEvent::FileDescribed { description } => described(page, description),
@@ -190,6 +228,7 @@ impl Transcript {
                 round,
                 symbols,
                 spans,
+                others,
             } => {
                 let word = match spans.as_slice() {
                     [span] if span.lines() == 1 => "line",
@@ -205,15 +244,38 @@ impl Transcript {
                     spans => format!("{word} {}{symbols}", spans.join(", ")),
                 };
                 page.entry(4, Tone::Strong, &format!("{task} round {round}:"), &place);
+                if !others.is_empty() {
+                    let others: Vec<String> = others.iter().map(|place| place.symbols.join(", ")).collect();
+                    page.entry(4, Tone::Faint, "or else in", &others.join(", or in "));
+                }
             }
             RunEvent::CodeWritten {
                 task,
+                round,
+                attempt,
                 diagnosis,
                 change,
                 findings,
-                ..
+                place,
+                mode,
+                same_as,
             } => {
-                page.entry(6, Tone::Strong, "diagnosis:", diagnosis);
+                if self.tests != TestsMode::Skip {
+                    let way = match mode {
+                        WritingMode::Definition => "the definition rewritten",
+                        WritingMode::Lines => "the lines rewritten",
+                        WritingMode::FillIn => "the lines filled in",
+                    };
+                    let lead = format!("attempt {}.{}", round.0, attempt.0 + 1);
+                    page.entry(4, Tone::Strong, &lead, &format!("at place {}, {way}", place + 1));
+                }
+                if let Some((round, attempt)) = same_as {
+                    page.line(&format!("      the same as attempt {}.{}", round.0, attempt.0 + 1));
+                    return;
+                }
+                if !diagnosis.is_empty() {
+                    page.entry(6, Tone::Strong, "diagnosis:", diagnosis);
+                }
                 let base = self.path_of(*task).and_then(|path| (self.base_text)(path));
                 diff::change(page, 6, change, base.as_deref());
                 for finding in findings {
@@ -353,16 +415,21 @@ impl Transcript {
     }
 }
 
-/// Returns how a run ended, in a sentence, with its tone. A patch is never told as good: the models' review is an
-/// opinion.
-pub fn outcome_sentence(outcome: &RunOutcome, qa: QaMode) -> (Tone, String) {
+/// Returns how a run ended, in a sentence, with its tone. A patch is told as good only where checks and tests say so: the models' review is an
+/// opinion. `tested` is what was run on it.
+pub fn outcome_sentence(outcome: &RunOutcome, qa: QaMode, tested: Option<&ChangeTests>) -> (Tone, String) {
     if let Some(review) = ModelReview::of_run(outcome, qa) {
-        let tone = if review == ModelReview::NotPassed {
-            Tone::Note
-        } else {
-            Tone::Strong
+        let proof = tested.map_or(Proof::NotRun, ChangeTests::proof);
+        let tone = match (&proof, review) {
+            (Proof::ShownToWork { .. }, _) => Tone::Good,
+            (Proof::NotShown { .. }, _) | (Proof::NotRun, ModelReview::NotPassed) => Tone::Note,
+            (Proof::NotRun, ModelReview::Passed | ModelReview::NotRun) => Tone::Strong,
         };
-        return (tone, format!("A patch. {review}. Look at it before you apply it."));
+        let said = tested::proof_sentence(&proof, tested);
+        return (
+            tone,
+            format!("A patch. {review} · {said}. Look at it before you apply it."),
+        );
     }
     match outcome {
         RunOutcome::Approved | RunOutcome::NotApproved => (Tone::Strong, "A patch.".to_owned()),

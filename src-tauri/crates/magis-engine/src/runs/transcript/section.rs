@@ -97,6 +97,14 @@ impl Section {
     }
 
     /// Returns the text that was written.
+    /// Adds code or output as it stands, each line indented.
+    pub fn code(&mut self, indent: usize, text: &str) {
+        for line in text.lines() {
+            let line = format!("{}{}", " ".repeat(indent), clean(line));
+            self.line(line.trim_end());
+        }
+    }
+
     pub fn into_text(self) -> String {
         self.text
     }

@@ -1,10 +1,11 @@
 //! The verdict on what a shell's lines wrote.
 
-use super::{Fault, FaultPlace, Grade, Now};
+use super::{Fault, FaultPlace, Now};
 use crate::reproduction::check::{Check, Claim, Said};
 use crate::reproduction::compare::{Exactness, telling_lines};
 use crate::reproduction::traceback::{Exception, Traceback, tracebacks};
 use crate::reproduction::wording::Stance;
+use magis_core::Grade;
 
 /// Finds what an output shows as the issue says.
 pub(super) fn faults(check: &Check, text: &str) -> Vec<Fault> {

@@ -1,19 +1,33 @@
-//! P10: the code, the splice, and the checks by program.
+//! P10: the code, the splice, and the checks by program. How an answer is asked for is in `writing`.
 
+use super::writing;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::runs::roles::RoleResult;
-use crate::runs::roles::region::{Region, fence, regions};
-use crate::runs::workspace::{Workspace, about, after, developer, lines, objections};
-use magis_core::{AttemptNumber, Edit, FileAction, FileChange, Finding, Notice, RepoPath, Round, RunEvent, TaskId};
-use magis_flow::{Run, TaskState};
-use magis_prompts::{CodeToWrite, Diagnosis, NewFile, Template, TheChange};
-use magis_repo::diff_stat;
-use magis_syntax::{
-    SourceLanguage, extract_definition, outline, parses_worse, reindent, same_code, skeleton_within, strip_fences,
+use crate::runs::roles::region::fence;
+use crate::runs::workspace::{Workspace, about, after, developer, objections};
+use magis_core::{
+    AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId, WritingMode,
 };
+use magis_flow::{Run, TaskState};
+use magis_prompts::{NewFile, Template};
+use magis_repo::diff_stat;
+use magis_syntax::{misfit_calls, parses_worse, same_code, skeleton_within, undefined_names, words_only};
 
 /// The number of lines from which a deletion is "far beyond addition".
 const FAR_MORE: u32 = 20;
+
+/// One answer of a round: which it is, and how it is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub about: CallContext,
+    pub round: Round,
+    /// At which of the round's places, from 0.
+    pub place: usize,
+    pub mode: WritingMode,
+    /// Which answer at that place, from 0.
+    pub among: u32,
+    pub sampling: SamplingMode,
+}
 
 /// P10, the splice, and the checks by program.
 pub(crate) async fn write_code(
@@ -24,29 +38,45 @@ pub(crate) async fn write_code(
     attempt: AttemptNumber,
 ) -> RoleResult {
     let state = work.task(run, task)?;
-    let about = about(state).round(round).attempt(attempt);
-    let first = round.0 == 1 && attempt.0 == 0;
-    let salt = u64::from(round.0) * 1_000 + u64::from(attempt.0);
-    let draws = [
-        if first {
-            SamplingMode::Greedy
-        } else {
-            SamplingMode::Varied(salt)
-        },
-        SamplingMode::Varied(salt + 500),
-    ];
+    let first = asked(work, run, state, round, attempt);
+    let salt = salt(round, attempt);
     let mut objection = String::new();
-    for (draw, mode) in draws.into_iter().enumerate() {
+    // One answer alone is asked for again when it changes nothing; of several the others stand beside it.
+    let draws = if run.request().attempts_per_round > 1 { 1 } else { 2 };
+    if draws == 1 {
+        let number = attempt.0;
+        let place = first.place;
+        let beside = run
+            .attempts_beside(state, round, attempt)
+            .into_iter()
+            .filter(|other| other.0 >= number);
+        let all: Vec<Asked> = beside.map(|other| asked(work, run, state, round, other)).collect();
+        if all.iter().all(|one| one.place == place)
+            && matches!(state.task.action, FileAction::Modify | FileAction::Rename { .. })
+        {
+            writing::ask_ahead(work, run, state, &all).await?;
+        }
+    }
+    for draw in 0..draws {
+        let one = Asked {
+            sampling: if draw == 0 {
+                first.sampling
+            } else {
+                SamplingMode::Varied(salt + 500)
+            },
+            ..first.clone()
+        };
         let written = match &state.task.action {
             FileAction::Delete => Ok((state.task.description.clone(), FileChange::Delete)),
-            FileAction::Create => create(work, run, state, &about, mode).await,
-            FileAction::Modify | FileAction::Rename { .. } => modify(work, run, state, &about, round, mode).await,
+            FileAction::Create => create(work, run, state, &one).await,
+            FileAction::Modify | FileAction::Rename { .. } => writing::modify(work, run, state, &one).await,
         };
         match written {
             Ok((diagnosis, change)) => {
-                let findings = check(work, state, &change)?;
+                let findings = check(work, run, state, &change)?;
                 let same = findings.contains(&Finding::NoChange);
-                if !same || draw > 0 {
+                if !same || draw + 1 == draws {
+                    let same_as = repeated(work, state, &change, (round, attempt))?;
                     return Ok(RunEvent::CodeWritten {
                         task,
                         round,
@@ -54,6 +84,9 @@ pub(crate) async fn write_code(
                         diagnosis,
                         change,
                         findings,
+                        place: first.place as u32,
+                        mode: first.mode,
+                        same_as,
                     });
                 }
                 objection = Finding::NoChange.to_string();
@@ -61,7 +94,7 @@ pub(crate) async fn write_code(
             Err(AskError::Unusable(why)) => objection = why,
             Err(fatal) => return Err(fatal),
         }
-        if draw == 0 {
+        if draw + 1 < draws {
             work.calls.notices.push(Notice::Retried {
                 step: Template::Code.to_string(),
                 why: objection.clone(),
@@ -76,12 +109,38 @@ pub(crate) async fn write_code(
     })
 }
 
+fn salt(round: Round, attempt: AttemptNumber) -> u64 {
+    u64::from(round.0) * 1_000 + u64::from(attempt.0)
+}
+
+/// Returns how an answer is asked for: by its place in the round, and by its place among the answers there.
+fn asked(work: &Workspace, run: &Run, state: &TaskState, round: Round, attempt: AttemptNumber) -> Asked {
+    let (place, share) = match state.round(round) {
+        Some(known) => run.place_of(known, attempt),
+        None => (0, 0..1),
+    };
+    let among = attempt.0 - share.start;
+    let mode = writing::mode(work, run, among);
+    let greedy = round.0 == 1 && writing::is_first_of_its_mode(work, run, among);
+    Asked {
+        about: about(state).round(round).attempt(attempt),
+        round,
+        place,
+        mode,
+        among,
+        sampling: if greedy {
+            SamplingMode::Greedy
+        } else {
+            SamplingMode::Varied(salt(round, attempt))
+        },
+    }
+}
+
 async fn create(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
-    about: &CallContext,
-    mode: SamplingMode,
+    asked: &Asked,
 ) -> Result<(String, FileChange), AskError> {
     let beside = work.read(&state.task.candidate).ok();
     let neighbour = beside.and_then(|source| skeleton_within(&state.task.candidate, &source.text, 2_000));
@@ -101,111 +160,41 @@ async fn create(
         PromptVariant::whole(prompt),
         PromptVariant::less(less, vec!["the file beside it".to_owned()]),
     ];
-    let content = work.calls.ask(about, mode, variants).await?;
+    let content = work.calls.ask(&asked.about, asked.sampling, variants).await?;
     Ok((state.task.description.clone(), FileChange::Create { content }))
 }
 
-async fn modify(
-    work: &mut Workspace,
-    run: &Run,
+/// Returns the earlier attempt of the task that gives the same code.
+fn repeated(
+    work: &Workspace,
     state: &TaskState,
-    about: &CallContext,
-    round: Round,
-    mode: SamplingMode,
-) -> Result<(String, FileChange), AskError> {
+    change: &FileChange,
+    this: (Round, AttemptNumber),
+) -> Result<Option<(Round, AttemptNumber)>, AskError> {
     let path = &state.task.path;
-    let text = work.read(path)?.text;
-    let outline = outline(path, &text);
-    let chosen = state.rounds.iter().find(|known| known.round == round);
-    let (symbols, spans) = chosen.map_or((&[][..], &[][..]), |chosen| (&chosen.symbols[..], &chosen.spans[..]));
-    let (mut diagnoses, mut edits) = (Vec::new(), Vec::new());
-    for region in regions(&text, &outline, symbols, spans) {
-        let (diagnosis, new) = rewrite(work, run, state, about, &text, &region, mode).await?;
-        diagnoses.push(diagnosis);
-        edits.push(Edit {
-            span: region.span,
-            text: new,
-        });
+    let base = match change {
+        FileChange::Modify { .. } | FileChange::Rename { .. } => work.read(path)?.text,
+        FileChange::Create { .. } | FileChange::Delete => String::new(),
+    };
+    let Some(new) = after(&base, change) else {
+        return Ok(None);
+    };
+    for round in &state.rounds {
+        for (number, attempt) in &round.attempts {
+            let is_earlier = (round.round, *number) < this && attempt.same_as().is_none();
+            let other = attempt.usable_change().filter(|_| is_earlier);
+            if let Some(other) = other.and_then(|other| after(&base, other))
+                && same_code(path, &other, &new)
+            {
+                return Ok(Some((round.round, *number)));
+            }
+        }
     }
-    if edits.is_empty() {
-        return Err(AskError::Unusable("no lines were chosen".to_owned()));
-    }
-    let change = match &state.task.action {
-        FileAction::Rename { to } => FileChange::Rename { to: to.clone(), edits },
-        FileAction::Modify | FileAction::Create | FileAction::Delete => FileChange::Modify { edits },
-    };
-    Ok((diagnoses.join(" "), change))
-}
-
-/// P10 for one region: the diagnosis in words, then the code with its answer begun; the definition is parsed out of it.
-async fn rewrite(
-    work: &mut Workspace,
-    run: &Run,
-    state: &TaskState,
-    about: &CallContext,
-    text: &str,
-    region: &Region,
-    mode: SamplingMode,
-) -> Result<(String, String), AskError> {
-    let path = &state.task.path;
-    let around = skeleton_within(path, text, 1_500)
-        .map(|skeleton| skeleton.text)
-        .unwrap_or_default();
-    let whole = TheChange {
-        head: work.head(run),
-        whose: developer(state),
-        task: state.task.description.clone(),
-        objections: objections(state),
-        context: around,
-        unit: region.unit.to_owned(),
-        fence: fence(path).to_owned(),
-        code: region.code.clone(),
-        focus_lines: region.focus.clone(),
-    };
-    let outline_left_out = vec!["the file's outline".to_owned()];
-    let variants = |change: &TheChange| {
-        let less = TheChange {
-            context: String::new(),
-            ..change.clone()
-        };
-        [(change.clone(), Vec::new()), (less, outline_left_out.clone())]
-    };
-    let diagnoses = variants(&whole).map(|(change, left_out)| PromptVariant::less(Diagnosis { change }, left_out));
-    let diagnosis = work.calls.ask(about, mode, diagnoses).await?;
-    let tokens = work
-        .calls
-        .count(std::slice::from_ref(&region.code))
-        .await?
-        .pop()
-        .unwrap_or(0);
-    let code = variants(&whole).map(|(change, left_out)| {
-        let (diagnosis, begin) = (diagnosis.clone(), region.begin.clone());
-        PromptVariant::less(
-            CodeToWrite {
-                change,
-                diagnosis,
-                begin,
-                room: tokens * 3 / 2 + 200,
-            },
-            left_out,
-        )
-    });
-    let answer = work.calls.ask(about, mode, code).await?;
-    let original = lines(text, region.span);
-    let new = match (&region.name, SourceLanguage::of(path)) {
-        (Some(name), Some(language)) => extract_definition(language, &answer, name)
-            .ok_or_else(|| AskError::Unusable(format!("the answer holds no complete definition of {name}")))?,
-        _ => strip_fences(&answer).to_owned(),
-    };
-    if new.trim().is_empty() {
-        return Err(AskError::Unusable("the answer holds no code".to_owned()));
-    }
-    let new = reindent(&new, &original);
-    Ok((diagnosis, if new.ends_with('\n') { new } else { new + "\n" }))
+    Ok(None)
 }
 
 /// Returns what programs find in a change.
-fn check(work: &Workspace, state: &TaskState, change: &FileChange) -> Result<Vec<Finding>, AskError> {
+fn check(work: &Workspace, run: &Run, state: &TaskState, change: &FileChange) -> Result<Vec<Finding>, AskError> {
     let path: &RepoPath = &state.task.path;
     let base = match change {
         FileChange::Create { .. } => String::new(),
@@ -230,5 +219,36 @@ fn check(work: &Workspace, state: &TaskState, change: &FileChange) -> Result<Vec
             added: size.added,
         });
     }
+    // The paper's plain loop has these for its findings; the others are for many attempts, where each costs a run of the tests.
+    if findings.iter().any(Finding::is_fatal) || run.request().attempts_per_round < 2 {
+        return Ok(findings);
+    }
+    if words_only(path, &base, &new) && !is_about_words(&run.request().issue) {
+        findings.push(Finding::WordsOnly);
+    }
+    let names = undefined_names(path, &base, &new);
+    if !names.is_empty() {
+        findings.push(Finding::UndefinedNames { names });
+    }
+    let misfits = misfit_calls(path, &base, &new).into_iter();
+    findings.extend(misfits.map(|misfit| Finding::MisfitCall {
+        callee: misfit.callee,
+        why: misfit.why,
+    }));
     Ok(findings)
+}
+
+/// Returns whether an issue asks for other words: then comments and docstrings may be all that changes.
+fn is_about_words(issue: &Issue) -> bool {
+    const WORDS: [&str; 7] = [
+        "docstring",
+        "documentation",
+        "typo",
+        "comment",
+        "spelling",
+        "docs",
+        "wording",
+    ];
+    let title = issue.title().to_lowercase();
+    WORDS.iter().any(|word| title.contains(word))
 }

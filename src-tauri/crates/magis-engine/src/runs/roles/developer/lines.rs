@@ -5,11 +5,11 @@ use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::{nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
-use magis_core::{FileAction, LineSpan, Round, RunEvent, TaskId};
-use magis_flow::{Run, TaskState};
+use magis_core::{FileAction, LineSpan, Place, RepoPath, Round, RunEvent, TaskId};
+use magis_flow::{RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
 use magis_search::fuse;
-use magis_syntax::{Outline, Symbol, chunks, outline};
+use magis_syntax::{Outline, Symbol, SymbolKind, chunks, outline};
 use std::collections::BTreeSet;
 
 /// How many names of a file are compared at the most: the best-matching ones and those the task mentions.
@@ -22,6 +22,12 @@ const NAMED_IN_TASK: f64 = 1.0;
 const QUOTED: f64 = 3.0;
 /// What a symbol loses for each round in which rewriting it came to nothing.
 const CAME_TO_NOTHING: f64 = 1.5;
+/// What a symbol loses for each round in which attempts at it were tested and none was shown to work.
+const FAILED_TESTS: f64 = 1.0;
+/// What a function gains when what shows the fault runs through it, and loses when that runs through others of the file alone.
+const REACHED: f64 = 1.0;
+/// What a function gains when it is on the way to the exception that shows the fault.
+const RAISED: f64 = 1.5;
 
 /// P9: symbols first, scored as names; then lines inside them.
 pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, round: Round) -> RoleResult {
@@ -35,30 +41,45 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
                 round,
                 symbols: Vec::new(),
                 spans: Vec::new(),
+                others: Vec::new(),
             });
         }
         FileAction::Modify | FileAction::Rename { .. } => {}
     }
     let text = work.read(&path)?.text;
     let outline = outline(&path, &text);
-    let chosen = choose_symbols(work, run, state, &about, &text, &outline).await?;
-    let (mut symbols, mut spans) = (Vec::new(), Vec::new());
-    for symbol in chosen {
-        spans.extend(choose_in(work, run, state, &about, &text, own_lines(&outline, symbol)).await?);
-        symbols.push(symbol.qualified_name.clone());
+    let mut places = Vec::new();
+    for chosen in choose_symbols(work, run, state, &about, &text, &outline).await? {
+        let (mut symbols, mut spans) = (Vec::new(), Vec::new());
+        for symbol in chosen {
+            spans.extend(choose_in(work, run, state, &about, &text, own_lines(&outline, symbol)).await?);
+            symbols.push(symbol.qualified_name.clone());
+        }
+        if !spans.is_empty() {
+            places.push(Place {
+                symbols,
+                spans: LineSpan::merged(spans),
+            });
+        }
     }
-    if spans.is_empty() {
+    if places.is_empty() {
         let shown = best_chunk(run, state, &text);
-        spans = choose_in(work, run, state, &about, &text, shown).await?;
+        places.push(Place {
+            symbols: Vec::new(),
+            spans: LineSpan::merged(choose_in(work, run, state, &about, &text, shown).await?),
+        });
     }
+    let first = places.remove(0);
     Ok(RunEvent::LinesChosen {
         task,
         round,
-        symbols,
-        spans: LineSpan::merged(spans),
+        symbols: first.symbols,
+        spans: first.spans,
+        others: places,
     })
 }
 
+/// Returns the symbols of each place, the likeliest place first.
 async fn choose_symbols<'outline>(
     work: &mut Workspace,
     run: &Run,
@@ -66,7 +87,7 @@ async fn choose_symbols<'outline>(
     about: &CallContext,
     text: &str,
     outline: &'outline Outline,
-) -> Result<Vec<&'outline Symbol>, AskError> {
+) -> Result<Vec<Vec<&'outline Symbol>>, AskError> {
     let path = &state.task.path;
     let mut symbols = nameable(outline);
     let located = work.index(run)?;
@@ -105,10 +126,73 @@ async fn choose_symbols<'outline>(
             *score += QUOTED;
         }
         *score -= CAME_TO_NOTHING * f64::from(came_to_nothing(state, &symbol.qualified_name));
+        *score -= FAILED_TESTS * f64::from(failed_tests(state, &symbol.qualified_name));
     }
+    by_reach(run, path, outline, &symbols, &mut fused);
     let words_of_issue = words(run.issue_text());
     let is_wanted = |symbol: &Symbol| is_named(symbol) && words_of_issue.contains(symbol.name.as_str());
-    Ok(places(&symbols, &fused, is_wanted))
+    let first = places(&symbols, &fused, is_wanted);
+    let wanted = if run.runs_code() {
+        run.request().places_per_round.max(1) as usize
+    } else {
+        1
+    };
+    let mut all = vec![first];
+    for at in descending(&fused) {
+        let symbol = symbols[at];
+        let overlaps = |other: &&Symbol| other.span.intersection(symbol.span).is_some();
+        if all.len() < wanted && !all.iter().flatten().any(overlaps) {
+            all.push(vec![symbol]);
+        }
+    }
+    Ok(all)
+}
+
+/// Raises the functions that what shows the fault runs through, those on the way to its exception most, and lowers those that it never enters.
+fn by_reach(run: &Run, path: &RepoPath, outline: &Outline, symbols: &[&Symbol], scores: &mut [f64]) {
+    let innermost = |line: u32| outline.innermost(line).map(|symbol| symbol.span);
+    let reached: Vec<LineSpan> = run
+        .checks()
+        .iter()
+        .flat_map(|check| &check.reached)
+        .filter(|at| at.path == *path)
+        .filter_map(|at| innermost(at.line))
+        .collect();
+    let raised: Vec<LineSpan> = run
+        .checks()
+        .iter()
+        .flat_map(|check| frames(&check.on_base.written(), path))
+        .filter_map(innermost)
+        .collect();
+    for (symbol, score) in symbols.iter().zip(scores) {
+        let is_code = matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
+        if raised.contains(&symbol.span) {
+            *score += RAISED;
+        }
+        if reached.contains(&symbol.span) {
+            *score += REACHED;
+        } else if is_code && !reached.is_empty() {
+            *score -= REACHED;
+        }
+    }
+}
+
+/// Returns the lines of a file that the frames of a traceback name.
+fn frames(text: &str, path: &RepoPath) -> Vec<u32> {
+    let of_file = |line: &str| {
+        let (_, rest) = line.split_once("File \"")?;
+        let (file, rest) = rest.split_once("\", line ")?;
+        let digits = rest.split(|character: char| !character.is_ascii_digit()).next()?;
+        file.ends_with(path.as_str()).then(|| digits.parse().ok()).flatten()
+    };
+    // Reports of tests name a place as `path:line:`.
+    let short = |line: &str| {
+        let (_, rest) = line.split_once(&format!("{path}:"))?;
+        rest.split(':').next()?.trim().parse().ok()
+    };
+    text.lines()
+        .filter_map(|line| of_file(line).or_else(|| short(line)))
+        .collect()
 }
 
 /// Asks how much likelier the issue makes each symbol's name as the place to change; empty where the model gave no usable
@@ -165,8 +249,23 @@ fn places<'outline>(
 /// In how many rounds a symbol was rewritten without a usable change.
 fn came_to_nothing(state: &TaskState, symbol: &str) -> u32 {
     let useless =
-        |round: &&magis_flow::RoundState| round.best().is_none() && round.symbols.iter().any(|known| known == symbol);
+        |round: &&RoundState| round.best().is_none() && round.first_place().symbols.iter().any(|known| known == symbol);
     state.rounds.iter().filter(useless).count() as u32
+}
+
+/// In how many rounds attempts at a symbol were tested, and none was shown to work.
+fn failed_tests(state: &TaskState, symbol: &str) -> u32 {
+    let failed = |round: &&RoundState| {
+        round.places.iter().enumerate().any(|(at, place)| {
+            let is_there = place.symbols.iter().any(|known| known == symbol);
+            is_there
+                && round
+                    .attempts
+                    .values()
+                    .any(|attempt| attempt.place() == Some(at) && attempt.tested.is_some())
+        })
+    };
+    state.rounds.iter().filter(failed).count() as u32
 }
 
 /// Returns the identifiers of a text.

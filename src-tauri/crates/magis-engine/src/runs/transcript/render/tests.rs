@@ -125,6 +125,9 @@ fn code_is_told_as_a_diff_with_what_programs_found() {
                 }],
             },
             findings: vec![Finding::ParsesWorse { before: 0, after: 2 }],
+            place: 0,
+            mode: WritingMode::Definition,
+            same_as: None,
         },
         RunEvent::CodeFailed {
             task,

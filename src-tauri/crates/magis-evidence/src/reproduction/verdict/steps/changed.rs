@@ -5,8 +5,9 @@ use crate::reproduction::check::{Check, Claim, Said};
 use crate::reproduction::compare::{is_laid_out, is_shown, normal};
 use crate::reproduction::record::StatementOutcome;
 use crate::reproduction::traceback::Exception;
-use crate::reproduction::verdict::{Fault, FaultPlace, Grade, Now};
+use crate::reproduction::verdict::{Fault, FaultPlace, Now};
 use crate::reproduction::wording::Stance;
+use magis_core::Grade;
 
 /// Tells what became of each fault, and what appeared that the issue shows.
 pub(crate) fn now(

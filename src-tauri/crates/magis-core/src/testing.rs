@@ -1,0 +1,354 @@
+//! What running code showed: of the base, of each attempt, and of the patch.
+//!
+//! How code is run, and how outputs are judged, is not known here.
+
+use crate::text::count;
+use crate::{RepoPath, TreeId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much it says that a fault is gone, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// An output the issue shows is no longer that, and nothing says what it should be: a wrong change passes too.
+    SomethingChanged,
+    /// The output called wrong is gone.
+    WrongOutputGone,
+    /// The exception is gone, or the run ends that did not.
+    ExceptionGone,
+    /// The result the issue states is there, or a test passes that failed.
+    ExpectedResult,
+}
+
+/// One of the checks of a run that show the fault, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(transparent)]
+pub struct CheckId(pub u32);
+
+/// Something that fails on the base because of the fault: it passes when the issue is resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct BugCheck {
+    pub id: CheckId,
+    pub source: CheckSource,
+    /// What a change proves at the most that makes it pass.
+    pub grade: Grade,
+    /// What is run: the script, or the test's file.
+    pub script: String,
+    /// The same as a test for the project, in its own style, where it can be written as one.
+    pub as_test: Option<String>,
+    /// What it showed on the base.
+    pub on_base: ProgramRun,
+    /// The functions of the project that it entered there, in that order; empty where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached: Vec<FunctionAt>,
+}
+
+/// A function of the base tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct FunctionAt {
+    pub path: RepoPath,
+    /// The line on which its code begins, from 1.
+    pub line: u32,
+    pub name: String,
+}
+
+/// Where a check comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CheckSource {
+    /// Made out of the issue's text by program: the number among those that can be made of it, from 0.
+    Issue { number: u32 },
+    /// Named by the person: a test of the repository that fails.
+    Given { test: String },
+    /// Tests of the project that fail on the base.
+    FailingTests { tests: Vec<TestName> },
+    /// Written by a QA Engineer out of the issue, as a file of its own.
+    Written { path: RepoPath },
+}
+
+/// The name of a test, as the runner tells it from the others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(transparent)]
+pub struct TestName(pub String);
+
+/// One run of a program: what was run, how it ended, and what it wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ProgramRun {
+    /// Program and arguments, as a shell would take them.
+    pub command: String,
+    /// Relative to the root of the repository.
+    pub folder: String,
+    /// How it ended, in words: "ended with exit status 1".
+    pub end: String,
+    /// The exit status, where it ended by itself.
+    pub status: Option<i32>,
+    /// Milliseconds.
+    pub took_ms: u32,
+    pub stdout: ExcerptedOutput,
+    pub stderr: ExcerptedOutput,
+    /// What the sandbox kept from it, a sentence each.
+    pub refused: Vec<String>,
+}
+
+/// What a program wrote: the first and the last part where it is long.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ExcerptedOutput {
+    pub text: String,
+    /// Bytes cut out of the middle.
+    pub cut_bytes: u32,
+}
+
+/// The tests nearest to a change, run on the base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct BaseTests {
+    /// The files whose changes they judge.
+    pub covers: Vec<RepoPath>,
+    /// The files of tests that are run, nearest first; empty: all tests.
+    pub files: Vec<RepoPath>,
+    /// How many files of tests reach the change and are beyond the budget.
+    pub left_out: u32,
+    pub passed: u32,
+    /// Fail both times; they are not held against a change.
+    pub failing: Vec<TestName>,
+    /// Fail one time and pass the other; they are set aside.
+    pub wavering: Vec<TestName>,
+    /// The first of the two runs; none where none was made.
+    pub run: Option<ProgramRun>,
+    /// Why there are no results, or not of all tests, in a sentence.
+    pub incomplete: Option<String>,
+}
+
+/// What running the checks and the tests showed of a changed tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ChangeTests {
+    /// The tree that was tested.
+    pub tree: TreeId,
+    pub checks: Vec<CheckRun>,
+    /// None where no tests were run.
+    pub tests: Option<TestsOnChange>,
+}
+
+/// What a check showed of a changed tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct CheckRun {
+    pub check: CheckId,
+    pub state: CheckState,
+    pub run: ProgramRun,
+}
+
+/// What became of a fault on a changed tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CheckState {
+    /// The fault is gone.
+    Gone { grade: Grade },
+    /// It is as on the base.
+    Present,
+    /// Something else goes wrong now: no evidence either way.
+    OtherError { what: String },
+    /// It did not end in time.
+    TimedOut,
+}
+
+/// The tests of the project on a changed tree, against the base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct TestsOnChange {
+    pub passed: u32,
+    /// Failed on the base, pass now.
+    pub newly_passing: Vec<TestName>,
+    /// Do not fail on the base, fail now or are gone.
+    pub newly_failing: Vec<FailingTest>,
+    /// Failed on the base and now.
+    pub still_failing: u32,
+    pub run: ProgramRun,
+    /// Why there are no results, or not of all tests, in a sentence.
+    pub incomplete: Option<String>,
+}
+
+/// A test that fails, with what the runner said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct FailingTest {
+    pub name: TestName,
+    /// The end of its message; may be empty.
+    pub message: String,
+}
+
+/// What is known of a patch by running it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Proof {
+    /// Nothing was run.
+    NotRun,
+    /// A check that fails on the base passes, and no test that passed fails.
+    ShownToWork { grade: Grade },
+    /// It was run, and that does not show that it works.
+    NotShown { why: String },
+}
+
+impl Grade {
+    /// Returns whether a wrong change hardly passes.
+    pub fn is_strong(self) -> bool {
+        self >= Self::ExceptionGone
+    }
+}
+
+impl ChangeTests {
+    /// Returns how many checks pass that failed on the base.
+    pub fn passed_checks(&self) -> usize {
+        let gone = |run: &&CheckRun| matches!(run.state, CheckState::Gone { .. });
+        self.checks.iter().filter(gone).count()
+    }
+
+    /// Returns how many tests fail that do not fail on the base.
+    pub fn broken(&self) -> usize {
+        self.tests.as_ref().map_or(0, |tests| tests.newly_failing.len())
+    }
+
+    /// Returns what all this proves.
+    pub fn proof(&self) -> Proof {
+        let grade = |run: &CheckRun| match run.state {
+            CheckState::Gone { grade } => Some(grade),
+            CheckState::Present | CheckState::OtherError { .. } | CheckState::TimedOut => None,
+        };
+        let why = |why: String| Proof::NotShown { why };
+        if self.broken() > 0 {
+            return why(format!("{} that passed on the base", count_failing(self.broken())));
+        }
+        let broken_off = self
+            .tests
+            .as_ref()
+            .filter(|tests| tests.passed == 0 && tests.incomplete.is_some());
+        if let Some(reason) = broken_off.and_then(|tests| tests.incomplete.clone()) {
+            return why(format!("the tests gave no results: {reason}"));
+        }
+        let missing = self.checks.len() - self.passed_checks();
+        if self.checks.is_empty() {
+            return why("nothing that fails because of the fault could be run".to_owned());
+        }
+        if missing > 0 {
+            return why(format!(
+                "{} of {} still shows the fault",
+                missing,
+                count(self.checks.len(), "check")
+            ));
+        }
+        match self.checks.iter().filter_map(grade).max() {
+            Some(grade) => Proof::ShownToWork { grade },
+            None => why("no check passes".to_owned()),
+        }
+    }
+}
+
+fn count_failing(number: usize) -> String {
+    if number == 1 {
+        "1 test fails".to_owned()
+    } else {
+        format!("{number} tests fail")
+    }
+}
+
+impl Proof {
+    /// Returns whether it is shown to work.
+    pub fn is_shown(&self) -> bool {
+        matches!(self, Self::ShownToWork { .. })
+    }
+}
+
+impl fmt::Display for TestName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for CheckId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "C{}", self.0)
+    }
+}
+
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SomethingChanged => "the output is another one",
+            Self::WrongOutputGone => "the wrong output is gone",
+            Self::ExceptionGone => "the exception is gone",
+            Self::ExpectedResult => "the expected result is there",
+        })
+    }
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRun => f.write_str("Tests: not run"),
+            Self::ShownToWork { grade } => write!(f, "Shown to work: {grade}"),
+            Self::NotShown { why } => write!(f, "Not shown to work: {why}"),
+        }
+    }
+}
+
+impl ProgramRun {
+    /// Returns what it wrote: to standard output, then to standard error.
+    pub fn written(&self) -> String {
+        let parts = [self.stdout.text.trim_end(), self.stderr.text.trim_end()];
+        let there: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+        there.join("\n")
+    }
+
+    /// Returns the record of a run that did not take place.
+    pub fn none(why: &str) -> Self {
+        Self {
+            command: String::new(),
+            folder: String::new(),
+            end: why.to_owned(),
+            status: None,
+            took_ms: 0,
+            stdout: ExcerptedOutput::default(),
+            stderr: ExcerptedOutput::default(),
+            refused: Vec::new(),
+        }
+    }
+}
+
+impl ExcerptedOutput {
+    /// The longest text that is kept, in bytes: half of it from the beginning, half from the end.
+    pub const MOST_BYTES: usize = 8 << 10;
+
+    /// Keeps the beginning and the end of a text; `cut_before` bytes were cut out of it already.
+    pub fn of(text: &str, cut_before: u64) -> Self {
+        let cut = |bytes: usize| u32::try_from(bytes as u64 + cut_before).unwrap_or(u32::MAX);
+        if text.len() <= Self::MOST_BYTES {
+            return Self {
+                text: text.to_owned(),
+                cut_bytes: cut(0),
+            };
+        }
+        let half = Self::MOST_BYTES / 2;
+        let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let from = text.len() - half;
+        let tail = (from..=text.len())
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(text.len());
+        let between = tail - head;
+        Self {
+            text: format!("{}\n[{between} bytes cut out]\n{}", &text[..head], &text[tail..]),
+            cut_bytes: cut(between),
+        }
+    }
+}

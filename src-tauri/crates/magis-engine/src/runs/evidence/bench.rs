@@ -1,0 +1,383 @@
+//! What a run has at hand to run code on: the base tree written out, the test command that the person allowed, and what the base showed so far.
+//!
+//! It lives as long as a run is driven. After a resumption what the base shows is found out again when it is first needed.
+
+use super::words::{program_run, test_name};
+use crate::evidence::{ChangedFiles, Checkout};
+use crate::runs::workspace::Workspace;
+use crate::tests::{IsolationTerm, TestsRun};
+use crate::{EngineError, Magis};
+use magis_core::{CheckSource, ProgramRun, RepoPath, TestLine, TestName, TestsMode};
+use magis_evidence::commands::{TestCommand, TestSelection};
+use magis_evidence::reproduction::{self, Check, Marker, Observation, Reproduction, RunEnd, RunOutput};
+use magis_evidence::results::{TestResults, TestStatus};
+use magis_flow::Run;
+use magis_sandbox::{End, Limits, Outcome, Sandbox};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// How long a check may take on the base.
+const CHECK_TIME: Duration = Duration::from_secs(40);
+/// How long all tests of the project may take on the base; those that take longer are narrowed down to the nearest.
+pub(super) const SUITE_TIME: Duration = Duration::from_mins(1);
+/// The least that a check or a test may take on a changed tree, however fast the base was.
+const LEAST_TIME: Duration = Duration::from_secs(10);
+
+/// What code is run on in a run.
+pub(crate) struct TestBench {
+    checkout: Checkout,
+    /// None: only what the issue shows is run.
+    pub command: Option<TestCommand>,
+    /// The checks of the issue that show the fault on the base, by their numbers.
+    pub issue_checks: BTreeMap<u32, IssueCheck>,
+    /// All tests on the base, where they were run.
+    pub whole: Option<BaseResults>,
+    /// The tests that judge changes, on the base.
+    pub judging: Option<BaseResults>,
+}
+
+/// A check of the issue with what it showed on the base.
+#[derive(Debug, Clone)]
+pub(crate) struct IssueCheck {
+    pub check: Check,
+    pub base: Observation,
+    pub found: Reproduction,
+    pub run: ProgramRun,
+    pub took: Duration,
+}
+
+/// What a selection of tests gives on the base.
+#[derive(Debug, Clone)]
+pub(crate) struct BaseResults {
+    /// Empty: all tests.
+    pub files: Vec<RepoPath>,
+    pub statuses: BTreeMap<TestName, TestStatus>,
+    /// What the tests that fail say.
+    pub messages: BTreeMap<TestName, String>,
+    /// Where the runner says so: the files of the tests.
+    pub places: BTreeMap<TestName, RepoPath>,
+    /// How long the tests of a file took together, in seconds.
+    pub seconds: BTreeMap<RepoPath, f64>,
+    pub wavering: BTreeSet<TestName>,
+    pub took: Duration,
+    pub run: ProgramRun,
+}
+
+impl Workspace {
+    /// Returns what code is run on, made when it is first asked for; or why no code is run.
+    pub async fn bench(&mut self, run: &Run) -> Result<Result<&mut TestBench, String>, EngineError> {
+        if self.bench.is_none() {
+            self.bench = Some(TestBench::open(self, run).await?);
+        }
+        Ok(match self.bench.as_mut() {
+            Some(Ok(bench)) => Ok(bench),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err("nothing is run".to_owned()),
+        })
+    }
+}
+
+impl TestBench {
+    async fn open(work: &mut Workspace, run: &Run) -> Result<Result<Self, String>, EngineError> {
+        let TestsMode::Run { command, .. } = &run.request().tests else {
+            return Ok(Err("the run was asked to run nothing".to_owned()));
+        };
+        let command = match command {
+            Some(line) => Some(work.magis.command_of(work.repo, &work.snapshot, line)?),
+            None => None,
+        };
+        let term = work.magis.run_permission(work.repo, command.as_ref())?;
+        let Some(term) = term else {
+            let what = command.as_ref().map_or_else(
+                || "what the issue shows".to_owned(),
+                |command| format!("`{}`", command.line()),
+            );
+            return Ok(Err(format!("running {what} is not allowed in this repository")));
+        };
+        let sandbox = match (work.magis.sandbox_helper(), term) {
+            (None, _) => return Ok(Err("this program was started without its sandbox".to_owned())),
+            (Some(helper), term) => match (Sandbox::confined(helper.clone()).await, term) {
+                (Ok(sandbox), _) => sandbox,
+                (Err(_), IsolationTerm::Waived) => Sandbox::limits_only(helper),
+                (Err(missing), IsolationTerm::Required) => {
+                    return Ok(Err(format!(
+                        "this machine cannot isolate what is run: {}",
+                        missing.reason
+                    )));
+                }
+            },
+        };
+        let stop = work.stop.clone();
+        let mut going = |_| {
+            if stop.is_cancelled() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let data = work.magis.data().clone();
+        let checkout = Checkout::create(&data, sandbox, &work.snapshot, &work.root, &mut going)?;
+        let checkout = checkout.ok_or_else(EngineError::cancelled)?;
+        let mut bench = Self {
+            checkout,
+            command,
+            issue_checks: BTreeMap::new(),
+            whole: None,
+            judging: None,
+        };
+        bench.take_up(run, &packages(work)?).await?;
+        Ok(Ok(bench))
+    }
+
+    /// Runs the checks of the issue again that an earlier drive of the run has kept.
+    async fn take_up(&mut self, run: &Run, packages: &[String]) -> Result<(), EngineError> {
+        let numbers: BTreeSet<u32> = run
+            .checks()
+            .iter()
+            .filter_map(|check| match check.source {
+                CheckSource::Issue { number } => Some(number),
+                CheckSource::Given { .. } | CheckSource::FailingTests { .. } | CheckSource::Written { .. } => None,
+            })
+            .collect();
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        for (number, check) in candidates(run, packages) {
+            if numbers.contains(&number)
+                && let Ok(found) = self.try_check(check).await?
+            {
+                self.issue_checks.insert(number, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a check on the base and looks whether it shows there what the issue says; else why not.
+    pub async fn try_check(&self, check: Check) -> Result<Result<IssueCheck, String>, EngineError> {
+        let limits = Limits {
+            time: CHECK_TIME,
+            ..Limits::default()
+        };
+        let (words, outcome) = self.checkout.run_check(&check, &[], limits).await?;
+        let base = reproduction::observe(&check, &output(&outcome));
+        Ok(match reproduction::reproduces(&check, &base) {
+            Ok(found) => Ok(IssueCheck {
+                run: check_run(&check, &words, &outcome, &base),
+                check,
+                found,
+                took: outcome.took,
+                base,
+            }),
+            Err(nothing) => Err(nothing.to_string()),
+        })
+    }
+
+    /// Runs a check on a changed tree.
+    pub async fn run_check(
+        &self,
+        known: &IssueCheck,
+        changes: &ChangedFiles,
+    ) -> Result<(Observation, ProgramRun), EngineError> {
+        let limits = Limits {
+            time: (known.took * 4).max(LEAST_TIME).min(CHECK_TIME),
+            ..Limits::default()
+        };
+        let (words, outcome) = self.checkout.run_check(&known.check, changes, limits).await?;
+        let seen = reproduction::observe(&known.check, &output(&outcome));
+        let run = check_run(&known.check, &words, &outcome, &seen);
+        Ok((seen, run))
+    }
+
+    /// Runs a check that is judged by its exit status.
+    pub(super) async fn run_any(
+        &self,
+        check: &Check,
+        changes: &ChangedFiles,
+        limits: Limits,
+    ) -> Result<(Vec<String>, Outcome), EngineError> {
+        self.checkout.run_check(check, changes, limits).await
+    }
+
+    /// Runs tests, those in `files` or, where it is empty, all of them.
+    pub async fn run_tests(
+        &self,
+        files: &[RepoPath],
+        changes: &ChangedFiles,
+        time: Duration,
+    ) -> Result<Result<TestsRun, String>, EngineError> {
+        let Some(command) = &self.command else {
+            return Ok(Err("there is no test command".to_owned()));
+        };
+        let limits = Limits {
+            time: time.max(LEAST_TIME),
+            ..Limits::default()
+        };
+        let selection = if files.is_empty() {
+            TestSelection::Whole
+        } else {
+            TestSelection::Files(files)
+        };
+        match self.checkout.run_tests(command, selection, changes, limits).await {
+            Ok(run) => Ok(Ok(run)),
+            Err(EngineError::Selection(why)) => Ok(Err(why.to_string())),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Runs tests on the base twice: what does not come out the same wavers. Returns why there are no results where there are none.
+    pub(super) async fn run_on_base(
+        &self,
+        files: &[RepoPath],
+        time: Duration,
+    ) -> Result<Result<BaseResults, BaseTrouble>, EngineError> {
+        let first = match self.run_tests(files, &Vec::new(), time).await? {
+            Ok(first) => first,
+            Err(why) => return Ok(Err(BaseTrouble { why, run: None })),
+        };
+        let run = program_run(&first.words, &first.folder, &first.outcome);
+        let results = match first.results {
+            Ok(results) if !results.tests.is_empty() => results,
+            Ok(_) => {
+                let why = format!("no test ran: it {}", first.outcome.end);
+                return Ok(Err(BaseTrouble { why, run: Some(run) }));
+            }
+            Err(why) => {
+                let why = format!("{why}; it {}", first.outcome.end);
+                return Ok(Err(BaseTrouble { why, run: Some(run) }));
+            }
+        };
+        let second = self.run_tests(files, &Vec::new(), time).await?;
+        let second = second.ok().and_then(|second| second.results.ok());
+        let wavering = second.map_or_else(Vec::new, |second| magis_evidence::results::wavering(&results, &second));
+        Ok(Ok(BaseResults::of(
+            files,
+            &results,
+            wavering.iter().map(test_name).collect(),
+            first.outcome.took,
+            run,
+        )))
+    }
+}
+
+/// Why tests gave no results on the base.
+pub(super) struct BaseTrouble {
+    pub why: String,
+    pub run: Option<ProgramRun>,
+}
+
+impl BaseResults {
+    fn of(
+        files: &[RepoPath],
+        results: &TestResults,
+        wavering: BTreeSet<TestName>,
+        took: Duration,
+        run: ProgramRun,
+    ) -> Self {
+        let mut base = Self {
+            files: files.to_vec(),
+            statuses: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            places: BTreeMap::new(),
+            seconds: BTreeMap::new(),
+            wavering,
+            took,
+            run,
+        };
+        for (id, outcome) in &results.tests {
+            let name = test_name(id);
+            base.statuses.insert(name.clone(), outcome.status);
+            if let Some(failure) = &outcome.failure {
+                base.messages.insert(name.clone(), failure.text.clone());
+            }
+            let place = id.file.as_deref().and_then(|file| RepoPath::new(file).ok());
+            if let Some(place) = place {
+                let seconds = outcome.duration.unwrap_or_default().as_secs_f64();
+                *base.seconds.entry(place.clone()).or_default() += seconds;
+                base.places.insert(name, place);
+            }
+        }
+        base
+    }
+
+    /// Returns the tests that fail, without those that waver.
+    pub fn failing(&self) -> impl Iterator<Item = &TestName> {
+        let steady = self.statuses.iter().filter(|(name, _)| !self.wavering.contains(*name));
+        steady.filter(|(_, status)| status.is_bad()).map(|(name, _)| name)
+    }
+
+    /// Returns how many tests pass.
+    pub fn passed(&self) -> u32 {
+        let passed = self.statuses.values().filter(|status| **status == TestStatus::Passed);
+        passed.count() as u32
+    }
+}
+
+/// Returns the names under which the project's own code is imported.
+pub(super) fn packages(work: &mut Workspace) -> Result<Vec<String>, EngineError> {
+    let files = &work.files()?.readable;
+    Ok(reproduction::packages(files.iter().map(|(path, _)| path)))
+}
+
+/// Makes the checks of the issue, each with its number.
+pub(super) fn candidates(run: &Run, packages: &[String]) -> impl Iterator<Item = (u32, Check)> + use<> {
+    let made = marker().map(|marker| reproduction::checks(run.request().issue.text(), packages, &marker));
+    (0..).zip(made.unwrap_or_default())
+}
+
+/// Draws a marker that the code of a check cannot know beforehand.
+fn marker() -> Option<Marker> {
+    let drawn = || RandomState::new().hash_one(0);
+    Marker::new(format!("{:016x}{:016x}", drawn(), drawn())).ok()
+}
+
+fn output(outcome: &Outcome) -> RunOutput {
+    RunOutput {
+        stdout: outcome.stdout.text(),
+        stderr: outcome.stderr.text(),
+        ending: match outcome.end {
+            End::Exited(status) => RunEnd::Exited(status),
+            End::TimeUsedUp(_) => RunEnd::TimedOut,
+            _ => RunEnd::Killed,
+        },
+    }
+}
+
+/// Returns the run of a check as it is shown: a session in the place of the records.
+fn check_run(check: &Check, words: &[String], outcome: &Outcome, seen: &Observation) -> ProgramRun {
+    let session = seen.session(check);
+    let mut run = program_run(words, "", outcome);
+    if !check.steps.is_empty() {
+        run.stdout = magis_core::ExcerptedOutput::of(&session, 0);
+    }
+    run
+}
+
+impl Magis {
+    /// Returns on which terms the person lets a run of this repository run code; none where they did not. Whoever allowed a test command
+    /// allowed what issues show, too: it runs on the same terms.
+    pub(crate) fn run_permission(
+        &self,
+        repo: magis_core::RepoId,
+        command: Option<&TestCommand>,
+    ) -> Result<Option<IsolationTerm>, EngineError> {
+        match command {
+            Some(command) => self.test_permission(repo, command),
+            None => {
+                let all = self.test_permissions(repo)?;
+                Ok(all.into_iter().map(|permission| permission.isolation).next())
+            }
+        }
+    }
+
+    /// Returns the test command that a line means in a tree.
+    fn command_of(
+        &self,
+        repo: magis_core::RepoId,
+        snapshot: &magis_repo::Snapshot,
+        line: &TestLine,
+    ) -> Result<TestCommand, EngineError> {
+        self.test_command_of(repo, snapshot, &line.line, &line.folder)
+    }
+}

@@ -1,0 +1,178 @@
+//! The tests that judge changes: those that reach the changed files, nearest first, within a budget of time; all of them where they are fast.
+
+use super::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench};
+use crate::EngineError;
+use crate::custodian::commit_history;
+use crate::evidence::{TestFile, nearest};
+use crate::runs::roles::RoleResult;
+use crate::runs::workspace::Workspace;
+use magis_core::{BaseTests, CheckSource, RepoPath, RunEvent, TestsMode};
+use magis_flow::Run;
+use magis_syntax::outline;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// All tests are run for each attempt where they take no longer than this.
+const QUICK: Duration = Duration::from_secs(8);
+/// How long the nearest tests may take together, in seconds, as far as it is known from a run of all.
+const NEAREST_SECONDS: f64 = 8.0;
+/// How many files of tests are run where it is not known how long they take.
+const UNKNOWN: usize = 6;
+/// Files of tests that are looked at.
+const LOOKED_AT: usize = 3_000;
+
+/// Runs the tests nearest to the changes on the base, twice: what fails there is not held against a change, and what wavers is set aside.
+pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
+    let covers: Vec<RepoPath> = run.tasks().map(|state| state.task.path.clone()).collect();
+    let ranked = match work.bench(run).await? {
+        Ok(bench) if bench.whole.as_ref().is_some_and(|whole| whole.took <= QUICK) => None,
+        Ok(_) => Some(nearest_tests(work, run, &covers).await?),
+        Err(why) => return Ok(event(none(covers, why))),
+    };
+    let bench = match work.bench(run).await? {
+        Ok(bench) => bench,
+        Err(why) => return Ok(event(none(covers, why))),
+    };
+    let Some(ranked) = ranked else {
+        bench.judging.clone_from(&bench.whole);
+        return Ok(event(recorded(covers, bench.judging.as_ref(), 0, None)));
+    };
+    let mut files = within_budget(bench, &ranked);
+    files.extend(
+        files_of_checks(bench, run)
+            .into_iter()
+            .filter(|file| !ranked.contains(file)),
+    );
+    let left_out = ranked.iter().filter(|file| !files.contains(file)).count() as u32;
+    let mut trouble = None;
+    bench.judging = None;
+    if files.is_empty() {
+        trouble = Some("no test reaches the files to change".to_owned());
+    } else {
+        match bench.run_on_base(&files, SUITE_TIME).await? {
+            Ok(base) => bench.judging = Some(base),
+            Err(BaseTrouble { why, run: None }) if bench.whole.is_some() => {
+                // The runner cannot be narrowed down; all tests are known to end in time.
+                bench.judging.clone_from(&bench.whole);
+                trouble = Some(why);
+            }
+            Err(found) => {
+                let mut tests = none(covers, found.why);
+                tests.run = found.run;
+                return Ok(event(tests));
+            }
+        }
+    }
+    Ok(event(recorded(covers, bench.judging.as_ref(), left_out, trouble)))
+}
+
+fn event(tests: BaseTests) -> RunEvent {
+    RunEvent::BaseTested { tests: Box::new(tests) }
+}
+
+fn none(covers: Vec<RepoPath>, why: String) -> BaseTests {
+    recorded(covers, None, 0, Some(why))
+}
+
+fn recorded(covers: Vec<RepoPath>, base: Option<&BaseResults>, left_out: u32, trouble: Option<String>) -> BaseTests {
+    BaseTests {
+        covers,
+        files: base.map(|base| base.files.clone()).unwrap_or_default(),
+        left_out,
+        passed: base.map_or(0, BaseResults::passed),
+        failing: base.into_iter().flat_map(BaseResults::failing).cloned().collect(),
+        wavering: base.into_iter().flat_map(|base| &base.wavering).cloned().collect(),
+        run: base.map(|base| base.run.clone()),
+        incomplete: trouble,
+    }
+}
+
+/// Ranks the files of tests that reach the files to change.
+async fn nearest_tests(work: &mut Workspace, run: &Run, covers: &[RepoPath]) -> Result<Vec<RepoPath>, EngineError> {
+    let Ok(bench) = work.bench(run).await? else {
+        return Ok(Vec::new());
+    };
+    let command = bench.command.clone();
+    let files = work.files()?.readable.clone();
+    let is_test = |path: &RepoPath| command.as_ref().is_some_and(|command| command.is_test_file(path));
+    let mut tests = Vec::new();
+    for (path, blob) in files.iter().filter(|(path, _)| is_test(path)).take(LOOKED_AT) {
+        if let Ok(source) = work.snapshot.scan(blob) {
+            tests.push(TestFile {
+                path: path.clone(),
+                text: source.text,
+            });
+        }
+    }
+    let mut changed = Vec::new();
+    for path in covers {
+        let Ok(source) = work.read(path) else { continue };
+        let names = outline(path, &source.text)
+            .symbols
+            .into_iter()
+            .map(|symbol| symbol.name);
+        changed.push((path.clone(), names.collect()));
+    }
+    let stop = work.stop.clone();
+    let history = commit_history::commits(&work.index_folder, &work.snapshot, |_| {
+        if stop.is_cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    Ok(nearest(&changed, &tests, &history))
+}
+
+/// Returns the first of the files that fit into the time that an attempt's tests may take.
+fn within_budget(bench: &TestBench, ranked: &[RepoPath]) -> Vec<RepoPath> {
+    let Some(whole) = &bench.whole else {
+        return ranked.iter().take(UNKNOWN).cloned().collect();
+    };
+    let mut left = NEAREST_SECONDS;
+    let mut chosen = Vec::new();
+    for file in ranked {
+        let seconds = whole.seconds.get(file).copied().unwrap_or(1.0);
+        if seconds <= left || chosen.is_empty() {
+            left -= seconds;
+            chosen.push(file.clone());
+        }
+    }
+    chosen
+}
+
+/// Returns the files of the tests that show the fault: they are run in any case.
+fn files_of_checks(bench: &TestBench, run: &Run) -> BTreeSet<RepoPath> {
+    let mut files = BTreeSet::new();
+    for check in run.checks() {
+        match &check.source {
+            CheckSource::FailingTests { tests } => {
+                let places = bench
+                    .whole
+                    .iter()
+                    .flat_map(|whole| tests.iter().filter_map(|test| whole.places.get(test)));
+                files.extend(places.cloned());
+            }
+            CheckSource::Given { test } => {
+                files.extend(test.split("::").next().and_then(|file| RepoPath::new(file).ok()));
+            }
+            CheckSource::Issue { .. } | CheckSource::Written { .. } => {}
+        }
+    }
+    files
+}
+
+impl TestBench {
+    /// Returns the tests that judge changes as the base gives them; after a resumption they are run there again.
+    pub(super) async fn judging(&mut self, run: &Run) -> Result<Option<&BaseResults>, EngineError> {
+        let has_command = matches!(run.request().tests, TestsMode::Run { command: Some(_), .. });
+        if self.judging.is_none()
+            && has_command
+            && let Some(recorded) = run.base_tests().filter(|tests| tests.run.is_some())
+        {
+            self.judging = self.run_on_base(&recorded.files, SUITE_TIME).await?.ok();
+        }
+        Ok(self.judging.as_ref())
+    }
+}

@@ -1,0 +1,324 @@
+//! The ways in which an answer of P10 is asked for: the whole definition rewritten, the chosen lines rewritten, or the chosen lines left out and
+//! filled in.
+
+use super::code::Asked;
+use crate::calls::{AskError, PlannedCall, PromptVariant};
+use crate::runs::roles::region::{Region, exact, fence, regions};
+use crate::runs::workspace::{Workspace, developer, lines, objections};
+use magis_core::{Edit, FileAction, FileChange, LineSpan, Place, RepoPath, WritingMode};
+use magis_flow::{Run, TaskState};
+use magis_prompts::{CodeToFillIn, CodeToWrite, Diagnosis, TheChange};
+use magis_syntax::{SourceLanguage, extract_definition, fit_infill, outline, reindent, skeleton_within, strip_fences};
+
+/// How the answers at a place are asked for, in turn, where the model can fill in.
+const MIX: [WritingMode; 4] = [
+    WritingMode::Definition,
+    WritingMode::FillIn,
+    WritingMode::FillIn,
+    WritingMode::Definition,
+];
+/// The most lines that are left out to be filled in.
+const GAP: u32 = 12;
+/// Lines before and behind the definition that a model reads to fill in its gap.
+const AROUND: u32 = 40;
+/// What of the issue stands above the code to fill in, in characters.
+const ISSUE: usize = 900;
+
+/// Returns how the `among`-th answer at a place is asked for, from 0.
+pub(super) fn mode(work: &Workspace, run: &Run, among: u32) -> WritingMode {
+    let request = run.request();
+    let wanted = if !request.writing.is_empty() {
+        request.writing[among as usize % request.writing.len()]
+    } else if request.attempts_per_round > 1 {
+        MIX[among as usize % MIX.len()]
+    } else {
+        WritingMode::Definition
+    };
+    match wanted {
+        WritingMode::FillIn if !work.calls.card().fills_in => WritingMode::Definition,
+        wanted => wanted,
+    }
+}
+
+/// Returns whether no earlier answer at the place is asked for in the same way: that one is greedy.
+pub(super) fn is_first_of_its_mode(work: &Workspace, run: &Run, among: u32) -> bool {
+    let this = mode(work, run, among);
+    (0..among).all(|earlier| mode(work, run, earlier) != this)
+}
+
+/// Writes one answer: the diagnosis, and the change.
+pub(super) async fn modify(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    asked: &Asked,
+) -> Result<(String, FileChange), AskError> {
+    let path = &state.task.path;
+    let text = work.read(path)?.text;
+    let (mut diagnoses, mut edits) = (Vec::new(), Vec::new());
+    for region in regions_of(state, asked, path, &text) {
+        let (diagnosis, new) = match asked.mode {
+            WritingMode::FillIn => (String::new(), fill_in(work, run, state, asked, &text, &region).await?),
+            WritingMode::Definition | WritingMode::Lines => rewrite(work, run, state, asked, &text, &region).await?,
+        };
+        diagnoses.push(diagnosis);
+        edits.push(Edit {
+            span: region.span,
+            text: new,
+        });
+    }
+    if edits.is_empty() {
+        return Err(AskError::Unusable("no lines were chosen".to_owned()));
+    }
+    let change = match &state.task.action {
+        FileAction::Rename { to } => FileChange::Rename { to: to.clone(), edits },
+        FileAction::Modify | FileAction::Create | FileAction::Delete => FileChange::Modify { edits },
+    };
+    Ok((diagnoses.join(" ").trim().to_owned(), change))
+}
+
+/// Makes the calls of several answers at one place together, as sequences that share what their prompts have in common; each is recorded as its
+/// own, and found when its answer is written.
+pub(super) async fn ask_ahead(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    all: &[Asked],
+) -> Result<(), AskError> {
+    if all.len() < 2 {
+        return Ok(());
+    }
+    let path = &state.task.path;
+    let text = work.read(path)?.text;
+    let (mut first, mut rewritten) = (Vec::<PlannedCall>::new(), Vec::new());
+    for asked in all {
+        for region in regions_of(state, asked, path, &text) {
+            match asked.mode {
+                WritingMode::FillIn => {
+                    let prompt = gap(work, run, state, asked, &text, &region).await?;
+                    first.extend(
+                        work.calls
+                            .plan_fill_in(&asked.about, asked.sampling, &prompt)
+                            .await
+                            .ok(),
+                    );
+                }
+                WritingMode::Definition | WritingMode::Lines => {
+                    let change = the_change(work, run, state, &text, &region);
+                    first.extend(
+                        work.calls
+                            .plan(&asked.about, asked.sampling, diagnoses(&change))
+                            .await
+                            .ok(),
+                    );
+                    rewritten.push((asked, region, change));
+                }
+            }
+        }
+    }
+    work.calls.ask_all(first).await?;
+    // The code stands on its diagnosis, which is on record now.
+    let mut second = Vec::new();
+    for (asked, region, change) in rewritten {
+        let Ok(diagnosis) = work.calls.ask(&asked.about, asked.sampling, diagnoses(&change)).await else {
+            continue;
+        };
+        let code = codes(work, &change, &diagnosis, &region).await?;
+        second.extend(work.calls.plan(&asked.about, asked.sampling, code).await.ok());
+    }
+    work.calls.ask_all(second).await
+}
+
+fn regions_of(state: &TaskState, asked: &Asked, path: &RepoPath, text: &str) -> Vec<Region> {
+    let Some(place) = state.round(asked.round).and_then(|round| round.places.get(asked.place)) else {
+        return Vec::new();
+    };
+    match asked.mode {
+        WritingMode::Definition => regions(text, &outline(path, text), &place.symbols, &place.spans),
+        WritingMode::Lines => place.spans.iter().map(|span| exact(text, *span)).collect(),
+        WritingMode::FillIn => gaps(place).into_iter().map(|span| exact(text, span)).collect(),
+    }
+}
+
+/// Returns the lines that are left out at a place: one gap, because a model fills in one at a time.
+fn gaps(place: &Place) -> Vec<LineSpan> {
+    let first = place.spans.first().copied();
+    let short = |span: LineSpan| {
+        let last = span.last().min(span.first() + GAP - 1);
+        LineSpan::new(span.first(), last).unwrap_or(span)
+    };
+    first.map(short).into_iter().collect()
+}
+
+fn the_change(work: &Workspace, run: &Run, state: &TaskState, text: &str, region: &Region) -> TheChange {
+    let path = &state.task.path;
+    let around = skeleton_within(path, text, 1_500).map(|skeleton| skeleton.text);
+    TheChange {
+        head: work.head(run),
+        whose: developer(state),
+        task: state.task.description.clone(),
+        objections: objections(state),
+        context: around.unwrap_or_default(),
+        unit: region.unit.to_owned(),
+        fence: fence(path).to_owned(),
+        code: region.code.clone(),
+        focus_lines: region.focus.clone(),
+    }
+}
+
+/// Returns a change as it is asked about, and without the outline around it.
+fn variants(change: &TheChange) -> [(TheChange, Vec<String>); 2] {
+    let less = TheChange {
+        context: String::new(),
+        ..change.clone()
+    };
+    [
+        (change.clone(), Vec::new()),
+        (less, vec!["the file's outline".to_owned()]),
+    ]
+}
+
+fn diagnoses(change: &TheChange) -> [PromptVariant<Diagnosis>; 2] {
+    variants(change).map(|(change, left_out)| PromptVariant::less(Diagnosis { change }, left_out))
+}
+
+async fn codes(
+    work: &mut Workspace,
+    change: &TheChange,
+    diagnosis: &str,
+    region: &Region,
+) -> Result<[PromptVariant<CodeToWrite>; 2], AskError> {
+    let counted = work.calls.count(std::slice::from_ref(&region.code)).await?;
+    let tokens = counted.first().copied().unwrap_or(0);
+    Ok(variants(change).map(|(change, left_out)| {
+        let code = CodeToWrite {
+            change,
+            diagnosis: diagnosis.to_owned(),
+            begin: region.begin.clone(),
+            room: tokens * 3 / 2 + 200,
+        };
+        PromptVariant::less(code, left_out)
+    }))
+}
+
+/// P10 for one region: the diagnosis in words, then the code with its answer begun; the definition is parsed out of it.
+async fn rewrite(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    asked: &Asked,
+    text: &str,
+    region: &Region,
+) -> Result<(String, String), AskError> {
+    let path = &state.task.path;
+    let change = the_change(work, run, state, text, region);
+    let diagnosis = work.calls.ask(&asked.about, asked.sampling, diagnoses(&change)).await?;
+    let code = codes(work, &change, &diagnosis, region).await?;
+    let answer = work.calls.ask(&asked.about, asked.sampling, code).await?;
+    let original = lines(text, region.span);
+    if asked.mode == WritingMode::Lines {
+        let (before, after) = around(text, region.span, 1, u32::MAX);
+        let new = fit_infill(path, &before, strip_fences(&answer), &after, &original);
+        let new = new.ok_or_else(|| AskError::Unusable("the answer holds no code".to_owned()))?;
+        return Ok((diagnosis, new));
+    }
+    let new = match (&region.name, SourceLanguage::of(path)) {
+        (Some(name), Some(language)) => extract_definition(language, &answer, name)
+            .ok_or_else(|| AskError::Unusable(format!("the answer holds no complete definition of {name}")))?,
+        _ => strip_fences(&answer).to_owned(),
+    };
+    if new.trim().is_empty() {
+        return Err(AskError::Unusable("the answer holds no code".to_owned()));
+    }
+    let new = reindent(&new, &original);
+    Ok((diagnosis, if new.ends_with('\n') { new } else { new + "\n" }))
+}
+
+/// P10 by filling in: the lines of a gap, written by a model that reads what stands before and behind it.
+async fn fill_in(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    asked: &Asked,
+    text: &str,
+    region: &Region,
+) -> Result<String, AskError> {
+    let path = &state.task.path;
+    let prompt = gap(work, run, state, asked, text, region).await?;
+    let answer = work.calls.fill_in(&asked.about, asked.sampling, prompt).await?;
+    let (before, after) = around(text, region.span, 1, u32::MAX);
+    let old = lines(text, region.span);
+    fit_infill(path, &before, &answer, &after, &old)
+        .ok_or_else(|| AskError::Unusable("the answer holds no code".to_owned()))
+}
+
+/// Returns the text before and behind a gap, from line `first` to line `last`.
+fn around(text: &str, gap: LineSpan, first: u32, last: u32) -> (String, String) {
+    let count = (text.lines().count() as u32).max(1);
+    let piece = |first: u32, last: u32| LineSpan::new(first, last).map_or(String::new(), |span| lines(text, span));
+    let before = if gap.first() > first.max(1) {
+        piece(first.max(1), gap.first() - 1)
+    } else {
+        String::new()
+    };
+    let last = last.min(count);
+    let after = if last > gap.last() {
+        piece(gap.last() + 1, last)
+    } else {
+        String::new()
+    };
+    (before, after)
+}
+
+/// Returns the prompt for a gap: the issue as a comment, the code around it, and, for every other answer, the lines that stood there.
+async fn gap(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    asked: &Asked,
+    text: &str,
+    region: &Region,
+) -> Result<CodeToFillIn, AskError> {
+    let path = &state.task.path;
+    let outline = outline(path, text);
+    let owner = outline.innermost(region.span.first()).map(|symbol| symbol.span);
+    let first = region.span.first().saturating_sub(AROUND);
+    let last = region.span.last() + AROUND;
+    let (first, last) = owner.map_or((first, last), |owner| {
+        let longest = region.span.first().saturating_sub(2 * AROUND);
+        (
+            first.min(owner.first()).max(longest),
+            last.min(owner.last().max(region.span.last() + AROUND / 4)),
+        )
+    });
+    let (mut before, after) = around(text, region.span, first, last);
+    let comment = SourceLanguage::of(path).map_or("#", SourceLanguage::line_comment);
+    let old = lines(text, region.span);
+    if asked.among % 2 == 1 {
+        for line in old.lines() {
+            let body = line.trim_start();
+            let indentation = &line[..line.len() - body.len()];
+            before += &format!("{indentation}{comment} wrong: {body}\n");
+        }
+    }
+    let issue = crate::calls::condense(run.issue_text(), ISSUE).unwrap_or_else(|| run.issue_text().to_owned());
+    let counted = work.calls.count(std::slice::from_ref(&old)).await?;
+    Ok(CodeToFillIn {
+        comment: comment.to_owned(),
+        issue: issue
+            .lines()
+            .map(str::trim_end)
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        objection: objections(state)
+            .pop()
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect(),
+        before,
+        after,
+        room: (counted.first().copied().unwrap_or(0) * 2 + 60).min(400),
+    })
+}

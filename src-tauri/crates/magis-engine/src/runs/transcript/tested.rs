@@ -1,0 +1,147 @@
+//! What running code showed, as text: the checks of the fault, the tests on the base, and both on an attempt or the patch.
+
+use super::section::Section;
+use super::{Detail, Tone, count};
+use magis_core::{BaseTests, BugCheck, ChangeTests, CheckSource, CheckState, ProgramRun, Proof, TestsOnChange};
+
+/// Lines of an output that are shown while a run goes on.
+const LIVE: usize = 14;
+/// Names of tests that are shown.
+const NAMES: usize = 5;
+
+pub(super) fn fault(page: &mut Section, checks: &[BugCheck], remarks: &[String], detail: Detail) {
+    for check in checks {
+        let what = match &check.source {
+            CheckSource::Issue { .. } => "an example of the issue fails on the base".to_owned(),
+            CheckSource::Given { test } => format!("the given test {test} fails on the base"),
+            CheckSource::FailingTests { tests } => {
+                format!(
+                    "{} of the project fail on the base: {}",
+                    count(tests.len(), "test"),
+                    names(tests)
+                )
+            }
+            CheckSource::Written { .. } => "a test that QA wrote fails on the base".to_owned(),
+        };
+        page.entry(2, Tone::Strong, &format!("{}", check.id), &what);
+        page.entry(4, Tone::Faint, "passes it:", &format!("{}, at the most", check.grade));
+        page.code(4, &excerpt(&check.on_base.written(), detail));
+        if detail == Detail::Full {
+            page.entry(4, Tone::Faint, "run:", &command(&check.on_base));
+            if let Some(test) = &check.as_test {
+                page.entry(4, Tone::Faint, "as a test:", "");
+                page.code(6, test);
+            }
+        }
+    }
+    for remark in remarks {
+        page.entry(2, Tone::Note, "note:", remark);
+    }
+    if checks.is_empty() && remarks.is_empty() {
+        page.line("  nothing that can be run shows the fault");
+    }
+}
+
+pub(super) fn base(page: &mut Section, tests: &BaseTests) {
+    let which = match tests.files.len() {
+        0 => "all tests".to_owned(),
+        number => format!("the {} nearest to the change", count(number, "file of tests")),
+    };
+    let said = match &tests.run {
+        Some(run) => format!(
+            "{which} on the base: {} pass, {} fail, {} waver ({})",
+            tests.passed,
+            tests.failing.len(),
+            tests.wavering.len(),
+            command(run)
+        ),
+        None => "no tests judge the changes".to_owned(),
+    };
+    page.entry(4, Tone::Strong, "tests:", &said);
+    if !tests.wavering.is_empty() {
+        page.entry(4, Tone::Note, "set aside, as they waver:", &names(&tests.wavering));
+    }
+    if let Some(why) = &tests.incomplete {
+        page.entry(4, Tone::Note, "note:", why);
+    }
+}
+
+/// A changed tree: a line for each check, one for the tests, and what they prove.
+pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
+    for run in &tested.checks {
+        let (tone, said) = match &run.state {
+            CheckState::Gone { grade } => (Tone::Good, grade.to_string()),
+            CheckState::Present => (Tone::Bad, "the fault is still there".to_owned()),
+            CheckState::OtherError { what } => (Tone::Bad, format!("something else goes wrong: {what}")),
+            CheckState::TimedOut => (Tone::Bad, "it did not end in time".to_owned()),
+        };
+        page.entry(6, tone, &format!("{}:", run.check), &said);
+        if detail == Detail::Full {
+            page.code(8, &run.run.written());
+        }
+    }
+    if let Some(tests) = &tested.tests {
+        on_change(page, tests);
+    }
+}
+
+fn on_change(page: &mut Section, tests: &TestsOnChange) {
+    let tone = if tests.newly_failing.is_empty() {
+        Tone::Strong
+    } else {
+        Tone::Bad
+    };
+    let mut said = format!(
+        "{} pass, {} fail that passed before",
+        tests.passed,
+        tests.newly_failing.len()
+    );
+    if !tests.newly_passing.is_empty() {
+        said += &format!(", {} pass that failed before", tests.newly_passing.len());
+    }
+    page.entry(6, tone, "tests:", &format!("{said} ({})", command(&tests.run)));
+    for test in tests.newly_failing.iter().take(NAMES) {
+        page.entry(8, Tone::Bad, "fails:", &test.name.0);
+    }
+    if let Some(why) = &tests.incomplete {
+        page.entry(6, Tone::Note, "note:", why);
+    }
+}
+
+/// Returns what is known of a patch by running it, with the command behind it.
+pub(super) fn proof_sentence(proof: &Proof, tested: Option<&ChangeTests>) -> String {
+    let run = tested.and_then(|tested| tested.tests.as_ref());
+    match run.filter(|run| run.incomplete.is_none() && run.newly_failing.is_empty() && !run.run.command.is_empty()) {
+        Some(tests) => format!("{proof} · Tests pass: {}", command(&tests.run)),
+        None => proof.to_string(),
+    }
+}
+
+/// Returns what was run, how it ended and how long it took.
+fn command(run: &ProgramRun) -> String {
+    format!(
+        "`{}` {} after {:.1} s",
+        run.command,
+        run.end,
+        f64::from(run.took_ms) / 1_000.0
+    )
+}
+
+fn names(tests: &[magis_core::TestName]) -> String {
+    let shown: Vec<&str> = tests.iter().take(NAMES).map(|name| name.0.as_str()).collect();
+    match tests.len().saturating_sub(NAMES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Returns an output: while a run goes on its last lines alone.
+fn excerpt(output: &str, detail: Detail) -> String {
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    let skipped = match detail {
+        Detail::Live => lines.len().saturating_sub(LIVE),
+        Detail::Full => 0,
+    };
+    let mark = if skipped > 0 { "[…]\n" } else { "" };
+    format!("{mark}{}", lines[skipped..].join("\n"))
+}

@@ -1,0 +1,299 @@
+//! The order of the code stage where code is run: attempts at several places, tested as they are written, until one is
+//! shown to work. A departure from the paper, whose order is in `next`.
+//!
+//! What a run showed is in the events; nothing is run here.
+
+use crate::next::{closed, not_approved};
+use crate::task::Rank;
+use crate::{Effect, RoundState, Run, TaskState};
+use magis_core::{AttemptNumber, BaseTests, Proof, QaMode, Round, TaskId, TaskOutcome, TestsMode};
+use std::ops::Range;
+
+/// The share of a round's answers that has to have the same code, where nothing can be shown, for the round to end early.
+const AGREEMENT: (usize, usize) = (3, 4);
+
+/// An attempt of a run.
+type AttemptKey = (TaskId, Round, AttemptNumber);
+
+impl Run {
+    /// Returns the next step of the code stage.
+    ///
+    /// Tasks take turns, a round each, because nobody knows which of them is the right place. The first attempt that is shown
+    /// to work ends the stage: its task is closed with it, and the others are set aside.
+    pub(crate) fn code_by_evidence(&self) -> Vec<Effect> {
+        let open: Vec<&TaskState> = self
+            .groups()
+            .into_iter()
+            .flatten()
+            .filter(|state| state.outcome.is_none())
+            .collect();
+        if open.is_empty() {
+            return Vec::new();
+        }
+        if let Some(taken) = open.iter().find_map(|state| Some((state.task.id, state.taken?))) {
+            let (task, (round, _)) = taken;
+            return close_with(
+                &open,
+                task,
+                &TaskOutcome::NotApproved { round },
+                "a person took another attempt",
+            );
+        }
+        if let Some((task, round, attempt)) = self.shown_attempt() {
+            if let Some(review) = self.review(task, round, attempt) {
+                return vec![review];
+            }
+            return close_with(
+                &open,
+                task,
+                &TaskOutcome::Approved { round },
+                &format!("the change of {task} alone is shown to work"),
+            );
+        }
+        let rounds = |state: &&&TaskState| state.rounds.iter().filter(|round| self.is_written(round)).count();
+        let unfinished = open.iter().filter(|state| !self.is_exhausted(state));
+        match unfinished.min_by_key(rounds) {
+            Some(state) => vec![self.step(state)],
+            None => self.close_unshown(&open),
+        }
+    }
+
+    /// Returns the task whose change is to be made as small as it can be; only what is shown to work can be.
+    pub(crate) fn to_minimise(&self) -> Option<TaskId> {
+        let of_task = |state: &TaskState| {
+            let (round, number) = state.accepted_attempt()?;
+            let shown = state.attempt(round, number)?.proof().is_shown();
+            (shown && state.minimised.is_none()).then_some(state.task.id)
+        };
+        if self.runs_code() {
+            self.tasks().find_map(of_task)
+        } else {
+            None
+        }
+    }
+
+    /// Returns whether there is a check or a test to judge a change by.
+    pub(crate) fn has_something_to_run(&self) -> bool {
+        let has_tests = |tests: &BaseTests| tests.run.is_some() && tests.passed > 0;
+        self.runs_code() && (!self.checks().is_empty() || self.base_tests.as_ref().is_some_and(has_tests))
+    }
+
+    /// Returns the numbers of a round's answers, in the order in which they are written: place by place.
+    pub(crate) fn attempts(&self, round: &RoundState) -> impl Iterator<Item = AttemptNumber> + use<> {
+        let last = self.share(round, round.places.len().saturating_sub(1)).end;
+        (0..last).map(AttemptNumber)
+    }
+
+    /// Returns the numbers of the answers at the place of one, itself included.
+    pub fn attempts_beside(&self, state: &TaskState, round: Round, number: AttemptNumber) -> Vec<AttemptNumber> {
+        let share = state.round(round).map_or(0..1, |round| self.place_of(round, number).1);
+        share.map(AttemptNumber).collect()
+    }
+
+    /// Returns at which of a round's places an answer is, from 0, and the numbers of all that are there.
+    pub fn place_of(&self, round: &RoundState, number: AttemptNumber) -> (usize, Range<u32>) {
+        let places = 0..round.places.len().max(1);
+        let shares = places.map(|place| (place, self.share(round, place)));
+        let mut holding = shares.filter(|(_, share)| share.contains(&number.0));
+        holding.next().unwrap_or((0, 0..1))
+    }
+
+    /// Returns the numbers of the answers at a place: all places have as many, and the first ones what is left over.
+    fn share(&self, round: &RoundState, place: usize) -> Range<u32> {
+        let places = round
+            .places
+            .len()
+            .clamp(1, self.request.attempts_per_round.max(1) as usize) as u32;
+        let (each, left) = (
+            self.request.attempts_per_round.max(1) / places,
+            self.request.attempts_per_round.max(1) % places,
+        );
+        let place = (place as u32).min(places - 1);
+        let first = place * each + place.min(left);
+        first..first + each + u32::from(place < left)
+    }
+
+    /// Returns whether nothing more comes of a round: all its answers are there and tested, or enough of them agree.
+    fn is_written(&self, round: &RoundState) -> bool {
+        self.next_in(round).is_none()
+    }
+
+    fn is_exhausted(&self, state: &TaskState) -> bool {
+        let Some(last) = state.rounds.last() else { return false };
+        let may_go_on = last.round.0 < self.request.max_rounds.max(1);
+        self.is_written(last) && (!may_go_on || (self.checks().is_empty() && self.is_settled_by_review(state, last)))
+    }
+
+    /// Returns whether a review has approved the best of a round; where nothing can be shown, that has to do.
+    fn is_settled_by_review(&self, state: &TaskState, round: &RoundState) -> bool {
+        let Some((number, best)) = round.best() else {
+            return false;
+        };
+        let breaks = best.tested.as_ref().is_some_and(|tested| tested.broken() > 0);
+        let reviewed = self.request.qa == QaMode::Skip || best.approved();
+        !breaks && reviewed && state.attempt(round.round, number).is_some()
+    }
+
+    fn step(&self, state: &TaskState) -> Effect {
+        let task = state.task.id;
+        let Some(last) = state.rounds.last() else {
+            return Effect::ChooseLines(task, Round(1));
+        };
+        if self.wants_base_tests(state) {
+            return Effect::TestBase;
+        }
+        if let Some(next) = self.next_in(last) {
+            return match next {
+                Next::Write(number) => Effect::WriteCode(task, last.round, number),
+                Next::Test(number) => Effect::TestAttempt(task, last.round, number),
+            };
+        }
+        // Where nothing shows the fault, the review decides whether to go on, as in the plain loop.
+        if self.checks().is_empty()
+            && let Some((number, _)) = last.best()
+            && let Some(review) = self.review(task, last.round, number)
+        {
+            return review;
+        }
+        Effect::ChooseLines(task, Round(last.round.0 + 1))
+    }
+
+    fn wants_base_tests(&self, state: &TaskState) -> bool {
+        let has_command = matches!(&self.request.tests, TestsMode::Run { command: Some(_), .. });
+        let covered = |tests: &BaseTests| tests.covers.contains(&state.task.path);
+        has_command && !self.base_tests.as_ref().is_some_and(covered)
+    }
+
+    /// Returns what is missing in a round: place by place the answers are written, then those are tested that are usable and
+    /// new.
+    fn next_in(&self, round: &RoundState) -> Option<Next> {
+        for place in 0..round.places.len().max(1) {
+            let share = self.share(round, place);
+            if self.checks().is_empty() && place > 0 && agrees(round) {
+                return None;
+            }
+            if let Some(missing) = share
+                .clone()
+                .map(AttemptNumber)
+                .find(|number| !round.attempts.contains_key(number))
+            {
+                return Some(Next::Write(missing));
+            }
+            let is_untested = |number: &AttemptNumber| {
+                round.attempts.get(number).is_some_and(|attempt| {
+                    attempt.usable_change().is_some() && attempt.tested.is_none() && attempt.same_as().is_none()
+                })
+            };
+            if self.has_something_to_run()
+                && let Some(untested) = share.map(AttemptNumber).find(is_untested)
+            {
+                return Some(Next::Test(untested));
+            }
+        }
+        None
+    }
+
+    /// Returns the best attempt that is shown to work. One that its review rejected does not count where the grade is weak
+    /// and there is more to come.
+    fn shown_attempt(&self) -> Option<AttemptKey> {
+        let mut shown: Vec<(Rank, AttemptKey)> = Vec::new();
+        for state in self.tasks() {
+            for round in &state.rounds {
+                for (number, attempt) in &round.attempts {
+                    let Proof::ShownToWork { grade } = attempt.proof() else {
+                        continue;
+                    };
+                    let doubted = attempt.verdict.is_some() && !attempt.approved() && !grade.is_strong();
+                    if doubted && !self.is_exhausted(state) {
+                        continue;
+                    }
+                    if let Some(rank) = round.rank(*number) {
+                        shown.push((rank, (state.task.id, round.round, *number)));
+                    }
+                }
+            }
+        }
+        shown.into_iter().max().map(|(_, key)| key)
+    }
+
+    /// Returns what is missing for the review of an attempt; none where there is a verdict, or none is wanted.
+    fn review(&self, task: TaskId, round: Round, attempt: AttemptNumber) -> Option<Effect> {
+        let state = self.task(task)?;
+        if self.request.qa == QaMode::Skip || state.attempt(round, attempt)?.verdict.is_some() {
+            None
+        } else if state.reviewer.is_none() {
+            Some(Effect::DefineReviewer(task))
+        } else {
+            Some(Effect::Review(task, round, attempt))
+        }
+    }
+
+    /// Closes the tasks when nothing is shown to work: where a check could have shown it, with the one attempt that came
+    /// nearest, else each with its own best.
+    fn close_unshown(&self, open: &[&TaskState]) -> Vec<Effect> {
+        if self.checks().is_empty() {
+            let outcome = |state: &TaskState| {
+                let last = state
+                    .rounds
+                    .last()
+                    .filter(|last| self.is_settled_by_review(state, last));
+                last.map_or_else(
+                    || not_approved(state),
+                    |last| TaskOutcome::Approved { round: last.round },
+                )
+            };
+            return open.iter().map(|state| closed(state.task.id, outcome(state))).collect();
+        }
+        let rank = |state: &&&TaskState| {
+            let (round, number) = state.best()?;
+            state.round(round)?.rank(number)
+        };
+        let best = open
+            .iter()
+            .rev()
+            .max_by_key(rank)
+            .filter(|state| state.best().is_some());
+        match best.and_then(|state| Some((state.task.id, state.best()?))) {
+            Some((task, (round, _))) => close_with(
+                open,
+                task,
+                &TaskOutcome::NotApproved { round },
+                &format!("the change of {task} came nearer, and together they were not tried"),
+            ),
+            None => open
+                .iter()
+                .map(|state| closed(state.task.id, not_approved(state)))
+                .collect(),
+        }
+    }
+}
+
+/// Closes the tasks: one with what came of it, the others without their changes.
+fn close_with(open: &[&TaskState], chosen: TaskId, outcome: &TaskOutcome, reason: &str) -> Vec<Effect> {
+    let of_task = |state: &&TaskState| {
+        let id = state.task.id;
+        let set_aside = || TaskOutcome::SetAside {
+            reason: reason.to_owned(),
+        };
+        closed(id, if id == chosen { outcome.clone() } else { set_aside() })
+    };
+    open.iter().map(of_task).collect()
+}
+
+/// What is missing in a round.
+enum Next {
+    Write(AttemptNumber),
+    Test(AttemptNumber),
+}
+
+/// Returns whether enough of the answers so far have the same code.
+fn agrees(round: &RoundState) -> bool {
+    let written = round.attempts.len();
+    let most = round
+        .attempts
+        .keys()
+        .map(|number| round.votes(*number))
+        .max()
+        .unwrap_or(0);
+    most >= AGREEMENT.0 && most * AGREEMENT.1 >= written * AGREEMENT.0
+}

@@ -1,0 +1,200 @@
+//! The order of the code stage where code is run.
+
+use crate::driver::{Driver, check, outcome, request};
+use magis_core::*;
+use magis_flow::Run;
+
+const SHOWN: CheckState = CheckState::Gone {
+    grade: Grade::ExpectedResult,
+};
+
+fn by_evidence(attempts: u32) -> RunRequest {
+    RunRequest {
+        attempts_per_round: attempts,
+        max_rounds: 2,
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: "pytest".to_owned(),
+                folder: String::new(),
+            }),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..request()
+    }
+}
+
+/// Drives a run and returns its steps from the first one of the code stage on, in short.
+fn code_steps(driver: &mut Driver, request: RunRequest) -> (String, Vec<RunEvent>) {
+    let log = driver.drive(request, |_, _| None);
+    let from = driver
+        .steps
+        .iter()
+        .position(|step| step.starts_with("ChooseLines"))
+        .unwrap();
+    let mut steps = driver.steps[from..].join("\n");
+    for (long, short) in [("TaskId", "T"), ("Round", "R"), ("AttemptNumber", "A")] {
+        steps = steps.replace(long, short);
+    }
+    (steps, log)
+}
+
+#[test]
+fn what_shows_the_fault_is_looked_for_before_the_files_are_ranked() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        ..Driver::default()
+    };
+    driver.drive(by_evidence(1), |_, _| None);
+    assert_eq!(driver.steps[..3], ["ShowFault", "ReadIssue", "Rank"]);
+    assert!(!driver.steps.contains(&"WriteTests".to_owned()), "there is a check");
+}
+
+#[test]
+fn where_nothing_shows_the_fault_tests_are_asked_for_when_the_files_are_known() {
+    let mut driver = Driver::default();
+    driver.drive(by_evidence(1), |_, _| None);
+    let at = driver.steps.iter().position(|step| step == "WriteTests").unwrap();
+    assert_eq!(driver.steps[at - 1], "Describe(a.py)");
+    assert_eq!(driver.steps[at + 1], "DefineTask(a.py, Insisting)");
+}
+
+#[test]
+fn the_first_attempt_that_is_shown_to_work_ends_the_stage() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        shows: |_, _, attempt| (if attempt.0 == 1 { SHOWN } else { CheckState::Present }, 0),
+        others: 1,
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(4));
+    assert_eq!(
+        steps,
+        "ChooseLines(T(1), R(1))\nTestBase\nWriteCode(T(1), R(1), A(0))\nWriteCode(T(1), R(1), A(1))\n\
+         TestAttempt(T(1), R(1), A(0))\nTestAttempt(T(1), R(1), A(1))\nDefineReviewer(T(1))\n\
+         Review(T(1), R(1), A(1))\nClose(T1, Approved { round: R(1) })\nMinimise(T(1))\nMerge\nTestPatch\nEnd(Approved)"
+    );
+    let run = Run::fold(&log).unwrap();
+    assert_eq!(
+        run.proof(),
+        Proof::ShownToWork {
+            grade: Grade::ExpectedResult
+        }
+    );
+    assert_eq!(
+        run.task(TaskId(1)).unwrap().accepted_attempt(),
+        Some((Round(1), AttemptNumber(1)))
+    );
+}
+
+#[test]
+fn tasks_take_turns_and_the_one_that_helps_is_taken_alone() {
+    let mut driver = Driver {
+        kept: vec!["a.py", "b.py"],
+        checks: vec![check(1, Grade::ExceptionGone)],
+        shows: |task, _, _| (if task.0 == 2 { SHOWN } else { CheckState::Present }, 0),
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(1));
+    assert!(
+        !steps.contains("R(2)"),
+        "the second file is tried before the first one again: {steps}"
+    );
+    let run = Run::fold(&log).unwrap();
+    let taken: Vec<bool> = run.tasks().map(|state| state.accepted_change().is_some()).collect();
+    assert_eq!(taken, [false, true]);
+    assert_eq!(*outcome(&log), RunOutcome::Approved);
+}
+
+#[test]
+fn when_nothing_is_shown_to_work_the_nearest_is_handed_over_and_said_to_be_that() {
+    let mut driver = Driver {
+        kept: vec!["a.py", "b.py"],
+        checks: vec![check(1, Grade::ExceptionGone)],
+        shows: |task, _, _| (CheckState::Present, if task.0 == 1 { 2 } else { 0 }),
+        ..Driver::default()
+    };
+    let (_, log) = code_steps(&mut driver, by_evidence(1));
+    let run = Run::fold(&log).unwrap();
+    let taken: Vec<bool> = run.tasks().map(|state| state.accepted_change().is_some()).collect();
+    assert_eq!(taken, [false, true], "the one that breaks nothing");
+    assert_eq!(
+        run.proof(),
+        Proof::NotShown {
+            why: "1 of 1 check still shows the fault".to_owned()
+        }
+    );
+    assert_eq!(*outcome(&log), RunOutcome::NotApproved);
+}
+
+#[test]
+fn an_attempt_that_passes_the_check_and_breaks_a_test_is_not_shown_to_work() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        shows: |_, _, _| (SHOWN, 1),
+        ..Driver::default()
+    };
+    let (_, log) = code_steps(&mut driver, by_evidence(1));
+    let run = Run::fold(&log).unwrap();
+    assert_eq!(
+        run.proof(),
+        Proof::NotShown {
+            why: "1 test fails that passed on the base".to_owned()
+        }
+    );
+}
+
+#[test]
+fn equal_answers_are_tested_once_and_count_as_votes() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        same_as: |attempt| (attempt.0 > 0).then_some(AttemptNumber(0)),
+        ..Driver::default()
+    };
+    let request = RunRequest {
+        max_rounds: 1,
+        ..by_evidence(3)
+    };
+    let (steps, log) = code_steps(&mut driver, request);
+    assert_eq!(steps.matches("TestAttempt").count(), 1);
+    let run = Run::fold(&log).unwrap();
+    let round = &run.task(TaskId(1)).unwrap().rounds[0];
+    assert_eq!(round.votes(AttemptNumber(0)), 3);
+}
+
+#[test]
+fn without_a_check_agreement_ends_a_round_and_the_review_decides() {
+    let mut driver = Driver {
+        same_as: |attempt| (attempt.0 > 0).then_some(AttemptNumber(0)),
+        others: 1,
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(8));
+    assert_eq!(
+        steps.matches("WriteCode").count(),
+        4,
+        "the second place is not tried: {steps}"
+    );
+    assert!(!steps.contains("Minimise"), "nothing says what could be left out");
+    assert_eq!(*outcome(&log), RunOutcome::Approved);
+    assert!(!Run::fold(&log).unwrap().proof().is_shown());
+}
+
+#[test]
+fn what_a_failing_attempt_showed_reaches_the_next_round() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        shows: |_, round, _| (if round.0 == 2 { SHOWN } else { CheckState::Present }, 0),
+        ..Driver::default()
+    };
+    let (_, log) = code_steps(&mut driver, by_evidence(1));
+    let before = log
+        .iter()
+        .position(|event| matches!(event, RunEvent::LinesChosen { round: Round(2), .. }))
+        .unwrap();
+    let run = Run::fold(&log[..before]).unwrap();
+    assert_eq!(
+        run.task(TaskId(1)).unwrap().last_objection().as_deref(),
+        Some("The example of the issue still shows the fault.")
+    );
+}
