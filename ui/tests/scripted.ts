@@ -231,6 +231,16 @@ const acts: Ipc = {
     held.repositories.push(...removed.filter((row) => row.id === id))
     emit({ name: 'repositoriesChanged', payload: {} })
   },
+  testCommands: async () => clone(held.commands),
+  allowTests: async (_, __, command) => {
+    const known = held.commands.find((row) => row.command.line === command.line)
+    const row: T.TestCommandRow = { ...(known ?? { runner: null, reason: '', command }), allowed: true }
+    held.commands = [...held.commands.filter((one) => one !== known), row]
+    return clone(row)
+  },
+  forbidTests: async () => {
+    held.commands = held.commands.map((row) => ({ ...row, allowed: false }))
+  },
   branches: async () => [
     { name: 'main', current: true },
     { name: 'fix/berth-names', current: false },

@@ -6,6 +6,8 @@ import { repositories as repositories_en } from './en/repositories'
 import { repositories as repositories_zh } from './zh_hans/repositories'
 import { solve as solve_en } from './en/solve'
 import { solve as solve_zh } from './zh_hans/solve'
+import { tests as tests_en } from './en/tests'
+import { tests as tests_zh } from './zh_hans/tests'
 import { review as review_en } from './en/review'
 import { review as review_zh } from './zh_hans/review'
 import { runs as runs_en } from './en/runs'
@@ -21,6 +23,7 @@ export const en = {
   ...frame_en,
   ...repositories_en,
   ...solve_en,
+  ...tests_en,
   ...review_en,
   ...runs_en,
   ...memory_en,
@@ -31,6 +34,7 @@ export const zh_hans = {
   ...frame_zh,
   ...repositories_zh,
   ...solve_zh,
+  ...tests_zh,
   ...review_zh,
   ...runs_zh,
   ...memory_zh,

@@ -45,6 +45,12 @@ export const commands = {
 	addSample: () => typedError<RepositoryRow, Problem>(__TAURI_INVOKE("add_sample")),
 	/**  Returns the issues of the built-in sample. */
 	sampleIssues: () => typedError<SampleIssue[], Problem>(__TAURI_INVOKE("sample_issues")),
+	/**  Lists the test commands that are found in a repository. */
+	testCommands: (repo: RepoId, base: BaseRequest) => typedError<TestCommandRow[], Problem>(__TAURI_INVOKE("test_commands", { repo, base })),
+	/**  Allows a test command, and what issues show, in a repository. */
+	allowTests: (repo: RepoId, base: BaseRequest, command: TestLine) => typedError<TestCommandRow, Problem>(__TAURI_INVOKE("allow_tests", { repo, base, command })),
+	/**  Takes back all that was allowed in a repository. */
+	forbidTests: (repo: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("forbid_tests", { repo })),
 	/**  Returns what was typed for the next run of a repository. */
 	draft: (repo: RepoId) => typedError<SolveForm | null, Problem>(__TAURI_INVOKE("draft", { repo })),
 	/**  Keeps what was typed. */
@@ -226,6 +232,18 @@ export type AttemptView = {
 	/**  Why nothing usable came. */
 	failed: string | null,
 	verdict: Verdict | null,
+	/**  At which of the round's places it is, from 0. */
+	place: number,
+	/**  How it was asked for. */
+	mode: WritingMode,
+	/**  The round and the number of the earlier answer whose code it repeats. */
+	same_as: [number, number] | null,
+	/**  How many answers of the round have its code, itself included. */
+	votes: number,
+	/**  What checks and tests said of it. */
+	tested: ChangeTests | null,
+	/**  What that proves. */
+	proof: Proof,
 	/**  The change as unified hunks against the base; empty where the base is not here. */
 	diff: string,
 };
@@ -251,6 +269,25 @@ export type BaseRequest = { kind: "head" } |
 /**  As git reads it. */
 name: string };
 
+/**  The tests nearest to a change, run on the base. */
+export type BaseTests = {
+	/**  The files whose changes they judge. */
+	covers: RepoPath[],
+	/**  The files of tests that are run, nearest first; empty: all tests. */
+	files: RepoPath[],
+	/**  How many files of tests reach the change and are beyond the budget. */
+	left_out: number,
+	passed: number,
+	/**  Fail both times; they are not held against a change. */
+	failing: TestName[],
+	/**  Fail one time and pass the other; they are set aside. */
+	wavering: TestName[],
+	/**  The first of the two runs; none where none was made. */
+	run: ProgramRun | null,
+	/**  Why there are no results, or not of all tests, in a sentence. */
+	incomplete: string | null,
+};
+
 /**  The object id of a git blob, in hexadecimal. */
 export type BlobId = string;
 
@@ -259,6 +296,22 @@ export type BranchName = {
 	name: string,
 	/**  Whether HEAD is there. */
 	current: boolean,
+};
+
+/**  Something that fails on the base because of the fault: it passes when the issue is resolved. */
+export type BugCheck = {
+	id: CheckId,
+	source: CheckSource,
+	/**  What a change proves at the most that makes it pass. */
+	grade: Grade,
+	/**  What is run: the script, or the test's file. */
+	script: string,
+	/**  The same as a test for the project, in its own style, where it can be written as one. */
+	as_test: string | null,
+	/**  What it showed on the base. */
+	on_base: ProgramRun,
+	/**  The functions of the project that it entered there, in that order; empty where that is not known. */
+	reached?: FunctionAt[],
 };
 
 /**  A model call in a list. */
@@ -328,6 +381,47 @@ export type CandidateView = {
 	/**  How it is described to the team. */
 	description: Description | null,
 };
+
+/**  What running the checks and the tests showed of a changed tree. */
+export type ChangeTests = {
+	/**  The tree that was tested. */
+	tree: TreeId,
+	checks: CheckRun[],
+	/**  None where no tests were run. */
+	tests: TestsOnChange | null,
+};
+
+/**  One of the checks of a run that show the fault, from 1. */
+export type CheckId = number;
+
+/**  What a check showed of a changed tree. */
+export type CheckRun = {
+	check: CheckId,
+	state: CheckState,
+	run: ProgramRun,
+};
+
+/**  Where a check comes from. */
+export type CheckSource = 
+/**  Made out of the issue's text by program: the number among those that can be made of it, from 0. */
+{ kind: "issue"; number: number } | 
+/**  Named by the person: a test of the repository that fails. */
+{ kind: "given"; test: string } | 
+/**  Tests of the project that fail on the base. */
+{ kind: "failing_tests"; tests: TestName[] } | 
+/**  Written by a QA Engineer out of the issue, as a file of its own. */
+{ kind: "written"; path: RepoPath };
+
+/**  What became of a fault on a changed tree. */
+export type CheckState = 
+/**  The fault is gone. */
+{ kind: "gone"; grade: Grade } | 
+/**  It is as on the base. */
+{ kind: "present" } | 
+/**  Something else goes wrong now: no evidence either way. */
+{ kind: "other_error"; what: string } | 
+/**  It did not end in time. */
+{ kind: "timed_out" };
 
 /**  What happens with runs when the window is closed. */
 export type CloseAnswer = 
@@ -484,6 +578,10 @@ ago: number } |
 { kind: "called_by"; 
 /**  The file of that function. */
 by: RepoPath } | 
+/**  What shows the fault runs through the file. */
+{ kind: "reached"; 
+/**  How many of its functions. */
+functions: number } | 
 /**  Imported by, or importing, a file that ranks at the top. */
 { kind: "neighbour"; of: RepoPath } | 
 /**  Ranked lower because it is a test, an example, documentation, vendored or generated. */
@@ -491,12 +589,42 @@ by: RepoPath } |
 /**  A person named it. */
 { kind: "given" };
 
+/**  What running code showed in a run. */
+export type EvidenceView = {
+	/**  Whether it was looked for already. */
+	looked_for: boolean,
+	/**  What fails on the base because of the fault. */
+	checks: BugCheck[],
+	/**  Why there is nothing, or not more, a sentence each. */
+	remarks: string[],
+	/**  The tests that judge changes, on the base. */
+	base: BaseTests | null,
+	/**  What was run on the patch. */
+	patch: ChangeTests | null,
+	/**  What is known of the patch by that. */
+	proof: Proof,
+};
+
+/**  What a program wrote: the first and the last part where it is long. */
+export type ExcerptedOutput = {
+	text: string,
+	/**  Bytes cut out of the middle. */
+	cut_bytes: number,
+};
+
 /**  As what a run is written to a file. */
 export type ExportFormat = 
 /**  All of it, to be imported elsewhere. */
 "json" | 
 /**  To be read by people. */
 "markdown" | "patch";
+
+/**  A test that fails, with what the runner said. */
+export type FailingTest = {
+	name: TestName,
+	/**  The end of its message; may be empty. */
+	message: string,
+};
 
 /**  What happens while a model is fetched. */
 export type FetchNews = 
@@ -609,7 +737,32 @@ export type Finding =
 /**  Lines deleted. */
 deleted: number; 
 /**  Lines added. */
-added: number };
+added: number } | 
+/**  It changes comments or docstrings alone. */
+{ kind: "words_only" } | 
+/**  It uses names that nothing defines. */
+{ kind: "undefined_names"; names: string[] } | 
+/**  It calls something with arguments that it does not take. */
+{ kind: "misfit_call"; callee: string; why: string };
+
+/**  A function of the base tree. */
+export type FunctionAt = {
+	path: RepoPath,
+	/**  The line on which its code begins, from 1. */
+	line: number,
+	name: string,
+};
+
+/**  How much it says that a fault is gone, the least first. */
+export type Grade = 
+/**  An output the issue shows is no longer that, and nothing says what it should be: a wrong change passes too. */
+"something_changed" | 
+/**  The output called wrong is gone. */
+"wrong_output_gone" | 
+/**  The exception is gone, or the run ends that did not. */
+"exception_gone" | 
+/**  The result the issue states is there, or a test passes that failed. */
+"expected_result";
 
 /**  Where HEAD is: on a branch, on a commit, or nowhere yet. */
 export type HeadView = { kind: "branch"; name: string } | { kind: "detached"; commit: string } | 
@@ -680,6 +833,9 @@ commits: number } |
 
 /**  An issue: its text, and the title taken from its first line. */
 export type Issue = string;
+
+/**  Whether what the issue shows is made into checks. */
+export type IssueChecks = "make" | "skip";
 
 /**  The Custodian's judgement of one candidate (P3, in the form of `naming` and yes/no). */
 export type Judgement = {
@@ -914,6 +1070,14 @@ export type PatchView = {
 	branch: string,
 };
 
+/**  Lines to change that stand together. */
+export type Place = {
+	/**  The symbols they lie in, as scored. */
+	symbols: string[],
+	/**  The lines of the base version. */
+	spans: LineSpan[],
+};
+
 /**  The main work plan `c_main`: which task waits for which. Always free of cycles and of unknown tasks. */
 export type Plan = PlanStep[];
 
@@ -935,6 +1099,33 @@ export type Problem = {
 	/**  What the sentence names: a path, a run, a number. None where it names nothing that another language needs. */
 	given?: { [key in string]: string } | null,
 };
+
+/**  One run of a program: what was run, how it ended, and what it wrote. */
+export type ProgramRun = {
+	/**  Program and arguments, as a shell would take them. */
+	command: string,
+	/**  Relative to the root of the repository. */
+	folder: string,
+	/**  How it ended, in words: "ended with exit status 1". */
+	end: string,
+	/**  The exit status, where it ended by itself. */
+	status: number | null,
+	/**  Milliseconds. */
+	took_ms: number,
+	stdout: ExcerptedOutput,
+	stderr: ExcerptedOutput,
+	/**  What the sandbox kept from it, a sentence each. */
+	refused: string[],
+};
+
+/**  What is known of a patch by running it. */
+export type Proof = 
+/**  Nothing was run. */
+{ kind: "not_run" } | 
+/**  A check that fails on the base passes, and no test that passed fails. */
+{ kind: "shown_to_work"; grade: Grade } | 
+/**  It was run, and that does not show that it works. */
+{ kind: "not_shown"; why: string };
 
 /**  What a model can be the default of. */
 export type Purpose = 
@@ -1014,10 +1205,12 @@ export type Round = number;
 export type RoundView = {
 	/**  Which, from 1. */
 	round: number,
-	/**  The symbols the lines lie in. */
+	/**  The symbols the lines of the likeliest place lie in. */
 	symbols: string[],
-	/**  The lines to change. */
+	/**  The lines to change there. */
 	spans: LineSpan[],
+	/**  All places, the likeliest first. */
+	places: Place[],
 	attempts: AttemptView[],
 };
 
@@ -1098,8 +1291,14 @@ export type RunRequest = {
 	max_rounds: number,
 	/**  How many answers are asked for in a round. */
 	candidates_per_round: number,
+	/**  How many places of a file are tried in a round; they share its attempts. */
+	places_per_round?: number,
+	/**  How the answers at a place are asked for, in turn; empty: as it measures best. */
+	writing?: WritingMode[],
 	/**  Whether QA Engineers review. */
 	qa: QaMode,
+	/**  Whether code is run, and what. */
+	tests?: TestsMode,
 	/**  What the relevance of a file is judged from. */
 	relevance?: RelevanceMode,
 };
@@ -1218,6 +1417,8 @@ export type RunView = {
 	/**  Why it is paused. */
 	paused_reason: string | null,
 	outcome: RunOutcome | null,
+	/**  What running code showed; none where the run runs nothing. */
+	evidence: EvidenceView | null,
 	/**  The candidates, the most relevant first. */
 	candidates: CandidateView[],
 	/**  Files that could not be read. */
@@ -1340,6 +1541,14 @@ export type SolveForm = {
 	max_rounds: number,
 	/**  Whether QA Engineers review. */
 	qa: boolean,
+	/**  Answers of a round. */
+	attempts?: number,
+	/**  Places that they are shared out over. */
+	places?: number,
+	/**  Whether what the issue shows and the project's tests are run. */
+	tests?: TestsChoice,
+	/**  Tests of the repository that fail because of the issue, as the runner takes them. */
+	failing_tests?: string[],
 };
 
 /**  Somebody who speaks in the kick-off meeting. */
@@ -1359,6 +1568,8 @@ export type Speech = {
 
 /**  The stages of a run, in order. */
 export type Stage = 
+/**  What shows the fault is looked for and run on the base: a stage that the paper does not have. */
+"evidence" | 
 /**  Algorithm 1: rank, judge, describe. */
 "locate" | 
 /**  P4 and P5: a task per file, a Developer per task. */
@@ -1395,7 +1606,9 @@ description: string } |
 /**  Rewrite a Developer's role. */
 { kind: "edit_role"; task: TaskId; role: Role } | { kind: "hint"; text: string } | 
 /**  Speak in the meeting. */
-{ kind: "speak"; text: string };
+{ kind: "speak"; text: string } | 
+/**  Take an answer; its task ends with it. */
+{ kind: "take_attempt"; task: TaskId; round: number; attempt: number };
 
 /**  The describing of files in advance. */
 export type Summarising = 
@@ -1440,6 +1653,10 @@ export type TaskOutcome =
 { kind: "approved"; round: Round } | 
 /**  No round was approved; this round's change is the best and is kept, marked. */
 { kind: "not_approved"; round: Round } | 
+/**  Its change is left out of the patch: another task's alone does it, or came nearer. */
+{ kind: "set_aside"; 
+/**  Why, in a sentence. */
+reason: string } | 
 /**  No usable change came about. */
 { kind: "failed"; 
 /**  Why, in a sentence. */
@@ -1453,8 +1670,62 @@ export type TaskView = {
 	/**  The rounds so far. */
 	rounds: RoundView[],
 	outcome: TaskOutcome | null,
+	/**  The round and the number of the answer whose change goes into the patch. */
+	accepted: [number, number] | null,
+	/**  Hunks that were left out of its change because nothing depends on them, and how many it had. */
+	left_out: [number, number] | null,
 	/**  Lines of the file in the base; none where it is not there or not here. */
 	base_lines: number | null,
+};
+
+/**  A test command of a repository. */
+export type TestCommandRow = {
+	command: TestLine,
+	/**  None where nothing here knows the runner: then only the exit status counts. */
+	runner: string | null,
+	/**  What says that this is a test command. */
+	reason: string,
+	/**  Whether the person allowed it in this repository. */
+	allowed: boolean,
+};
+
+/**  A test command as a person allowed it. */
+export type TestLine = {
+	/**  Program and arguments. */
+	line: string,
+	/**  Relative to the root; empty for the root. */
+	folder: string,
+};
+
+/**  The name of a test, as the runner tells it from the others. */
+export type TestName = string;
+
+/**  Whether a run runs code, as a person chose it. */
+export type TestsChoice = { kind: "skip" } | 
+/**  By a command that is allowed in the repository. */
+{ kind: "run"; command: TestLine };
+
+/**  Whether code is run in the course of a run; the paper's plain loop is [`TestsMode::Skip`]. */
+export type TestsMode = { kind: "skip" } | { kind: "run"; 
+/**  The project's test command; none: what the issue shows alone. */
+command: TestLine | null; 
+/**  Tests of the repository that fail because of the fault, as the runner takes them. */
+failing: string[]; 
+/**  Whether what the issue shows is made into checks. */
+checks?: IssueChecks };
+
+/**  The tests of the project on a changed tree, against the base. */
+export type TestsOnChange = {
+	passed: number,
+	/**  Failed on the base, pass now. */
+	newly_passing: TestName[],
+	/**  Do not fail on the base, fail now or are gone. */
+	newly_failing: FailingTest[],
+	/**  Failed on the base and now. */
+	still_failing: number,
+	run: ProgramRun,
+	/**  Why there are no results, or not of all tests, in a sentence. */
+	incomplete: string | null,
 };
 
 /**  The theme of the window, light, dark or the system's. */
@@ -1550,6 +1821,15 @@ export type WatchedIndex =
 { kind: "reading"; done: number; total: number } | { kind: "right"; files: number; 
 /**  Milliseconds from the last change to this. */
 took_ms: number };
+
+/**  How an attempt is asked for. */
+export type WritingMode = 
+/**  The whole definition, rewritten. */
+"definition" | 
+/**  The chosen lines, rewritten. */
+"lines" | 
+/**  The chosen lines left out and filled in. */
+"fill_in";
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

@@ -1,7 +1,7 @@
 // Owns the shape of a recorded run, and its reading into what the window shows: the fold of its log, up to any event.
 // It repeats in small what Rust does, for recorded runs alone; the window's own code has no such fold.
 import { titleOf } from '../../src/features/solve/effort'
-import type { ModelReview, RunStatus } from '../../src/ipc/types'
+import type { ChangeTests, ModelReview, Proof, RunStatus } from '../../src/ipc/types'
 import type {
   AttemptView,
   CallRow,
@@ -34,7 +34,7 @@ export type Recorded = {
   diffs: Record<string, string>
 }
 
-const order: Stage[] = ['locate', 'team', 'meeting', 'plan', 'code', 'merge']
+const order: Stage[] = ['evidence', 'locate', 'team', 'meeting', 'plan', 'code', 'merge']
 
 export function stageOfStep(step: string): Stage {
   if (/^P[123]\b/.test(step)) return 'locate'
@@ -82,6 +82,10 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
     stages: [],
     paused_reason: null,
     outcome: null,
+    evidence:
+      recorded.request.tests?.kind === 'run'
+        ? { looked_for: false, checks: [], remarks: [], base: null, patch: null, proof: { kind: 'not_run' } }
+        : null,
     candidates: [],
     skipped: [],
     tasks: [],
@@ -101,7 +105,9 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
         ? 'meeting'
         : view.candidates.some((one) => one.description)
           ? 'team'
-          : 'locate'
+          : view.evidence !== null && !view.evidence.looked_for
+            ? 'evidence'
+            : 'locate'
   else view.stage = 'merge'
   view.stages = order.map((stage): StageView => {
     const own = calls.filter((call) => stageOfStep(call.step) === stage)
@@ -123,7 +129,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
   const round = (id: number, number: number): TaskView['rounds'][number] | undefined => {
     const found = task(id)
     if (found && !found.rounds.some((one) => one.round === number))
-      found.rounds.push({ round: number, symbols: [], spans: [], attempts: [] })
+      found.rounds.push({ round: number, symbols: [], spans: [], places: [], attempts: [] })
     return found?.rounds.find((one) => one.round === number)
   }
   switch (event.event) {
@@ -170,6 +176,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
         reviewer: null,
         rounds: [],
         outcome: null,
+        accepted: null,
+        left_out: null,
         base_lines: recorded.files[event.task.path]?.split('\n').length ?? null,
       })
       break
@@ -193,7 +201,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       break
     case 'lines_chosen': {
       const found = round(event.task, event.round)
-      if (found) Object.assign(found, { symbols: event.symbols, spans: event.spans })
+      const { symbols, spans, others = [] } = event
+      if (found) Object.assign(found, { symbols, spans, places: [{ symbols, spans }, ...others] })
       break
     }
     case 'code_written':
@@ -207,6 +216,12 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
               findings: event.findings,
               failed: null,
               verdict: null,
+              place: event.place ?? 0,
+              mode: event.mode ?? 'definition',
+              same_as: event.same_as ?? null,
+              votes: 1,
+              tested: null,
+              proof: { kind: 'not_run' },
               diff: recorded.diffs[`${event.task}/${event.round}/${event.candidate}`] ?? '',
             }
           : {
@@ -216,11 +231,43 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
               findings: [],
               failed: event.reason,
               verdict: null,
+              place: 0,
+              mode: 'definition',
+              same_as: null,
+              votes: 1,
+              tested: null,
+              proof: { kind: 'not_run' },
               diff: '',
             }
-      round(event.task, event.round)?.attempts.push(attempt)
+      const attempts = round(event.task, event.round)?.attempts
+      attempts?.push(attempt)
+      const group = attempts?.filter((one) => (one.same_as?.[1] ?? one.attempt) === attempt.same_as?.[1]) ?? []
+      for (const one of group) one.votes = group.length
       break
     }
+    case 'attempt_tested': {
+      const found = round(event.task, event.round)?.attempts.find((one) => one.attempt === event.attempt)
+      if (found) Object.assign(found, { tested: event.result, proof: proofOf(event.result) })
+      break
+    }
+    case 'minimised': {
+      const found = task(event.task)
+      if (found && event.dropped > 0) found.left_out = [event.dropped, event.hunks]
+      break
+    }
+    case 'fault_shown':
+    case 'tests_written':
+      if (view.evidence === null) break
+      view.evidence.looked_for = true
+      view.evidence.checks.push(...event.checks)
+      view.evidence.remarks.push(...event.remarks)
+      break
+    case 'base_tested':
+      if (view.evidence) view.evidence.base = event.tests
+      break
+    case 'patch_tested':
+      if (view.evidence) Object.assign(view.evidence, { patch: event.result, proof: proofOf(event.result) })
+      break
     case 'reviewed': {
       const found = round(event.task, event.round)?.attempts.find((one) => one.attempt === event.candidate)
       if (found) found.verdict = event.verdict
@@ -229,6 +276,11 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     case 'task_closed': {
       const found = task(event.task)
       if (found) found.outcome = event.outcome
+      if (found && (event.outcome.kind === 'approved' || event.outcome.kind === 'not_approved')) {
+        const attempts = found.rounds.find((one) => one.round === (event.outcome as { round: number }).round)?.attempts
+        const best = attempts?.find((one) => one.proof.kind === 'shown_to_work') ?? attempts?.at(-1)
+        found.accepted = best === undefined ? null : [event.outcome.round, best.attempt]
+      }
       break
     }
     case 'merged': {
@@ -249,6 +301,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     case 'noticed':
       view.notices.push(event.notice)
       break
+    case 'attempt_taken':
     case 'paused':
     case 'resumed':
     case 'run_started':
@@ -339,6 +392,16 @@ function groups(plan: { task: number; after: number[] }[]): number[][] {
     rest = rest.filter((step) => !done.has(step.task))
   }
   return found
+}
+
+/** What checks and tests prove, as far as the recorded runs have it. */
+function proofOf({ checks, tests }: ChangeTests): Proof {
+  if ((tests?.newly_failing.length ?? 0) > 0) return { kind: 'not_shown', why: 'tests fail that passed on the base' }
+  const last = checks.at(-1)
+  // The recorded runs have their checks in the order of what they prove.
+  if (last?.state.kind === 'gone' && checks.every((check) => check.state.kind === 'gone'))
+    return { kind: 'shown_to_work', grade: last.state.grade }
+  return { kind: 'not_shown', why: 'a check still shows the fault' }
 }
 
 /** As Rust tells it of a run that was reviewed. */

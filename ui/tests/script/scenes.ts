@@ -6,9 +6,21 @@ import files from '../fixtures/files.json'
 import models from '../fixtures/models.json'
 import categoryCase from '../fixtures/run-5.json'
 import emptyReport from '../fixtures/run-1.json'
+import { attemptsAt, evidenceRun } from './evidence_run'
 import { fold, reviewOf, type Recorded } from './recorded'
 
-export type SceneName = 'usual' | 'first' | 'running' | 'empty' | 'many' | 'problems' | 'hostile' | 'broken' | 'waiting'
+export type SceneName =
+  | 'usual'
+  | 'first'
+  | 'running'
+  | 'empty'
+  | 'many'
+  | 'problems'
+  | 'hostile'
+  | 'broken'
+  | 'waiting'
+  | 'evidence'
+  | 'attempts'
 export type Scene = {
   name: SceneName
   info: T.AppInfo
@@ -20,6 +32,7 @@ export type Scene = {
   running: T.RunRow[]
   memory: T.MemoryReport
   summaries: Map<string, T.SummaryView>
+  commands: T.TestCommandRow[]
   /** The event up to which the running run has come. */
   runningAt: number
 }
@@ -35,6 +48,7 @@ const runningAt = 29
 export const recorded = new Map<number, Recorded>([
   [5, categoryCase as unknown as Recorded],
   [1, emptyReport as unknown as Recorded],
+  [7, evidenceRun],
 ])
 
 /** A text that would act if anything were made of it but text, with characters that are not seen. */
@@ -100,8 +114,27 @@ export function scene(name: SceneName): Scene {
     running: all.filter((row) => row.driven),
     memory: none ? { ...memory, files: [], counts: { fresh: 0, stale: 0, none: 0, needs_none: 0 } } : memory,
     summaries: summaries(name),
-    runningAt,
+    runningAt: name === 'attempts' ? attemptsAt : runningAt,
+    // A command that is allowed where a run by it is on record.
+    commands: commands(name === 'evidence' || name === 'attempts'),
   }
+}
+
+function commands(allowed: boolean): T.TestCommandRow[] {
+  return [
+    {
+      command: { line: 'python3 -m pytest -q', folder: '' },
+      runner: 'pytest',
+      reason: 'pyproject.toml has a section for pytest',
+      allowed,
+    },
+    {
+      command: { line: 'python3 -m unittest discover -s tests', folder: '' },
+      runner: 'unittest',
+      reason: 'a folder of tests',
+      allowed: false,
+    },
+  ]
 }
 
 function repositories(name: SceneName, counts: T.MemoryCounts): T.RepositoryRow[] {
@@ -196,7 +229,7 @@ function catalogue(name: SceneName): T.ModelRow[] {
 
 function rows(name: SceneName): T.RunRow[] {
   const done = [...recorded.values()].map((one) => fold(one).row)
-  const [real, other] = done as [T.RunRow, T.RunRow]
+  const [real, other, proven] = done as [T.RunRow, T.RunRow, T.RunRow]
   const more: [string, string, T.RunStatus, number, number, number, number][] = [
     ['A note with a comma is read back as two columns', 'tally', 'approved', 1, 19, 36, 228_000],
     ['tally list prints the sign of a refund twice', 'tally', 'approved', 1, 0, 2, 164_000],
@@ -260,6 +293,13 @@ function rows(name: SceneName): T.RunRow[] {
   if (name === 'running') {
     const live = fold(recorded.get(5) as Recorded, runningAt).row
     return [{ ...live, id: 6, repository: 'tally', created_at_ms: now - live.worked_ms - minute / 4 }, ...listed]
+  }
+  if (name === 'evidence' || name === 'attempts') {
+    const live = name === 'attempts'
+    // It is paused, so that it can still be steered and nothing moves.
+    const row: T.RunRow = live ? { ...fold(evidenceRun, attemptsAt).row, status: 'paused', driven: false } : proven
+    const created_at_ms = now - row.worked_ms - minute / 4
+    return [{ ...row, created_at_ms, ended_at_ms: live ? null : now - minute / 4 }, ...listed]
   }
   if (name === 'waiting') {
     const left = ['Dates before 1970 are refused', 'A budget of zero warns on every expense'].map(

@@ -16,6 +16,7 @@ export type {
 export type RunEventLike =
   | { event: 'run_started'; request: T.RunRequest; base: T.Base }
   | { event: 'issue_read'; condensed: string | null; tokens_before: number; tokens_after: number }
+  | { event: 'fault_shown' | 'tests_written'; checks: T.BugCheck[]; remarks: string[] }
   | { event: 'candidates_ranked'; candidates: T.Candidate[]; skipped: T.SkippedFile[] }
   | { event: 'relevance_judged'; judgements: T.Judgement[] }
   | { event: 'file_described'; description: T.Description }
@@ -24,7 +25,15 @@ export type RunEventLike =
   | { event: 'role_defined' | 'role_revised' | 'reviewer_defined'; task: number; role: T.Role }
   | { event: 'spoken'; speech: T.Speech }
   | { event: 'plan_made'; plan: T.Plan }
-  | { event: 'lines_chosen'; task: number; round: number; symbols: string[]; spans: T.LineSpan[] }
+  | {
+      event: 'lines_chosen'
+      task: number
+      round: number
+      symbols: string[]
+      spans: T.LineSpan[]
+      others?: T.Place[]
+    }
+  | { event: 'base_tested'; tests: T.BaseTests }
   | {
       event: 'code_written'
       task: number
@@ -33,11 +42,18 @@ export type RunEventLike =
       fault: string
       change: T.FileChange
       findings: T.Finding[]
+      place?: number
+      mode?: T.WritingMode
+      same_as?: [number, number]
     }
+  | { event: 'attempt_tested'; task: number; round: number; attempt: number; result: T.ChangeTests }
+  | { event: 'minimised'; task: number; change: T.FileChange; dropped: number; hunks: number }
+  | { event: 'attempt_taken'; task: number; round: number; attempt: number }
   | { event: 'code_failed'; task: number; round: number; candidate: number; reason: string }
   | { event: 'reviewed'; task: number; round: number; candidate: number; verdict: T.Verdict }
   | { event: 'task_closed'; task: number; outcome: T.TaskOutcome }
   | { event: 'merged'; result: T.MergeResult }
+  | { event: 'patch_tested'; result: T.ChangeTests }
   | { event: 'run_ended'; outcome: T.RunOutcome }
   | { event: 'noticed'; notice: T.Notice }
   | { event: 'paused'; reason: string }

@@ -97,5 +97,9 @@ test('a run again begins with what the old one was asked', () => {
     top_k: 9,
     max_rounds: 2,
     qa: false,
+    attempts: 1,
+    places: 1,
+    tests: { kind: 'skip' },
+    failing_tests: [],
   })
 })

@@ -162,6 +162,22 @@ async function second(page: Page, key: string): Promise<void> {
   await settled(page)
 }
 
+/** Opens a stage of the shown run, if it is folded, with its head at the top. */
+async function stage(page: Page, name: string): Promise<void> {
+  const head = page.locator(`#stage-${name} .fold`)
+  if ((await head.getAttribute('aria-expanded')) === 'false') await head.click()
+  await page.locator(`#stage-${name}`).evaluate((element) => element.scrollIntoView({ block: 'start' }))
+  await settled(page)
+}
+
+/** Chooses that tests are run. */
+async function withTests(page: Page): Promise<void> {
+  await go(page, 'solve')
+  await page.getByRole('radio').nth(1).check()
+  await page.locator('fieldset').evaluate((element) => element.scrollIntoView({ block: 'start' }))
+  await settled(page)
+}
+
 /** Everything that can be shown, by name, with the way to it. */
 export const screens: { name: string; look?: Look; to: (page: Page) => Promise<void> }[] = [
   { name: 'start', look: { scene: 'first' }, to: settled },
@@ -205,6 +221,48 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     },
   },
   { name: 'run', to: openRun },
+  { name: 'solve-tests-consent', to: withTests },
+  { name: 'solve-tests-allowed', look: { scene: 'evidence' }, to: withTests },
+  {
+    name: 'run-evidence',
+    look: { scene: 'evidence' },
+    to: async (page) => {
+      await openRun(page)
+      await stage(page, 'evidence')
+    },
+  },
+  {
+    name: 'run-attempts',
+    look: { scene: 'attempts' },
+    to: async (page) => {
+      await openRun(page)
+      await stage(page, 'code')
+      await page.locator('.grid button').first().click()
+      await page
+        .locator('main summary', { hasText: /Tests|测试/ })
+        .first()
+        .click()
+      await settled(page)
+    },
+  },
+  {
+    name: 'run-proof',
+    look: { scene: 'evidence' },
+    to: async (page) => {
+      await openRun(page)
+      await stage(page, 'merge')
+    },
+  },
+  {
+    name: 'review-proof',
+    look: { scene: 'evidence' },
+    to: async (page) => {
+      await openRun(page)
+      await page.keyboard.press('r')
+      await page.locator('[data-line]').first().waitFor()
+      await settled(page)
+    },
+  },
   { name: 'runs', to: (page) => go(page, 'runs') },
   { name: 'runs-many', look: { scene: 'many' }, to: (page) => go(page, 'runs') },
   { name: 'runs-empty', look: { scene: 'empty' }, to: (page) => go(page, 'runs') },

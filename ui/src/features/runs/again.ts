@@ -8,6 +8,8 @@ export function formOf(repo: RepoId, request: RunRequest, base: Base): SolveForm
       .map((hint) => hint.text)
       .join('\n\n')
   const words = request.hints.filter((hint) => hint.kind === 'word').map((hint) => hint.text)
+  const { tests } = request
+  const runs = tests?.kind === 'run' ? tests : null
   return {
     repo,
     issue: request.issue,
@@ -20,6 +22,10 @@ export function formOf(repo: RepoId, request: RunRequest, base: Base): SolveForm
     top_k: request.top_k,
     max_rounds: request.max_rounds,
     qa: request.qa === 'review',
+    attempts: request.candidates_per_round,
+    places: request.places_per_round ?? 1,
+    tests: runs === null || runs.command === null ? { kind: 'skip' } : { kind: 'run', command: runs.command },
+    failing_tests: runs?.failing ?? [],
   }
 }
 

@@ -31,7 +31,7 @@ export interface RunComparison {
   readonly samePatch: boolean
 }
 
-export const STAGES: readonly Stage[] = ['locate', 'team', 'meeting', 'plan', 'code', 'merge']
+export const STAGES: readonly Stage[] = ['evidence', 'locate', 'team', 'meeting', 'plan', 'code', 'merge']
 
 export function compareRuns(left: RunView, right: RunView): RunComparison {
   return {

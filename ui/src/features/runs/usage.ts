@@ -10,6 +10,7 @@ export interface StageSeries {
 }
 
 const COLOURS: readonly (readonly [Stage, string])[] = [
+  ['evidence', '--fresh'],
   ['locate', '--custodian'],
   ['team', '--manager'],
   ['meeting', '--stale'],
@@ -19,7 +20,7 @@ const COLOURS: readonly (readonly [Stage, string])[] = [
 ]
 
 export function bySeries(days: readonly UsageDay[], value: (stage: StageView) => number): StageSeries[] {
-  return COLOURS.map(([stage, colour]) => ({
+  const series = COLOURS.map(([stage, colour]) => ({
     stage,
     colour,
     values: days.map((day) => {
@@ -27,4 +28,6 @@ export function bySeries(days: readonly UsageDay[], value: (stage: StageView) =>
       return found === undefined ? 0 : value(found)
     }),
   }))
+  // Only runs that run code have this one.
+  return series.filter(({ stage, values }) => stage !== 'evidence' || values.some((one) => one > 0))
 }

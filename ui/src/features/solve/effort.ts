@@ -1,4 +1,5 @@
-// The five steps of the effort slider and what each means in files judged and rounds. It estimates nothing.
+// The five steps of the effort slider and what each means in files judged, rounds, and attempts where code is run. It
+// estimates nothing.
 import type { SolveForm } from '../../ipc'
 
 export type EffortName = 'quick' | 'light' | 'balanced' | 'careful' | 'thorough'
@@ -8,15 +9,18 @@ export interface Effort {
   readonly top_k: number
   readonly max_rounds: number
   readonly qa: boolean
+  /** Answers of a round and the places they are shared out over, where they can be told apart by running them. */
+  readonly attempts: number
+  readonly places: number
 }
 
 /** From quick to thorough. */
 export const EFFORTS: readonly [Effort, Effort, Effort, Effort, Effort] = [
-  { name: 'quick', top_k: 5, max_rounds: 1, qa: false },
-  { name: 'light', top_k: 10, max_rounds: 1, qa: true },
-  { name: 'balanced', top_k: 20, max_rounds: 2, qa: true },
-  { name: 'careful', top_k: 20, max_rounds: 3, qa: true },
-  { name: 'thorough', top_k: 40, max_rounds: 5, qa: true },
+  { name: 'quick', top_k: 5, max_rounds: 1, qa: false, attempts: 1, places: 1 },
+  { name: 'light', top_k: 10, max_rounds: 1, qa: true, attempts: 4, places: 2 },
+  { name: 'balanced', top_k: 20, max_rounds: 2, qa: true, attempts: 6, places: 3 },
+  { name: 'careful', top_k: 20, max_rounds: 3, qa: true, attempts: 8, places: 3 },
+  { name: 'thorough', top_k: 40, max_rounds: 5, qa: true, attempts: 16, places: 5 },
 ]
 
 /** The step nearest to a form's own numbers; `exact` says whether they are that step's. */

@@ -4,7 +4,7 @@ import type { CandidateView, Evidence, SkipReason } from '../../ipc'
 import { bytes } from '../../i18n/format'
 
 /** Evidence that is said in other words than its fields have. */
-type Worded = Extract<Evidence, { kind: 'trace_frame' | 'lines' | 'past_commit' | 'changed_lately' }>
+type Worded = Extract<Evidence, { kind: 'trace_frame' | 'lines' | 'past_commit' | 'changed_lately' | 'reached' }>
 type Plain = Exclude<Evidence, Worded>
 
 /** Names in the sentence of a plain kind that are no field of it: none, or this does not compile. */
@@ -30,6 +30,8 @@ export function evidenceText(evidence: Evidence, most = Infinity): string {
       return evidence.ago === 0
         ? t('solve.evidence.changed_lately.last')
         : tn('solve.evidence.changed_lately', evidence.ago)
+    case 'reached':
+      return tn('solve.evidence.reached', evidence.functions)
     default: {
       const { kind, ...fields } = evidence
       const values = Object.entries(fields).map(([name, value]: [string, string | string[]]) => {

@@ -1,10 +1,24 @@
 // The form of a new run as it is being filled in: kept as a draft for each repository, with an estimate beside it.
 // It starts no run and shows nothing.
-import { ipc, problemOf, type BranchName, type Estimate, type Problem, type RepoId, type SolveForm } from '../../ipc'
+import {
+  ipc,
+  problemOf,
+  type BranchName,
+  type Estimate,
+  type Problem,
+  type RepoId,
+  type SolveForm,
+  type TestCommandRow,
+  type TestsChoice,
+} from '../../ipc'
 import { EFFORTS, effortOf, refusal, titleOf } from './effort'
+import { SKIP, chosenRow, obstacle, sameLine, shares } from './tests_choice'
 
 const SAVE_AFTER_MS = 400
 const ESTIMATE_AFTER_MS = 200
+
+/** What the time of a run depends on. */
+const ESTIMATED = ['model', 'top_k', 'max_rounds', 'qa', 'attempts', 'tests'] as const
 
 export interface Defaults {
   readonly top_k: number
@@ -24,6 +38,10 @@ export function emptyForm(repo: RepoId, { top_k, max_rounds }: Defaults): SolveF
     top_k,
     max_rounds,
     qa: true,
+    attempts: 1,
+    places: 1,
+    tests: SKIP,
+    failing_tests: [],
   }
 }
 
@@ -34,6 +52,8 @@ export class FormState {
   estimate = $state.raw<Estimate | null>(null)
   branches = $state.raw<readonly BranchName[]>([])
   files = $state.raw<readonly string[]>([])
+  /** The test commands of the repository; none until they are known. */
+  commands = $state.raw<readonly TestCommandRow[] | null>(null)
   problem = $state.raw<Problem | null>(null)
   readonly #defaults: Defaults
   #saving: ReturnType<typeof setTimeout> | null = null
@@ -43,6 +63,10 @@ export class FormState {
   readonly title = $derived(titleOf(this.form.issue))
   readonly refusal = $derived(refusal(this.form.issue))
   readonly effort = $derived(effortOf(this.form))
+  readonly tests = $derived(this.form.tests ?? SKIP)
+  /** The command that is meant, with whether it is allowed. */
+  readonly command = $derived(chosenRow(this.tests, this.commands ?? []))
+  readonly obstacle = $derived(obstacle(this.tests, this.commands))
 
   constructor(repo: RepoId, defaults: Defaults) {
     this.repo = repo
@@ -66,6 +90,7 @@ export class FormState {
       () => undefined,
     )
     this.#readFiles()
+    this.#readCommands()
   }
 
   close(): void {
@@ -80,13 +105,46 @@ export class FormState {
     this.problem = null
     if (this.#saving !== null) clearTimeout(this.#saving)
     this.#saving = setTimeout(() => this.#save(), SAVE_AFTER_MS)
-    if ('model' in change || 'top_k' in change || 'max_rounds' in change || 'qa' in change) this.#estimateSoon()
-    if ('base' in change) this.#readFiles()
+    if (ESTIMATED.some((name) => name in change)) this.#estimateSoon()
+    if ('base' in change) {
+      this.#readFiles()
+      this.#readCommands()
+    }
   }
 
   setEffort(index: number): void {
     const effort = EFFORTS[index]
-    if (effort !== undefined) this.set({ top_k: effort.top_k, max_rounds: effort.max_rounds, qa: effort.qa })
+    if (effort === undefined) return
+    const { top_k, max_rounds, qa } = effort
+    this.set({ top_k, max_rounds, qa, ...shares(this.tests, effort) })
+  }
+
+  setTests(tests: TestsChoice): void {
+    this.set({ tests, ...shares(tests, EFFORTS[this.effort.index] ?? EFFORTS[0]) })
+  }
+
+  /** Remembers for the repository that the command that is meant may be run; it may come back worded otherwise. */
+  async allow(): Promise<void> {
+    const asked = this.command
+    if (asked === null) return
+    try {
+      const row = await ipc.allowTests(this.repo, this.form.base, asked.command)
+      const others = (this.commands ?? []).map((one) => (sameLine(one.command, row.command) ? row : one))
+      this.commands = others.includes(row) ? others : [...others, row]
+      this.setTests({ kind: 'run', command: row.command })
+    } catch (thrown) {
+      this.problem = problemOf(thrown)
+    }
+  }
+
+  /** Takes back all that was allowed in the repository. */
+  async forbid(): Promise<void> {
+    try {
+      await ipc.forbidTests(this.repo)
+      this.commands = this.commands?.map((row) => ({ ...row, allowed: false })) ?? null
+    } catch (thrown) {
+      this.problem = problemOf(thrown)
+    }
   }
 
   /** Text that was dropped or opened; it goes behind what is there, unless it stands there already. */
@@ -98,7 +156,7 @@ export class FormState {
 
   /** Empties what belongs to one issue, once its run has begun. */
   forget(): void {
-    this.set({ issue: '', comments: '', failing_log: '', files: [] })
+    this.set({ issue: '', comments: '', failing_log: '', files: [], failing_tests: [] })
   }
 
   #save(): void {
@@ -120,6 +178,16 @@ export class FormState {
         () => (this.estimate = null),
       )
     }, ESTIMATE_AFTER_MS)
+  }
+
+  #readCommands(): void {
+    const { base } = this.form
+    ipc.testCommands(this.repo, base).then(
+      (commands) => {
+        if (!this.#closed && this.form.base === base) this.commands = commands
+      },
+      () => (this.commands = []),
+    )
   }
 
   #readFiles(): void {

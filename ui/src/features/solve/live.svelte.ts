@@ -186,13 +186,15 @@ function markOf(view: RunView | null, task: TaskId | null): string {
   if (view === null) return ''
   if (task === null) {
     const described = view.candidates.filter((one) => one.description !== null).length
-    return `${view.stage} ${view.candidates.length} ${described} ${view.tasks.length} ${view.meeting.length}`
+    const checks = view.evidence?.checks.length ?? 0
+    return `${view.stage} ${checks} ${view.candidates.length} ${described} ${view.tasks.length} ${view.meeting.length}`
   }
   const found = view.tasks.find((one) => one.task.id === task)
   if (found === undefined) return ''
   const attempts = found.rounds.flatMap((round) => round.attempts)
   const verdicts = attempts.filter((attempt) => attempt.verdict !== null).length
-  return `${view.meeting.length} ${found.rounds.length} ${attempts.length} ${verdicts} ${found.outcome?.kind ?? ''}`
+  const tested = attempts.filter((attempt) => attempt.tested !== null).length
+  return `${view.meeting.length} ${found.rounds.length} ${attempts.length} ${tested} ${verdicts} ${found.outcome?.kind ?? ''}`
 }
 
 /** Whether a person's word can still change this run. */

@@ -7,7 +7,7 @@ import type { Decision, ModelReview, QaMode, TaskOutcome } from '../../ipc'
  * What the model's review of a task's change came to; none where there is no change. As `ModelReview::of_task` in Rust.
  */
 export function reviewOf(outcome: TaskOutcome, qa: QaMode): ModelReview | null {
-  if (outcome.kind === 'failed') return null
+  if (outcome.kind === 'failed' || outcome.kind === 'set_aside') return null
   if (qa === 'skip') return 'not_run'
   return outcome.kind === 'approved' ? 'passed' : 'not_passed'
 }

@@ -74,6 +74,7 @@ export const frame = {
   'agent.qa_engineer': 'QA Engineer',
   'agent.person': 'You',
 
+  'stage.evidence': 'Evidence',
   'stage.locate': 'Locate',
   'stage.team': 'Team',
   'stage.meeting': 'Meeting',

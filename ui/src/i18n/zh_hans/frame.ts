@@ -77,6 +77,7 @@ export const frame: Record<keyof typeof english, string> = {
   'agent.qa_engineer': '测试工程师',
   'agent.person': '你',
 
+  'stage.evidence': '证据',
   'stage.locate': '定位',
   'stage.team': '组队',
   'stage.meeting': '会议',

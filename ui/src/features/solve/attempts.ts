@@ -1,0 +1,97 @@
+// What a round's attempts are, place by place: which number is at which place, how each stands, which is shown first.
+// It says nothing in words and draws nothing.
+import type { AttemptView, ChangeTests, Finding, Place, RoundView, TaskView } from '../../ipc'
+
+/**
+ * How an attempt stands. `breaks`: what shows the fault passes, and tests fail that passed before. `idle`: it repeats
+ * another, or has no usable code, so that it was not tested.
+ */
+export type AttemptStanding = 'missing' | 'untested' | 'idle' | 'not_shown' | 'breaks' | 'shown'
+
+export interface Dot {
+  /** Which attempt, from 0. */
+  readonly number: number
+  readonly standing: AttemptStanding
+  readonly attempt: AttemptView | null
+}
+
+export interface PlaceDots {
+  readonly place: Place
+  readonly dots: readonly Dot[]
+}
+
+/** Whether a change with this finding cannot be used; as `Finding::is_fatal` in Rust. */
+export const isFatal = (finding: Finding): boolean => finding.kind !== 'deletes_far_more'
+
+/** Whether its change could go into the patch. */
+export function isUsable(attempt: AttemptView): boolean {
+  return attempt.change !== null && attempt.failed === null && !attempt.findings.some(isFatal)
+}
+
+export function standingOf(attempt: AttemptView): AttemptStanding {
+  if (attempt.tested === null) return isUsable(attempt) && attempt.same_as === null ? 'untested' : 'idle'
+  if (attempt.proof.kind === 'shown_to_work') return 'shown'
+  return breaksAlone(attempt.tested) ? 'breaks' : 'not_shown'
+}
+
+function breaksAlone({ checks, tests }: ChangeTests): boolean {
+  return (
+    (tests?.newly_failing.length ?? 0) > 0 && checks.length > 0 && checks.every((check) => check.state.kind === 'gone')
+  )
+}
+
+/**
+ * The attempts that a round may have, by place: all places have as many, the first ones what is left over, as Rust
+ * shares them out.
+ */
+export function dotsOf(round: RoundView, attempts: number): PlaceDots[] {
+  const places = placesOf(round)
+  const most = Math.max(attempts, ...round.attempts.map((one) => one.attempt + 1))
+  const dots = Array.from({ length: most }, (_, number): Dot => {
+    const attempt = round.attempts.find((one) => one.attempt === number) ?? null
+    return { number, attempt, standing: attempt === null ? 'missing' : standingOf(attempt) }
+  })
+  return places.map((place, at) => ({
+    place,
+    dots: dots.filter(({ number, attempt }) => placeAt(attempt, number, attempts, places.length) === at),
+  }))
+}
+
+/** At which place an attempt is, from 0. Of one that failed only its number says it. */
+function placeAt(attempt: AttemptView | null, number: number, attempts: number, places: number): number {
+  if (attempt !== null && attempt.failed === null) return Math.min(attempt.place, places - 1)
+  const each = Math.floor(Math.max(1, attempts) / places)
+  const more = Math.max(1, attempts) % places
+  const inMore = more * (each + 1)
+  const at =
+    number < inMore ? Math.floor(number / (each + 1)) : more + Math.floor((number - inMore) / Math.max(1, each))
+  return Math.min(at, places - 1)
+}
+
+/** The places of a round; a run of before they were told has the one of its lines. */
+export function placesOf(round: RoundView): readonly Place[] {
+  return round.places.length > 0 ? round.places : [{ symbols: round.symbols, spans: round.spans }]
+}
+
+/** Whether a round has more than one attempt or place to tell apart. */
+export function hasMany(round: RoundView, attempts: number): boolean {
+  return attempts > 1 || round.attempts.length > 1 || round.places.length > 1
+}
+
+/** The attempt that is shown where none was chosen: the one in the patch, else one that works, else the last. */
+export function firstShown(round: RoundView, accepted: TaskView['accepted']): AttemptView | undefined {
+  return (
+    (accepted !== null && accepted[0] === round.round
+      ? round.attempts.find((one) => one.attempt === accepted[1])
+      : undefined) ??
+    round.attempts.find((one) => standingOf(one) === 'shown') ??
+    round.attempts[round.attempts.length - 1]
+  )
+}
+
+/** The attempt whose change goes into the patch. */
+export function acceptedOf({ rounds, accepted }: TaskView): AttemptView | null {
+  if (accepted === null) return null
+  const round = rounds.find((one) => one.round === accepted[0])
+  return round?.attempts.find((one) => one.attempt === accepted[1]) ?? null
+}

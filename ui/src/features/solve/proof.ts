@@ -1,0 +1,116 @@
+// Owns how it is said what running code showed: of a check, of an attempt, of the patch. What models think is said by
+// verdict.ts.
+import { duration, number } from '../../i18n/format'
+import { t, tn, word } from '../../i18n/index.svelte'
+import type { BugCheck, ChangeTests, CheckState, ProgramRun, Proof, RoundView, TestsOnChange } from '../../ipc'
+import type { Dot } from './attempts'
+import { placesOf } from './attempts'
+
+/** What is known by running it, in a sentence; none where nothing was run. */
+export function proofText(proof: Proof, tested: ChangeTests | null): string | null {
+  switch (proof.kind) {
+    case 'not_run':
+      return null
+    case 'shown_to_work':
+      return t('tests.shown', { grade: word(`tests.grade.${proof.grade}`) })
+    case 'not_shown':
+      return t('tests.not_shown', { why: (tested === null ? null : whyNot(tested)) ?? proof.why })
+  }
+}
+
+/** Why it is not shown, in the language in force, where the numbers say it; as `ChangeTests::proof` in Rust. */
+function whyNot({ checks, tests }: ChangeTests): string | null {
+  const broken = tests?.newly_failing.length ?? 0
+  if (broken > 0) return tn('tests.newly_failing', broken)
+  if (tests !== null && tests.passed === 0 && tests.incomplete !== null) return null
+  if (checks.length === 0) return t('tests.why.no_check')
+  const missing = checks.filter((check) => check.state.kind !== 'gone').length
+  return missing === 0
+    ? null
+    : t('tests.why.missing', { n: number(missing), checks: tn('tests.checks', checks.length) })
+}
+
+export function stateText(state: CheckState): string {
+  switch (state.kind) {
+    case 'gone':
+      return word(`tests.grade.${state.grade}`)
+    case 'other_error':
+      return t('tests.state.other_error', { what: state.what })
+    case 'present':
+    case 'timed_out':
+      return word(`tests.state.${state.kind}`)
+  }
+}
+
+/** `python -m pytest ended with exit code 0 after 1.2 s`. */
+export function endedText(run: ProgramRun): string {
+  const time = duration(run.took_ms)
+  if (run.command === '') return run.end
+  return run.status === null
+    ? t('tests.ended.otherwise', { command: run.command, end: run.end, time })
+    : t('tests.ended', { command: run.command, status: run.status, time })
+}
+
+/** How many tests pass, and what changed by the change. */
+export function testsText(tests: TestsOnChange): string {
+  const said = [tn('tests.passing', tests.passed)]
+  if (tests.newly_passing.length > 0) said[0] += ` (${tn('tests.newly_passing', tests.newly_passing.length)})`
+  if (tests.newly_failing.length > 0) said.push(tn('tests.newly_failing', tests.newly_failing.length))
+  return said.join(' · ')
+}
+
+export function sourceText(check: BugCheck): string {
+  return check.source.kind === 'failing_tests'
+    ? tn('tests.source.failing_tests', check.source.tests.length)
+    : word(`tests.source.${check.source.kind}`)
+}
+
+/** What the source names: tests, or the file of one. */
+export function sourceNames(check: BugCheck): readonly string[] {
+  switch (check.source.kind) {
+    case 'issue':
+      return []
+    case 'given':
+      return [check.source.test]
+    case 'failing_tests':
+      return check.source.tests
+    case 'written':
+      return [check.source.path]
+  }
+}
+
+/** The name of a place: its symbols, else its lines. */
+export function placeText({ symbols, spans }: RoundView['places'][number]): string {
+  return symbols.length > 0 ? symbols.join(', ') : t('solve.lines', { lines: linesText(spans) })
+}
+
+export const linesText = (spans: readonly (readonly [number, number])[]): string =>
+  spans.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(', ')
+
+/** How an attempt stands, in words: what its dot shows. */
+export function standingText({ attempt, standing }: Dot, round: number): string {
+  if (attempt === null || standing === 'missing') return t('tests.dot.missing')
+  if (attempt.same_as !== null) {
+    const [of, n] = attempt.same_as
+    return of === round ? t('tests.dot.repeats', { n: n + 1 }) : t('tests.dot.repeats.round', { n: n + 1, round: of })
+  }
+  if (attempt.tested === null) return t(standing === 'untested' ? 'tests.dot.untested' : 'tests.dot.unusable')
+  const said = attempt.tested.checks.map((check) => stateText(check.state))
+  if (attempt.tested.tests !== null) said.push(testsText(attempt.tested.tests))
+  return [...new Set(said)].join(', ')
+}
+
+/** The name of an attempt's dot, for those who do not see it. */
+export function dotText(dot: Dot, round: RoundView, place: RoundView['places'][number]): string {
+  const what = standingText(dot, round.round)
+  return placesOf(round).length === 1 && placeText(place) === ''
+    ? `${t('tests.attempt', { n: dot.number + 1 })}: ${what}`
+    : t('tests.dot', { n: dot.number + 1, place: placeText(place), what })
+}
+
+/** Which checks pass because of the patch: `C1, C2`. */
+export const passedChecks = (patch: ChangeTests): string =>
+  patch.checks
+    .filter((check) => check.state.kind === 'gone')
+    .map((check) => `C${check.check}`)
+    .join(', ')

@@ -1,0 +1,172 @@
+// What the dots of a round show, which attempt is looked at first, and what the form makes of a choice of tests.
+import { expect, test } from 'vitest'
+import { acceptedOf, dotsOf, firstShown, hasMany, isUsable, standingOf } from '../../src/features/solve/attempts'
+import { dotText, proofText } from '../../src/features/solve/proof'
+import { chosenRow, firstChoice, namesIn, obstacle, shares } from '../../src/features/solve/tests_choice'
+import { neededBy } from '../../src/features/review/needed'
+import type { AttemptView, CheckState, RoundView, TestCommandRow, TestsOnChange } from '../../src/ipc'
+import { evidenceRun, attemptsAt } from '../script/evidence_run'
+import { fold } from '../script/recorded'
+
+const run = (status: number) => ({
+  command: 'pytest',
+  folder: '',
+  end: '',
+  status,
+  took_ms: 1200,
+  stdout: { text: '', cut_bytes: 0 },
+  stderr: { text: '', cut_bytes: 0 },
+  refused: [],
+})
+
+function attempt(number: number, more: Partial<AttemptView> = {}): AttemptView {
+  return {
+    attempt: number,
+    diagnosis: '',
+    change: { kind: 'modify', edits: [] },
+    findings: [],
+    failed: null,
+    verdict: null,
+    place: 0,
+    mode: 'definition',
+    same_as: null,
+    votes: 1,
+    tested: null,
+    proof: { kind: 'not_run' },
+    diff: '',
+    ...more,
+  }
+}
+
+function tested(number: number, state: CheckState, failing: string[]): AttemptView {
+  const tests: TestsOnChange = {
+    passed: 30,
+    newly_passing: [],
+    newly_failing: failing.map((name) => ({ name, message: '' })),
+    still_failing: 0,
+    run: run(0),
+    incomplete: null,
+  }
+  const shown = state.kind === 'gone' && failing.length === 0
+  return attempt(number, {
+    tested: { tree: 't', checks: [{ check: 1, state, run: run(0) }], tests },
+    proof: shown ? { kind: 'shown_to_work', grade: 'exception_gone' } : { kind: 'not_shown', why: 'as Rust says' },
+  })
+}
+
+const gone: CheckState = { kind: 'gone', grade: 'exception_gone' }
+const place = (symbol: string): RoundView['places'][number] => ({ symbols: [symbol], spans: [[1, 2]] })
+const round = (attempts: AttemptView[], places: string[]): RoundView => ({
+  round: 1,
+  symbols: places.slice(0, 1),
+  spans: [],
+  places: places.map(place),
+  attempts,
+})
+
+test('an attempt stands by what was tested', () => {
+  expect(standingOf(tested(0, gone, []))).toBe('shown')
+  expect(standingOf(tested(0, gone, ['a']))).toBe('breaks')
+  expect(standingOf(tested(0, { kind: 'present' }, []))).toBe('not_shown')
+  expect(standingOf(tested(0, { kind: 'present' }, ['a']))).toBe('not_shown')
+  expect(standingOf(tested(0, { kind: 'timed_out' }, []))).toBe('not_shown')
+})
+
+test('an attempt that was not tested waits for it, or repeats another, or has nothing to test', () => {
+  expect(standingOf(attempt(0))).toBe('untested')
+  expect(standingOf(attempt(1, { same_as: [1, 0] }))).toBe('idle')
+  expect(standingOf(attempt(1, { failed: 'no code', change: null }))).toBe('idle')
+  expect(standingOf(attempt(1, { findings: [{ kind: 'words_only' }] }))).toBe('idle')
+  expect(isUsable(attempt(1, { findings: [{ kind: 'deletes_far_more', deleted: 9, added: 1 }] }))).toBe(true)
+})
+
+test('dots stand by place, shared out as in Rust, with those that are missing', () => {
+  const rows = dotsOf(round([tested(0, gone, []), attempt(4, { failed: 'none', change: null })], ['a', 'b', 'c']), 8)
+  expect(rows.map((row) => row.dots.map((dot) => dot.number))).toEqual([
+    [0, 1, 2],
+    [3, 4, 5],
+    [6, 7],
+  ])
+  expect(rows[0]?.dots.map((dot) => dot.standing)).toEqual(['shown', 'missing', 'missing'])
+  expect(rows[1]?.dots[1]?.standing).toBe('idle')
+})
+
+test('one attempt at one place is nothing to choose from', () => {
+  expect(hasMany(round([attempt(0)], ['a']), 1)).toBe(false)
+  expect(hasMany(round([attempt(0)], ['a']), 4)).toBe(true)
+  expect(hasMany(round([attempt(0)], ['a', 'b']), 1)).toBe(true)
+})
+
+test('the attempt in the patch is looked at first, then one that works, then the last', () => {
+  const some = round([attempt(0), tested(1, gone, []), attempt(2)], ['a'])
+  expect(firstShown(some, [1, 0])?.attempt).toBe(0)
+  expect(firstShown(some, [2, 0])?.attempt).toBe(1)
+  expect(firstShown(round([attempt(0), attempt(1)], ['a']), null)?.attempt).toBe(1)
+})
+
+test('a dot says where its attempt is and what became of it', () => {
+  const some = round([tested(0, gone, []), attempt(1, { same_as: [1, 0] })], ['filter.in_period'])
+  const [row] = dotsOf(some, 3)
+  expect(row?.dots.map((dot) => dotText(dot, some, row.place))).toEqual([
+    'Attempt 1 at filter.in_period: the exception is gone, 30 tests pass',
+    'Attempt 2 at filter.in_period: repeats attempt 1',
+    'Attempt 3 at filter.in_period: not written',
+  ])
+})
+
+test('what is not shown is said by its numbers, else as Rust says it', () => {
+  const said = ({ proof, tested: of }: AttemptView): string | null => proofText(proof, of)
+  expect(said(attempt(0))).toBeNull()
+  expect(said(tested(0, gone, []))).toBe('Shown to work: the exception is gone')
+  expect(said(tested(0, gone, ['a']))).toBe('Not shown to work: 1 test fails that passed on the base')
+  expect(said(tested(0, { kind: 'present' }, []))).toBe('Not shown to work: 1 of 1 check still fails')
+  expect(proofText({ kind: 'not_shown', why: 'as Rust says' }, null)).toBe('Not shown to work: as Rust says')
+})
+
+const rows: TestCommandRow[] = [
+  { command: { line: 'tox', folder: '' }, runner: null, reason: 'tox.ini', allowed: false },
+  { command: { line: 'pytest', folder: 'py' }, runner: 'pytest', reason: 'pytest.ini', allowed: true },
+]
+
+test('running begins with what is allowed, else with the best guess, else with a command to be typed', () => {
+  expect(firstChoice(rows)).toEqual({ kind: 'run', command: { line: 'pytest', folder: 'py' } })
+  expect(firstChoice(rows.slice(0, 1))).toEqual({ kind: 'run', command: { line: 'tox', folder: '' } })
+  expect(firstChoice([])).toEqual({ kind: 'run', command: { line: '', folder: '' } })
+})
+
+test('a run with tests begins only by an allowed command', () => {
+  const choice = (line: string, folder = '') => ({ kind: 'run' as const, command: { line, folder } })
+  expect(obstacle({ kind: 'skip' }, rows)).toBeNull()
+  expect(obstacle(choice(' '), rows)).toBe('no_command')
+  expect(obstacle(choice('tox'), rows)).toBe('no_consent')
+  expect(obstacle(choice('make test'), rows)).toBe('no_consent')
+  expect(obstacle(choice('pytest', 'py'), rows)).toBeNull()
+  expect(obstacle(choice('tox'), null)).toBeNull()
+  expect(chosenRow(choice('pytest'), rows)?.allowed).toBe(false)
+})
+
+test('attempts and places are those of the effort only where something is run', () => {
+  const effort = { attempts: 8, places: 3 }
+  expect(shares({ kind: 'skip' }, effort)).toEqual({ attempts: 1, places: 1 })
+  expect(shares({ kind: 'run', command: { line: 'tox', folder: '' } }, effort)).toEqual(effort)
+})
+
+test('failing tests are typed one a line', () => {
+  expect(namesIn(' a::b \n\n c\r\n')).toEqual(['a::b', 'c'])
+})
+
+test('the made-up run has every standing, a choice to make, and a patch whose hunk its checks need', () => {
+  const live = fold(evidenceRun, attemptsAt)
+  const standings = live.tasks.flatMap((task) =>
+    task.rounds.flatMap((one) => dotsOf(one, 6).map((row) => row.dots.map((dot) => dot.standing))),
+  )
+  expect(standings).toEqual([
+    ['breaks', 'idle', 'shown'],
+    ['not_shown', 'idle', 'missing'],
+  ])
+  const over = fold(evidenceRun)
+  expect(over.tasks.map((task) => acceptedOf(task)?.attempt)).toEqual([2])
+  expect(over.evidence?.proof.kind).toBe('shown_to_work')
+  expect(neededBy(over, [1], 3)).toBe('C1, C2')
+  expect(neededBy(live, [1], 1)).toBeNull()
+})
