@@ -65,6 +65,13 @@ pub enum EvalCommand {
     /// the sandbox. The environments lie in --work as the judge beside the set (run.py) makes them; it is asked to where
     /// they are missing.
     Reproduce(ReproduceArgs),
+    /// Make a set of small bugs from a project whose tests pass, or judge patches of such a set.
+    ///
+    /// Mutations of the sources are kept where at least one test fails and few do. The issue is written out of such a test
+    /// as a user would, and never names the place. The failing tests are taken out of the base commit; beside --out a second
+    /// set (.red.jsonl) has them left in. Tests run in the sandbox, with the programs of this PATH. Repositories lie in
+    /// --work/repos.
+    Mutate(Box<MutateArgs>),
     /// Serve as the engine's process.
     #[command(hide = true)]
     Worker,
@@ -123,6 +130,57 @@ impl ModelArgs {
             memory: None,
         }
     }
+}
+
+/// `magis-eval mutate`.
+#[derive(Debug, Args)]
+pub struct MutateArgs {
+    /// The project: a folder, or an archive of its source package (.tar.gz, .tgz, .crate or .zip).
+    #[arg(long, value_name = "DIR|FILE", required_unless_present = "judge", requires = "out")]
+    pub project: Option<PathBuf>,
+    /// The folder for trees and repositories.
+    #[arg(long, value_name = "DIR")]
+    pub work: PathBuf,
+    /// How many bugs are made.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub count: usize,
+    /// How many mutations are tried at most. Default: 15 for each bug.
+    #[arg(long, value_name = "N")]
+    pub tries: Option<usize>,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The set that the bugs are added to.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The command that runs the tests. Default: the project's own, as it is found.
+    #[arg(long, value_name = "LINE")]
+    pub test_cmd: Option<String>,
+    /// How the issues tell of the failure.
+    #[arg(long, value_enum, default_value_t = StyleArg::Mixed)]
+    pub style: StyleArg,
+    /// Judge these predictions (SWE-bench's form) instead.
+    #[arg(long, value_name = "FILE", conflicts_with = "project", requires = "set")]
+    pub judge: Option<PathBuf>,
+    /// The set that the predictions are of.
+    #[arg(long, value_name = "FILE", requires = "judge")]
+    pub set: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How an issue tells of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum StyleArg {
+    /// A snippet, what it gives, what is expected.
+    Snippet,
+    /// Sentences.
+    Words,
+    /// A snippet with its whole traceback, which names the place.
+    Traceback,
+    /// Some of each; of tracebacks the last line only.
+    Mixed,
 }
 
 /// `magis-eval reproduce`.

@@ -4,6 +4,7 @@ mod baseline;
 mod kill;
 mod locate;
 mod memory;
+mod mutate;
 mod report;
 mod reproduce;
 mod score_tasks;
@@ -35,6 +36,7 @@ pub fn run(command: EvalCommand) -> Result<ExitCode> {
         EvalCommand::ScoreTasks(args) => score_tasks::score_tasks(&args),
         EvalCommand::Kill(args) => kill::kill(&args),
         EvalCommand::Reproduce(args) => reproduce::reproduce(&args),
+        EvalCommand::Mutate(args) => mutate::mutate(&args),
         EvalCommand::SandboxHelper { .. } => Ok(helper::serve()),
         EvalCommand::Worker => serve_as_worker(),
     }

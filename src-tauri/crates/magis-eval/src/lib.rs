@@ -3,7 +3,7 @@
 //! Start with [`report::Report`]: it joins the recorded runs of a set ([`record::RunRecord`]) with their references
 //! ([`instances::Reference`]) and a judge's verdicts ([`results::Judged`]); each measure has its file under
 //! [`measures`]. What solves an issue sees an [`instances::Instance`], which holds nothing of the reference.
-//! This crate ships to nobody; it judges no tests itself and asks no model but the one that is named.
+//! [`mutation`] makes sets of small bugs and judges their patches. This crate ships to nobody, and asks no model but the one that is named.
 
 #![allow(
     clippy::missing_errors_doc,
@@ -13,6 +13,7 @@
 pub mod change;
 pub mod instances;
 pub mod measures;
+pub mod mutation;
 pub mod record;
 pub mod repair;
 pub mod replay;
