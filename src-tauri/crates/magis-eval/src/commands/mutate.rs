@@ -22,15 +22,16 @@ use std::process::ExitCode;
 
 /// Runs `magis-eval mutate`.
 pub fn mutate(args: &MutateArgs) -> Result<ExitCode> {
+    let work = std::path::absolute(&args.work).with_context(|| format!("finding {}", args.work.display()))?;
     let runtime = runtime()?;
     let sandbox = runtime.block_on(Sandbox::confined(sandbox_helper()?))?;
     if let (Some(predictions), Some(set)) = (&args.judge, &args.set) {
-        return runtime.block_on(judged::judge_all(predictions, set, &args.work, &sandbox, args.json));
+        return runtime.block_on(judged::judge_all(predictions, set, &work, &sandbox, args.json));
     }
     let (Some(given), Some(out)) = (&args.project, &args.out) else {
         anyhow::bail!("give --project with --out, or --judge with --set");
     };
-    let project = project::Project::prepare(given, &args.work)?;
+    let project = project::Project::prepare(given, &work)?;
     let plan = making::Plan {
         count: args.count,
         tries: args.tries.unwrap_or(args.count * 15),

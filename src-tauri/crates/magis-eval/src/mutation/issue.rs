@@ -3,6 +3,7 @@
 //! It tells what a user sees: which file, line, function or test it is about never stands there, unless a traceback is asked for.
 
 use super::shuffle::Shuffle;
+use magis_syntax::SourceLanguage;
 use serde::{Deserialize, Serialize};
 
 /// How an issue tells of a failure.
@@ -50,7 +51,13 @@ const LONGEST_IN_TITLE: usize = 56;
 const LONGEST_IN_WORDS: usize = 160;
 
 /// Writes an issue; none where both are the same, or a value is too long or another one in each run.
-pub fn write_issue(style: IssueStyle, snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut Shuffle) -> Option<String> {
+pub fn write_issue(
+    language: SourceLanguage,
+    style: IssueStyle,
+    snippet: &Snippet,
+    (actual, expected): (&Observed, &Observed),
+    draw: &mut Shuffle,
+) -> Option<String> {
     if actual.told() == expected.told() || [actual, expected].iter().any(|one| !one.can_be_shown()) {
         return None;
     }
@@ -61,7 +68,10 @@ pub fn write_issue(style: IssueStyle, snippet: &Snippet, actual: &Observed, expe
     let frames = style == IssueStyle::Traceback;
     let body = match drawn {
         IssueStyle::Words if snippet.fits_a_sentence() => words(snippet, actual, expected, draw),
-        IssueStyle::Traceback | IssueStyle::Snippet | IssueStyle::Words | IssueStyle::Mixed => session(snippet, actual, expected, frames, draw),
+        IssueStyle::Traceback | IssueStyle::Snippet | IssueStyle::Words | IssueStyle::Mixed if language == SourceLanguage::Python => {
+            session(snippet, actual, expected, frames, draw)
+        }
+        IssueStyle::Traceback | IssueStyle::Snippet | IssueStyle::Words | IssueStyle::Mixed => listing(language, snippet, actual, expected, draw),
     };
     Some(format!("{}\n\n{body}\n", title(snippet, actual, expected, draw)))
 }
@@ -86,7 +96,7 @@ impl Observed {
 impl Snippet {
     /// Returns what of the setup is more than an import.
     fn steps(&self) -> Vec<&str> {
-        let is_import = |line: &str| line.starts_with("import ") || line.starts_with("from ") || line.starts_with("use ");
+        let is_import = |line: &str| line.starts_with("import ") || line.starts_with("from ") || line.starts_with("use ") || line.contains("require(");
         self.setup.iter().map(String::as_str).filter(|line| !is_import(line)).collect()
     }
 
@@ -161,10 +171,24 @@ fn session(snippet: &Snippet, actual: &Observed, expected: &Observed, frames: bo
     }
 }
 
+/// Code as it stands in a file, with what its last line gives.
+fn listing(language: SourceLanguage, snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut Shuffle) -> String {
+    let code: Vec<&str> = snippet.setup.iter().chain([&snippet.show]).map(String::as_str).collect();
+    let told = |one: &Observed| match one {
+        Observed::Value(value) => value.clone(),
+        Observed::Raised { last, .. } => last.clone(),
+    };
+    let (fence, code, now, then) = (language.fence(), code.join("\n"), told(actual), told(expected));
+    match draw.below(2) {
+        0 => format!("```{fence}\n{code}\n```\n\nActual: `{now}`\n\nExpected: `{then}`"),
+        _ => format!("With\n\n```{fence}\n{code}\n```\n\nI get `{now}`, but it should be `{then}`."),
+    }
+}
+
 fn words(snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut Shuffle) -> String {
     let code = |text: &str| if text.contains('\n') { format!("\n```\n{text}\n```\n") } else { format!("`{text}`") };
     let steps: Vec<String> = snippet.steps().into_iter().map(code).collect();
-    let imports: Vec<&str> = snippet.setup.iter().map(String::as_str).filter(|line| line.starts_with("from ") || line.starts_with("import ")).collect();
+    let imports: Vec<&str> = snippet.setup.iter().map(String::as_str).filter(|line| !snippet.steps().contains(line)).collect();
     let after = match steps.as_slice() {
         [] => String::new(),
         steps => format!("After {}, ", steps.join(" and then ")),
@@ -212,7 +236,7 @@ mod tests {
     }
 
     fn check(style: IssueStyle, snippet: &Snippet, actual: &Observed, expected: &Observed, wanted: &str) {
-        let written = write_issue(style, snippet, actual, expected, &mut Shuffle::new(4)).unwrap_or_default();
+        let written = write_issue(SourceLanguage::Python, style, snippet, (actual, expected), &mut Shuffle::new(4)).unwrap_or_default();
         assert_eq!(written, wanted);
     }
 
@@ -239,7 +263,7 @@ mod tests {
     #[test]
     fn a_mutations_place_stands_in_a_traceback_only() {
         let call = snippet(&[], "f([])");
-        let told = |style| write_issue(style, &call, &raised(), &value("0"), &mut Shuffle::new(1)).unwrap_or_default();
+        let told = |style| write_issue(SourceLanguage::Python, style, &call, (&raised(), &value("0")), &mut Shuffle::new(1)).unwrap_or_default();
         assert!(!told(IssueStyle::Snippet).contains("calc.py"));
         assert!(!told(IssueStyle::Mixed).contains("calc.py"));
         assert!(told(IssueStyle::Traceback).contains("calc.py"));
@@ -248,7 +272,7 @@ mod tests {
     #[test]
     fn a_mutation_without_a_visible_difference_is_no_issue() {
         let call = snippet(&[], "f()");
-        let none = |now: &str, then: &str| write_issue(IssueStyle::Snippet, &call, &value(now), &value(then), &mut Shuffle::new(1));
+        let none = |now: &str, then: &str| write_issue(SourceLanguage::Python, IssueStyle::Snippet, &call, (&value(now), &value(then)), &mut Shuffle::new(1));
         assert_eq!(none("1", "1"), None);
         assert_eq!(none("<A at 0x7f00>", "1"), None);
     }

@@ -3,8 +3,9 @@
 use super::project::Project;
 use anyhow::Result;
 use magis_core::RepoPath;
-use magis_eval::mutation::{IssueStyle, Observed, PROBE, PROBE_MARK, SandboxedTree, Shuffle, Snippet, write_issue};
+use magis_eval::mutation::{FailedCheck, IssueStyle, Observed, PROBE, PROBE_MARK, SandboxedTree, Shuffle, Snippet, write_issue};
 use magis_evidence::results::TestId;
+use magis_evidence::commands::ProjectFiles as _;
 use magis_sandbox::Outcome;
 use magis_syntax::SourceLanguage;
 use serde::Deserialize;
@@ -37,11 +38,10 @@ pub async fn write(
     for failing in order.into_iter().take(LOOKED_AT) {
         let seen = match language {
             SourceLanguage::Python => python(tree, changes, failing.test).await?,
-            _ => Err("this language is not known here".to_owned()),
+            _ => check(language, project, changes, failing.said),
         };
-        let _ = project;
         match seen {
-            Ok((snippet, actual, expected)) => match write_issue(style, &snippet, &actual, &expected, draw) {
+            Ok((snippet, actual, expected)) => match write_issue(language, style, &snippet, (&actual, &expected), draw) {
                 Some(issue) => return Ok(Ok(issue)),
                 None => "the snippet shows no difference, or one that cannot be pasted".clone_into(&mut why),
             },
@@ -49,6 +49,25 @@ pub async fn write(
         }
     }
     Ok(Err(why))
+}
+
+/// Reads the snippet out of the runner's message and the test's source.
+fn check(
+    language: SourceLanguage,
+    project: &Project,
+    changes: &[(RepoPath, Option<Vec<u8>>)],
+    said: &str,
+) -> Result<(Snippet, Observed, Observed), String> {
+    let check = FailedCheck::read(language, said).ok_or("the message is not that of a check")?;
+    let inside = check.file.strip_prefix(&*project.tree.to_string_lossy()).map_or(check.file.as_str(), |rest| rest.trim_start_matches('/'));
+    let path = RepoPath::new(inside).map_err(|error| error.to_string())?;
+    // The runner saw the file with the mutation, which may have moved its lines.
+    let changed = changes.iter().find(|(changed, _)| *changed == path).and_then(|(_, contents)| contents.clone());
+    let text = match changed {
+        Some(contents) => String::from_utf8(contents).map_err(|error| error.to_string())?,
+        None => project.text(&path).ok_or("the test's file cannot be read")?,
+    };
+    check.shown(language, &text, &project.name).ok_or_else(|| "the check needs what only the test has".to_owned())
 }
 
 /// What the probe answers.

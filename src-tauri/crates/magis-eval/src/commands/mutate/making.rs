@@ -98,6 +98,7 @@ struct Found {
     /// The test files without those tests.
     cut: BTreeMap<RepoPath, String>,
     issue: String,
+    style: IssueStyle,
 }
 
 impl Base {
@@ -108,7 +109,7 @@ impl Base {
         };
         let mut why = "no test command is found; give --test-cmd".to_owned();
         for command in commands {
-            let Some(language) = language_of(&command) else { continue };
+            let Some(language) = language_of(&command, project) else { continue };
             if language == SourceLanguage::Rust && !project.tree.join("target").is_dir() {
                 tree.build(&command, "target", FIRST).await?;
             }
@@ -151,8 +152,9 @@ impl Base {
         };
         let bad = |test: &&TestId| results.tests.get(*test).is_none_or(|outcome| outcome.status != TestStatus::Passed);
         let failing: Vec<TestId> = self.passing.iter().filter(bad).cloned().collect();
-        let most = MOST_FAILING.min(self.passing.len().div_ceil(10));
-        if failing.is_empty() || failing.len() > most {
+        // A parametrised test counts once.
+        let functions: BTreeSet<(Option<&str>, TestName)> = failing.iter().map(|test| (test.file.as_deref(), TestName::of(self.language, test))).collect();
+        if failing.is_empty() || functions.len() > MOST_FAILING || failing.len() > self.passing.len().div_ceil(10) {
             return Ok(Err(format!("{} tests fail", failing.len())));
         }
         if failing.iter().any(|test| results.tests.get(test).is_none_or(|outcome| outcome.failure.is_none())) {
@@ -176,7 +178,7 @@ impl Base {
         if leaks || style != IssueStyle::Traceback && issue.contains(path.as_str()) {
             return Ok(Err("the issue names the place or the test".to_owned()));
         }
-        Ok(Ok(Found { path: path.clone(), mutated, failing, cut, issue }))
+        Ok(Ok(Found { path: path.clone(), mutated, failing, cut, issue, style }))
     }
 
     /// Returns the test files without the failing tests.
@@ -242,7 +244,7 @@ impl Base {
             pass_to_pass: serde_json::to_string(&passing)?,
             language: self.language.fence().to_owned(),
             kind: mutation.kind,
-            style: IssueStyle::Mixed,
+            style: found.style,
             test_command: self.command.line(),
             red_commit: red,
             project_commit: project.commit.clone(),
@@ -270,11 +272,13 @@ fn passing(results: &TestResults) -> BTreeSet<TestId> {
     passed.map(|(test, _)| test.clone()).collect()
 }
 
-fn language_of(command: &TestCommand) -> Option<SourceLanguage> {
-    match command.runner? {
-        TestRunner::Python(_) => Some(SourceLanguage::Python),
-        TestRunner::JavaScript(_) => Some(SourceLanguage::JavaScript),
-        TestRunner::Rust(_) => Some(SourceLanguage::Rust),
+fn language_of(command: &TestCommand, project: &Project) -> Option<SourceLanguage> {
+    match command.runner {
+        Some(TestRunner::Python(_)) => Some(SourceLanguage::Python),
+        Some(TestRunner::JavaScript(_)) => Some(SourceLanguage::JavaScript),
+        Some(TestRunner::Rust(_)) => Some(SourceLanguage::Rust),
+        // A line of a shell, as `tape 'test/*.js'` needs.
+        None if project.paths().iter().any(|path| path.as_str() == "package.json") => Some(SourceLanguage::JavaScript),
         _ => None,
     }
 }
