@@ -7,6 +7,7 @@ mod issues;
 mod judged;
 mod making;
 mod project;
+mod queue;
 
 use super::{runtime, sandbox_helper};
 use crate::args::{MutateArgs, StyleArg};
@@ -49,11 +50,18 @@ pub fn mutate(args: &MutateArgs) -> Result<ExitCode> {
         Ok(())
     }))?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "bugs": made }))?);
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&serde_json::json!({ "bugs": made }))?
+        );
     } else {
         print(&made);
     }
-    Ok(if made.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if made.is_empty() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Returns the number of the first bug that is added: those of a project are counted.
@@ -63,12 +71,18 @@ fn numbered(out: &Path, name: &str) -> Result<usize> {
     }
     let rows: Vec<MutatedBug> = magis_eval::instances::rows(out)?;
     let prefix = format!("{name}-");
-    let numbers = rows.iter().filter_map(|row| row.instance_id.0.strip_prefix(&prefix)?.parse::<usize>().ok());
+    let numbers = rows
+        .iter()
+        .filter_map(|row| row.instance_id.0.strip_prefix(&prefix)?.parse::<usize>().ok());
     Ok(numbers.max().unwrap_or(0) + 1)
 }
 
 fn append(file: &Path, bug: &MutatedBug) -> Result<()> {
-    let mut open = OpenOptions::new().create(true).append(true).open(file).with_context(|| format!("opening {}", file.display()))?;
+    let mut open = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file)
+        .with_context(|| format!("opening {}", file.display()))?;
     writeln!(open, "{}", serde_json::to_string(bug)?).with_context(|| format!("writing {}", file.display()))
 }
 

@@ -20,7 +20,12 @@ impl TestName {
         let own = |text: &str| text.to_owned();
         match language {
             SourceLanguage::Python => {
-                let module = test.file.as_deref().unwrap_or_default().trim_end_matches(".py").replace('/', ".");
+                let module = test
+                    .file
+                    .as_deref()
+                    .unwrap_or_default()
+                    .trim_end_matches(".py")
+                    .replace('/', ".");
                 let classes = test.group.strip_prefix(&module).unwrap_or_default();
                 Self {
                     outer: classes.split('.').filter(|part| !part.is_empty()).map(own).collect(),
@@ -67,7 +72,12 @@ pub fn without_tests(language: SourceLanguage, text: &str, tests: &[TestName]) -
 }
 
 /// Returns whether a text holds all of these tests.
-pub(super) fn definition(language: SourceLanguage, node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
+pub(super) fn definition(
+    language: SourceLanguage,
+    node: Node<'_>,
+    text: &str,
+    test: &TestName,
+) -> Option<Range<usize>> {
     match language {
         SourceLanguage::Python => python(node, text, test),
         SourceLanguage::Rust => rust(node, text, test),
@@ -100,7 +110,9 @@ fn python(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
 }
 
 fn decorated(node: Node<'_>) -> Node<'_> {
-    node.parent().filter(|parent| parent.kind() == "decorated_definition").unwrap_or(node)
+    node.parent()
+        .filter(|parent| parent.kind() == "decorated_definition")
+        .unwrap_or(node)
 }
 
 fn rust(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
@@ -110,9 +122,13 @@ fn rust(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
     let outer = ancestors(node).filter(|outer| outer.kind() == "mod_item");
     let mut modules: Vec<&str> = outer.filter_map(|outer| named(outer, text)).collect();
     modules.reverse();
-    let fits = modules.len() <= test.outer.len() && test.outer[test.outer.len() - modules.len()..].iter().eq(modules.iter());
+    let fits =
+        modules.len() <= test.outer.len() && test.outer[test.outer.len() - modules.len()..].iter().eq(modules.iter());
     let (mut first, mut is_test) = (node, false);
-    while let Some(before) = first.prev_sibling().filter(|before| matches!(before.kind(), "attribute_item" | "line_comment")) {
+    while let Some(before) = first
+        .prev_sibling()
+        .filter(|before| matches!(before.kind(), "attribute_item" | "line_comment"))
+    {
         is_test |= before.kind() == "attribute_item" && text_of(text, before).contains("test");
         first = before;
     }
@@ -133,11 +149,17 @@ fn script(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
         return None;
     }
     let title = parts(node.child_by_field_name("arguments")?).into_iter().next()?;
-    let title = text_of(text, title).trim_matches(['\'', '"', '`']).replace("\\'", "'").replace("\\\"", "\"");
+    let title = text_of(text, title)
+        .trim_matches(['\'', '"', '`'])
+        .replace("\\'", "'")
+        .replace("\\\"", "\"");
     if title != test.name {
         return None;
     }
-    with_blank_lines(text, node.parent().filter(|parent| parent.kind() == "expression_statement")?)
+    with_blank_lines(
+        text,
+        node.parent().filter(|parent| parent.kind() == "expression_statement")?,
+    )
 }
 
 fn named<'t>(node: Node<'_>, text: &'t str) -> Option<&'t str> {
@@ -148,7 +170,11 @@ fn named<'t>(node: Node<'_>, text: &'t str) -> Option<&'t str> {
 fn with_blank_lines(text: &str, node: Node<'_>) -> Option<Range<usize>> {
     let lines = whole_lines(text, node)?;
     let rest = text.get(lines.end..)?;
-    let blank: usize = rest.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
+    let blank: usize = rest
+        .split_inclusive('\n')
+        .take_while(|line| line.trim().is_empty())
+        .map(str::len)
+        .sum();
     Some(lines.start..lines.end + blank)
 }
 
@@ -168,9 +194,21 @@ mod tests {
     fn a_mutated_projects_python_test_goes_with_its_decorators_and_its_empty_class() {
         let python = SourceLanguage::Python;
         let text = "import a\n\n\n@mark(1)\ndef test_a():\n    assert a\n\n\ndef test_b():\n    assert a\n";
-        check(python, text, &[], "test_a", Some("import a\n\n\ndef test_b():\n    assert a\n"));
+        check(
+            python,
+            text,
+            &[],
+            "test_a",
+            Some("import a\n\n\ndef test_b():\n    assert a\n"),
+        );
         let class = "class A:\n    def test_a(self):\n        pass\n\n    def test_b(self):\n        pass\n";
-        check(python, class, &["A"], "test_a", Some("class A:\n    def test_b(self):\n        pass\n"));
+        check(
+            python,
+            class,
+            &["A"],
+            "test_a",
+            Some("class A:\n    def test_b(self):\n        pass\n"),
+        );
         let alone = "class A:\n    def test_a(self):\n        pass\n\nx = 1\n";
         check(python, alone, &["A"], "test_a", Some("x = 1\n"));
         check(python, alone, &["B"], "test_a", None);

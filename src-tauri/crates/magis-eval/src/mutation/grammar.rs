@@ -34,7 +34,9 @@ pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
 /// Returns the named children but for comments.
 pub(super) fn parts(node: Node<'_>) -> Vec<Node<'_>> {
     let all: Vec<Node<'_>> = node.named_children(&mut node.walk()).collect();
-    all.into_iter().filter(|part| !part.kind().contains("comment")).collect()
+    all.into_iter()
+        .filter(|part| !part.kind().contains("comment"))
+        .collect()
 }
 
 pub(super) fn text_of<'t>(text: &'t str, node: Node<'_>) -> &'t str {
@@ -63,9 +65,16 @@ pub(super) fn is_function(node: Node<'_>) -> bool {
 /// Returns the bytes of the whole lines that a node stands on, with their last line break; none where something else stands on them.
 pub(super) fn whole_lines(text: &str, node: Node<'_>) -> Option<std::ops::Range<usize>> {
     let start = text.get(..node.start_byte())?.rfind('\n').map_or(0, |at| at + 1);
-    let end = text.get(node.end_byte()..)?.find('\n').map_or(text.len(), |at| node.end_byte() + at + 1);
+    let end = text
+        .get(node.end_byte()..)?
+        .find('\n')
+        .map_or(text.len(), |at| node.end_byte() + at + 1);
     let before = text.get(start..node.start_byte())?;
-    let after = text.get(node.end_byte()..end)?.trim().trim_end_matches([',', ';']).trim();
+    let after = text
+        .get(node.end_byte()..end)?
+        .trim()
+        .trim_end_matches([',', ';'])
+        .trim();
     let plain = before.trim().is_empty() && (after.is_empty() || after.starts_with('#') || after.starts_with("//"));
     plain.then_some(start..end)
 }

@@ -62,16 +62,25 @@ pub fn write_issue(
         return None;
     }
     let drawn = match style {
-        IssueStyle::Mixed => [IssueStyle::Snippet, IssueStyle::Snippet, IssueStyle::Words, IssueStyle::Traceback][draw.below(4)],
+        IssueStyle::Mixed => [
+            IssueStyle::Snippet,
+            IssueStyle::Snippet,
+            IssueStyle::Words,
+            IssueStyle::Traceback,
+        ][draw.below(4)],
         told => told,
     };
     let frames = style == IssueStyle::Traceback;
     let body = match drawn {
         IssueStyle::Words if snippet.fits_a_sentence() => words(snippet, actual, expected, draw),
-        IssueStyle::Traceback | IssueStyle::Snippet | IssueStyle::Words | IssueStyle::Mixed if language == SourceLanguage::Python => {
+        IssueStyle::Traceback | IssueStyle::Snippet | IssueStyle::Words | IssueStyle::Mixed
+            if language == SourceLanguage::Python =>
+        {
             session(snippet, actual, expected, frames, draw)
         }
-        IssueStyle::Traceback | IssueStyle::Snippet | IssueStyle::Words | IssueStyle::Mixed => listing(language, snippet, actual, expected, draw),
+        IssueStyle::Traceback | IssueStyle::Snippet | IssueStyle::Words | IssueStyle::Mixed => {
+            listing(language, snippet, actual, expected, draw)
+        }
     };
     Some(format!("{}\n\n{body}\n", title(snippet, actual, expected, draw)))
 }
@@ -96,8 +105,17 @@ impl Observed {
 impl Snippet {
     /// Returns what of the setup is more than an import.
     fn steps(&self) -> Vec<&str> {
-        let is_import = |line: &str| line.starts_with("import ") || line.starts_with("from ") || line.starts_with("use ") || line.contains("require(");
-        self.setup.iter().map(String::as_str).filter(|line| !is_import(line)).collect()
+        let is_import = |line: &str| {
+            line.starts_with("import ")
+                || line.starts_with("from ")
+                || line.starts_with("use ")
+                || line.contains("require(")
+        };
+        self.setup
+            .iter()
+            .map(String::as_str)
+            .filter(|line| !is_import(line))
+            .collect()
     }
 
     fn fits_a_sentence(&self) -> bool {
@@ -140,9 +158,15 @@ fn title(snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut S
             _ => format!("{kind} from `{what}`"),
         },
         (Observed::Value(_), Observed::Raised { kind, .. }) => format!("`{what}` does not raise {kind}"),
-        (Observed::Raised { kind, .. }, Observed::Raised { kind: other, .. }) if kind == other => format!("`{what}` raises {kind} with a wrong message"),
-        (Observed::Raised { kind, .. }, Observed::Raised { kind: other, .. }) => format!("`{what}` raises {kind} instead of {other}"),
-        (Observed::Value(now), Observed::Value(then)) if is_short && snippet.steps().is_empty() && short(now) && short(then) => {
+        (Observed::Raised { kind, .. }, Observed::Raised { kind: other, .. }) if kind == other => {
+            format!("`{what}` raises {kind} with a wrong message")
+        }
+        (Observed::Raised { kind, .. }, Observed::Raised { kind: other, .. }) => {
+            format!("`{what}` raises {kind} instead of {other}")
+        }
+        (Observed::Value(now), Observed::Value(then))
+            if is_short && snippet.steps().is_empty() && short(now) && short(then) =>
+        {
             format!("`{what}` returns {now} instead of {then}")
         }
         (Observed::Value(_), Observed::Value(_)) => match draw.below(3) {
@@ -161,19 +185,35 @@ fn session(snippet: &Snippet, actual: &Observed, expected: &Observed, frames: bo
         Observed::Raised { last, .. } => last,
     };
     let wanted = match expected {
+        Observed::Value(value) if value == "None" && matches!(actual, Observed::Raised { .. }) => {
+            "No error.".to_owned()
+        }
         Observed::Value(value) => format!("```\n{value}\n```"),
         Observed::Raised { last, .. } => format!("It should raise `{}`.", last.lines().next().unwrap_or(last)),
     };
     match draw.below(3) {
         0 => format!("```pycon\n{code}\n{shown}\n```\n\nExpected:\n\n{wanted}"),
         1 => format!("To reproduce:\n\n```pycon\n{code}\n```\n\nActual:\n\n```\n{shown}\n```\n\nExpected:\n\n{wanted}"),
-        _ => format!("This is what I get:\n\n```pycon\n{code}\n{shown}\n```\n\nand this is what I expected:\n\n{wanted}"),
+        _ => {
+            format!("This is what I get:\n\n```pycon\n{code}\n{shown}\n```\n\nand this is what I expected:\n\n{wanted}")
+        }
     }
 }
 
 /// Code as it stands in a file, with what its last line gives.
-fn listing(language: SourceLanguage, snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut Shuffle) -> String {
-    let code: Vec<&str> = snippet.setup.iter().chain([&snippet.show]).map(String::as_str).collect();
+fn listing(
+    language: SourceLanguage,
+    snippet: &Snippet,
+    actual: &Observed,
+    expected: &Observed,
+    draw: &mut Shuffle,
+) -> String {
+    let code: Vec<&str> = snippet
+        .setup
+        .iter()
+        .chain([&snippet.show])
+        .map(String::as_str)
+        .collect();
     let told = |one: &Observed| match one {
         Observed::Value(value) => value.clone(),
         Observed::Raised { last, .. } => last.clone(),
@@ -186,9 +226,20 @@ fn listing(language: SourceLanguage, snippet: &Snippet, actual: &Observed, expec
 }
 
 fn words(snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut Shuffle) -> String {
-    let code = |text: &str| if text.contains('\n') { format!("\n```\n{text}\n```\n") } else { format!("`{text}`") };
+    let code = |text: &str| {
+        if text.contains('\n') {
+            format!("\n```\n{text}\n```\n")
+        } else {
+            format!("`{text}`")
+        }
+    };
     let steps: Vec<String> = snippet.steps().into_iter().map(code).collect();
-    let imports: Vec<&str> = snippet.setup.iter().map(String::as_str).filter(|line| !snippet.steps().contains(line)).collect();
+    let imports: Vec<&str> = snippet
+        .setup
+        .iter()
+        .map(String::as_str)
+        .filter(|line| !snippet.steps().contains(line))
+        .collect();
     let after = match steps.as_slice() {
         [] => String::new(),
         steps => format!("After {}, ", steps.join(" and then ")),
@@ -199,6 +250,9 @@ fn words(snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut S
         Observed::Raised { last, .. } => format!("fails with {}", code(last)),
     };
     let then = match expected {
+        Observed::Value(value) if value == "None" && matches!(actual, Observed::Raised { .. }) => {
+            "I expected it to go through".to_owned()
+        }
         Observed::Value(value) => format!("I expected {}", code(value)),
         Observed::Raised { kind, .. } => format!("I expected a {kind}"),
     };
@@ -208,7 +262,10 @@ fn words(snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut S
     };
     match imports.as_slice() {
         [] => told,
-        imports => format!("{told}\n\n(with {})", imports.iter().map(|line| code(line)).collect::<Vec<_>>().join(", ")),
+        imports => format!(
+            "{told}\n\n(with {})",
+            imports.iter().map(|line| code(line)).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 
@@ -236,7 +293,14 @@ mod tests {
     }
 
     fn check(style: IssueStyle, snippet: &Snippet, actual: &Observed, expected: &Observed, wanted: &str) {
-        let written = write_issue(SourceLanguage::Python, style, snippet, (actual, expected), &mut Shuffle::new(4)).unwrap_or_default();
+        let written = write_issue(
+            SourceLanguage::Python,
+            style,
+            snippet,
+            (actual, expected),
+            &mut Shuffle::new(4),
+        )
+        .unwrap_or_default();
         assert_eq!(written, wanted);
     }
 
@@ -249,7 +313,7 @@ mod tests {
             &slug,
             &now,
             &then,
-            "`slugify('a b')` returns 'ab' instead of 'a-b'\n\nThis is what I get:\n\n```pycon\n>>> from slugs import slugify\n>>> slugify('a b')\n'ab'\n```\n\nand this is what I expected:\n\n```\n'a-b'\n```\n",
+            "`slugify('a b')` returns 'ab' instead of 'a-b'\n\nTo reproduce:\n\n```pycon\n>>> from slugs import slugify\n>>> slugify('a b')\n```\n\nActual:\n\n```\n'ab'\n```\n\nExpected:\n\n```\n'a-b'\n```\n",
         );
         check(
             IssueStyle::Words,
@@ -263,7 +327,16 @@ mod tests {
     #[test]
     fn a_mutations_place_stands_in_a_traceback_only() {
         let call = snippet(&[], "f([])");
-        let told = |style| write_issue(SourceLanguage::Python, style, &call, (&raised(), &value("0")), &mut Shuffle::new(1)).unwrap_or_default();
+        let told = |style| {
+            write_issue(
+                SourceLanguage::Python,
+                style,
+                &call,
+                (&raised(), &value("0")),
+                &mut Shuffle::new(1),
+            )
+            .unwrap_or_default()
+        };
         assert!(!told(IssueStyle::Snippet).contains("calc.py"));
         assert!(!told(IssueStyle::Mixed).contains("calc.py"));
         assert!(told(IssueStyle::Traceback).contains("calc.py"));
@@ -272,7 +345,15 @@ mod tests {
     #[test]
     fn a_mutation_without_a_visible_difference_is_no_issue() {
         let call = snippet(&[], "f()");
-        let none = |now: &str, then: &str| write_issue(SourceLanguage::Python, IssueStyle::Snippet, &call, (&value(now), &value(then)), &mut Shuffle::new(1));
+        let none = |now: &str, then: &str| {
+            write_issue(
+                SourceLanguage::Python,
+                IssueStyle::Snippet,
+                &call,
+                (&value(now), &value(then)),
+                &mut Shuffle::new(1),
+            )
+        };
         assert_eq!(none("1", "1"), None);
         assert_eq!(none("<A at 0x7f00>", "1"), None);
     }

@@ -29,7 +29,13 @@ pub struct Resolution {
 
 /// Judges a patch of a bug's base commit. `repository` holds the bug's commits, `tree` the project as it was, with what its tests need; the tests
 /// have `time` to run. A patch cannot change the tests that judge it.
-pub async fn judge(bug: &MutatedBug, patch: &str, repository: &BugRepository, tree: &SandboxedTree, time: Duration) -> Result<Resolution> {
+pub async fn judge(
+    bug: &MutatedBug,
+    patch: &str,
+    repository: &BugRepository,
+    tree: &SandboxedTree,
+    time: Duration,
+) -> Result<Resolution> {
     let begun = Instant::now();
     let (fails, passes) = (ids_of(&bug.fail_to_pass)?, ids_of(&bug.pass_to_pass)?);
     let mut told = Resolution {
@@ -47,24 +53,35 @@ pub async fn judge(bug: &MutatedBug, patch: &str, repository: &BugRepository, tr
     };
     told.applied = true;
     // Tests that stand in the file of the bug, as Rust's may, cannot be put back whole.
-    let apart: Vec<RepoPath> = bug.test_files.iter().filter(|path| !bug.gold.contains_key(path)).cloned().collect();
+    let apart: Vec<RepoPath> = bug
+        .test_files
+        .iter()
+        .filter(|path| !bug.gold.contains_key(path))
+        .cloned()
+        .collect();
     let restored = repository.with_files_of(&patched, &bug.base_commit.0, &apart)?;
-    let judged = match bug.test_patch.is_empty() {
-        true => restored,
-        false => match repository.patched(&restored, &bug.test_patch)? {
+    let judged = if bug.test_patch.is_empty() {
+        restored
+    } else {
+        match repository.patched(&restored, &bug.test_patch)? {
             Ok(judged) => judged,
             Err(why) => {
                 let why = format!("the tests' own patch does not apply on top: {why}");
                 return Ok(Resolution { why, ..told });
             }
-        },
+        }
     };
     let changes = repository.changes(&bug.project_commit.0, &judged)?;
     let ran = tree.test(&command(bug)?, &changes, time).await?;
     told.seconds = begun.elapsed().as_secs_f64();
     let results = match ran.results {
         Ok(results) => results,
-        Err(why) => return Ok(Resolution { why: format!("{why}; the command {}", ran.outcome.end), ..told }),
+        Err(why) => {
+            return Ok(Resolution {
+                why: format!("{why}; the command {}", ran.outcome.end),
+                ..told
+            });
+        }
     };
     let passed: BTreeSet<String> = results
         .tests
@@ -75,9 +92,16 @@ pub async fn judge(bug: &MutatedBug, patch: &str, repository: &BugRepository, tr
     told.fail_to_pass[0] = fails.intersection(&passed).count();
     told.pass_to_pass[0] = passes.intersection(&passed).count();
     told.resolved = told.fail_to_pass[0] == fails.len() && told.pass_to_pass[0] == passes.len();
-    let missing: Vec<&String> = fails.union(&passes).filter(|test| !passed.contains(*test)).take(5).collect();
+    let missing: Vec<&String> = fails
+        .union(&passes)
+        .filter(|test| !passed.contains(*test))
+        .take(5)
+        .collect();
     if !told.resolved {
-        told.why = format!("not passing: {}", missing.iter().map(|test| test.as_str()).collect::<Vec<_>>().join(", "));
+        told.why = format!(
+            "not passing: {}",
+            missing.iter().map(|test| test.as_str()).collect::<Vec<_>>().join(", ")
+        );
     }
     Ok(told)
 }

@@ -20,6 +20,12 @@ RAISES = {"raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "
 FOREIGN = {"pytest", "unittest", "hypothesis", "mock", "nose", "tests", "test", "conftest", "testing"}
 
 
+# Modules whose values print themselves as they are written.
+PRINTING = {"datetime", "decimal", "fractions", "uuid", "collections"}
+# Functions of the test's own file that check something.
+CHECKERS = set()
+
+
 class NoSnippet(Exception):
     pass
 
@@ -122,7 +128,7 @@ def called(node):
 
 def is_check(node):
     name = called(node) or ""
-    return name.lower().startswith("assert") or name in SAME | ALONE | RAISES | {"fail", "skip", "check"}
+    return name.lower().startswith("assert") or name in SAME | ALONE | RAISES | CHECKERS | {"fail", "skip", "check"}
 
 
 # ---- values
@@ -134,6 +140,22 @@ def literal(value):
             return ast.parse(text, mode="eval").body
     except Exception:
         pass
+    return None
+
+
+def printed(value):
+    """The import and the expression of a value that prints itself as it is written."""
+    module = type(value).__module__
+    if module.split(".")[0] in PRINTING:
+        try:
+            text = repr(value)
+            name = text.split("(")[0].split(".")[0]
+            space = {name: __import__(module)} if name == module else {name: type(value)}
+            if len(text) <= LONGEST_INLINE and eval(text, dict(space)) == value:
+                whole = ast.Import(names=[ast.alias(name=module)])
+                return whole if name == module else ast.ImportFrom(module=module, names=[ast.alias(name=name)], level=0), ast.parse(text, mode="eval").body
+        except Exception:
+            pass
     return None
 
 
@@ -205,7 +227,8 @@ def shown(statement, seen, given):
         raise NoSnippet("a statement of another kind: " + type(statement).__name__)
     if isinstance(value, ast.Call) and isinstance(statement, ast.Expr):
         name = called(value)
-        if name in SAME and len(value.args) >= 2:
+        if (name in SAME or name in CHECKERS and isinstance(value.func, ast.Name)) and len(value.args) == 2 or (
+                name in SAME and len(value.args) > 2):
             return side(value.args[0], value.args[1], given), []
         if name in ALONE and value.args:
             return value.args[0], []
@@ -288,6 +311,9 @@ def sliced(seen):
                  and n.lineno <= seen["line"] <= n.end_lineno]
     if not functions:
         raise NoSnippet("the test is not in its file")
+    for helper in ast.walk(tree):
+        if isinstance(helper, ast.FunctionDef) and not helper.name.startswith("test") and any(isinstance(n, ast.Assert) for n in ast.walk(helper)):
+            CHECKERS.add(helper.name)
     function = functions[-1]
     way = route(function, seen["line"])
     if not way:
@@ -320,7 +346,7 @@ def sliced(seen):
             else:
                 first.append(ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=text, lineno=0))
         else:
-            known = importable(value)
+            known = printed(value) or importable(value)
             if not known:
                 raise NoSnippet("it needs the fixture or value " + name)
             imports.append(known[0])

@@ -32,15 +32,26 @@ pub(super) fn read(output: &str) -> Option<TestResults> {
             open = None;
             if line.starts_with("not ok ") && !line.contains("# TODO") && outcome.status == TestStatus::Passed {
                 outcome.status = TestStatus::Failed;
-                outcome.failure = Some(FailureText { text: String::new(), cut_bytes: 0 });
+                outcome.failure = Some(FailureText {
+                    text: String::new(),
+                    cut_bytes: 0,
+                });
                 open = Some(id);
             }
-        } else if let Some(failure) = open.as_ref().and_then(|id| tests.get_mut(id)).and_then(|outcome| outcome.failure.as_mut()) {
+        } else if let Some(failure) = open
+            .as_ref()
+            .and_then(|id| tests.get_mut(id))
+            .and_then(|outcome| outcome.failure.as_mut())
+        {
             failure.text.push_str(line);
             failure.text.push('\n');
         }
     }
-    let completeness = if planned { Completeness::Whole } else { Completeness::Partial("the output stops before its plan".to_owned()) };
+    let completeness = if planned {
+        Completeness::Whole
+    } else {
+        Completeness::Partial("the output stops before its plan".to_owned())
+    };
     (!tests.is_empty()).then_some(TestResults { tests, completeness })
 }
 
@@ -52,7 +63,11 @@ mod tests {
     fn mutated_scripts_are_judged_by_the_headings_of_tape() {
         let output = "TAP version 13\n# adds\nok 1 should be equal\nnot ok 2 should be equal\n  ---\n    expected: 1\n  ...\n# takes\nok 3 is\n\n1..3\n# tests 3\n# fail  1\n";
         let results = read(output).expect("results");
-        let told: Vec<(&str, TestStatus)> = results.tests.iter().map(|(id, outcome)| (id.name.as_str(), outcome.status)).collect();
+        let told: Vec<(&str, TestStatus)> = results
+            .tests
+            .iter()
+            .map(|(id, outcome)| (id.name.as_str(), outcome.status))
+            .collect();
         assert_eq!(told, [("adds", TestStatus::Failed), ("takes", TestStatus::Passed)]);
         assert_eq!(results.completeness, Completeness::Whole);
     }

@@ -59,7 +59,11 @@ impl SandboxedTree {
         let layers = self.layers(&mut job)?;
         for words in worded.preparation.iter().chain([&worded.words]) {
             job.command.clone_from(words);
-            let outcome = self.sandbox.run(&job).await.with_context(|| format!("running {}", words.join(" ")))?;
+            let outcome = self
+                .sandbox
+                .run(&job)
+                .await
+                .with_context(|| format!("running {}", words.join(" ")))?;
             if words != &worded.words && outcome.end.success() {
                 job.files.clear();
                 continue;
@@ -73,8 +77,12 @@ impl SandboxedTree {
             };
             let folder = self.root.join(&worded.folder);
             let results = match worded.report {
-                Some(report) => results::read_all(report.form, texts.iter().map(String::as_str), &folder.to_string_lossy()).map_err(|error| error.to_string()),
-                None => super::tape::read(&outcome.stdout.text()).ok_or_else(|| "this command has no report that tells test by test".to_owned()),
+                Some(report) => {
+                    results::read_all(report.form, texts.iter().map(String::as_str), &folder.to_string_lossy())
+                        .map_err(|error| error.to_string())
+                }
+                None => super::tape::read(&outcome.stdout.text())
+                    .ok_or_else(|| "this command has no report that tells test by test".to_owned()),
             };
             return Ok(TestedTree { outcome, results });
         }
@@ -82,7 +90,14 @@ impl SandboxedTree {
     }
 
     /// Runs a Python program on the tree with changes; `files` lie beside it. Returns how it ended.
-    pub async fn python(&self, program: &str, words: &[&str], files: &[(&str, String)], changes: &FileChanges, time: Duration) -> Result<Outcome> {
+    pub async fn python(
+        &self,
+        program: &str,
+        words: &[&str],
+        files: &[(&str, String)],
+        changes: &FileChanges,
+        time: Duration,
+    ) -> Result<Outcome> {
         let mut job = self.job("", changes, time);
         let place = |name: &str| Path::new(FOLDER).join(name);
         let own = [("probe.py", program.to_owned())];
@@ -95,7 +110,10 @@ impl SandboxedTree {
         job.command = vec!["python3".to_owned(), place("probe.py").display().to_string()];
         job.command.extend(words.iter().map(|word| (*word).to_owned()));
         let paths = [self.root.clone(), self.root.join("src")];
-        job.environment.insert("PYTHONPATH".to_owned(), paths.map(|path| path.display().to_string()).join(":"));
+        job.environment.insert(
+            "PYTHONPATH".to_owned(),
+            paths.map(|path| path.display().to_string()).join(":"),
+        );
         let _layers = self.layers(&mut job)?;
         self.sandbox.run(&job).await.context("running a program on a tree")
     }
@@ -115,7 +133,12 @@ impl SandboxedTree {
             if there.exists() {
                 magis_sandbox::remove_tree(&there)?;
             }
-            let copied = std::process::Command::new("cp").arg("-a").arg(&built).arg(&there).status().context("starting cp")?;
+            let copied = std::process::Command::new("cp")
+                .arg("-a")
+                .arg(&built)
+                .arg(&there)
+                .status()
+                .context("starting cp")?;
             anyhow::ensure!(copied.success(), "copying {} to {}", built.display(), there.display());
         }
         Ok(())
@@ -125,9 +148,13 @@ impl SandboxedTree {
         let mut job = SandboxJob::new(Vec::<String>::new(), self.root.join(folder));
         job.environment = self.tools.environment.clone();
         let settings = [("PYTHONHASHSEED", "0"), ("PYTHONDONTWRITEBYTECODE", "1")];
-        job.environment.extend(settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        job.environment
+            .extend(settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
         job.readable.extend(self.tools.readable.iter().cloned());
-        job.limits = Limits { time, ..Limits::default() };
+        job.limits = Limits {
+            time,
+            ..Limits::default()
+        };
         let file = |(path, contents): &(magis_core::RepoPath, Option<Vec<u8>>)| JobFile {
             path: self.root.join(path.as_str()),
             contents: contents.clone(),
@@ -137,7 +164,10 @@ impl SandboxedTree {
     }
 
     fn layers(&self, job: &mut SandboxJob) -> Result<Vec<ScratchLayer>> {
-        let own = [(self.root.clone(), self.root.clone()), (self.scratch.path().join("empty"), PathBuf::from(FOLDER))];
+        let own = [
+            (self.root.clone(), self.root.clone()),
+            (self.scratch.path().join("empty"), PathBuf::from(FOLDER)),
+        ];
         let mut layers = Vec::new();
         for (original, at) in own.into_iter().chain(self.tools.changeable.iter().cloned()) {
             let layer = ScratchLayer::create(self.scratch.path().join(format!("layer{}", layers.len())))?;
@@ -153,7 +183,13 @@ impl SandboxedTree {
 }
 
 fn written(layer: &ScratchLayer, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
-    let files = layer.changed_files().into_iter().filter(|path| path.to_str().is_some_and(&is_meant));
+    let files = layer
+        .changed_files()
+        .into_iter()
+        .filter(|path| path.to_str().is_some_and(&is_meant));
     let read = |path: PathBuf| layer.read(&path, results::MAX_REPORT_BYTES as u64).ok();
-    files.filter_map(read).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+    files
+        .filter_map(read)
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .collect()
 }

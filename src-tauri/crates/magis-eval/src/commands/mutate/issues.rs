@@ -3,9 +3,11 @@
 use super::project::Project;
 use anyhow::Result;
 use magis_core::RepoPath;
-use magis_eval::mutation::{FailedCheck, IssueStyle, Observed, PROBE, PROBE_MARK, SandboxedTree, Shuffle, Snippet, write_issue};
-use magis_evidence::results::TestId;
+use magis_eval::mutation::{
+    FailedCheck, IssueStyle, Observed, PROBE, PROBE_MARK, SandboxedTree, Shuffle, Snippet, write_issue,
+};
 use magis_evidence::commands::ProjectFiles as _;
+use magis_evidence::results::TestId;
 use magis_sandbox::Outcome;
 use magis_syntax::SourceLanguage;
 use serde::Deserialize;
@@ -41,7 +43,8 @@ pub async fn write(
             _ => check(language, project, changes, failing.said),
         };
         match seen {
-            Ok((snippet, actual, expected)) => match write_issue(language, style, &snippet, (&actual, &expected), draw) {
+            Ok((snippet, actual, expected)) => match write_issue(language, style, &snippet, (&actual, &expected), draw)
+            {
                 Some(issue) => return Ok(Ok(issue)),
                 None => "the snippet shows no difference, or one that cannot be pasted".clone_into(&mut why),
             },
@@ -59,15 +62,23 @@ fn check(
     said: &str,
 ) -> Result<(Snippet, Observed, Observed), String> {
     let check = FailedCheck::read(language, said).ok_or("the message is not that of a check")?;
-    let inside = check.file.strip_prefix(&*project.tree.to_string_lossy()).map_or(check.file.as_str(), |rest| rest.trim_start_matches('/'));
+    let inside = check
+        .file
+        .strip_prefix(&*project.tree.to_string_lossy())
+        .map_or(check.file.as_str(), |rest| rest.trim_start_matches('/'));
     let path = RepoPath::new(inside).map_err(|error| error.to_string())?;
     // The runner saw the file with the mutation, which may have moved its lines.
-    let changed = changes.iter().find(|(changed, _)| *changed == path).and_then(|(_, contents)| contents.clone());
+    let changed = changes
+        .iter()
+        .find(|(changed, _)| *changed == path)
+        .and_then(|(_, contents)| contents.clone());
     let text = match changed {
         Some(contents) => String::from_utf8(contents).map_err(|error| error.to_string())?,
         None => project.text(&path).ok_or("the test's file cannot be read")?,
     };
-    check.shown(language, &text, &project.name).ok_or_else(|| "the check needs what only the test has".to_owned())
+    check
+        .shown(language, &text, &project.name)
+        .ok_or_else(|| "the check needs what only the test has".to_owned())
 }
 
 /// What the probe answers.
@@ -83,7 +94,11 @@ struct Answer {
 }
 
 /// Makes a snippet of a failing test and runs it with the bug and without.
-async fn python(tree: &SandboxedTree, changes: &Vec<(RepoPath, Option<Vec<u8>>)>, test: &TestId) -> Result<Result<(Snippet, Observed, Observed), String>> {
+async fn python(
+    tree: &SandboxedTree,
+    changes: &Vec<(RepoPath, Option<Vec<u8>>)>,
+    test: &TestId,
+) -> Result<Result<(Snippet, Observed, Observed), String>> {
     let Some(node) = node_of(test) else {
         return Ok(Err("the test names no file".to_owned()));
     };
@@ -100,16 +115,25 @@ async fn python(tree: &SandboxedTree, changes: &Vec<(RepoPath, Option<Vec<u8>>)>
         Err(error) => return Ok(Err(format!("the probe's answer cannot be read: {error}"))),
     };
     let mut seen = Vec::new();
-    for changes in [changes, &Vec::new()] {
-        let outcome = tree.python(PROBE, &["run", "/magis-mutation/snippet.json"], &[("snippet.json", text.clone())], changes, TIME).await?;
+    // Twice with the bug: what is another one in each run shows nothing.
+    for changes in [changes, changes, &Vec::new()] {
+        let outcome = tree
+            .python(
+                PROBE,
+                &["run", "/magis-mutation/snippet.json"],
+                &[("snippet.json", text.clone())],
+                changes,
+                TIME,
+            )
+            .await?;
         match told(&outcome).and_then(|text| observed(&text)) {
             Ok(one) => seen.push(one),
             Err(why) => return Ok(Err(why)),
         }
     }
-    Ok(match (seen.pop(), seen.pop()) {
-        (Some(expected), Some(actual)) => Ok((snippet, actual, expected)),
-        _ => Err("the snippet did not run".to_owned()),
+    Ok(match (seen.pop(), seen.pop(), seen.pop()) {
+        (Some(expected), Some(again), Some(actual)) if again == actual => Ok((snippet, actual, expected)),
+        _ => Err("the snippet gives another value each time".to_owned()),
     })
 }
 
@@ -118,7 +142,11 @@ fn told(outcome: &Outcome) -> Result<String, String> {
     let line = text.lines().rev().find_map(|line| line.strip_prefix(PROBE_MARK));
     line.map(str::to_owned).ok_or_else(|| {
         let said = outcome.stderr.text();
-        format!("the probe said nothing, it {}: {}", outcome.end, said.lines().last().unwrap_or_default())
+        format!(
+            "the probe said nothing, it {}: {}",
+            outcome.end,
+            said.lines().last().unwrap_or_default()
+        )
     })
 }
 
@@ -126,7 +154,12 @@ fn observed(text: &str) -> Result<Observed, String> {
     let answer: Answer = serde_json::from_str(text).map_err(|error| error.to_string())?;
     match answer {
         Answer { value: Some(value), .. } => Ok(Observed::Value(value)),
-        Answer { exception: Some(kind), last, traceback, .. } => Ok(Observed::Raised { kind, last, traceback }),
+        Answer {
+            exception: Some(kind),
+            last,
+            traceback,
+            ..
+        } => Ok(Observed::Raised { kind, last, traceback }),
         Answer { none, .. } => Err(none.unwrap_or_else(|| "the probe said nothing".to_owned())),
     }
 }
@@ -136,6 +169,8 @@ fn node_of(test: &TestId) -> Option<String> {
     let file = test.file.as_deref()?;
     let module = file.trim_end_matches(".py").replace('/', ".");
     let classes = test.group.strip_prefix(&module)?;
-    let parts = std::iter::once(file).chain(classes.split('.').filter(|part| !part.is_empty())).chain([test.name.as_str()]);
+    let parts = std::iter::once(file)
+        .chain(classes.split('.').filter(|part| !part.is_empty()))
+        .chain([test.name.as_str()]);
     Some(parts.collect::<Vec<_>>().join("::"))
 }

@@ -24,11 +24,16 @@ struct Judgeable {
 
 /// Judges each prediction and prints a line of JSON for it, then how many are resolved.
 pub async fn judge_all(predictions: &Path, set: &Path, work: &Path, sandbox: &Sandbox, json: bool) -> Result<ExitCode> {
-    let bugs: BTreeMap<InstanceId, MutatedBug> = rows::<MutatedBug>(set)?.into_iter().map(|bug| (bug.instance_id.clone(), bug)).collect();
+    let bugs: BTreeMap<InstanceId, MutatedBug> = rows::<MutatedBug>(set)?
+        .into_iter()
+        .map(|bug| (bug.instance_id.clone(), bug))
+        .collect();
     let predictions: Vec<Judgeable> = rows(predictions)?;
     let (mut resolved, mut judged) = (0, 0);
     for prediction in &predictions {
-        let bug = bugs.get(&prediction.instance_id).with_context(|| format!("{} is not in {}", prediction.instance_id, set.display()))?;
+        let bug = bugs
+            .get(&prediction.instance_id)
+            .with_context(|| format!("{} is not in {}", prediction.instance_id, set.display()))?;
         let repository = repository_of(work, &bug.repo)?;
         let tree = SandboxedTree::new(sandbox.clone(), &tree_of(work, &bug.repo))?;
         let told = judge(bug, &prediction.model_patch, &repository, &tree, TIME).await?;

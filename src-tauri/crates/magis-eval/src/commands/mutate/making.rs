@@ -2,11 +2,14 @@
 
 use super::issues::{self, Failing};
 use super::project::Project;
+use super::queue::Queue;
 use anyhow::{Context as _, Result, bail};
 use magis_core::RepoPath;
 use magis_eval::change::Change;
 use magis_eval::instances::InstanceId;
-use magis_eval::mutation::{BugRepository, IssueStyle, MutatedBug, Mutation, MutationKind, SandboxedTree, Shuffle, TestName, id_of, propose, without_tests};
+use magis_eval::mutation::{
+    BugRepository, IssueStyle, MutatedBug, Mutation, SandboxedTree, Shuffle, TestName, id_of, without_tests,
+};
 use magis_evidence::commands::{ProjectFiles as _, TestCommand, TestRunner, find, given};
 use magis_evidence::results::{Completeness, TestId, TestResults, TestStatus};
 use magis_sandbox::Sandbox;
@@ -26,13 +29,21 @@ pub struct Plan {
 
 /// More failing tests than these are chaos.
 const MOST_FAILING: usize = 8;
+/// As many failing tests as these are few, however small the suite is.
+const FEW: usize = 3;
 /// The longest that a run of tests may take.
 const LONGEST: Duration = Duration::from_mins(2);
 /// How long the first run of tests may take, which may have to build them.
 const FIRST: Duration = Duration::from_mins(9);
 
 /// Makes bugs and gives each to `keep`.
-pub async fn make(project: &Project, plan: &Plan, sandbox: Sandbox, first: usize, keep: &mut dyn FnMut(MutatedBug) -> Result<()>) -> Result<()> {
+pub async fn make(
+    project: &Project,
+    plan: &Plan,
+    sandbox: Sandbox,
+    first: usize,
+    keep: &mut dyn FnMut(MutatedBug) -> Result<()>,
+) -> Result<()> {
     let tree = SandboxedTree::new(sandbox, &project.tree)?;
     let base = Base::measure(project, plan, &tree).await?;
     eprintln!(
@@ -49,14 +60,25 @@ pub async fn make(project: &Project, plan: &Plan, sandbox: Sandbox, first: usize
         let Some((path, mutation)) = queue.next() else { break };
         tried += 1;
         let begun = Instant::now();
-        let outcome = base.attempt(project, &tree, &path, &mutation, plan.style, &mut draw).await?;
-        let what = format!("{} in {path}, {}", mutation.kind.name(), mutation.function.as_deref().unwrap_or("-"));
+        let outcome = base
+            .attempt(project, &tree, &path, &mutation, plan.style, &mut draw)
+            .await?;
+        let what = format!(
+            "{} in {path}, {}",
+            mutation.kind.name(),
+            mutation.function.as_deref().unwrap_or("-")
+        );
         match outcome {
             Ok(found) => {
                 queue.note(&path, &mutation);
                 let id = InstanceId(format!("{}-{:04}", project.name, first + kept));
                 kept += 1;
-                eprintln!("[{kept}/{}] {id}: {what}, {} tests fail ({:.1} s)", plan.count, found.failing.len(), begun.elapsed().as_secs_f64());
+                eprintln!(
+                    "[{kept}/{}] {id}: {what}, {} tests fail ({:.1} s)",
+                    plan.count,
+                    found.failing.len(),
+                    begun.elapsed().as_secs_f64()
+                );
                 keep(base.bug(project, id, &mutation, found)?)?;
             }
             Err(why) => eprintln!("      {what}: {why} ({:.1} s)", begun.elapsed().as_secs_f64()),
@@ -109,7 +131,9 @@ impl Base {
         };
         let mut why = "no test command is found; give --test-cmd".to_owned();
         for command in commands {
-            let Some(language) = language_of(&command, project) else { continue };
+            let Some(language) = language_of(&command, project) else {
+                continue;
+            };
             if language == SourceLanguage::Rust && !project.tree.join("target").is_dir() {
                 tree.build(&command, "target", FIRST).await?;
             }
@@ -120,7 +144,10 @@ impl Base {
                 match ran.results {
                     Ok(results) => runs.push((passing(&results), begun.elapsed())),
                     Err(reason) => {
-                        let (end, text) = (&ran.outcome.end, [ran.outcome.stdout.text(), ran.outcome.stderr.text()].concat());
+                        let (end, text) = (
+                            &ran.outcome.end,
+                            [ran.outcome.stdout.text(), ran.outcome.stderr.text()].concat(),
+                        );
                         let last = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
                         why = format!("`{}` {end}: {reason}\n{}", command.line(), &text[last..]);
                         break;
@@ -130,7 +157,12 @@ impl Base {
             if let [(first, _), (second, took)] = runs.as_slice() {
                 let passing: BTreeSet<TestId> = first.intersection(second).cloned().collect();
                 if passing.len() >= 5 {
-                    return Ok(Self { command, language, passing, took: *took });
+                    return Ok(Self {
+                        command,
+                        language,
+                        passing,
+                        took: *took,
+                    });
                 }
                 why = format!("only {} tests pass by `{}`", passing.len(), command.line());
             }
@@ -139,7 +171,15 @@ impl Base {
     }
 
     /// Tries a mutation; says why it is not kept.
-    async fn attempt(&self, project: &Project, tree: &SandboxedTree, path: &RepoPath, mutation: &Mutation, style: IssueStyle, draw: &mut Shuffle) -> Result<Result<Found, String>> {
+    async fn attempt(
+        &self,
+        project: &Project,
+        tree: &SandboxedTree,
+        path: &RepoPath,
+        mutation: &Mutation,
+        style: IssueStyle,
+        draw: &mut Shuffle,
+    ) -> Result<Result<Found, String>> {
         let text = project.text(path).context("the file is gone")?;
         let mutated = mutation.apply(&text).context("the file has changed")?;
         let changes = vec![(path.clone(), Some(mutated.clone().into_bytes()))];
@@ -150,14 +190,28 @@ impl Base {
             Ok(_) => return Ok(Err("the report is not whole".to_owned())),
             Err(_) => return Ok(Err(format!("no results, the command {}", ran.outcome.end))),
         };
-        let bad = |test: &&TestId| results.tests.get(*test).is_none_or(|outcome| outcome.status != TestStatus::Passed);
+        let bad = |test: &&TestId| {
+            results
+                .tests
+                .get(*test)
+                .is_none_or(|outcome| outcome.status != TestStatus::Passed)
+        };
         let failing: Vec<TestId> = self.passing.iter().filter(bad).cloned().collect();
         // A parametrised test counts once.
-        let functions: BTreeSet<(Option<&str>, TestName)> = failing.iter().map(|test| (test.file.as_deref(), TestName::of(self.language, test))).collect();
-        if failing.is_empty() || functions.len() > MOST_FAILING || failing.len() > self.passing.len().div_ceil(10) {
+        let functions: BTreeSet<(Option<&str>, TestName)> = failing
+            .iter()
+            .map(|test| (test.file.as_deref(), TestName::of(self.language, test)))
+            .collect();
+        if failing.is_empty()
+            || functions.len() > MOST_FAILING
+            || failing.len() > self.passing.len().div_ceil(10).max(FEW)
+        {
             return Ok(Err(format!("{} tests fail", failing.len())));
         }
-        if failing.iter().any(|test| results.tests.get(test).is_none_or(|outcome| outcome.failure.is_none())) {
+        if failing
+            .iter()
+            .any(|test| results.tests.get(test).is_none_or(|outcome| outcome.failure.is_none()))
+        {
             return Ok(Err("a test is gone or does not say why it fails".to_owned()));
         }
         let Some(cut) = self.cut(project, path, &mutated, &failing) else {
@@ -165,7 +219,14 @@ impl Base {
         };
         let failures: Vec<Failing<'_>> = failing
             .iter()
-            .map(|test| Failing { test, said: results.tests.get(test).and_then(|outcome| outcome.failure.as_ref()).map_or("", |failure| &failure.text) })
+            .map(|test| Failing {
+                test,
+                said: results
+                    .tests
+                    .get(test)
+                    .and_then(|outcome| outcome.failure.as_ref())
+                    .map_or("", |failure| &failure.text),
+            })
             .collect();
         let issue = match issues::write(self.language, tree, project, &changes, &failures, style, draw).await? {
             Ok(issue) => issue,
@@ -178,18 +239,39 @@ impl Base {
         if leaks || style != IssueStyle::Traceback && issue.contains(path.as_str()) {
             return Ok(Err("the issue names the place or the test".to_owned()));
         }
-        Ok(Ok(Found { path: path.clone(), mutated, failing, cut, issue, style }))
+        Ok(Ok(Found {
+            path: path.clone(),
+            mutated,
+            failing,
+            cut,
+            issue,
+            style,
+        }))
     }
 
     /// Returns the test files without the failing tests.
-    fn cut(&self, project: &Project, mutated_path: &RepoPath, mutated: &str, failing: &[TestId]) -> Option<BTreeMap<RepoPath, String>> {
+    fn cut(
+        &self,
+        project: &Project,
+        mutated_path: &RepoPath,
+        mutated: &str,
+        failing: &[TestId],
+    ) -> Option<BTreeMap<RepoPath, String>> {
         let mut cut: BTreeMap<RepoPath, String> = BTreeMap::new();
-        let names: BTreeSet<(Option<&str>, TestName)> = failing.iter().map(|test| (test.file.as_deref(), TestName::of(self.language, test))).collect();
+        let names: BTreeSet<(Option<&str>, TestName)> = failing
+            .iter()
+            .map(|test| (test.file.as_deref(), TestName::of(self.language, test)))
+            .collect();
         for (file, name) in names {
             let places: Vec<RepoPath> = match (file.and_then(|file| RepoPath::new(file).ok()), self.language) {
                 (Some(file), SourceLanguage::Python) => vec![file],
                 (Some(file), _) if !file.as_str().starts_with("src/") && project.paths().contains(&file) => vec![file],
-                _ => project.paths().iter().filter(|path| SourceLanguage::of(path) == Some(self.language)).cloned().collect(),
+                _ => project
+                    .paths()
+                    .iter()
+                    .filter(|path| SourceLanguage::of(path) == Some(self.language))
+                    .cloned()
+                    .collect(),
             };
             let mut done = Vec::new();
             for place in places {
@@ -199,12 +281,18 @@ impl Base {
                     None if place == *mutated_path => mutated.to_owned(),
                     None => project.text(&place)?,
                 };
-                if let Some(without) = text.contains(&name.name).then(|| without_tests(self.language, &text, std::slice::from_ref(&name))).flatten() {
+                if let Some(without) = text
+                    .contains(&name.name)
+                    .then(|| without_tests(self.language, &text, std::slice::from_ref(&name)))
+                    .flatten()
+                {
                     done.push((place, without));
                 }
             }
             // The same name in several files cannot be told apart.
-            let [(place, without)] = done.as_slice() else { return None };
+            let [(place, without)] = done.as_slice() else {
+                return None;
+            };
             cut.insert(place.clone(), without.clone());
         }
         Some(cut)
@@ -224,10 +312,19 @@ impl Base {
         repository.keep(&format!("{id}/red"), &red)?;
         // The tests put back, with the bug, and from there the bug taken back.
         let test_patch = repository.diff(&base.0, &red.0)?;
-        let fixed = self.fixed(project, mutation, &found.path, &found.cut)?;
-        let fixed_commit = repository.commit_with(&base, &vec![(found.path.clone(), Some(fixed.into_bytes()))], &project.version)?;
+        let fixed = fixed(project, mutation, &found.path, &found.cut)?;
+        let fixed_commit = repository.commit_with(
+            &base,
+            &vec![(found.path.clone(), Some(fixed.into_bytes()))],
+            &project.version,
+        )?;
         let patch = repository.diff(&base.0, &fixed_commit.0)?;
-        let passing: Vec<String> = self.passing.iter().filter(|test| !found.failing.contains(test)).map(id_of).collect();
+        let passing: Vec<String> = self
+            .passing
+            .iter()
+            .filter(|test| !found.failing.contains(test))
+            .map(id_of)
+            .collect();
         let failing: Vec<String> = found.failing.iter().map(id_of).collect();
         Ok(MutatedBug {
             instance_id: id,
@@ -250,25 +347,28 @@ impl Base {
             project_commit: project.commit.clone(),
         })
     }
+}
 
-    /// Returns the mutated file as it was, without the tests that were cut out of it.
-    fn fixed(&self, project: &Project, mutation: &Mutation, path: &RepoPath, cut: &BTreeMap<RepoPath, String>) -> Result<String> {
-        let whole = project.text(path).context("the file is gone")?;
-        let Some(cut) = cut.get(path) else { return Ok(whole) };
-        // Tests within the file stand behind the code that they test, so the place of the mutation has not moved.
-        let start = mutation.span.start;
-        let end = start + mutation.replacement.len();
-        let (before, after) = (cut.get(..start), cut.get(end..));
-        let old = whole.get(mutation.span.clone());
-        match (before, old, after) {
-            (Some(before), Some(old), Some(after)) if whole.starts_with(before) => Ok([before, old, after].concat()),
-            _ => bail!("the tests of {path} stand before its code"),
-        }
+/// Returns the mutated file as it was, without the tests that were cut out of it.
+fn fixed(project: &Project, mutation: &Mutation, path: &RepoPath, cut: &BTreeMap<RepoPath, String>) -> Result<String> {
+    let whole = project.text(path).context("the file is gone")?;
+    let Some(cut) = cut.get(path) else { return Ok(whole) };
+    // Tests within the file stand behind the code that they test, so the place of the mutation has not moved.
+    let start = mutation.span.start;
+    let end = start + mutation.replacement.len();
+    let (before, after) = (cut.get(..start), cut.get(end..));
+    let old = whole.get(mutation.span.clone());
+    match (before, old, after) {
+        (Some(before), Some(old), Some(after)) if whole.starts_with(before) => Ok([before, old, after].concat()),
+        _ => bail!("the tests of {path} stand before its code"),
     }
 }
 
 fn passing(results: &TestResults) -> BTreeSet<TestId> {
-    let passed = results.tests.iter().filter(|(_, outcome)| outcome.status == TestStatus::Passed);
+    let passed = results
+        .tests
+        .iter()
+        .filter(|(_, outcome)| outcome.status == TestStatus::Passed);
     passed.map(|(test, _)| test.clone()).collect()
 }
 
@@ -288,7 +388,10 @@ fn language_of(command: &TestCommand, project: &Project) -> Option<SourceLanguag
 fn found(project: &Project) -> Vec<TestCommand> {
     let mut commands = find(project);
     commands.truncate(3);
-    let src = project.paths().iter().any(|path| path.as_str().starts_with("src/") && path.as_str().ends_with(".py"));
+    let src = project
+        .paths()
+        .iter()
+        .any(|path| path.as_str().starts_with("src/") && path.extension() == "py");
     let mut all: Vec<TestCommand> = Vec::new();
     for mut command in commands {
         if matches!(command.runner, Some(TestRunner::Rust(_))) {
@@ -300,68 +403,16 @@ fn found(project: &Project) -> Vec<TestCommand> {
         }
         all.push(command);
     }
-    let line = format!("{}python3 -m pytest -o addopts=", if src { "PYTHONPATH=src " } else { "" });
-    if all.is_empty() || all.iter().any(|command| matches!(command.runner, Some(TestRunner::Python(_)))) {
+    let line = format!(
+        "{}python3 -m pytest -o addopts=",
+        if src { "PYTHONPATH=src " } else { "" }
+    );
+    if all.is_empty()
+        || all
+            .iter()
+            .any(|command| matches!(command.runner, Some(TestRunner::Python(_))))
+    {
         all.extend(given(&line, project).ok());
     }
     all
-}
-
-/// The mutations that are still to be tried.
-struct Queue {
-    kinds: BTreeMap<MutationKind, Vec<(RepoPath, Mutation)>>,
-    kept: BTreeMap<MutationKind, usize>,
-    tried: BTreeMap<MutationKind, usize>,
-    files: BTreeMap<RepoPath, usize>,
-    functions: BTreeSet<(RepoPath, Option<String>)>,
-    most_of_a_file: usize,
-}
-
-impl Queue {
-    fn fill(project: &Project, language: SourceLanguage, count: usize, draw: &mut Shuffle) -> Self {
-        let mut kinds: BTreeMap<MutationKind, Vec<(RepoPath, Mutation)>> = BTreeMap::new();
-        let sources = project.sources(language);
-        for path in &sources {
-            for mutation in project.text(path).map(|text| propose(language, &text)).unwrap_or_default() {
-                if mutation.function.is_some() {
-                    kinds.entry(mutation.kind).or_default().push((path.clone(), mutation));
-                }
-            }
-        }
-        for all in kinds.values_mut() {
-            draw.order(all);
-        }
-        Self {
-            kinds,
-            kept: BTreeMap::new(),
-            tried: BTreeMap::new(),
-            files: BTreeMap::new(),
-            functions: BTreeSet::new(),
-            most_of_a_file: count.div_ceil(sources.len().clamp(1, 4)).max(2),
-        }
-    }
-
-    /// Takes the next mutation, of the kind that is rarest so far.
-    fn next(&mut self) -> Option<(RepoPath, Mutation)> {
-        let count = |map: &BTreeMap<MutationKind, usize>, kind: MutationKind| map.get(&kind).copied().unwrap_or(0);
-        let mut order: Vec<MutationKind> = self.kinds.keys().copied().collect();
-        order.sort_by_key(|kind| 4 * count(&self.kept, *kind) + count(&self.tried, *kind));
-        for kind in order {
-            while let Some((path, mutation)) = self.kinds.get_mut(&kind).and_then(Vec::pop) {
-                let full = self.files.get(&path).is_some_and(|kept| *kept >= self.most_of_a_file);
-                if full || self.functions.contains(&(path.clone(), mutation.function.clone())) {
-                    continue;
-                }
-                *self.tried.entry(kind).or_default() += 1;
-                return Some((path, mutation));
-            }
-        }
-        None
-    }
-
-    fn note(&mut self, path: &RepoPath, mutation: &Mutation) {
-        *self.kept.entry(mutation.kind).or_default() += 1;
-        *self.files.entry(path.clone()).or_default() += 1;
-        self.functions.insert((path.clone(), mutation.function.clone()));
-    }
 }

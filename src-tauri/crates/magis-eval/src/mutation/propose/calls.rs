@@ -45,15 +45,40 @@ const RELATED: [(&str, &str); 34] = [
 
 /// Functions without which nothing works, or which nobody forgets or confuses.
 const PLAIN: [&str; 24] = [
-    "len", "range", "iter", "type", "super", "print", "isinstance", "issubclass", "getattr", "setattr", "hasattr", "callable", "next", "Some",
-    "Ok", "Err", "Box::new", "require", "new", "Error", "clone", "unwrap", "as_ref", "iter_mut",
+    "len",
+    "range",
+    "iter",
+    "type",
+    "super",
+    "print",
+    "isinstance",
+    "issubclass",
+    "getattr",
+    "setattr",
+    "hasattr",
+    "callable",
+    "next",
+    "Some",
+    "Ok",
+    "Err",
+    "Box::new",
+    "require",
+    "new",
+    "Error",
+    "clone",
+    "unwrap",
+    "as_ref",
+    "iter_mut",
 ];
 
 pub(super) fn at(node: Node<'_>, site: &mut Site<'_>) {
     if !matches!(node.kind(), "call" | "call_expression") {
         return;
     }
-    let (Some(function), Some(list)) = (node.child_by_field_name("function"), node.child_by_field_name("arguments")) else {
+    let (Some(function), Some(list)) = (
+        node.child_by_field_name("function"),
+        node.child_by_field_name("arguments"),
+    ) else {
         return;
     };
     let name = text_of(site.text, function);
@@ -69,14 +94,27 @@ pub(super) fn at(node: Node<'_>, site: &mut Site<'_>) {
     let plain = |node: &Node<'_>| {
         !matches!(
             node.kind(),
-            "keyword_argument" | "list_splat" | "dictionary_splat" | "spread_element" | "generator_expression" | "closure_expression" | "arrow_function"
+            "keyword_argument"
+                | "list_splat"
+                | "dictionary_splat"
+                | "spread_element"
+                | "generator_expression"
+                | "closure_expression"
+                | "arrow_function"
         )
     };
-    for pair in arguments.windows(2).filter(|pair| pair.iter().all(plain) && arguments.len() <= 4) {
+    for pair in arguments
+        .windows(2)
+        .filter(|pair| pair.iter().all(plain) && arguments.len() <= 4)
+    {
         let (first, second) = (text_of(site.text, pair[0]), text_of(site.text, pair[1]));
         let between = site.text.get(pair[0].end_byte()..pair[1].start_byte()).unwrap_or(", ");
         let swapped = format!("{second}{between}{first}");
-        site.add(MutationKind::ArgumentOrder, pair[0].start_byte()..pair[1].end_byte(), swapped);
+        site.add(
+            MutationKind::ArgumentOrder,
+            pair[0].start_byte()..pair[1].end_byte(),
+            swapped,
+        );
     }
     missing(node, function, &arguments, site);
 }
@@ -91,15 +129,28 @@ fn missing(node: Node<'_>, function: Node<'_>, arguments: &[Node<'_>], site: &mu
         }
         return;
     }
-    let receiver = ["object", "value"].iter().find_map(|field| function.child_by_field_name(field));
+    let receiver = ["object", "value"]
+        .iter()
+        .find_map(|field| function.child_by_field_name(field));
     match (receiver, arguments) {
         (Some(receiver), []) if !matches!(text_of(site.text, receiver), "self" | "cls" | "this") => {
-            site.add(MutationKind::MissingCall, node.byte_range(), text_of(site.text, receiver).to_owned());
+            site.add(
+                MutationKind::MissingCall,
+                node.byte_range(),
+                text_of(site.text, receiver).to_owned(),
+            );
         }
-        (_, [only]) if function.kind() == "identifier" && !only.kind().contains("splat") && only.kind() != "keyword_argument" => {
+        (_, [only])
+            if function.kind() == "identifier"
+                && !only.kind().contains("splat")
+                && only.kind() != "keyword_argument" =>
+        {
             let inner = text_of(site.text, *only).to_owned();
             // What a call keeps together needs parentheses of its own.
-            let inner = if matches!(only.kind(), "identifier" | "attribute" | "call" | "string" | "subscript" | "member_expression" | "call_expression") {
+            let inner = if matches!(
+                only.kind(),
+                "identifier" | "attribute" | "call" | "string" | "subscript" | "member_expression" | "call_expression"
+            ) {
                 inner
             } else {
                 format!("({inner})")

@@ -18,12 +18,17 @@ pub(super) fn at(node: Node<'_>, site: &mut Site<'_>) {
         }
         "match_arm" => {
             let arms = node.parent().map(parts).unwrap_or_default();
-            let pattern = |arm: Node<'_>| arm.child_by_field_name("pattern").map(|pattern| text_of(site.text, pattern));
+            let pattern = |arm: Node<'_>| {
+                arm.child_by_field_name("pattern")
+                    .map(|pattern| text_of(site.text, pattern))
+            };
             let others = arms.iter().any(|arm| pattern(*arm) == Some("_") && *arm != node);
             whole_lines(site.text, node).filter(|_| others)
         }
         "switch_case" => {
-            let ends = parts(node).last().is_some_and(|last| matches!(last.kind(), "break_statement" | "return_statement"));
+            let ends = parts(node)
+                .last()
+                .is_some_and(|last| matches!(last.kind(), "break_statement" | "return_statement"));
             whole_lines(site.text, node).filter(|_| ends)
         }
         "pair" => {
@@ -47,10 +52,19 @@ fn guard(node: Node<'_>, statement: Node<'_>, text: &str) -> Option<std::ops::Ra
         "block" | "statement_block" => parts(consequence).pop()?,
         _ => consequence,
     };
-    let last = if last.kind() == "expression_statement" { parts(last).pop()? } else { last };
+    let last = if last.kind() == "expression_statement" {
+        parts(last).pop()?
+    } else {
+        last
+    };
     let leaves = matches!(
         last.kind(),
-        "return_statement" | "continue_statement" | "break_statement" | "return_expression" | "continue_expression" | "break_expression"
+        "return_statement"
+            | "continue_statement"
+            | "break_statement"
+            | "return_expression"
+            | "continue_expression"
+            | "break_expression"
     );
     let more = statement.next_named_sibling().is_some();
     whole_lines(text, statement).filter(|_| leaves && more)

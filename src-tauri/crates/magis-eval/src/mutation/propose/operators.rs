@@ -25,10 +25,22 @@ pub(super) fn at(node: Node<'_>, site: &mut Site<'_>) {
         "not_operator" => negation(node, node.child_by_field_name("argument"), site),
         "unary_expression" if text_of(site.text, node).starts_with('!') => negation(node, parts(node).pop(), site),
         "integer" | "integer_literal" | "number" => number(node, site),
-        "true" => site.add(MutationKind::Constant, node.byte_range(), if site.is_python() { "False" } else { "false" }),
-        "false" => site.add(MutationKind::Constant, node.byte_range(), if site.is_python() { "True" } else { "true" }),
+        "true" => site.add(
+            MutationKind::Constant,
+            node.byte_range(),
+            if site.is_python() { "False" } else { "false" },
+        ),
+        "false" => site.add(
+            MutationKind::Constant,
+            node.byte_range(),
+            if site.is_python() { "True" } else { "true" },
+        ),
         "boolean_literal" => {
-            let other = if text_of(site.text, node) == "true" { "false" } else { "true" };
+            let other = if text_of(site.text, node) == "true" {
+                "false"
+            } else {
+                "true"
+            };
             site.add(MutationKind::Constant, node.byte_range(), other);
         }
         "range_expression" => {
@@ -47,12 +59,21 @@ pub(super) fn at(node: Node<'_>, site: &mut Site<'_>) {
 fn binary(node: Node<'_>, site: &mut Site<'_>) {
     let all = parts(node);
     let [left, right] = all.as_slice() else { return };
-    let Some(operator) = children(node).into_iter().find(|child| !child.is_named() || child.kind().contains(' ')) else {
+    let Some(operator) = children(node)
+        .into_iter()
+        .find(|child| !child.is_named() || child.kind().contains(' '))
+    else {
         return;
     };
     // Operators of two words, `is not` and `not in`, stand there as one node or as two.
     let span = operator.start_byte()..text_before(site.text, right.start_byte());
-    let words = site.text.get(span.clone()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = site
+        .text
+        .get(span.clone())
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     let texts = is_text(Some(*left), site.text) || is_text(Some(*right), site.text);
     let (kind, other) = match words.as_str() {
         "+" if !texts => (MutationKind::Operator, "-"),
@@ -85,10 +106,18 @@ fn binary(node: Node<'_>, site: &mut Site<'_>) {
     };
     site.add(kind, span, other);
     if matches!(words.as_str(), "and" | "or" | "&&" | "||") {
-        site.add(MutationKind::Condition, node.byte_range(), text_of(site.text, *left).to_owned());
+        site.add(
+            MutationKind::Condition,
+            node.byte_range(),
+            text_of(site.text, *left).to_owned(),
+        );
     }
     if matches!(words.as_str(), "+" | "-") && matches!(text_of(site.text, *right), "1") {
-        site.add(MutationKind::Bound, node.byte_range(), text_of(site.text, *left).to_owned());
+        site.add(
+            MutationKind::Bound,
+            node.byte_range(),
+            text_of(site.text, *left).to_owned(),
+        );
     }
 }
 
@@ -99,7 +128,11 @@ fn text_before(text: &str, at: usize) -> usize {
 
 fn negation(node: Node<'_>, inner: Option<Node<'_>>, site: &mut Site<'_>) {
     if let Some(inner) = inner {
-        site.add(MutationKind::Condition, node.byte_range(), text_of(site.text, inner).to_owned());
+        site.add(
+            MutationKind::Condition,
+            node.byte_range(),
+            text_of(site.text, inner).to_owned(),
+        );
     }
 }
 
@@ -108,10 +141,17 @@ fn number(node: Node<'_>, site: &mut Site<'_>) {
     let says_where = node.parent().is_some_and(|parent| {
         matches!(
             parent.kind(),
-            "slice" | "subscript" | "comparison_operator" | "subscript_expression" | "range_expression" | "index_expression"
+            "slice"
+                | "subscript"
+                | "comparison_operator"
+                | "subscript_expression"
+                | "range_expression"
+                | "index_expression"
         ) || parent.kind() == "binary_expression" && text_of(site.text, parent).contains(['<', '>'])
     });
-    let Ok(value) = text_of(site.text, node).parse::<u64>() else { return };
+    let Ok(value) = text_of(site.text, node).parse::<u64>() else {
+        return;
+    };
     if says_where && value < 1000 {
         site.add(MutationKind::Bound, node.byte_range(), (value + 1).to_string());
     }
@@ -119,6 +159,8 @@ fn number(node: Node<'_>, site: &mut Site<'_>) {
 
 fn is_text(node: Option<Node<'_>>, text: &str) -> bool {
     node.is_some_and(|node| {
-        node.kind().contains("string") || node.kind().contains("list") || text_of(text, node).starts_with(['\'', '"', '`'])
+        node.kind().contains("string")
+            || node.kind().contains("list")
+            || text_of(text, node).starts_with(['\'', '"', '`'])
     })
 }

@@ -11,7 +11,10 @@ const MOST_NAMES: usize = 400;
 
 /// Adds the mutations of the names that a function reads.
 pub(super) fn within(function: Node<'_>, site: &mut Site<'_>) {
-    let (Some(parameters), Some(body)) = (function.child_by_field_name("parameters"), function.child_by_field_name("body")) else {
+    let (Some(parameters), Some(body)) = (
+        function.child_by_field_name("parameters"),
+        function.child_by_field_name("body"),
+    ) else {
         return;
     };
     let mut names: Vec<Node<'_>> = Vec::new();
@@ -64,7 +67,9 @@ fn binds(name: Node<'_>, parameters: Node<'_>) -> bool {
         "default_parameter" | "typed_default_parameter" | "variable_declarator" => is("name"),
         "assignment" | "assignment_pattern" | "for_statement" | "assignment_expression" => is("left"),
         "parameter" | "let_declaration" | "for_expression" => is("pattern"),
-        "pattern_list" | "tuple_pattern" => parent.parent().is_some_and(|outer| outer.child_by_field_name("left") == Some(parent)),
+        "pattern_list" | "tuple_pattern" => parent
+            .parent()
+            .is_some_and(|outer| outer.child_by_field_name("left") == Some(parent)),
         _ => false,
     }
 }
@@ -78,9 +83,9 @@ fn is_read(name: Node<'_>, parameters: Node<'_>) -> bool {
     match parent.kind() {
         "keyword_argument" => is("value"),
         "attribute" | "field_expression" | "member_expression" => is("object") || is("value"),
-        "call" | "call_expression" | "macro_invocation" | "scoped_identifier" | "token_tree" => false,
         "augmented_assignment" | "augmented_assignment_expression" | "compound_assignment_expr" => !is("left"),
-        "global_statement" | "nonlocal_statement" | "delete_statement" | "pattern_list" | "tuple_pattern" | "as_pattern_target" => false,
+        "call" | "call_expression" | "macro_invocation" | "scoped_identifier" | "token_tree" | "global_statement"
+        | "nonlocal_statement" | "delete_statement" | "pattern_list" | "tuple_pattern" | "as_pattern_target" => false,
         _ => true,
     }
 }
