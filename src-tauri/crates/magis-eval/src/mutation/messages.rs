@@ -61,6 +61,17 @@ impl FailedCheck {
             _ => return None,
         };
         let setup = setup(check, text, show, language, package)?;
+        // A variable shows something only where a call gives it its value.
+        let is_name = show
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == '$' || c == '.');
+        if is_name
+            && !setup
+                .iter()
+                .any(|line| line.contains('(') && !line.contains("require(") && !line.contains("function"))
+        {
+            return None;
+        }
         let show = show.lines().map(str::trim).collect::<Vec<_>>().join(" ");
         Some((Snippet { setup, show }, actual, expected))
     }
@@ -225,6 +236,11 @@ fn setup(check: Node<'_>, text: &str, show: &str, language: SourceLanguage, pack
             }
         }
         if outer.kind() == "function_item" {
+            // What a helper is given, only the test has.
+            let parameters = outer.child_by_field_name("parameters").map(parts).unwrap_or_default();
+            if !parameters.is_empty() {
+                return None;
+            }
             break;
         }
         inner = outer;
@@ -234,10 +250,7 @@ fn setup(check: Node<'_>, text: &str, show: &str, language: SourceLanguage, pack
     }
     found.reverse();
     for line in &mut found {
-        if let Some(at) = line.find("require('.") {
-            let end = line[at..].find(')').map_or(line.len(), |end| at + end + 1);
-            line.replace_range(at..end, &format!("require('{package}')"));
-        }
+        by_name(line, package);
     }
     found.retain(|line| !line.contains("require('tape')"));
     // What is another one in each run shows nothing.
@@ -248,6 +261,21 @@ fn setup(check: Node<'_>, text: &str, show: &str, language: SourceLanguage, pack
         return None;
     }
     Some(found)
+}
+
+/// Puts the package's name in place of the path by which a test loads it.
+fn by_name(line: &mut String, package: &str) {
+    let Some(at) = line.find("require('.") else { return };
+    let start = at + "require('".len();
+    let Some(end) = line[start..].find('\'').map(|end| start + end) else {
+        return;
+    };
+    let inside = line[start..end].trim_start_matches(['.', '/']);
+    let name = match inside.trim_end_matches(".js") {
+        "" | "index" | "lib" | "lib/index" => package.to_owned(),
+        inside => format!("{package}/{inside}"),
+    };
+    line.replace_range(start..end, &name);
 }
 
 /// Returns the names that a declaration binds.

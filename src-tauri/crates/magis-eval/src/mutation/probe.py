@@ -24,6 +24,8 @@ FOREIGN = {"pytest", "unittest", "hypothesis", "mock", "nose", "tests", "test", 
 PRINTING = {"datetime", "decimal", "fractions", "uuid", "collections"}
 # Functions of the test's own file that check something.
 CHECKERS = set()
+# Names of modules and of what is imported from them: a call of theirs changes nothing of a value.
+IMPORTED = set()
 
 
 class NoSnippet(Exception):
@@ -281,7 +283,8 @@ def before(statement, needed):
         if is_check(statement.value):
             return effects(statement.value, needed)
         arguments = set().union(*[names(a) for a in statement.value.args] or [set()])
-        return [statement] if root(statement.value.func) in needed or arguments & needed else []
+        own = needed - IMPORTED
+        return [statement] if root(statement.value.func) in own or arguments & own else []
     if isinstance(statement, ast.Assert):
         return effects(statement.test, needed)
     if isinstance(statement, ast.With) and any(called(i.context_expr) in RAISES for i in statement.items):
@@ -300,7 +303,7 @@ def before(statement, needed):
 
 def effects(expression, needed):
     """Calls of methods within a check: they may change what is shown."""
-    calls = [n for n in ast.walk(expression) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and root(n.func) in needed]
+    calls = [n for n in ast.walk(expression) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and root(n.func) in needed - IMPORTED]
     return [ast.Expr(value=calls[0])] if calls else []
 
 
@@ -314,6 +317,9 @@ def sliced(seen):
     for helper in ast.walk(tree):
         if isinstance(helper, ast.FunctionDef) and not helper.name.startswith("test") and any(isinstance(n, ast.Assert) for n in ast.walk(helper)):
             CHECKERS.add(helper.name)
+    for statement in ast.walk(tree):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            IMPORTED.update(binds(statement))
     function = functions[-1]
     way = route(function, seen["line"])
     if not way:
