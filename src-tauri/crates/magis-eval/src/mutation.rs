@@ -26,7 +26,7 @@ pub use messages::FailedCheck;
 pub use propose::propose;
 pub use shuffle::Shuffle;
 pub use store::BugRepository;
-pub use tree_run::{SandboxedTree, TestedTree};
+pub use tree_run::{SandboxedTree, TreeTestRun};
 
 /// The Python program that makes snippets out of failing tests and runs them.
 pub const PROBE: &str = include_str!("mutation/probe.py");

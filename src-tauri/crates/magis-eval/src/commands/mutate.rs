@@ -33,7 +33,7 @@ pub fn mutate(args: &MutateArgs) -> Result<ExitCode> {
         anyhow::bail!("give --project with --out, or --judge with --set");
     };
     let project = project::Project::prepare(given, &work)?;
-    let plan = making::Plan {
+    let plan = making::MutationPlan {
         count: args.count,
         tries: args.tries.unwrap_or(args.count * 15),
         seed: args.seed,

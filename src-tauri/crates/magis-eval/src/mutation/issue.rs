@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum IssueStyle {
     /// A snippet, what it gives and what is expected.
     Snippet,
-    /// In sentences.
+    /// In sentences, with the code among them.
     Words,
     /// A snippet and the traceback it ends with; one that ends with none is told as a snippet.
     Traceback,
@@ -35,7 +35,7 @@ pub enum Observed {
     /// The value, as the language writes it.
     Value(String),
     Raised {
-        /// The exception's type.
+        /// The exception's type, without its module.
         kind: String,
         /// The traceback's last line.
         last: String,

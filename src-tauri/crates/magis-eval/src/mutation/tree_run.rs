@@ -24,7 +24,7 @@ pub struct SandboxedTree {
 
 /// What came of a test run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestedTree {
+pub struct TreeTestRun {
     pub outcome: Outcome,
     /// Test by test; where there is no report that can be read, why.
     pub results: Result<TestResults, String>,
@@ -49,7 +49,7 @@ impl SandboxedTree {
     }
 
     /// Runs all tests on the tree with changes.
-    pub async fn test(&self, command: &TestCommand, changes: &FileChanges, time: Duration) -> Result<TestedTree> {
+    pub async fn test(&self, command: &TestCommand, changes: &FileChanges, time: Duration) -> Result<TreeTestRun> {
         let worded = command.run(TestSelection::Whole, FOLDER)?;
         let mut job = self.job(&worded.folder, changes, time);
         job.environment.extend(worded.variables.iter().cloned());
@@ -84,7 +84,7 @@ impl SandboxedTree {
                 None => super::tape::read(&outcome.stdout.text())
                     .ok_or_else(|| "this command has no report that tells test by test".to_owned()),
             };
-            return Ok(TestedTree { outcome, results });
+            return Ok(TreeTestRun { outcome, results });
         }
         anyhow::bail!("the test command has no words")
     }

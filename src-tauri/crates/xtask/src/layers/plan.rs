@@ -182,9 +182,9 @@ pub const OUTSIDE: [Outside; 11] = [
     },
     Outside {
         what: "tree-sitter",
-        whose: "magis-syntax",
+        whose: "magis-syntax (and the mutations of magis-eval)",
         packages: &["tree-sitter"],
-        crates: &["magis-syntax"],
+        crates: &["magis-syntax", "magis-eval"],
     },
     Outside {
         what: "templates",

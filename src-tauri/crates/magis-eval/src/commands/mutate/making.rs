@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// What is to be made.
-pub struct Plan {
+pub struct MutationPlan {
     pub count: usize,
     pub tries: usize,
     pub seed: u64,
@@ -39,7 +39,7 @@ const FIRST: Duration = Duration::from_mins(9);
 /// Makes bugs and gives each to `keep`.
 pub async fn make(
     project: &Project,
-    plan: &Plan,
+    plan: &MutationPlan,
     sandbox: Sandbox,
     first: usize,
     keep: &mut dyn FnMut(MutatedBug) -> Result<()>,
@@ -124,7 +124,7 @@ struct Found {
 }
 
 impl Base {
-    async fn measure(project: &Project, plan: &Plan, tree: &SandboxedTree) -> Result<Self> {
+    async fn measure(project: &Project, plan: &MutationPlan, tree: &SandboxedTree) -> Result<Self> {
         let commands = match &plan.command {
             Some(line) => vec![given(line, project)?],
             None => found(project),

@@ -26,7 +26,7 @@ pub struct Project {
 
 /// The owner of the repositories made here.
 const OWNER: &str = "mutated";
-/// Endings of archives.
+/// How the names of archives end that can be unpacked.
 const ARCHIVES: [&str; 5] = [".tar.gz", ".tgz", ".crate", ".zip", ".tar.bz2"];
 
 impl Project {
