@@ -42,16 +42,10 @@ impl FailedCheck {
             .filter(here)
             .filter_map(|node| values_of(*node, text).map(|values| (*node, values)));
         let (check, written) = found.next_back()?;
-        let is_plain = |text: &str| {
-            let number = text
-                .trim_start_matches(['-', '&'])
-                .starts_with(|c: char| c.is_ascii_digit());
-            number || !text.contains(['(', '.', '[']) || text.starts_with(['"', '\'']) && !text.contains("\".")
-        };
         let value = |text: &str| Observed::Value(text.to_owned());
         let (show, actual, expected) = match (written.as_slice(), &self.values) {
             ([first, second, ..], Some((left, right))) => {
-                if is_plain(first) && !is_plain(second) {
+                if weight(second) > weight(first) {
                     (second, value(right), value(left))
                 } else {
                     (first, value(left), value(right))
@@ -74,6 +68,29 @@ impl FailedCheck {
         }
         let show = show.lines().map(str::trim).collect::<Vec<_>>().join(" ");
         Some((Snippet { setup, show }, actual, expected))
+    }
+}
+
+/// Returns how much an expression looks like what is checked rather than like what is expected.
+fn weight(expression: &str) -> u8 {
+    let bare = expression.trim_start_matches(['&', '-']);
+    let written = [
+        "Ok(",
+        "Err(",
+        "Some(",
+        "None",
+        "vec![",
+        "true",
+        "false",
+        "null",
+        "undefined",
+    ];
+    let is_literal = bare.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '[' | '{'));
+    match () {
+        () if is_literal || written.iter().any(|head| bare.starts_with(head)) => 0,
+        () if bare.contains('(') => 3,
+        () if bare.contains(['.', '[']) => 2,
+        () => 1,
     }
 }
 
