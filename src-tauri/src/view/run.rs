@@ -6,9 +6,9 @@ use super::review::AppliedView;
 use super::runs::RunRow;
 use super::stage::StageView;
 use magis_core::{
-    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, Description, Edit, Evidence, FileChange,
-    FileTask, Finding, Hint, Judgement, LineSpan, MergeResult, Notice, Place, Plan, Proof, RepoPath, Role, RunEvent,
-    RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, Verdict, WritingMode,
+    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, CodePlace, Description, Edit, Evidence,
+    FileChange, FileTask, Finding, Hint, Judgement, LineSpan, MergeResult, Notice, Plan, Proof, RepoPath, Role,
+    RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, Verdict, WritingMode,
 };
 use magis_engine::records::{CallOrigin, CallTotals, StoredEvent};
 use magis_engine::repository::text_diff;
@@ -70,7 +70,7 @@ pub struct AttemptView {
     pub votes: u32,
     /// What checks and tests said of it.
     pub tested: Option<ChangeTests>,
-    /// What that proves.
+    /// What checks and tests prove of it.
     pub proof: Proof,
     /// The change as unified hunks against the base; empty where the base is not here.
     pub diff: String,
@@ -86,7 +86,7 @@ pub struct RoundView {
     /// The lines to change there.
     pub spans: Vec<LineSpan>,
     /// All places, the likeliest first.
-    pub places: Vec<Place>,
+    pub places: Vec<CodePlace>,
     pub attempts: Vec<AttemptView>,
 }
 

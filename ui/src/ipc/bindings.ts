@@ -242,7 +242,7 @@ export type AttemptView = {
 	votes: number,
 	/**  What checks and tests said of it. */
 	tested: ChangeTests | null,
-	/**  What that proves. */
+	/**  What checks and tests prove of it. */
 	proof: Proof,
 	/**  The change as unified hunks against the base; empty where the base is not here. */
 	diff: string,
@@ -435,6 +435,14 @@ export type CloseAnswer =
 /**  The window was asked to close while runs are worked on or wait; it waits for an answer. */
 export type CloseAsked = {
 	running: number,
+};
+
+/**  Lines to change that stand together. */
+export type CodePlace = {
+	/**  The symbols they lie in, as scored. */
+	symbols: string[],
+	/**  The lines of the base version. */
+	spans: LineSpan[],
 };
 
 /**  The object id of a git commit, in hexadecimal. */
@@ -1070,14 +1078,6 @@ export type PatchView = {
 	branch: string,
 };
 
-/**  Lines to change that stand together. */
-export type Place = {
-	/**  The symbols they lie in, as scored. */
-	symbols: string[],
-	/**  The lines of the base version. */
-	spans: LineSpan[],
-};
-
 /**  The main work plan `c_main`: which task waits for which. Always free of cycles and of unknown tasks. */
 export type Plan = PlanStep[];
 
@@ -1119,9 +1119,7 @@ export type ProgramRun = {
 };
 
 /**  What is known of a patch by running it. */
-export type Proof = 
-/**  Nothing was run. */
-{ kind: "not_run" } | 
+export type Proof = { kind: "not_run" } | 
 /**  A check that fails on the base passes, and no test that passed fails. */
 { kind: "shown_to_work"; grade: Grade } | 
 /**  It was run, and that does not show that it works. */
@@ -1210,7 +1208,7 @@ export type RoundView = {
 	/**  The lines to change there. */
 	spans: LineSpan[],
 	/**  All places, the likeliest first. */
-	places: Place[],
+	places: CodePlace[],
 	attempts: AttemptView[],
 };
 
@@ -1691,7 +1689,7 @@ export type TestCommandRow = {
 
 /**  A test command as a person allowed it. */
 export type TestLine = {
-	/**  Program and arguments. */
+	/**  The program with its arguments, as a shell reads it. */
 	line: string,
 	/**  Relative to the root; empty for the root. */
 	folder: string,

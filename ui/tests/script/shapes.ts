@@ -31,7 +31,7 @@ export type RunEventLike =
       round: number
       symbols: string[]
       spans: T.LineSpan[]
-      others?: T.Place[]
+      others?: T.CodePlace[]
     }
   | { event: 'base_tested'; tests: T.BaseTests }
   | {

@@ -215,6 +215,18 @@ pub enum SteerCommand {
         #[arg(long, required_unless_present = "name")]
         focus: Option<String>,
     },
+    /// Take an attempt; its task ends with it
+    Take {
+        /// The task, as T1
+        #[arg(value_parser = task_id)]
+        task: TaskId,
+        /// The round, from 1
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        round: u32,
+        /// The attempt of that round, from 1
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        attempt: u32,
+    },
     /// Give a hint for what is still to be done
     Hint {
         /// The hint

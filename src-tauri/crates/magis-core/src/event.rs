@@ -102,7 +102,7 @@ pub enum RunEvent {
         spans: Vec<LineSpan>,
         /// Further places that are tried instead of this one, the likeliest first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        others: Vec<Place>,
+        others: Vec<CodePlace>,
     },
     /// The tests nearest to the change were run on the base, twice.
     BaseTested {
@@ -165,7 +165,6 @@ pub enum RunEvent {
     /// What a change can do without was taken out of it: the checks and tests say the same of what is left.
     Minimised {
         task: TaskId,
-        /// What is left.
         change: FileChange,
         /// How many of its hunks were dropped, of how many.
         dropped: u32,
@@ -239,7 +238,7 @@ fn is_zero(number: &u32) -> bool {
 /// Lines to change that stand together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
-pub struct Place {
+pub struct CodePlace {
     /// The symbols they lie in, as scored.
     pub symbols: Vec<String>,
     /// The lines of the base version.

@@ -24,7 +24,7 @@ mod verdict;
 
 pub use candidate::{Candidate, Description, DescriptionSource, Evidence, Judgement, SkipReason, SkippedFile};
 pub use change::{ChangeError, Edit, FileChange};
-pub use event::{Base, MergeResult, Notice, Place, RunEvent};
+pub use event::{Base, CodePlace, MergeResult, Notice, RunEvent};
 pub use foreign::harmless_name;
 pub use id::{Agent, AttemptNumber, BlobId, CommitId, RepoId, Round, RunId, Stage, TaskId, TreeId};
 pub use issue::{Hint, Issue, IssueError};

@@ -84,7 +84,7 @@ pub enum TestsMode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct TestLine {
-    /// Program and arguments.
+    /// The program with its arguments, as a shell reads it.
     pub line: String,
     /// Relative to the root; empty for the root.
     pub folder: String,

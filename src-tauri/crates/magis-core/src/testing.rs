@@ -193,12 +193,15 @@ pub struct FailingTest {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Proof {
-    /// Nothing was run.
     NotRun,
     /// A check that fails on the base passes, and no test that passed fails.
-    ShownToWork { grade: Grade },
+    ShownToWork {
+        grade: Grade,
+    },
     /// It was run, and that does not show that it works.
-    NotShown { why: String },
+    NotShown {
+        why: String,
+    },
 }
 
 impl Grade {

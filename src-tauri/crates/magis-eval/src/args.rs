@@ -72,6 +72,8 @@ pub enum EvalCommand {
     /// set (.red.jsonl) has them left in. Tests run in the sandbox, with the programs of this PATH. Repositories lie in
     /// --work/repos.
     Mutate(Box<MutateArgs>),
+    /// Run a set of mutated bugs end to end and judge the patch and every attempt.
+    Repair(Box<RepairArgs>),
     /// Serve as the engine's process.
     #[command(hide = true)]
     Worker,
@@ -168,6 +170,50 @@ pub struct MutateArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `magis-eval repair`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[derive(Debug, Args)]
+pub struct RepairArgs {
+    /// The set, as `magis-eval mutate` makes it.
+    #[arg(long, value_name = "FILE")]
+    pub set: PathBuf,
+    /// The folder that `magis-eval mutate` worked in.
+    #[arg(long, value_name = "DIR")]
+    pub work: PathBuf,
+    /// What came of each bug: JSON lines; those that are there are not run again.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Only bugs whose instance_id contains TEXT; may be given several times.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// At most N of those.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Leave the failing tests in the repository, as when somebody pushed a red test.
+    #[arg(long)]
+    pub red: bool,
+    /// Run nothing; with one attempt and one place, the paper's plain loop.
+    #[arg(long)]
+    pub no_tests: bool,
+    /// Make no checks out of the issue.
+    #[arg(long)]
+    pub no_checks: bool,
+    #[arg(long)]
+    pub no_qa: bool,
+    /// Answers of a round.
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub attempts: u32,
+    /// Places that they are shared out over.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub places: u32,
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub max_rounds: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub engine: ModelArgs,
 }
 
 /// How an issue tells of a failure.

@@ -5,6 +5,7 @@ mod kill;
 mod locate;
 mod memory;
 mod mutate;
+mod repair;
 mod report;
 mod reproduce;
 mod score_tasks;
@@ -36,6 +37,7 @@ pub fn run(command: EvalCommand) -> Result<ExitCode> {
         EvalCommand::ScoreTasks(args) => score_tasks::score_tasks(&args),
         EvalCommand::Kill(args) => kill::kill(&args),
         EvalCommand::Reproduce(args) => reproduce::reproduce(&args),
+        EvalCommand::Repair(args) => repair::repair(&args),
         EvalCommand::Mutate(args) => mutate::mutate(&args),
         EvalCommand::SandboxHelper { .. } => Ok(helper::serve()),
         EvalCommand::Worker => serve_as_worker(),

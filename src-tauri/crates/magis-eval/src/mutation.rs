@@ -18,7 +18,7 @@ mod tape;
 mod tree_run;
 
 pub use bug::{MutatedBug, id_of, ids_of};
-pub use cutting::{TestName, without_tests};
+pub use cutting::{CutTestName, without_tests};
 pub use issue::{IssueStyle, Observed, Snippet, write_issue};
 pub use judging::{Resolution, judge};
 pub use kind::{Mutation, MutationKind};

@@ -3,8 +3,8 @@
 use crate::Effect;
 use crate::task::{Attempt, AttemptState, RoundState, TaskState};
 use magis_core::{
-    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, Description, Evidence, Hint, HintsMode,
-    Judgement, MergeResult, Place, Plan, Proof, RepoPath, Round, RunEvent, RunOutcome, RunRequest, SkippedFile,
+    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, CodePlace, Description, Evidence, Hint,
+    HintsMode, Judgement, MergeResult, Plan, Proof, RepoPath, Round, RunEvent, RunOutcome, RunRequest, SkippedFile,
     Speaker, Speech, Stage, TaskId, TestsMode, Turn,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,7 +197,7 @@ impl Run {
                 spans,
                 others,
             } => {
-                let first = Place {
+                let first = CodePlace {
                     symbols: symbols.clone(),
                     spans: spans.clone(),
                 };

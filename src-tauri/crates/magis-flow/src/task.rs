@@ -1,8 +1,8 @@
 //! How far a task is: its rounds, the attempts of each, and what came of them.
 
 use magis_core::{
-    AttemptNumber, ChangeTests, CheckState, Decision, FileChange, FileTask, Finding, Grade, Place, Proof, Role, Round,
-    TaskOutcome, Verdict, WritingMode,
+    AttemptNumber, ChangeTests, CheckState, CodePlace, Decision, FileChange, FileTask, Finding, Grade, Proof, Role,
+    Round, TaskOutcome, Verdict, WritingMode,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub struct TaskState {
 pub struct RoundState {
     pub round: Round,
     /// Where to change, the likeliest first; never empty.
-    pub places: Vec<Place>,
+    pub places: Vec<CodePlace>,
     pub attempts: BTreeMap<AttemptNumber, Attempt>,
 }
 
@@ -199,7 +199,7 @@ impl RoundState {
     }
 
     /// Returns the likeliest of the places to change.
-    pub fn first_place(&self) -> &Place {
+    pub fn first_place(&self) -> &CodePlace {
         &self.places[0]
     }
 

@@ -215,7 +215,7 @@ fn tests(magis: &Path, scene: &Scene) -> Result<SampleTests> {
 fn solve(magis: &Path, models: &Path, demo: &Demo, scene: &Scene) -> Result<String> {
     let mut command = Command::new(magis);
     command
-        .arg("solve")
+        .args(["solve", "--allow-tests"])
         .arg("--repo")
         .arg(&scene.repository)
         .arg("--issue")
@@ -233,8 +233,8 @@ fn solve(magis: &Path, models: &Path, demo: &Demo, scene: &Scene) -> Result<Stri
         .status()
         .with_context(|| format!("starting {}", magis.display()))?;
     match status.code() {
-        Some(0) => Ok("patch made, model review passed".to_owned()),
-        Some(3) => Ok("there is a patch, but its model review did not pass".to_owned()),
+        Some(0) => Ok("patch made, shown to work or approved; see above".to_owned()),
+        Some(3) => Ok("there is a patch, but it is not shown to work, or its model review did not pass".to_owned()),
         Some(4) => bail!("the run ended without a change; its reason is above"),
         _ => bail!("magis solve failed ({status}); its message is above"),
     }

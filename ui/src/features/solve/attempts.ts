@@ -1,6 +1,6 @@
 // What a round's attempts are, place by place: which number is at which place, how each stands, which is shown first.
 // It says nothing in words and draws nothing.
-import type { AttemptView, ChangeTests, Finding, Place, RoundView, TaskView } from '../../ipc'
+import type { AttemptView, ChangeTests, Finding, CodePlace, RoundView, TaskView } from '../../ipc'
 
 /**
  * How an attempt stands. `breaks`: what shows the fault passes, and tests fail that passed before. `idle`: it repeats
@@ -16,7 +16,7 @@ export interface Dot {
 }
 
 export interface PlaceDots {
-  readonly place: Place
+  readonly place: CodePlace
   readonly dots: readonly Dot[]
 }
 
@@ -69,7 +69,7 @@ function placeAt(attempt: AttemptView | null, number: number, attempts: number, 
 }
 
 /** The places of a round; a run of before they were told has the one of its lines. */
-export function placesOf(round: RoundView): readonly Place[] {
+export function placesOf(round: RoundView): readonly CodePlace[] {
   return round.places.length > 0 ? round.places : [{ symbols: round.symbols, spans: round.spans }]
 }
 

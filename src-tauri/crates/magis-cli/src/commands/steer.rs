@@ -4,7 +4,7 @@ use super::Place;
 use crate::args::{SteerArgs, SteerCommand};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use magis_core::{Role, RunId, TaskId};
+use magis_core::{AttemptNumber, Role, Round, RunId, TaskId};
 use magis_engine::records::StoredStatus;
 use magis_engine::{EngineError, Magis, Steering};
 
@@ -21,6 +21,11 @@ pub fn steer(place: &Place, args: SteerArgs) -> Result<ExitStatus, Failure> {
             description: text,
         },
         SteerCommand::Role { task, name, focus } => edited_role(&magis, run, task, name, focus)?,
+        SteerCommand::Take { task, round, attempt } => Steering::TakeAttempt {
+            task,
+            round: Round(round),
+            attempt: AttemptNumber(attempt - 1),
+        },
         SteerCommand::Hint { text } => Steering::Hint { text },
         SteerCommand::Say { text } => Steering::Speak { text },
     };

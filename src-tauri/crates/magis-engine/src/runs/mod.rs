@@ -5,6 +5,7 @@
 
 mod apply;
 mod archive;
+mod bench;
 mod call_log;
 mod deleting;
 mod driver;

@@ -2,7 +2,7 @@
 
 use crate::calls::{CHARS_PER_TOKEN, CallContext, ModelCalls, condense};
 use crate::custodian::index_session::{IndexSession, Preparing};
-use crate::runs::evidence::TestBench;
+use crate::runs::bench::{BenchGround, TestBench};
 use crate::{EngineError, Magis, Progress};
 use magis_core::{
     BlobId, CheckSource, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, RunId, SkippedFile, Speaker,
@@ -123,6 +123,35 @@ impl Workspace {
             source: FlowError::UnknownTask(task),
         };
         run.task(task).ok_or_else(unknown)
+    }
+
+    /// Returns what code is run on, made when it is first asked for; or why no code is run.
+    pub async fn bench(&mut self, run: &Run) -> Result<Result<&mut TestBench, String>, EngineError> {
+        if self.bench.is_none() {
+            let packages = self.packages()?;
+            let ground = BenchGround {
+                magis: &self.magis,
+                repo: self.repo,
+                snapshot: &self.snapshot,
+                root: &self.root,
+                packages: &packages,
+                stop: &self.stop,
+            };
+            self.bench = Some(TestBench::open(ground, run).await?);
+        }
+        Ok(match self.bench.as_mut() {
+            Some(Ok(bench)) => Ok(bench),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err("nothing is run".to_owned()),
+        })
+    }
+
+    /// Returns the names under which the project's own code is imported.
+    pub fn packages(&mut self) -> Result<Vec<String>, EngineError> {
+        let files = &self.files()?.readable;
+        Ok(magis_evidence::reproduction::packages(
+            files.iter().map(|(path, _)| path),
+        ))
     }
 
     /// Returns the text of a file of the base tree.

@@ -246,23 +246,14 @@ struct Asked {
     ended: i64,
 }
 
-fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn LanguageModel) -> Result<RunId> {
+/// Returns what the run of a job is asked, as it is recorded.
+fn request(set: &Set, job: &Job) -> Result<RunRequest> {
     let instance = &job.instance;
-    let store = Store::open(set.magis.data().root())?;
-    let root = set.repositories.find(&instance.repo)?.to_string_lossy().into_owned();
-    let repo = store.upsert_repository(
-        &NewRepository {
-            root,
-            name: instance.repo.clone(),
-            identity: None,
-        },
-        asked.started,
-    )?;
     let hints = match set.setting.hints {
         Hints::Given if !instance.hints_text.trim().is_empty() => vec![Hint::Comments(instance.hints_text.clone())],
         Hints::Given | Hints::Withheld => Vec::new(),
     };
-    let request = RunRequest {
+    Ok(RunRequest {
         issue: Issue::new(&instance.problem_statement)?,
         hints,
         hints_mode: HintsMode::Use,
@@ -277,7 +268,22 @@ fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn 
         writing: Vec::new(),
         tests: TestsMode::Skip,
         qa: QaMode::Skip,
-    };
+    })
+}
+
+fn record(set: &Set, job: &Job, files: &[GivenFile], asked: &Asked, model: &dyn LanguageModel) -> Result<RunId> {
+    let instance = &job.instance;
+    let store = Store::open(set.magis.data().root())?;
+    let root = set.repositories.find(&instance.repo)?.to_string_lossy().into_owned();
+    let repo = store.upsert_repository(
+        &NewRepository {
+            root,
+            name: instance.repo.clone(),
+            identity: None,
+        },
+        asked.started,
+    )?;
+    let request = request(set, job)?;
     let run = store.create_run(&NewRun {
         repo,
         request: request.clone(),

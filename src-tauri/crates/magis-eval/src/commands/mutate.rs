@@ -9,6 +9,8 @@ mod making;
 mod project;
 mod queue;
 
+pub(super) use project::{repository_of, tree_of};
+
 use super::{runtime, sandbox_helper};
 use crate::args::{MutateArgs, StyleArg};
 use anyhow::{Context as _, Result};

@@ -8,13 +8,13 @@ use tree_sitter::Node;
 
 /// How a test's source names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TestName {
+pub struct CutTestName {
     /// Classes, modules or descriptions around it, the outer first; as far as they are known.
     pub outer: Vec<String>,
     pub name: String,
 }
 
-impl TestName {
+impl CutTestName {
     /// Reads the name out of what a report calls a test.
     pub fn of(language: SourceLanguage, test: &TestId) -> Self {
         let own = |text: &str| text.to_owned();
@@ -46,7 +46,7 @@ impl TestName {
 }
 
 /// Returns a text without these tests; none where one of them is not there, or the text would be broken.
-pub fn without_tests(language: SourceLanguage, text: &str, tests: &[TestName]) -> Option<String> {
+pub fn without_tests(language: SourceLanguage, text: &str, tests: &[CutTestName]) -> Option<String> {
     let tree = parse(language, text)?;
     let all = nodes(&tree);
     let mut cut: Vec<Range<usize>> = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn definition(
     language: SourceLanguage,
     node: Node<'_>,
     text: &str,
-    test: &TestName,
+    test: &CutTestName,
 ) -> Option<Range<usize>> {
     match language {
         SourceLanguage::Python => python(node, text, test),
@@ -85,7 +85,7 @@ pub(super) fn definition(
     }
 }
 
-fn python(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
+fn python(node: Node<'_>, text: &str, test: &CutTestName) -> Option<Range<usize>> {
     if node.kind() != "function_definition" || named(node, text)? != test.name {
         return None;
     }
@@ -115,7 +115,7 @@ fn decorated(node: Node<'_>) -> Node<'_> {
         .unwrap_or(node)
 }
 
-fn rust(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
+fn rust(node: Node<'_>, text: &str, test: &CutTestName) -> Option<Range<usize>> {
     if node.kind() != "function_item" || named(node, text)? != test.name {
         return None;
     }
@@ -139,7 +139,7 @@ fn rust(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
     Some(start..with_blank_lines(text, node)?.end)
 }
 
-fn script(node: Node<'_>, text: &str, test: &TestName) -> Option<Range<usize>> {
+fn script(node: Node<'_>, text: &str, test: &CutTestName) -> Option<Range<usize>> {
     if node.kind() != "call_expression" {
         return None;
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     fn check(language: SourceLanguage, text: &str, outer: &[&str], name: &str, expected: Option<&str>) {
-        let test = TestName {
+        let test = CutTestName {
             outer: outer.iter().map(|part| (*part).to_owned()).collect(),
             name: name.to_owned(),
         };

@@ -360,8 +360,8 @@ pub fn check(number: u32, grade: Grade) -> BugCheck {
     }
 }
 
-fn place() -> Place {
-    Place {
+fn place() -> CodePlace {
+    CodePlace {
         symbols: Vec::new(),
         spans: vec![LineSpan::new(1, 1).unwrap()],
     }

@@ -1,8 +1,8 @@
 //! What shows the fault: tests that the person names, the checks that a program makes out of the issue, and tests of the project that fail on the
 //! base and are about what the issue is about.
 
-use super::bench::{SUITE_TIME, TestBench, candidates, packages};
 use crate::EngineError;
+use crate::runs::bench::{SUITE_TIME, TestBench, candidates};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::text::count;
@@ -27,7 +27,7 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
     let TestsMode::Run { failing, checks, .. } = run.request().tests.clone() else {
         return Ok(nothing("the run was asked to run nothing".to_owned()));
     };
-    let packages = packages(work)?;
+    let packages = work.packages()?;
     let bench = match work.bench(run).await? {
         Ok(bench) => bench,
         Err(why) => return Ok(nothing(format!("nothing was run: {why}"))),

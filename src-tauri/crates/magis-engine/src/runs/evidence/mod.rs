@@ -1,17 +1,14 @@
 //! Evidence in a run: what shows the fault, and what checks and tests say of the base, of each attempt and of the patch.
 //!
-//! `bench` is what code is run on; each other module carries out one or two of the flow's effects and gives their event. How commands run is for
+//! [`TestBench`](super::bench::TestBench) is what code is run on; each other module carries out one or two of the flow's effects and gives their event. How commands run is for
 //! `crate::evidence`, how outputs are read for `magis-evidence`.
 
-mod bench;
 mod change;
 mod fault;
 mod minimise;
 mod regression;
-mod words;
 mod written;
 
-pub(crate) use bench::TestBench;
 pub(crate) use change::{test_attempt, test_patch};
 pub(crate) use fault::show_fault;
 pub(crate) use minimise::minimise;

@@ -1,9 +1,9 @@
 //! The tests that judge changes: those that reach the changed files, nearest first, within a budget of time; all of them where they are fast.
 
-use super::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench};
 use crate::EngineError;
 use crate::custodian::commit_history;
 use crate::evidence::{TestFile, nearest};
+use crate::runs::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::{BaseTests, CheckSource, RepoPath, RunEvent, TestsMode};

@@ -1,11 +1,11 @@
 //! Tests that a QA Engineer writes out of the issue: small scripts, several drawn at once. One is kept if it fails on the base for the reason the
 //! issue gives, asserts only what the issue states, and another one agrees with it.
 
-use super::bench::{TestBench, packages};
-use super::words::program_run;
 use crate::EngineError;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::evidence::ChangedFiles;
+use crate::runs::bench::TestBench;
+use crate::runs::bench::program_run;
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::{
@@ -56,7 +56,7 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     let Some(path) = best.filter(|path| SourceLanguage::of(path) == Some(SourceLanguage::Python)) else {
         return Ok(nothing("tests out of an issue are written for Python alone"));
     };
-    let packages = packages(work)?;
+    let packages = work.packages()?;
     if let Err(why) = work.bench(run).await? {
         return Ok(nothing(&why));
     }

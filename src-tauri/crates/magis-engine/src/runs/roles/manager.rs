@@ -7,8 +7,8 @@ use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::runs::workspace::{Workspace, about, record, team};
 use magis_core::text::count;
 use magis_core::{
-    FileAction, FileChange, FileTask, Issue, MergeResult, ModelReview, Plan, RepoPath, Role, RunEvent, Speaker, Speech,
-    TaskId, TaskOutcome, Turn,
+    FileAction, FileChange, FileTask, Issue, MergeResult, ModelReview, Plan, Proof, RepoPath, Role, RunEvent, Speaker,
+    Speech, TaskId, TaskOutcome, Turn,
 };
 use magis_flow::{Run, TaskQuestion, TaskState};
 use magis_prompts::{
@@ -322,14 +322,16 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> RoleResult {
     })
 }
 
-/// Returns what checks and tests said of the changes that were taken, a line each.
-fn evidence(run: &Run) -> Vec<String> {
+/// Returns what checks and tests proved of the change that was taken, and what was run, a line each.
+fn evidence(run: &Run) -> (Proof, Vec<String>) {
     let taken = run.tasks().find_map(|state| {
         let (round, number) = state.accepted_attempt()?;
         state.attempt(round, number)?.tested.as_ref()
     });
-    let Some(tested) = taken else { return Vec::new() };
-    let mut lines = vec![tested.proof().to_string()];
+    let Some(tested) = taken else {
+        return (Proof::NotRun, Vec::new());
+    };
+    let mut lines = Vec::new();
     if let Some(tests) = tested.tests.as_ref().filter(|tests| !tests.run.command.is_empty()) {
         lines.push(format!(
             "`{}` {} after {:.1} s on tree {}: {} tests pass, {} fail that passed before.",
@@ -341,7 +343,7 @@ fn evidence(run: &Run) -> Vec<String> {
             tests.newly_failing.len()
         ));
     }
-    lines
+    (tested.proof(), lines)
 }
 
 /// Returns the pull-request text: what the issue was, what each task did, what the models' reviews said. Written by
@@ -376,12 +378,13 @@ fn pull_request(run: &Run, subject: &str) -> String {
     let reviews = run
         .tasks()
         .filter_map(|state| ModelReview::of_task(state.outcome.as_ref()?, run.request().qa));
-    for line in evidence(run) {
-        text += &format!("\n{line}\n");
-    }
     // The worst stands for all of them.
     if let Some(review) = reviews.max_by_key(|review| *review == ModelReview::NotPassed) {
-        text += &format!("\n{review}\n");
+        let (proof, runs) = evidence(run);
+        for line in runs {
+            text += &format!("\n{line}\n");
+        }
+        text += &format!("\n{review} · {proof}\n");
     }
     text
 }

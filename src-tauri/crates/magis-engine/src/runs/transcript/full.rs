@@ -3,7 +3,7 @@
 use super::render::{BaseText, Transcript, outcome_sentence};
 use super::{Detail, Paint, Section, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
-use magis_core::{ChangeTests, ModelReview, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
+use magis_core::{ChangeTests, ModelReview, Proof, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
 use magis_store::{CallTotals, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -173,6 +173,7 @@ pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
 fn head(page: &mut Section, whole: &FullRun) {
     let entry = &whole.run.entry;
     let (tone, state) = standing(entry);
+    let proof = tested(&whole.events).map_or(Proof::NotRun, ChangeTests::proof);
     let title = page.paint.tone(
         Tone::Strong,
         &super::clean(&format!("Run {}: {}", entry.id, entry.title)),
@@ -185,7 +186,7 @@ fn head(page: &mut Section, whole: &FullRun) {
     page.line(&format!("  repository {}{origin}", super::clean(&entry.repository)));
     let state = entry
         .review
-        .map_or_else(|| state.to_owned(), |review| review.to_string());
+        .map_or_else(|| state.to_owned(), |review| format!("{review} · {proof}"));
     let mut when = format!("  {}", page.paint.tone(tone, &state));
     match (entry.started_at, entry.ended_at) {
         (Some(start), Some(end)) => {

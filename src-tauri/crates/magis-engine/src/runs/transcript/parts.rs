@@ -3,7 +3,7 @@
 use super::section::Section;
 use super::{Detail, Tone, count, diff, one_line, thousands};
 use magis_core::{
-    Candidate, Description, DescriptionSource, FileTask, Hint, MergeResult, ModelReview, Notice, QaMode, Role,
+    Candidate, Description, DescriptionSource, FileTask, Hint, MergeResult, ModelReview, Notice, Proof, QaMode, Role,
     RunRequest, Stage, TaskId, TaskOutcome, TestsMode, model_label,
 };
 use magis_repo::Patch;
@@ -111,20 +111,20 @@ pub(super) fn person(page: &mut Section, indent: usize, what: &str, role: &Role)
     );
 }
 
-pub(super) fn closed(page: &mut Section, task: TaskId, outcome: &TaskOutcome, qa: QaMode) {
+pub(super) fn closed(page: &mut Section, task: TaskId, outcome: &TaskOutcome, qa: QaMode, tests: &TestsMode) {
     match outcome {
         TaskOutcome::Approved { round } => {
             page.entry(
                 4,
                 Tone::Strong,
                 &format!("{task}:"),
-                &format!("the change of round {round} is taken{}", opinion(outcome, qa)),
+                &format!("the change of round {round} is taken{}", opinion(outcome, qa, tests)),
             );
         }
         TaskOutcome::NotApproved { round } => {
             let text = format!(
                 "no round passed; the change of round {round} is the best and is kept{}",
-                opinion(outcome, qa)
+                opinion(outcome, qa, tests)
             );
             page.entry(4, Tone::Note, &format!("{task}:"), &text);
         }
@@ -142,8 +142,13 @@ pub(super) fn with_role(name: &str, role: &str) -> String {
     }
 }
 
-pub(super) fn opinion(outcome: &TaskOutcome, qa: QaMode) -> String {
-    ModelReview::of_task(outcome, qa).map_or(String::new(), |review| format!(". {review}"))
+/// Returns what stands behind the change of a task, where it is not told attempt by attempt: the models' opinion, and that nothing was run.
+pub(super) fn opinion(outcome: &TaskOutcome, qa: QaMode, tests: &TestsMode) -> String {
+    let review = ModelReview::of_task(outcome, qa);
+    review.map_or(String::new(), |review| match tests {
+        TestsMode::Skip => format!(". {review} · {}", Proof::NotRun),
+        TestsMode::Run { .. } => format!(". {review}"),
+    })
 }
 
 pub(super) fn merged(page: &mut Section, result: &MergeResult, detail: Detail) {

@@ -285,7 +285,7 @@ impl Transcript {
             }
             RunEvent::CodeFailed { reason, .. } => page.entry(6, Tone::Bad, "no usable code:", reason),
             RunEvent::Reviewed { task, verdict, .. } => self.reviewed(page, *task, verdict),
-            RunEvent::TaskClosed { task, outcome } => closed(page, *task, outcome, self.qa),
+            RunEvent::TaskClosed { task, outcome } => closed(page, *task, outcome, self.qa, &self.tests),
             RunEvent::Merged { result } => merged(page, result, self.detail),
             RunEvent::RunEnded { .. } => {}
             RunEvent::CandidateDropped { path } => by_person(page, &format!("dropped {path}")),

@@ -96,8 +96,7 @@ impl Section {
         }
     }
 
-    /// Returns the text that was written.
-    /// Adds code or output as it stands, each line indented.
+    /// Adds code or an output as it stands, each line indented.
     pub fn code(&mut self, indent: usize, text: &str) {
         for line in text.lines() {
             let line = format!("{}{}", " ".repeat(indent), clean(line));
@@ -105,6 +104,7 @@ impl Section {
         }
     }
 
+    /// Returns the text that was written.
     pub fn into_text(self) -> String {
         self.text
     }

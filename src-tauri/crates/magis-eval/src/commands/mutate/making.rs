@@ -8,7 +8,7 @@ use magis_core::RepoPath;
 use magis_eval::change::Change;
 use magis_eval::instances::InstanceId;
 use magis_eval::mutation::{
-    BugRepository, IssueStyle, MutatedBug, Mutation, SandboxedTree, Shuffle, TestName, id_of, without_tests,
+    BugRepository, CutTestName, IssueStyle, MutatedBug, Mutation, SandboxedTree, Shuffle, id_of, without_tests,
 };
 use magis_evidence::commands::{ProjectFiles as _, TestCommand, TestRunner, find, given};
 use magis_evidence::results::{Completeness, TestId, TestResults, TestStatus};
@@ -198,9 +198,9 @@ impl Base {
         };
         let failing: Vec<TestId> = self.passing.iter().filter(bad).cloned().collect();
         // A parametrised test counts once.
-        let functions: BTreeSet<(Option<&str>, TestName)> = failing
+        let functions: BTreeSet<(Option<&str>, CutTestName)> = failing
             .iter()
-            .map(|test| (test.file.as_deref(), TestName::of(self.language, test)))
+            .map(|test| (test.file.as_deref(), CutTestName::of(self.language, test)))
             .collect();
         if failing.is_empty()
             || functions.len() > MOST_FAILING
@@ -233,7 +233,7 @@ impl Base {
             Err(why) => return Ok(Err(format!("no issue: {why}"))),
         };
         let leaks = failing.iter().any(|test| {
-            let name = TestName::of(self.language, test).name;
+            let name = CutTestName::of(self.language, test).name;
             name.len() > 6 && issue.contains(&name)
         });
         if leaks || style != IssueStyle::Traceback && issue.contains(path.as_str()) {
@@ -258,9 +258,9 @@ impl Base {
         failing: &[TestId],
     ) -> Option<BTreeMap<RepoPath, String>> {
         let mut cut: BTreeMap<RepoPath, String> = BTreeMap::new();
-        let names: BTreeSet<(Option<&str>, TestName)> = failing
+        let names: BTreeSet<(Option<&str>, CutTestName)> = failing
             .iter()
-            .map(|test| (test.file.as_deref(), TestName::of(self.language, test)))
+            .map(|test| (test.file.as_deref(), CutTestName::of(self.language, test)))
             .collect();
         for (file, name) in names {
             let places: Vec<RepoPath> = match (file.and_then(|file| RepoPath::new(file).ok()), self.language) {

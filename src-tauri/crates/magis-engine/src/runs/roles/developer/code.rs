@@ -1,13 +1,11 @@
 //! P10: the code, the splice, and the checks by program. How an answer is asked for is in `writing`.
 
-use super::writing;
-use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
+use super::writing::{self, Asked};
+use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::fence;
 use crate::runs::workspace::{Workspace, about, after, developer, objections};
-use magis_core::{
-    AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId, WritingMode,
-};
+use magis_core::{AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{NewFile, Template};
 use magis_repo::diff_stat;
@@ -15,19 +13,6 @@ use magis_syntax::{misfit_calls, parses_worse, same_code, skeleton_within, undef
 
 /// The number of lines from which a deletion is "far beyond addition".
 const FAR_MORE: u32 = 20;
-
-/// One answer of a round: which it is, and how it is asked for.
-#[derive(Debug, Clone)]
-pub(super) struct Asked {
-    pub about: CallContext,
-    pub round: Round,
-    /// At which of the round's places, from 0.
-    pub place: usize,
-    pub mode: WritingMode,
-    /// Which answer at that place, from 0.
-    pub among: u32,
-    pub sampling: SamplingMode,
-}
 
 /// P10, the splice, and the checks by program.
 pub(crate) async fn write_code(

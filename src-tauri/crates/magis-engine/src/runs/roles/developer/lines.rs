@@ -5,7 +5,7 @@ use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::{nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
-use magis_core::{FileAction, LineSpan, Place, RepoPath, Round, RunEvent, TaskId};
+use magis_core::{CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId};
 use magis_flow::{RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
 use magis_search::fuse;
@@ -56,7 +56,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
             symbols.push(symbol.qualified_name.clone());
         }
         if !spans.is_empty() {
-            places.push(Place {
+            places.push(CodePlace {
                 symbols,
                 spans: LineSpan::merged(spans),
             });
@@ -64,7 +64,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     }
     if places.is_empty() {
         let shown = best_chunk(run, state, &text);
-        places.push(Place {
+        places.push(CodePlace {
             symbols: Vec::new(),
             spans: LineSpan::merged(choose_in(work, run, state, &about, &text, shown).await?),
         });

@@ -1,11 +1,10 @@
 //! The ways in which an answer of P10 is asked for: the whole definition rewritten, the chosen lines rewritten, or the chosen lines left out and
 //! filled in.
 
-use super::code::Asked;
-use crate::calls::{AskError, PlannedCall, PromptVariant};
+use crate::calls::{AskError, CallContext, PlannedCall, PromptVariant, SamplingMode};
 use crate::runs::roles::region::{Region, exact, fence, regions};
 use crate::runs::workspace::{Workspace, developer, lines, objections};
-use magis_core::{Edit, FileAction, FileChange, LineSpan, Place, RepoPath, WritingMode};
+use magis_core::{CodePlace, Edit, FileAction, FileChange, LineSpan, RepoPath, Round, WritingMode};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{CodeToFillIn, CodeToWrite, Diagnosis, TheChange};
 use magis_syntax::{SourceLanguage, extract_definition, fit_infill, outline, reindent, skeleton_within, strip_fences};
@@ -23,6 +22,19 @@ const GAP: u32 = 12;
 const AROUND: u32 = 40;
 /// What of the issue stands above the code to fill in, in characters.
 const ISSUE: usize = 900;
+
+/// One answer of a round: which it is, and how it is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub about: CallContext,
+    pub round: Round,
+    /// At which of the round's places, from 0.
+    pub place: usize,
+    pub mode: WritingMode,
+    /// Which answer at that place, from 0.
+    pub among: u32,
+    pub sampling: SamplingMode,
+}
 
 /// Returns how the `among`-th answer at a place is asked for, from 0.
 pub(super) fn mode(work: &Workspace, run: &Run, among: u32) -> WritingMode {
@@ -141,7 +153,7 @@ fn regions_of(state: &TaskState, asked: &Asked, path: &RepoPath, text: &str) -> 
 }
 
 /// Returns the lines that are left out at a place: one gap, because a model fills in one at a time.
-fn gaps(place: &Place) -> Vec<LineSpan> {
+fn gaps(place: &CodePlace) -> Vec<LineSpan> {
     let first = place.spans.first().copied();
     let short = |span: LineSpan| {
         let last = span.last().min(span.first() + GAP - 1);

@@ -2,21 +2,26 @@
 //!
 //! It lives as long as a run is driven. After a resumption what the base shows is found out again when it is first needed.
 
-use super::words::{program_run, test_name};
+mod words;
+
+pub(crate) use words::{program_run, test_name};
+
 use crate::evidence::{ChangedFiles, Checkout};
-use crate::runs::workspace::Workspace;
 use crate::tests::{IsolationTerm, TestsRun};
 use crate::{EngineError, Magis};
-use magis_core::{CheckSource, ProgramRun, RepoPath, TestLine, TestName, TestsMode};
+use magis_core::{CheckSource, ProgramRun, RepoId, RepoPath, TestLine, TestName, TestsMode};
 use magis_evidence::commands::{TestCommand, TestSelection};
 use magis_evidence::reproduction::{self, Check, Marker, Observation, Reproduction, RunEnd, RunOutput};
 use magis_evidence::results::{TestResults, TestStatus};
 use magis_flow::Run;
+use magis_repo::Snapshot;
 use magis_sandbox::{End, Limits, Outcome, Sandbox};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How long a check may take on the base.
 const CHECK_TIME: Duration = Duration::from_secs(40);
@@ -38,6 +43,18 @@ pub(crate) struct TestBench {
     pub judging: Option<BaseResults>,
 }
 
+/// What a bench stands on.
+pub(super) struct BenchGround<'a> {
+    pub magis: &'a Magis,
+    pub repo: RepoId,
+    pub snapshot: &'a Snapshot,
+    /// Where the repository lies, and so where commands see the tree.
+    pub root: &'a Path,
+    /// The names under which the project's own code is imported.
+    pub packages: &'a [String],
+    pub stop: &'a CancellationToken,
+}
+
 /// A check of the issue with what it showed on the base.
 #[derive(Debug, Clone)]
 pub(crate) struct IssueCheck {
@@ -51,7 +68,7 @@ pub(crate) struct IssueCheck {
 /// What a selection of tests gives on the base.
 #[derive(Debug, Clone)]
 pub(crate) struct BaseResults {
-    /// Empty: all tests.
+    /// Empty where all tests were run.
     pub files: Vec<RepoPath>,
     pub statuses: BTreeMap<TestName, TestStatus>,
     /// What the tests that fail say.
@@ -65,27 +82,15 @@ pub(crate) struct BaseResults {
     pub run: ProgramRun,
 }
 
-impl Workspace {
-    /// Returns what code is run on, made when it is first asked for; or why no code is run.
-    pub async fn bench(&mut self, run: &Run) -> Result<Result<&mut TestBench, String>, EngineError> {
-        if self.bench.is_none() {
-            self.bench = Some(TestBench::open(self, run).await?);
-        }
-        Ok(match self.bench.as_mut() {
-            Some(Ok(bench)) => Ok(bench),
-            Some(Err(why)) => Err(why.clone()),
-            None => Err("nothing is run".to_owned()),
-        })
-    }
-}
-
 impl TestBench {
-    async fn open(work: &mut Workspace, run: &Run) -> Result<Result<Self, String>, EngineError> {
+    /// Makes it for a run, whose base tree is written out; or says why the run runs nothing.
+    pub async fn open(ground: BenchGround<'_>, run: &Run) -> Result<Result<Self, String>, EngineError> {
+        let work = ground;
         let TestsMode::Run { command, .. } = &run.request().tests else {
             return Ok(Err("the run was asked to run nothing".to_owned()));
         };
         let command = match command {
-            Some(line) => Some(work.magis.command_of(work.repo, &work.snapshot, line)?),
+            Some(line) => Some(work.magis.command_of(work.repo, work.snapshot, line)?),
             None => None,
         };
         let term = work.magis.run_permission(work.repo, command.as_ref())?;
@@ -118,7 +123,7 @@ impl TestBench {
             }
         };
         let data = work.magis.data().clone();
-        let checkout = Checkout::create(&data, sandbox, &work.snapshot, &work.root, &mut going)?;
+        let checkout = Checkout::create(&data, sandbox, work.snapshot, work.root, &mut going)?;
         let checkout = checkout.ok_or_else(EngineError::cancelled)?;
         let mut bench = Self {
             checkout,
@@ -127,7 +132,7 @@ impl TestBench {
             whole: None,
             judging: None,
         };
-        bench.take_up(run, &packages(work)?).await?;
+        bench.take_up(run, work.packages).await?;
         Ok(Ok(bench))
     }
 
@@ -314,12 +319,6 @@ impl BaseResults {
     }
 }
 
-/// Returns the names under which the project's own code is imported.
-pub(super) fn packages(work: &mut Workspace) -> Result<Vec<String>, EngineError> {
-    let files = &work.files()?.readable;
-    Ok(reproduction::packages(files.iter().map(|(path, _)| path)))
-}
-
 /// Makes the checks of the issue, each with its number.
 pub(super) fn candidates(run: &Run, packages: &[String]) -> impl Iterator<Item = (u32, Check)> + use<> {
     let made = marker().map(|marker| reproduction::checks(run.request().issue.text(), packages, &marker));
@@ -359,7 +358,7 @@ impl Magis {
     /// allowed what issues show, too: it runs on the same terms.
     pub(crate) fn run_permission(
         &self,
-        repo: magis_core::RepoId,
+        repo: RepoId,
         command: Option<&TestCommand>,
     ) -> Result<Option<IsolationTerm>, EngineError> {
         match command {
@@ -372,12 +371,7 @@ impl Magis {
     }
 
     /// Returns the test command that a line means in a tree.
-    fn command_of(
-        &self,
-        repo: magis_core::RepoId,
-        snapshot: &magis_repo::Snapshot,
-        line: &TestLine,
-    ) -> Result<TestCommand, EngineError> {
+    fn command_of(&self, repo: RepoId, snapshot: &Snapshot, line: &TestLine) -> Result<TestCommand, EngineError> {
         self.test_command_of(repo, snapshot, &line.line, &line.folder)
     }
 }

@@ -5,7 +5,7 @@ use magis_evidence::results::TestId;
 use magis_sandbox::{Captured, End, Outcome};
 
 /// Returns the name of a test: its file, its group and its own, as far as the runner tells them.
-pub(super) fn test_name(id: &TestId) -> TestName {
+pub(crate) fn test_name(id: &TestId) -> TestName {
     let file = id.file.as_deref().unwrap_or_default();
     let parts = [file, &id.group, &id.name];
     let there: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -13,7 +13,7 @@ pub(super) fn test_name(id: &TestId) -> TestName {
 }
 
 /// Returns the record of a run.
-pub(super) fn program_run(words: &[String], folder: &str, outcome: &Outcome) -> ProgramRun {
+pub(crate) fn program_run(words: &[String], folder: &str, outcome: &Outcome) -> ProgramRun {
     ProgramRun {
         command: words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
         folder: folder.to_owned(),
