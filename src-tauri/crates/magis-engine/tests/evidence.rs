@@ -79,12 +79,7 @@ fn allow(environment: &TestEnvironment, magis: &Magis) {
     magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
 }
 
-async fn solve(
-    environment: &TestEnvironment,
-    magis: &Magis,
-    wish: SolveRequest,
-    model: ScriptedModel,
-) -> (RunId, DriveEnd) {
+async fn solve(magis: &Magis, wish: SolveRequest, model: ScriptedModel) -> (RunId, DriveEnd) {
     let run = magis.prepare_for(wish, &model).unwrap().run;
     let (progress, _watch) = tokio::sync::mpsc::unbounded_channel();
     let stop = tokio_util::sync::CancellationToken::new();
@@ -92,7 +87,6 @@ async fn solve(
         .drive(run, std::sync::Arc::new(model), stop, progress)
         .await
         .unwrap();
-    let _ = environment;
     (run, end)
 }
 
@@ -130,7 +124,7 @@ async fn what_the_issue_shows_is_run_and_the_attempt_that_mends_it_is_taken() {
     let (magis, wish) = with_tests(&environment, ISSUE, 2);
     allow(&environment, &magis);
     let before = fingerprint(&environment.repository());
-    let (run, end) = solve(&environment, &magis, wish, wrong_then_right()).await;
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let state = magis.state(run).unwrap();
     assert_eq!(
@@ -166,7 +160,7 @@ async fn what_the_issue_shows_is_run_and_the_attempt_that_mends_it_is_taken() {
 async fn what_nobody_allowed_is_not_run() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 1);
-    let (run, end) = solve(&environment, &magis, wish, script()).await;
+    let (run, end) = solve(&magis, wish, script()).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     assert_eq!(magis.state(run).unwrap().proof(), Proof::NotRun);
     let said = remarks(&environment, run);
@@ -189,7 +183,7 @@ async fn a_failing_test_that_speaks_of_the_issue_is_the_evidence() {
         1,
     );
     allow(&environment, &magis);
-    let (run, end) = solve(&environment, &magis, wish, script()).await;
+    let (run, end) = solve(&magis, wish, script()).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let found = checks(&magis, run);
     assert!(
@@ -212,7 +206,7 @@ async fn a_change_that_breaks_a_test_is_handed_over_as_not_shown_to_work() {
     let always = "(entry, since=date.min, until=date.max):\n    \"\"\"Tell whether the day of an entry lies between two days.\"\"\"\n    return True\n";
     let model = script_after(ScriptedModel::new("always").when_prefixed("def in_period", always));
     let wish = SolveRequest { max_rounds: 1, ..wish };
-    let (run, end) = solve(&environment, &magis, wish, model).await;
+    let (run, end) = solve(&magis, wish, model).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::NotApproved));
     let Proof::NotShown { why } = magis.state(run).unwrap().proof() else {
         panic!("it breaks the tests of the filters")
@@ -292,7 +286,7 @@ async fn a_given_test_that_passes_on_the_base_shows_nothing_and_is_named() {
         failing.push("tests/test_dates.py".to_owned());
         *checks = IssueChecks::Skip;
     }
-    let (run, _) = solve(&environment, &magis, wish, script()).await;
+    let (run, _) = solve(&magis, wish, script()).await;
     let said = remarks(&environment, run);
     assert!(said.contains("tests/test_dates.py"), "{said}");
     assert!(checks(&magis, run).is_empty());

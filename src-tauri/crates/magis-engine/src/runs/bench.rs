@@ -85,15 +85,14 @@ pub(crate) struct BaseResults {
 impl TestBench {
     /// Makes it for a run, whose base tree is written out; or says why the run runs nothing.
     pub async fn open(ground: BenchGround<'_>, run: &Run) -> Result<Result<Self, String>, EngineError> {
-        let work = ground;
         let TestsMode::Run { command, .. } = &run.request().tests else {
             return Ok(Err("the run was asked to run nothing".to_owned()));
         };
         let command = match command {
-            Some(line) => Some(work.magis.command_of(work.repo, work.snapshot, line)?),
+            Some(line) => Some(ground.magis.command_of(ground.repo, ground.snapshot, line)?),
             None => None,
         };
-        let term = work.magis.run_permission(work.repo, command.as_ref())?;
+        let term = ground.magis.run_permission(ground.repo, command.as_ref())?;
         let Some(term) = term else {
             let what = command.as_ref().map_or_else(
                 || "what the issue shows".to_owned(),
@@ -101,7 +100,7 @@ impl TestBench {
             );
             return Ok(Err(format!("running {what} is not allowed in this repository")));
         };
-        let sandbox = match (work.magis.sandbox_helper(), term) {
+        let sandbox = match (ground.magis.sandbox_helper(), term) {
             (None, _) => return Ok(Err("this program was started without its sandbox".to_owned())),
             (Some(helper), term) => match (Sandbox::confined(helper.clone()).await, term) {
                 (Ok(sandbox), _) => sandbox,
@@ -114,7 +113,7 @@ impl TestBench {
                 }
             },
         };
-        let stop = work.stop.clone();
+        let stop = ground.stop.clone();
         let mut going = |_| {
             if stop.is_cancelled() {
                 ControlFlow::Break(())
@@ -122,8 +121,8 @@ impl TestBench {
                 ControlFlow::Continue(())
             }
         };
-        let data = work.magis.data().clone();
-        let checkout = Checkout::create(&data, sandbox, work.snapshot, work.root, &mut going)?;
+        let data = ground.magis.data().clone();
+        let checkout = Checkout::create(&data, sandbox, ground.snapshot, ground.root, &mut going)?;
         let checkout = checkout.ok_or_else(EngineError::cancelled)?;
         let mut bench = Self {
             checkout,
@@ -132,7 +131,7 @@ impl TestBench {
             whole: None,
             judging: None,
         };
-        bench.take_up(run, work.packages).await?;
+        bench.take_up(run, ground.packages).await?;
         Ok(Ok(bench))
     }
 

@@ -28,19 +28,12 @@ pub(crate) async fn write_code(
     let mut objection = String::new();
     // One answer alone is asked for again when it changes nothing; of several the others stand beside it.
     let draws = if run.request().attempts_per_round > 1 { 1 } else { 2 };
-    if draws == 1 {
-        let number = attempt.0;
-        let place = first.place;
-        let beside = run
-            .attempts_beside(state, round, attempt)
-            .into_iter()
-            .filter(|other| other.0 >= number);
+    // The first at a place asks for all of them; the others find their answers on record.
+    let has_code = matches!(state.task.action, FileAction::Modify | FileAction::Rename { .. });
+    if draws == 1 && first.among == 0 && has_code {
+        let beside = run.attempts_beside(state, round, attempt).into_iter();
         let all: Vec<Asked> = beside.map(|other| asked(work, run, state, round, other)).collect();
-        if all.iter().all(|one| one.place == place)
-            && matches!(state.task.action, FileAction::Modify | FileAction::Rename { .. })
-        {
-            writing::ask_ahead(work, run, state, &all).await?;
-        }
+        writing::ask_ahead(work, run, state, &all).await?;
     }
     for draw in 0..draws {
         let one = Asked {
