@@ -315,6 +315,11 @@ impl FilePattern {
     }
 }
 
+/// Returns words as a line that a shell would read the same way.
+pub fn shell_line(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a word as a shell reads it back.
 fn quoted(word: &str) -> String {
     // What holds a zero byte is no word of a command; it is shown as it is.

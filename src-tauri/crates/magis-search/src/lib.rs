@@ -46,4 +46,4 @@ pub use rank::{Ranking, Sources};
 pub use signal::{Signal, Signals};
 pub use store::OpenState;
 pub use symbols::ScoredSymbol;
-pub use trace::Frame;
+pub use trace::{Frame, frames};

@@ -16,7 +16,7 @@ pub struct Frame {
 }
 
 /// Returns all frames of `text`, those of one trace numbered from its innermost frame.
-pub(crate) fn frames(text: &str) -> Vec<Frame> {
+pub fn frames(text: &str) -> Vec<Frame> {
     let mut found: Vec<Frame> = Vec::new();
     let mut trace: Vec<(Order, Frame)> = Vec::new();
     let mut function: Option<String> = None;

@@ -1,6 +1,7 @@
 //! How runs of programs and names of tests are written into the log.
 
 use magis_core::{ExcerptedOutput, ProgramRun, TestName};
+use magis_evidence::commands::shell_line;
 use magis_evidence::results::TestId;
 use magis_sandbox::{Captured, End, Outcome};
 
@@ -15,7 +16,7 @@ pub(crate) fn test_name(id: &TestId) -> TestName {
 /// Returns the record of a run.
 pub(crate) fn program_run(words: &[String], folder: &str, outcome: &Outcome) -> ProgramRun {
     ProgramRun {
-        command: words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        command: shell_line(words),
         folder: folder.to_owned(),
         end: outcome.end.to_string(),
         status: match outcome.end {
@@ -31,13 +32,4 @@ pub(crate) fn program_run(words: &[String], folder: &str, outcome: &Outcome) -> 
 
 fn excerpt(captured: &Captured) -> ExcerptedOutput {
     ExcerptedOutput::of(&captured.text(), captured.left_out)
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "-_./=:,+@%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

@@ -8,7 +8,7 @@ use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
 use magis_core::{CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId};
 use magis_flow::{RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
-use magis_search::fuse;
+use magis_search::{Frame, frames, fuse};
 use magis_syntax::{Outline, Symbol, SymbolKind, chunks, outline};
 use std::collections::BTreeSet;
 
@@ -161,7 +161,7 @@ fn by_reach(run: &Run, path: &RepoPath, outline: &Outline, symbols: &[&Symbol], 
     let raised: Vec<LineSpan> = run
         .checks()
         .iter()
-        .flat_map(|check| frames(&check.on_base.written(), path))
+        .flat_map(|check| lines_of_frames(&check.on_base.written(), path))
         .filter_map(innermost)
         .collect();
     for (symbol, score) in symbols.iter().zip(scores) {
@@ -177,21 +177,13 @@ fn by_reach(run: &Run, path: &RepoPath, outline: &Outline, symbols: &[&Symbol], 
     }
 }
 
-/// Returns the lines of a file that the frames of a traceback name.
-fn frames(text: &str, path: &RepoPath) -> Vec<u32> {
-    let of_file = |line: &str| {
-        let (_, rest) = line.split_once("File \"")?;
-        let (file, rest) = rest.split_once("\", line ")?;
-        let digits = rest.split(|character: char| !character.is_ascii_digit()).next()?;
-        file.ends_with(path.as_str()).then(|| digits.parse().ok()).flatten()
-    };
-    // Reports of tests name a place as `path:line:`.
-    let short = |line: &str| {
-        let (_, rest) = line.split_once(&format!("{path}:"))?;
-        rest.split(':').next()?.trim().parse().ok()
-    };
-    text.lines()
-        .filter_map(|line| of_file(line).or_else(|| short(line)))
+/// Returns the lines of a file that the frames of traces name.
+fn lines_of_frames(text: &str, path: &RepoPath) -> Vec<u32> {
+    let in_file = |frame: &Frame| frame.path.ends_with(path.as_str());
+    frames(text)
+        .into_iter()
+        .filter(in_file)
+        .filter_map(|frame| frame.line)
         .collect()
 }
 
