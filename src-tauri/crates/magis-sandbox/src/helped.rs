@@ -4,7 +4,7 @@ use crate::captured;
 use crate::error::SandboxError;
 use crate::helper::HelperCommand;
 use crate::job::SandboxJob;
-use crate::outcome::{End, Outcome};
+use crate::outcome::{End, Outcome, Refused};
 use crate::wire::{Answer, Confinement, INNER, Isolation, Request};
 use std::io;
 use std::process::Stdio;
@@ -90,13 +90,15 @@ pub async fn run(
     } else {
         report.end
     };
+    let mut refused = report.refused;
+    refused.extend(report.absent.into_iter().filter(Refused::is_there));
     let outcome = Outcome {
         end,
         stdout,
         stderr,
         took: report.took,
         peak_memory: report.peak_memory,
-        refused: report.refused,
+        refused,
     };
     Ok((outcome, report.isolation))
 }

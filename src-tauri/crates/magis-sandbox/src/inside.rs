@@ -10,6 +10,7 @@ mod notify;
 mod paths;
 mod restrictions;
 mod root;
+mod watched;
 mod watching;
 
 use crate::files;
@@ -18,7 +19,8 @@ use crate::outcome::Refused;
 use crate::wire::{Answer, Confinement, HelperReport, INNER, Isolation, Request};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use notify::{Calls, Listener};
+use notify::{Listener, Permit};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -26,7 +28,9 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};
-use std::sync::PoisonError;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use watched::Watched;
 
 /// A step of setting up isolation that the system refused.
 #[derive(Debug)]
@@ -122,24 +126,26 @@ fn isolated(job: &SandboxJob, control: Control) -> Result<HelperReport, Failed> 
         overlay: built.overlay,
         ..Isolation::default()
     };
-    let mut calls = Calls::default();
+    let asked = Arc::new(Mutex::new(Asked {
+        refused: BTreeSet::new(),
+        watched: Watched::new(job),
+    }));
     let start = || {
-        let (child, landlock, listener) = start_restricted(job)?;
+        let (child, landlock) = start_restricted(job, &answer(Arc::clone(&asked))?)?;
         isolation.landlock = landlock;
         isolation.seccomp = true;
-        if let Some(listener) = listener {
-            calls = listener
-                .listen(restrictions::name_of)
-                .step(|| "starting a thread".into())?;
-        }
         Ok(child)
     };
     let folders = changed_folders(&built.changed);
     let mut report = watching::run(start, job, Confinement::Namespaces, folders, control)?;
-    let calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+    let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    let calls = asked.refused.iter();
     report
         .refused
-        .extend(calls.iter().map(|name| Refused::SystemCall((*name).to_owned())));
+        .extend(calls.map(|name| Refused::SystemCall((*name).to_owned())));
+    let (seen, absent) = asked.watched.found();
+    report.refused.extend(seen);
+    report.absent = absent;
     report
         .refused
         .extend(loopback::network_was_wanted().then_some(Refused::Network));
@@ -150,16 +156,46 @@ fn isolated(job: &SandboxJob, control: Control) -> Result<HelperReport, Failed> 
     Ok(report)
 }
 
+/// What the kernel asked about.
+struct Asked {
+    /// The names of the calls that were refused.
+    refused: BTreeSet<&'static str>,
+    watched: Watched,
+}
+
+/// Starts to answer the kernel, once there is a listener, which the first call that is asked about waits for.
+fn answer(asked: Arc<Mutex<Asked>>) -> Result<Sender<Listener>, Failed> {
+    let (give, given) = mpsc::channel::<Listener>();
+    let answering = move || {
+        let Ok(listener) = given.recv() else { return };
+        listener.answer_all(|call| {
+            let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+            match restrictions::name_of(call.data.nr.into()) {
+                Some(name) => {
+                    asked.refused.insert(name);
+                    Permit::Refuse
+                }
+                None => {
+                    asked.watched.look(call);
+                    Permit::GoOn
+                }
+            }
+        });
+    };
+    std::thread::Builder::new()
+        .spawn(answering)
+        .step(|| "starting a thread".into())?;
+    Ok(give)
+}
+
 /// Starts the command with all restrictions. They are those of a thread and of what it starts, so the threads that watch stay free of them.
-fn start_restricted(job: &SandboxJob) -> Result<(io::Result<Child>, bool, Option<Listener>), Failed> {
+fn start_restricted(job: &SandboxJob, give: &Sender<Listener>) -> Result<(io::Result<Child>, bool), Failed> {
     let restricted = || {
         let landlock = restrictions::landlock(job)?;
-        let listener = restrictions::seccomp()?;
-        Ok((
-            command::prepare(job, Confinement::Namespaces).spawn(),
-            landlock,
-            listener,
-        ))
+        if let Some(listener) = restrictions::seccomp()? {
+            give.send(listener).step(|| "listening to the kernel".into())?;
+        }
+        Ok((command::prepare(job, Confinement::Namespaces).spawn(), landlock))
     };
     std::thread::scope(|threads| match threads.spawn(restricted).join() {
         Ok(started) => started,

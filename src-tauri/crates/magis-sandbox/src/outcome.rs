@@ -46,6 +46,20 @@ pub enum Refused {
     SystemCall(String),
     /// It opened a file in which people keep keys or passwords: the path. It was empty.
     Keys(String),
+    /// It tried to read this file or folder of the machine, which it is not shown.
+    Read(String),
+    /// It tried to write this file or folder, which it may not.
+    Write(String),
+    /// It tried to reach this socket of the machine.
+    Socket(String),
+    /// It tried to reach this port of the machine, where nothing of its own listened.
+    Port(u16),
+    /// It sent a signal to what it did not start.
+    Signal,
+    /// It tried to look into a process that it did not start.
+    OtherProcess,
+    /// It ran a program that gives the rights of another user elsewhere: the path.
+    RightsOfOthers(String),
     /// Processes that it left behind were ended with it.
     LeftRunning(u64),
 }
@@ -83,12 +97,38 @@ impl fmt::Display for End {
     }
 }
 
+impl Refused {
+    /// Returns whether what was looked for is there on the machine.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_there(&self) -> bool {
+        match self {
+            Self::Read(path) | Self::Socket(path) => std::fs::symlink_metadata(path).is_ok(),
+            _ => true,
+        }
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Network => formatter.write_str("it tried to reach the network"),
             Self::SystemCall(name) => write!(formatter, "it made the system call {name}, which is refused here"),
             Self::Keys(path) => write!(formatter, "it opened {path}, which was empty"),
+            Self::Read(path) => write!(formatter, "it tried to read {path}, which it is not shown"),
+            Self::Write(path) => write!(formatter, "it tried to write {path}, which it may not"),
+            Self::Socket(name) => write!(formatter, "it tried to reach the socket {name}"),
+            Self::Port(port) => write!(
+                formatter,
+                "it tried to reach port {port} of this machine, where nothing of its own listened"
+            ),
+            Self::Signal => formatter.write_str("it sent a signal to a process that is not its own"),
+            Self::OtherProcess => formatter.write_str("it tried to look into a process that is not its own"),
+            Self::RightsOfOthers(path) => {
+                write!(
+                    formatter,
+                    "it ran {path}, which would give it the rights of another user"
+                )
+            }
             Self::LeftRunning(1) => formatter.write_str("it left a process running, which was ended"),
             Self::LeftRunning(count) => write!(formatter, "it left {count} processes running, which were ended"),
         }

@@ -48,6 +48,8 @@ pub struct HelperReport {
     pub took: Duration,
     pub peak_memory: u64,
     pub refused: Vec<Refused>,
+    /// Files and sockets that the command looked for and that are not there inside: kept from it where they are there outside.
+    pub absent: Vec<Refused>,
     /// What of the isolation there is; see [`Isolation`].
     pub isolation: Isolation,
 }

@@ -34,8 +34,7 @@ async fn uses_its_time_up(program: &str) {
 
 /// Runs a Python program that does something which the outcome names as `refused`.
 async fn is_named(program: &str, refused: Refused) {
-    let seen = python(program).await;
-    assert!(seen.outcome.refused.contains(&refused), "{seen:#?}");
+    python(program).await.names(&refused);
 }
 
 /// Prints the name of the error that some statements end with.
@@ -82,7 +81,9 @@ mod network {
 
     #[tokio::test]
     async fn a_raw_socket() {
-        prints(&trying("socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)"), "EPERM").await;
+        let program = trying("socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)");
+        prints(&program, "EPERM").await;
+        is_named(&program, Refused::SystemCall("socket".into())).await;
     }
 
     #[tokio::test]
@@ -96,11 +97,9 @@ mod network {
     async fn a_service_of_this_machine() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = server.local_addr().expect("its address").port();
-        prints(
-            &trying(&format!("socket.create_connection(('127.0.0.1', {port}), timeout=5)")),
-            "ECONNREFUSED",
-        )
-        .await;
+        let program = trying(&format!("socket.create_connection(('127.0.0.1', {port}), timeout=5)"));
+        prints(&program, "ECONNREFUSED").await;
+        is_named(&program, Refused::Port(port)).await;
     }
 
     #[tokio::test]
@@ -108,11 +107,9 @@ mod network {
         use std::os::linux::net::SocketAddrExt as _;
         let address = std::os::unix::net::SocketAddr::from_abstract_name("magis-test-abstract").expect("a name");
         let _server = std::os::unix::net::UnixListener::bind_addr(&address).expect("a listener");
-        prints(
-            &trying("socket.socket(socket.AF_UNIX).connect('\\0magis-test-abstract')"),
-            "ECONNREFUSED",
-        )
-        .await;
+        let program = trying("socket.socket(socket.AF_UNIX).connect('\\0magis-test-abstract')");
+        prints(&program, "ECONNREFUSED").await;
+        is_named(&program, Refused::Socket("@magis-test-abstract".into())).await;
     }
 
     #[tokio::test]
@@ -123,6 +120,7 @@ mod network {
         let program = trying(&format!("socket.socket(socket.AF_UNIX).connect({path:?})"));
         let seen = place.run(&["python3", "-c", &program]).await;
         assert_eq!(seen.printed().trim(), "ENOENT", "{seen:#?}");
+        seen.names(&Refused::Socket(path.display().to_string()));
     }
 }
 
@@ -159,6 +157,7 @@ mod secrets {
         let seen = place.run(&["cat", &secret]).await;
         assert_eq!(seen.outcome.end, End::Exited(1));
         assert!(seen.errors().contains("No such file"), "{seen:#?}");
+        seen.names(&Refused::Read(secret));
     }
 
     #[tokio::test]
@@ -172,6 +171,7 @@ mod secrets {
         let program = "import glob\nfound = ''\nfor p in glob.glob('/proc/*/environ'):\n    try: found += open(p).read()\n    except OSError: pass\n\
                        print('CARGO_MANIFEST_DIR' in found)";
         prints(program, "False").await;
+        is_named(program, Refused::OtherProcess).await;
     }
 
     #[tokio::test]
@@ -198,12 +198,16 @@ mod writing {
 
     #[tokio::test]
     async fn to_the_system() {
-        prints(&trying("open('/usr/bin/magis-was-here', 'w')"), "EROFS").await;
+        let program = trying("open('/usr/bin/magis-was-here', 'w')");
+        prints(&program, "EROFS").await;
+        is_named(&program, Refused::Write("/usr/bin/magis-was-here".into())).await;
     }
 
     #[tokio::test]
     async fn to_the_root() {
-        prints(&trying("os.mkdir('/magis-was-here')"), "EROFS").await;
+        let program = trying("os.mkdir('/magis-was-here')");
+        prints(&program, "EROFS").await;
+        is_named(&program, Refused::Write("/magis-was-here".into())).await;
     }
 
     #[tokio::test]
@@ -228,35 +232,41 @@ mod writing {
         let place = Place::new();
         let secret = place.secret("untouched");
         let program = trying(&format!(
-            "os.symlink({secret:?}, 'link')\nopen('link', 'w').write('touched')"
+            "os.symlink({secret:?}, 'link')\nopen('link', 'w').write('touched')\nos.symlink('/usr/magis-was-here', 'other')\nopen('other', 'w')"
         ));
-        place.run(&["python3", "-c", &program]).await;
-        assert_eq!(std::fs::read_to_string(secret).expect("the file"), "untouched");
+        let seen = place.run(&["python3", "-c", &program]).await;
+        assert_eq!(std::fs::read_to_string(&secret).expect("the file"), "untouched");
+        assert_eq!(seen.printed().trim(), "EROFS", "{seen:#?}");
+        seen.names(&Refused::Write("/usr/magis-was-here".into()));
     }
 
     #[tokio::test]
     async fn to_temporary_files_of_the_machine() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        prints(&trying(&format!("open({:?}, 'r+')", file.path())), "ENOENT").await;
+        let program = trying(&format!("open({:?}, 'r+')", file.path()));
+        prints(&program, "ENOENT").await;
+        is_named(&program, Refused::Read(file.path().display().to_string())).await;
     }
 
     #[tokio::test]
     async fn to_a_disk() {
-        prints(&trying("open('/dev/sda', 'wb')"), "EROFS").await;
+        let program = trying("open('/dev/sda', 'wb')");
+        prints(&program, "EROFS").await;
+        is_named(&program, Refused::Write("/dev/sda".into())).await;
     }
 
     #[tokio::test]
     async fn to_settings_of_the_kernel() {
-        prints(
-            &trying("open('/proc/sys/kernel/core_pattern', 'w').write('|/tmp/x')"),
-            "EROFS",
-        )
-        .await;
+        let program = trying("open('/proc/sys/kernel/core_pattern', 'w').write('|/tmp/x')");
+        prints(&program, "EROFS").await;
+        is_named(&program, Refused::Write("/proc/sys/kernel/core_pattern".into())).await;
     }
 
     #[tokio::test]
     async fn making_a_device() {
-        prints(&trying("os.mknod('disk', 0o60666, os.makedev(8, 0))"), "EPERM").await;
+        let program = trying("os.mknod('disk', 0o60666, os.makedev(8, 0))");
+        prints(&program, "EPERM").await;
+        is_named(&program, Refused::SystemCall("mknodat".into())).await;
     }
 
     #[tokio::test]
@@ -288,7 +298,9 @@ mod processes {
     #[tokio::test]
     async fn a_signal_to_us() {
         let us = std::process::id();
-        prints(&trying(&format!("os.kill({us}, 0)")), "ESRCH").await;
+        let program = trying(&format!("os.kill({us}, 0)"));
+        prints(&program, "ESRCH").await;
+        is_named(&program, Refused::Signal).await;
     }
 
     #[tokio::test]
@@ -296,6 +308,7 @@ mod processes {
         // Sending is no error, and no harm: the first process of a name space takes no signal from inside.
         let seen = python(&trying("os.kill(1, signal.SIGKILL)\ntime.sleep(0.3)")).await;
         assert_eq!(seen.outcome.end, End::Exited(0), "{seen:#?}");
+        seen.names(&Refused::Signal);
     }
 
     #[tokio::test]
@@ -305,6 +318,7 @@ mod processes {
             matches!(seen.outcome.end, End::Exited(_) | End::Signalled(_)),
             "{seen:#?}"
         );
+        seen.names(&Refused::Signal);
     }
 
     #[tokio::test]
@@ -357,7 +371,13 @@ mod processes {
 
     #[tokio::test]
     async fn rights_of_root_by_a_program() {
-        prints(&trying("print(subprocess.run(['su', '-c', 'id -u'], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0, end=' ')"), "False done").await;
+        let program = trying(
+            "print(subprocess.run(['su', '-c', 'id -u'], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0, end=' ')",
+        );
+        let seen = python(&program).await;
+        assert_eq!(seen.printed().trim(), "False done", "{seen:#?}");
+        let named = |refused: &Refused| matches!(refused, Refused::RightsOfOthers(path) if path.ends_with("/su"));
+        assert!(seen.outcome.refused.iter().any(named), "{seen:#?}");
     }
 }
 

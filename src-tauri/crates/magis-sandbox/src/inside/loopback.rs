@@ -67,6 +67,25 @@ pub fn network_was_wanted() -> bool {
     })
 }
 
+/// Returns whether something inside listens at a port, by the kernel's tables of sockets.
+pub fn is_listened_at(port: u16) -> bool {
+    const LISTENING: &str = "0A";
+    let end = format!(":{port:04X}");
+    ["/proc/self/net/tcp", "/proc/self/net/tcp6"].iter().any(|file| {
+        fs::read_to_string(file).unwrap_or_default().lines().any(|line| {
+            let mut fields = line.split_whitespace().skip(1);
+            let here = fields.next().is_some_and(|address| address.ends_with(&end));
+            here && fields.nth(1) == Some(LISTENING)
+        })
+    })
+}
+
+/// Returns whether a socket without a file has this name inside; the kernel's table puts an `@` before it.
+pub fn has_abstract_socket(name: &str) -> bool {
+    let table = fs::read_to_string("/proc/self/net/unix").unwrap_or_default();
+    table.lines().any(|line| line.split_whitespace().last() == Some(name))
+}
+
 fn without_route(file: &str, count: impl FnOnce(&str) -> Option<u64>) -> bool {
     // A system that does not count has nothing to say here.
     fs::read_to_string(file)

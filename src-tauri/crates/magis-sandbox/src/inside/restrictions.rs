@@ -3,6 +3,7 @@
 
 use super::notify::{self, Listener};
 use super::paths::TEMPORARY;
+use super::watched;
 use super::{Failed, Step as _};
 use crate::job::{Limits, SandboxJob};
 use landlock::{
@@ -52,11 +53,16 @@ pub fn limit_process_ids(limits: &Limits) {
 
 /// Returns whether the kernel keeps the greatest process id for each name space, by its version.
 fn is_of_this_name_space() -> bool {
+    kernel() >= (6, 14)
+}
+
+/// Returns the first two numbers of the kernel's version.
+fn kernel() -> (u32, u32) {
     let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = version
         .split(|letter: char| !letter.is_ascii_digit())
         .map(|number| number.parse::<u32>().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 14)
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// Allows reading what is there, and writing in the job's folders, temporary folders and devices alone. Returns whether this kernel knows
@@ -95,11 +101,18 @@ pub fn seccomp() -> Result<Option<Listener>, Failed> {
     // The C library asks for `clone3` first and takes `clone` where there is none; only the flags of the latter can be looked at.
     let unknown = filter(BTreeMap::from([(libc::SYS_clone3, vec![])]), libc::ENOSYS).step(step)?;
     seccompiler::apply_filter(&unknown).step(step)?;
-    let refused = filter(refused_calls().step(step)?, libc::EPERM).step(step)?;
-    match notify::apply(&refused) {
+    let mut asked = refused_calls().step(step)?;
+    // A kernel before 5.5 cannot be told to go on with a call that it asked about.
+    if kernel() >= (5, 5) {
+        asked.extend(watched::calls().map(|call| (call, vec![])));
+    }
+    match notify::apply(&filter(asked, libc::EPERM).step(step)?) {
         Ok(listener) => Ok(Some(listener)),
-        // A kernel before 5.0, or a container that listens already: refused all the same, but not written down.
-        Err(_) => seccompiler::apply_filter(&refused).map(|()| None).step(step),
+        // A kernel before 5.0, or a container that listens already: refused all the same, but nothing is written down.
+        Err(_) => {
+            let refused = filter(refused_calls().step(step)?, libc::EPERM).step(step)?;
+            seccompiler::apply_filter(&refused).map(|()| None).step(step)
+        }
     }
 }
 
@@ -110,6 +123,9 @@ pub fn name_of(call: i64) -> Option<&'static str> {
         ("unshare", libc::SYS_unshare),
         ("socket", libc::SYS_socket),
         ("ioctl", libc::SYS_ioctl),
+        ("mknodat", libc::SYS_mknodat),
+        #[cfg(target_arch = "x86_64")]
+        ("mknod", libc::SYS_mknod),
     ];
     CALLS
         .iter()
@@ -192,13 +208,43 @@ fn refused_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Backe
         .iter()
         .map(|family| condition(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
         .collect();
-    calls.insert(libc::SYS_socket, vec![SeccompRule::new(other?)?]);
+    // So do packets that a program makes up itself; the kernel's own messages are such packets as well.
+    let raw = [libc::AF_INET, libc::AF_INET6].map(|family| {
+        SeccompRule::new(vec![
+            condition(0, SeccompCmpOp::Eq, u64::from(family.unsigned_abs()))?,
+            condition(
+                1,
+                SeccompCmpOp::MaskedEq(SOCKET_KIND),
+                u64::from(libc::SOCK_RAW.unsigned_abs()),
+            )?,
+        ])
+    });
+    let mut sockets = vec![SeccompRule::new(other?)?];
+    for rule in raw {
+        sockets.push(rule?);
+    }
+    calls.insert(libc::SYS_socket, sockets);
+    // Files that stand for a device: a disk, the memory.
+    let device = |argument: u8| {
+        let kinds = [libc::S_IFCHR, libc::S_IFBLK];
+        let rules = kinds.map(|kind| {
+            let is_kind = SeccompCmpOp::MaskedEq(u64::from(libc::S_IFMT));
+            condition(argument, is_kind, u64::from(kind)).and_then(|one| SeccompRule::new(vec![one]))
+        });
+        rules.into_iter().collect::<Result<Vec<_>, _>>()
+    };
+    calls.insert(libc::SYS_mknodat, device(2)?);
+    #[cfg(target_arch = "x86_64")]
+    calls.insert(libc::SYS_mknod, device(1)?);
     // Typing into a terminal in somebody's place.
     let typing = [libc::TIOCSTI, libc::TIOCLINUX]
         .map(|request| condition(1, SeccompCmpOp::Eq, request).and_then(|one| SeccompRule::new(vec![one])));
     calls.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
     Ok(calls)
 }
+
+/// What of a socket's type says of which kind it is; the rest are flags.
+const SOCKET_KIND: u64 = 0xf;
 
 fn condition(
     argument: u8,

@@ -51,6 +51,7 @@ pub fn run(
         took: Duration::ZERO,
         peak_memory: 0,
         refused: vec![],
+        absent: vec![],
         isolation: Isolation::default(),
     };
     let child = match start()? {

@@ -1,7 +1,7 @@
 //! A small project with a secret beside it, and a sandbox to run commands on it.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use magis_sandbox::{HelperCommand, Limits, Outcome, Sandbox, SandboxJob, Scratch, ScratchLayer};
+use magis_sandbox::{HelperCommand, Limits, Outcome, Refused, Sandbox, SandboxJob, Scratch, ScratchLayer};
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,14 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Checks that the outcome names something that the command was kept from.
+    pub fn names(&self, refused: &Refused) {
+        assert!(
+            self.outcome.refused.contains(refused),
+            "{refused:?} is not named: {self:#?}"
+        );
+    }
+
     pub fn printed(&self) -> String {
         self.outcome.stdout.text()
     }
