@@ -83,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }],
         answer_prefix: String::new(),
         continuations,
+        by_line: false,
     };
     let together = engine.score(&scored(continuations.clone()))?.usage;
     println!(

@@ -181,6 +181,7 @@ fn capitals(continuations: &[&str]) -> ScoreRequest {
         messages: user("What is the capital of France?"),
         answer_prefix: "The capital of France is".to_owned(),
         continuations: continuations.iter().map(|text| (*text).to_owned()).collect(),
+        by_line: false,
     }
 }
 

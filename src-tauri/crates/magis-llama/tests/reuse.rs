@@ -33,6 +33,7 @@ fn question(prompt: &str) -> ScoreRequest {
         messages: user(prompt),
         answer_prefix: String::new(),
         continuations: CONTINUATIONS.map(str::to_owned).to_vec(),
+        by_line: false,
     }
 }
 

@@ -221,6 +221,9 @@ pub struct ScoreRequest {
     pub answer_prefix: String,
     /// The texts that could follow.
     pub continuations: Vec<String>,
+    /// Whether the likelihood of each line of the texts is wanted as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_line: bool,
 }
 
 /// The likelihood of each continuation.
@@ -228,6 +231,10 @@ pub struct ScoreRequest {
 pub struct ScoreReply {
     /// In the order asked.
     pub scores: Vec<Score>,
+    /// For each continuation the log-probability of each of its lines, in nats: that of the tokens that begin on it. Empty where it was not
+    /// asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Vec<f64>>,
     pub usage: Usage,
 }
 

@@ -303,6 +303,7 @@ mod tests {
                     logprob: -0.123_456_789_012_345,
                     tokens: 3,
                 }],
+                lines: vec![vec![-0.5, -1.25]],
                 usage: Usage::default(),
             },
         });

@@ -149,6 +149,7 @@ async fn scores_repeat_and_follow_preferences() {
         messages: request("which").messages,
         answer_prefix: String::new(),
         continuations: ["a.py", "b.py", "c.py"].map(str::to_owned).to_vec(),
+        by_line: false,
     };
     let plain = ScriptedModel::new("test");
     assert_eq!(plain.score(&asked).await, plain.score(&asked).await);

@@ -179,9 +179,28 @@ impl ModelCalls {
             messages: messages(&rendered),
             answer_prefix: rendered.answer.clone(),
             continuations: continuations.to_vec(),
+            by_line: false,
         };
         let reply = self.scores(about, prompt.template(), &request, &left_out).await?;
         Ok(reply.scores)
+    }
+
+    /// Returns how likely each line of a text is behind a prompt, as the logarithm of its probability.
+    pub async fn score_lines<P: Prompt>(
+        &mut self,
+        about: &CallContext,
+        variants: impl IntoIterator<Item = PromptVariant<P>>,
+        text: &str,
+    ) -> Result<Vec<f64>, AskError> {
+        let (prompt, rendered, left_out) = self.fit(about, variants).await?;
+        let request = ScoreRequest {
+            messages: messages(&rendered),
+            answer_prefix: rendered.answer.clone(),
+            continuations: vec![text.to_owned()],
+            by_line: true,
+        };
+        let mut reply = self.scores(about, prompt.template(), &request, &left_out).await?;
+        Ok(reply.lines.pop().unwrap_or_default())
     }
 
     /// Returns a yes/no question: log P(first) − log P(second).

@@ -124,6 +124,7 @@ async fn ask(judge: &WorkerModel, tasks: &str, change: &str) -> Result<(u8, f64)
             messages,
             answer_prefix: String::new(),
             continuations,
+            by_line: false,
         })
         .await?;
     let logs: Vec<f64> = reply.scores.iter().map(|score| score.logprob).collect();

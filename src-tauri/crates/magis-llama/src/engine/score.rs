@@ -33,14 +33,15 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
     let begun = Instant::now();
     let first = engine.logits(prefilled.last)?;
     let softmax = LogSoftmax::new(first);
-    let mut logprobs: Vec<f64> = texts.iter().map(|text| softmax.of(first, text[0])).collect();
+    // For each text those of its tokens so far.
+    let mut logprobs: Vec<Vec<f64>> = texts.iter().map(|text| vec![softmax.of(first, text[0])]).collect();
 
     // Sorted, texts with a common begin are neighbours.
     let mut order: Vec<usize> = (0..texts.len()).filter(|text| texts[*text].len() > 1).collect();
     order.sort_by(|one, other| texts[*one].cmp(&texts[*other]));
     let sorted: Vec<&[Token]> = order.iter().map(|text| texts[*text].as_slice()).collect();
     let rows = (engine.context.shape().outputs.min(engine.loaded.batch)) as usize;
-    let mut sums = vec![0.0; sorted.len()];
+    let mut found: Vec<Vec<f64>> = vec![Vec::new(); sorted.len()];
     let mut next = 0;
     while next < sorted.len() {
         engine.check_cancelled()?;
@@ -50,7 +51,7 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
             engine,
             prefilled.sequence,
             &sorted[pack.clone()],
-            &mut sums[pack.clone()],
+            &mut found[pack.clone()],
             most.max(1),
         );
         for branch in 0..pack.len() {
@@ -60,24 +61,44 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
         result?;
         next = pack.end;
     }
-    for (text, sum) in order.iter().zip(sums) {
-        logprobs[*text] += sum;
+    for (text, found) in order.iter().zip(found) {
+        logprobs[*text].extend(found);
     }
     let scores: Vec<Score> = logprobs
-        .into_iter()
-        .zip(&texts)
-        .map(|(logprob, text)| Score {
-            logprob,
-            tokens: text.len() as u32,
+        .iter()
+        .map(|tokens| Score {
+            logprob: tokens.iter().sum(),
+            tokens: tokens.len() as u32,
         })
         .collect();
+    let lines = if request.by_line {
+        texts
+            .iter()
+            .zip(&logprobs)
+            .map(|(text, logprobs)| by_line(text.iter().map(|token| engine.tokenizer.bytes(*token)), logprobs))
+            .collect()
+    } else {
+        Vec::new()
+    };
     let generated_tokens = scores.iter().map(|score| score.tokens).sum();
     let usage = Usage {
         generated_tokens,
         generate_ms: milliseconds(begun),
         ..prefilled.usage
     };
-    Ok(ScoreReply { scores, usage })
+    Ok(ScoreReply { scores, lines, usage })
+}
+
+/// Adds up the log-probabilities of tokens by the line that each begins on.
+fn by_line(tokens: impl Iterator<Item = Vec<u8>>, logprobs: &[f64]) -> Vec<f64> {
+    let mut lines = vec![0.0];
+    let mut line = 0;
+    for (bytes, logprob) in tokens.zip(logprobs) {
+        lines[line] += logprob;
+        line += bytes.split(|byte| *byte == b'\n').count() - 1;
+        lines.resize(line + 1, 0.0);
+    }
+    lines
 }
 
 /// Returns cells for `rows` tokens of branches, or as many as there can be beside the prompt.
@@ -106,12 +127,12 @@ fn pack(sorted: &[&[Token]], first: usize, rows: usize, branches: usize) -> Rang
     first..end
 }
 
-/// Adds the log-probabilities of all but the first token of each text.
+/// Finds the log-probabilities of all but the first token of each text.
 fn branch(
     engine: &mut Engine,
     prompt: Sequence,
     texts: &[&[Token]],
-    sums: &mut [f64],
+    found: &mut [Vec<f64>],
     rows: usize,
 ) -> Result<(), LlamaError> {
     let held = engine.cache.len(prompt);
@@ -138,11 +159,11 @@ fn branch(
         let (mut step, paths) = tree(texts, &window, held, first_branch);
         engine.compute(&mut step)?;
         let mut softmaxes: Vec<Option<LogSoftmax>> = vec![None; step.len()];
-        for ((text, path), sum) in texts.iter().zip(&paths).zip(sums.iter_mut()) {
+        for ((text, path), found) in texts.iter().zip(&paths).zip(found.iter_mut()) {
             for (depth, node) in window.clone().zip(path) {
                 let logits = engine.logits(*node)?;
                 let softmax = *softmaxes[*node].get_or_insert_with(|| LogSoftmax::new(logits));
-                *sum += softmax.of(logits, text[depth + 1]);
+                found.push(softmax.of(logits, text[depth + 1]));
             }
         }
         done = window.end;
@@ -214,6 +235,13 @@ mod tests {
         let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10, Sequence(16));
         assert_eq!(nodes, paths);
         assert_eq!(step.len(), nodes.iter().flatten().max().map_or(0, |node| node + 1));
+    }
+
+    #[test]
+    fn a_token_counts_for_the_line_that_it_begins_on() {
+        let tokens = ["if x", ":\n", "    ", "return", "\n\n", "end"].map(|text| text.as_bytes().to_vec());
+        let lines = by_line(tokens.into_iter(), &[-1.0, -2.0, -0.5, -0.25, -4.0, -8.0]);
+        assert_eq!(lines, [-3.0, -4.75, 0.0, -8.0]);
     }
 
     #[test]

@@ -89,8 +89,14 @@ impl LanguageModel for ScriptedModel {
             })
             .collect();
         let generated_tokens = scores.iter().map(|score| score.tokens).sum();
+        let lines = if request.by_line {
+            request.continuations.iter().map(|text| line_logprobs(text)).collect()
+        } else {
+            Vec::new()
+        };
         Ok(ScoreReply {
             scores,
+            lines,
             usage: Usage {
                 prompt_tokens: prompt,
                 generated_tokens,
@@ -200,6 +206,13 @@ struct Question<'a> {
     max_tokens: u32,
     stop: &'a [String],
     constraint: &'a Constraint,
+}
+
+/// Returns the log-probability of each line of a text: of equally long ones the same.
+fn line_logprobs(text: &str) -> Vec<f64> {
+    text.split('\n')
+        .map(|line| -f64::from(ScriptedModel::tokens(line)))
+        .collect()
 }
 
 /// Four tokens of template a message.
