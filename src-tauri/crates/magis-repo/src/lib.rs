@@ -10,6 +10,7 @@ mod applied;
 mod apply;
 mod bounds;
 mod branch;
+mod built;
 mod changes;
 mod check_out;
 mod conflict;

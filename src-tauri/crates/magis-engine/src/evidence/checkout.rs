@@ -9,7 +9,7 @@ use magis_core::{RepoPath, SkippedFile};
 use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun};
 use magis_evidence::reproduction::{Check, CheckCommand};
 use magis_evidence::results::{self, TestResults};
-use magis_repo::Snapshot;
+use magis_repo::{Repository, Snapshot};
 use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
 use std::fs;
 use std::ops::ControlFlow;
@@ -52,7 +52,7 @@ pub struct TestsRun {
 }
 
 impl Checkout {
-    /// Writes the tree of `snapshot` out. `root` is the repository's folder; what is installed there is used. `progress` is told how many files
+    /// Writes the tree of `snapshot` out. `root` is the repository's folder; what is installed and built there is used. `progress` is told how many files
     /// there are so far and may break it off, then there is none.
     ///
     /// # Errors
@@ -70,6 +70,9 @@ impl Checkout {
         let Some(left_out) = snapshot.check_out(&tree, progress)? else {
             return Ok(None);
         };
+        for path in Repository::open(root)?.built_files()? {
+            copy_built(&path, root, &tree)?;
+        }
         Ok(Some(Self {
             data: data.clone(),
             sandbox,
@@ -261,6 +264,29 @@ impl Checkout {
         let texts = texts.iter().map(String::as_str);
         results::read_all(report.form, texts, &folder.to_string_lossy()).map_err(|error| error.to_string())
     }
+}
+
+/// Copies a file that was built in the repository's folder into the tree, where the tree has its folder and nothing in its place.
+fn copy_built(path: &RepoPath, root: &Path, tree: &Path) -> Result<(), EngineError> {
+    let mut at = tree.to_owned();
+    let mut names = Path::new(path.as_str()).components().peekable();
+    while let Some(name) = names.next() {
+        at.push(name);
+        let there = at.symlink_metadata().ok();
+        match (names.peek(), there) {
+            // The last part: the file itself.
+            (None, Some(_)) => return Ok(()),
+            (None, None) => {
+                let from = root.join(path.as_str());
+                fs::copy(&from, &at).map_err(EngineError::io("copy", &from))?;
+            }
+            (Some(_), None) => fs::create_dir(&at).map_err(EngineError::io("make", &at))?,
+            // A link may lead anywhere, and nothing is written through one.
+            (Some(_), Some(kind)) if !kind.is_dir() => return Ok(()),
+            (Some(_), Some(_)) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Returns those of a command's folders of installed packages that are there, relative to the root.

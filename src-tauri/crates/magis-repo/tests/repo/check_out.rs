@@ -109,3 +109,34 @@ fn it_can_be_broken_off() {
         None
     );
 }
+
+#[test]
+fn what_an_installation_wrote_is_told_from_caches_and_environments() {
+    let fixture = FixtureRepo::new();
+    fixture
+        .write(
+            ".gitignore",
+            "_version.py\n*.so\n*.egg-info/\n__pycache__/\n.venv/\n*.log\n",
+        )
+        .write("pkg/__init__.py", "")
+        .commit("One");
+    for (path, text) in [
+        ("pkg/_version.py", "version = '1'\n"),
+        ("pkg/fast.so", "machine code"),
+        ("pkg.egg-info/PKG-INFO", "Name: pkg\n"),
+        ("pkg/__pycache__/a.py", ""),
+        (".venv/lib/other.py", ""),
+        ("run.log", ""),
+        ("untracked.py", ""),
+    ] {
+        fixture.write(path, text);
+    }
+    let repository = magis_repo::Repository::open(fixture.root()).unwrap();
+    let found: Vec<String> = repository
+        .built_files()
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(found, ["pkg.egg-info/PKG-INFO", "pkg/_version.py", "pkg/fast.so"]);
+}
