@@ -156,9 +156,17 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> RoleResult {
     let per_token: Vec<Option<f64>> = judged.relevance.iter().map(|file| file.per_token).collect();
     let scores: Vec<f64> = ranked.iter().map(|candidate| candidate.score).collect();
     let named: Vec<f64> = judged.relevance.iter().map(|file| file.fused).collect();
+    // Where it is known which files the fault runs through, the others need no question.
+    let reached = |candidate: &Candidate| {
+        let by_check = |evidence: &Evidence| matches!(evidence, Evidence::Reached { .. });
+        candidate.evidence.iter().any(by_check)
+    };
+    let any_reached = ranked.iter().any(reached);
     let mut yes_no = vec![None; ranked.len()];
     for at in descending(&named).into_iter().take(ASKED_ON_CODE) {
-        yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
+        if reached(&ranked[at]) || !any_reached {
+            yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
+        }
     }
     let features = RelevanceFeatures {
         ranking: &scores,
