@@ -164,30 +164,22 @@ impl Run {
         has_command && !self.base_tests.as_ref().is_some_and(covered)
     }
 
-    /// Returns what is missing in a round: place by place the answers are written, then those are tested that are usable and
-    /// new.
+    /// Returns what is missing in a round: place by place the answers are written, and each that is usable and new is tested before the next is
+    /// written.
     fn next_in(&self, round: &RoundState) -> Option<Next> {
         for place in 0..round.places.len().max(1) {
             let share = self.share(round, place);
             if self.checks().is_empty() && place > 0 && agrees(round) {
                 return None;
             }
-            if let Some(missing) = share
-                .clone()
-                .map(AttemptNumber)
-                .find(|number| !round.attempts.contains_key(number))
-            {
-                return Some(Next::Write(missing));
-            }
-            let is_untested = |number: &AttemptNumber| {
-                round.attempts.get(number).is_some_and(|attempt| {
-                    attempt.usable_change().is_some() && attempt.tested.is_none() && attempt.same_as().is_none()
-                })
-            };
-            if self.has_something_to_run()
-                && let Some(untested) = share.map(AttemptNumber).find(is_untested)
-            {
-                return Some(Next::Test(untested));
+            for number in share.map(AttemptNumber) {
+                let Some(attempt) = round.attempts.get(&number) else {
+                    return Some(Next::Write(number));
+                };
+                let is_new = attempt.usable_change().is_some() && attempt.same_as().is_none();
+                if is_new && attempt.tested.is_none() && self.has_something_to_run() {
+                    return Some(Next::Test(number));
+                }
             }
         }
         None

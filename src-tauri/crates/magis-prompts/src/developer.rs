@@ -101,6 +101,34 @@ impl Prompt for CodeByName {
     }
 }
 
+/// P9, second half, by likelihood: how well each line of a definition fits where it stands, when the issue is known.
+#[derive(Debug, Clone, Serialize)]
+pub struct CodeToRead {
+    #[serde(flatten)]
+    pub head: Head,
+    pub path: String,
+    pub task: String,
+    pub symbol: String,
+    /// The word for a fence of the file.
+    pub fence: String,
+}
+
+impl Prompt for CodeToRead {
+    type Reply = ();
+    fn template(&self) -> Template {
+        Template::Surprisal
+    }
+    fn shape(&self) -> AnswerShape {
+        AnswerShape::Scored
+    }
+    fn max_tokens(&self) -> u32 {
+        0
+    }
+    fn read(&self, _answer: &str) -> Result<(), ReplyError> {
+        Ok(())
+    }
+}
+
 /// P9, second half: which lines of what is shown.
 #[derive(Debug, Clone, Serialize)]
 pub struct LinesToChange {

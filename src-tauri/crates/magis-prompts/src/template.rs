@@ -83,6 +83,8 @@ templates! {
     CodeByName = "P9-symbol", "p9_symbol", Developer, Code, &[HEAD];
     /// Which lines inside it.
     Lines = "P9-lines", "p9_lines", Developer, Code, &[HEAD];
+    /// Which lines surprise the model most.
+    Surprisal = "P9-surprisal", "p9_surprisal", Developer, Code, &[HEAD];
     /// What is wrong, in a sentence.
     Diagnosis = "P10-fault", "p10_fault", Developer, Code, &[HEAD, P10_CHANGE];
     Code = "P10-code", "p10_code", Developer, Code, &[HEAD, P10_CHANGE];

@@ -2,7 +2,8 @@
 
 use crate::SourceLanguage;
 use crate::tree::{Walk, parse, slice};
-use magis_core::RepoPath;
+use magis_core::{LineSpan, RepoPath};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use tree_sitter::{Node, Tree};
 
@@ -38,6 +39,43 @@ pub fn words_only(path: &RepoPath, base: &str, new: &str) -> bool {
     };
     let all = |leaving| tokens(language, &before, base, leaving).eq(tokens(language, &after, new, leaving));
     all(Leaving::Words) && !all(Leaving::Nothing)
+}
+
+/// Returns the lines of a span on which something of code is written: no comments or docstrings, and more than brackets. In an unknown language, the
+/// lines that are not blank.
+pub fn code_lines(path: &RepoPath, text: &str, span: LineSpan) -> Vec<u32> {
+    let parsed = SourceLanguage::of(path).and_then(|language| Some((language, parse(language, text)?)));
+    let Some((language, tree)) = parsed else {
+        let full = |line: &u32| {
+            text.lines()
+                .nth(*line as usize - 1)
+                .is_some_and(|line| !line.trim().is_empty())
+        };
+        return (span.first()..=span.last()).filter(full).collect();
+    };
+    let mut found = BTreeSet::new();
+    let mut above: Vec<Above<'_>> = Vec::new();
+    let mut walk = Walk::new(&tree);
+    while let Some((depth, node)) = walk.next() {
+        above.truncate(depth);
+        let words = is_for_people(language, node, &mut above);
+        above.push(Above {
+            kind: node.kind(),
+            begun: false,
+        });
+        if words {
+            walk.skip_children();
+            continue;
+        }
+        let is_word = || slice(text, node).contains(|letter: char| letter.is_alphanumeric() || letter == '_');
+        if node.child_count() == 0 && is_word() {
+            let line = node.start_position().row as u32 + 1;
+            if span.contains(line) {
+                found.insert(line);
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 fn trees(path: &RepoPath, a: &str, b: &str) -> Option<(SourceLanguage, Tree, Tree)> {
@@ -106,8 +144,7 @@ fn tokens<'s>(
             };
             if leaving == Leaving::Words {
                 above.truncate(depth);
-                let words = node.kind().contains("comment")
-                    || (language == SourceLanguage::Python && is_docstring(node, &mut above));
+                let words = is_for_people(language, node, &mut above);
                 above.push(Above {
                     kind: node.kind(),
                     begun: false,
@@ -143,6 +180,11 @@ struct Above<'t> {
     kind: &'t str,
     /// Whether a statement in it has been seen.
     begun: bool,
+}
+
+/// Returns whether a node is a comment or a docstring.
+fn is_for_people(language: SourceLanguage, node: Node<'_>, above: &mut [Above<'_>]) -> bool {
+    node.kind().contains("comment") || (language == SourceLanguage::Python && is_docstring(node, above))
 }
 
 /// Returns whether a node is the string that documents what it stands in.

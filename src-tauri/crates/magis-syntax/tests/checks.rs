@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says so by failing")]
 
-use magis_core::RepoPath;
+use magis_core::{LineSpan, RepoPath};
 use magis_syntax::{
-    SourceLanguage, chunks, code_key, extract_definition, fit_infill, misfit_calls, outline, parses_worse, same_code,
-    skeleton, skeleton_within, statements_at, undefined_names, words_only,
+    SourceLanguage, chunks, code_key, code_lines, extract_definition, fit_infill, misfit_calls, outline, parses_worse,
+    same_code, skeleton, skeleton_within, statements_at, undefined_names, words_only,
 };
 use proptest::prelude::*;
 
@@ -151,6 +151,25 @@ fn the_deepest_nesting_does_not_overflow() {
             skeleton_within(&path("a.js"), &text, 500).is_some_and(|skeleton| skeleton.text.chars().count() <= 500)
         );
     }
+}
+
+#[test]
+fn lines_of_code_are_told_from_words_and_brackets() {
+    let check = |name: &str, text: &str, expected: &[u32]| {
+        let all = LineSpan::new(1, text.lines().count() as u32).unwrap();
+        assert_eq!(code_lines(&path(name), text, all), expected, "{text}");
+    };
+    let python =
+        "def f(a):\n    \"\"\"What f is.\n\n    In words.\"\"\"\n    # why\n    return g(\n        a,  # this\n    )\n";
+    check("a.py", python, &[1, 6, 7]);
+    check(
+        "a.rs",
+        "/// What f is.\nfn f(a: u8) -> u8 {\n    // why\n    a\n}\n",
+        &[2, 4],
+    );
+    check("a.unknown", "one\n\ntwo\n", &[1, 3]);
+    let third = LineSpan::new(6, 6).unwrap();
+    assert_eq!(code_lines(&path("a.py"), python, third), [6]);
 }
 
 #[test]

@@ -62,8 +62,8 @@ impl Effort {
     pub fn attempts(self) -> u32 {
         match self {
             Self::Quick => 1,
-            Self::Usual => 6,
-            Self::Thorough => 16,
+            Self::Usual => 12,
+            Self::Thorough => 24,
         }
     }
 
@@ -71,7 +71,7 @@ impl Effort {
     pub fn places(self) -> u32 {
         match self {
             Self::Quick => 1,
-            Self::Usual => 3,
+            Self::Usual => 4,
             Self::Thorough => 5,
         }
     }

@@ -5,8 +5,8 @@ use crate::custodian::index_session::{IndexSession, Preparing};
 use crate::runs::bench::{BenchGround, TestBench};
 use crate::{EngineError, Magis, Progress};
 use magis_core::{
-    BlobId, CheckSource, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, RunId, SkippedFile, Speaker,
-    TaskId,
+    BlobId, CheckSource, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, Round, RunId, SkippedFile,
+    Speaker, TaskId,
 };
 use magis_flow::{FlowError, Run, TaskState};
 use magis_prompts::{Head, Persona};
@@ -267,8 +267,9 @@ fn whose(name: String, focus: String, task: &FileTask) -> Persona {
 }
 
 /// Returns what was said against the rounds before this one, the last two of them.
-pub(crate) fn objections(state: &TaskState) -> Vec<String> {
-    let said = state.rounds.iter().filter_map(|round| {
+pub(crate) fn objections(state: &TaskState, this: Round) -> Vec<String> {
+    let before = state.rounds.iter().filter(|round| round.round < this);
+    let said = before.filter_map(|round| {
         let attempt = round
             .best()
             .map(|(_, attempt)| attempt)

@@ -119,6 +119,7 @@ impl Driver {
                 change: FileChange::Delete,
                 dropped: 0,
                 hunks: 1,
+                needed: Vec::new(),
             },
             Effect::TestPatch => {
                 let accepted = run

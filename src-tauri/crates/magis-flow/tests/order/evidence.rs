@@ -70,8 +70,8 @@ fn the_first_attempt_that_is_shown_to_work_ends_the_stage() {
     let (steps, log) = code_steps(&mut driver, by_evidence(4));
     assert_eq!(
         steps,
-        "ChooseLines(T(1), R(1))\nTestBase\nWriteCode(T(1), R(1), A(0))\nWriteCode(T(1), R(1), A(1))\n\
-         TestAttempt(T(1), R(1), A(0))\nTestAttempt(T(1), R(1), A(1))\nDefineReviewer(T(1))\n\
+        "ChooseLines(T(1), R(1))\nTestBase\nWriteCode(T(1), R(1), A(0))\nTestAttempt(T(1), R(1), A(0))\n\
+         WriteCode(T(1), R(1), A(1))\nTestAttempt(T(1), R(1), A(1))\nDefineReviewer(T(1))\n\
          Review(T(1), R(1), A(1))\nClose(T1, Approved { round: R(1) })\nMinimise(T(1))\nMerge\nTestPatch\nEnd(Approved)"
     );
     let run = Run::fold(&log).unwrap();

@@ -2,6 +2,7 @@
 
 mod code;
 mod lines;
+mod surprisal;
 mod writing;
 
 pub(crate) use code::write_code;

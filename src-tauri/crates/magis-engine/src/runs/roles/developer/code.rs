@@ -1,6 +1,6 @@
 //! P10: the code, the splice, and the checks by program. How an answer is asked for is in `writing`.
 
-use super::writing::{self, Asked};
+use super::writing::{self, AnswerAt, Asked};
 use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::fence;
@@ -28,12 +28,15 @@ pub(crate) async fn write_code(
     let mut objection = String::new();
     // One answer alone is asked for again when it changes nothing; of several the others stand beside it.
     let draws = if run.request().attempts_per_round > 1 { 1 } else { 2 };
-    // The first at a place asks for all of them; the others find their answers on record.
+    // The first of its way at a place asks for all of them; the others find their answers on record.
     let has_code = matches!(state.task.action, FileAction::Modify | FileAction::Rename { .. });
-    if draws == 1 && first.among == 0 && has_code {
+    if draws == 1 && has_code {
         let beside = run.attempts_beside(state, round, attempt).into_iter();
-        let all: Vec<Asked> = beside.map(|other| asked(work, run, state, round, other)).collect();
-        writing::ask_ahead(work, run, state, &all).await?;
+        let all = beside.map(|other| asked(work, run, state, round, other));
+        let all: Vec<Asked> = all.filter(|other| other.mode == first.mode).collect();
+        if all.first().is_some_and(|other| other.among == first.among) {
+            writing::ask_ahead(work, run, state, &all).await?;
+        }
     }
     for draw in 0..draws {
         let one = Asked {
@@ -98,8 +101,14 @@ fn asked(work: &Workspace, run: &Run, state: &TaskState, round: Round, attempt: 
         None => (0, 0..1),
     };
     let among = attempt.0 - share.start;
-    let mode = writing::mode(work, run, among);
-    let greedy = round.0 == 1 && writing::is_first_of_its_mode(work, run, among);
+    let at = AnswerAt {
+        round,
+        place,
+        among,
+        count: share.end - share.start,
+    };
+    let mode = writing::mode(work, run, at);
+    let greedy = writing::is_greedy(work, run, state, at);
     Asked {
         about: about(state).round(round).attempt(attempt),
         round,
@@ -126,7 +135,7 @@ async fn create(
         head: work.head(run),
         whose: developer(state),
         task: state.task.description.clone(),
-        objections: objections(state),
+        objections: objections(state, asked.round),
         neighbour: neighbour.map(|skeleton| skeleton.text).unwrap_or_default(),
         fence: fence(&state.task.path).to_owned(),
     };

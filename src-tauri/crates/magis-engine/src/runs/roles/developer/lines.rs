@@ -1,5 +1,6 @@
 //! P9: which lines of a file a Developer changes.
 
+use super::surprisal;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
@@ -49,17 +50,26 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     let text = work.read(&path)?.text;
     let outline = outline(&path, &text);
     let mut places = Vec::new();
+    let in_order = surprisal::is_asked(work, run);
     for chosen in choose_symbols(work, run, state, &about, &text, &outline).await? {
         let (mut symbols, mut spans) = (Vec::new(), Vec::new());
         for symbol in chosen {
-            spans.extend(choose_in(work, run, state, &about, &text, own_lines(&outline, symbol)).await?);
+            let shown = own_lines(&outline, symbol);
+            let found = if in_order {
+                surprisal::lines_of(work, run, state, &about, &text, symbol, shown).await?
+            } else {
+                Vec::new()
+            };
+            if found.is_empty() {
+                spans.extend(choose_in(work, run, state, &about, &text, shown).await?);
+            } else {
+                spans.extend(found);
+            }
             symbols.push(symbol.qualified_name.clone());
         }
         if !spans.is_empty() {
-            places.push(CodePlace {
-                symbols,
-                spans: LineSpan::merged(spans),
-            });
+            let spans = if in_order { spans } else { LineSpan::merged(spans) };
+            places.push(CodePlace { symbols, spans });
         }
     }
     if places.is_empty() {
@@ -204,7 +214,7 @@ async fn likelihood_of(
         head,
         path: state.task.path.to_string(),
         task: state.task.description.clone(),
-        objections: objections(state),
+        objections: objections(state, Round(state.rounds.len() as u32 + 1)),
     };
     let asked = [PromptVariant::whole(prompt(work.head(run)))];
     let without_issue = prompt(Head::unconditional());
@@ -283,7 +293,7 @@ async fn choose_in(
         head: work.head(run),
         path: state.task.path.to_string(),
         task: state.task.description.clone(),
-        objections: objections(state),
+        objections: objections(state, Round(state.rounds.len() as u32 + 1)),
         numbered: numbered(text, shown),
         shown,
     };

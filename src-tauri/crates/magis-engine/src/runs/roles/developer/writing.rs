@@ -9,19 +9,16 @@ use magis_flow::{Run, TaskState};
 use magis_prompts::{CodeToFillIn, CodeToWrite, Diagnosis, TheChange};
 use magis_syntax::{SourceLanguage, extract_definition, fit_infill, outline, reindent, skeleton_within, strip_fences};
 
-/// How the answers at a place are asked for, in turn, where the model can fill in.
-const MIX: [WritingMode; 4] = [
-    WritingMode::Definition,
-    WritingMode::FillIn,
-    WritingMode::FillIn,
-    WritingMode::Definition,
-];
 /// The most lines that are left out to be filled in.
 const GAP: u32 = 12;
-/// Lines before and behind the definition that a model reads to fill in its gap.
-const AROUND: u32 = 40;
+/// Lines before a gap that a model reads to fill it in, at least; up to twice as many where its definition begins there.
+const BEFORE: u32 = 20;
+/// Lines behind a gap that a model reads.
+const BEHIND: u32 = 8;
 /// What of the issue stands above the code to fill in, in characters.
 const ISSUE: usize = 900;
+/// What of the last attempt's failure stands there, in lines.
+const FAILURE: usize = 4;
 
 /// One answer of a round: which it is, and how it is asked for.
 #[derive(Debug, Clone)]
@@ -36,13 +33,23 @@ pub(super) struct Asked {
     pub sampling: SamplingMode,
 }
 
-/// Returns how the `among`-th answer at a place is asked for, from 0.
-pub(super) fn mode(work: &Workspace, run: &Run, among: u32) -> WritingMode {
+/// One of the answers at a place: which it is, from 0, and how many there are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AnswerAt {
+    pub round: Round,
+    pub place: usize,
+    pub among: u32,
+    pub count: u32,
+}
+
+/// Returns how an answer is asked for. Filling in is cheap and finds most; from the second round on, the last answer at the first place rewrites
+/// the whole definition, as a fault of several lines needs it.
+pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
     let wanted = if !request.writing.is_empty() {
-        request.writing[among as usize % request.writing.len()]
-    } else if request.attempts_per_round > 1 {
-        MIX[among as usize % MIX.len()]
+        request.writing[at.among as usize % request.writing.len()]
+    } else if request.attempts_per_round > 1 && !(at.round.0 > 1 && at.place == 0 && at.among + 1 == at.count) {
+        WritingMode::FillIn
     } else {
         WritingMode::Definition
     };
@@ -52,10 +59,20 @@ pub(super) fn mode(work: &Workspace, run: &Run, among: u32) -> WritingMode {
     }
 }
 
-/// Returns whether no earlier answer at the place is asked for in the same way: that one is greedy.
-pub(super) fn is_first_of_its_mode(work: &Workspace, run: &Run, among: u32) -> bool {
-    let this = mode(work, run, among);
-    (0..among).all(|earlier| mode(work, run, earlier) != this)
+/// Returns whether an answer is greedy: the first at each gap, and the first that is asked for in its way.
+pub(super) fn is_greedy(work: &Workspace, run: &Run, state: &TaskState, at: AnswerAt) -> bool {
+    let this = mode(work, run, at);
+    if this == WritingMode::FillIn {
+        return is_first_at_gap(state, at.round, at.place, at.among);
+    }
+    let earlier = (0..at.among).map(|among| AnswerAt { among, ..at });
+    at.round.0 == 1 && earlier.into_iter().all(|earlier| mode(work, run, earlier) != this)
+}
+
+/// Returns whether no earlier answer at the place leaves out the same lines.
+fn is_first_at_gap(state: &TaskState, round: Round, place: usize, among: u32) -> bool {
+    let place = state.round(round).and_then(|round| round.places.get(place));
+    (among as usize) < place.map_or(1, |place| place.spans.len())
 }
 
 /// Writes one answer: the diagnosis, and the change.
@@ -116,7 +133,7 @@ pub(super) async fn ask_ahead(
                     );
                 }
                 WritingMode::Definition | WritingMode::Lines => {
-                    let change = the_change(work, run, state, &text, &region);
+                    let change = the_change(work, run, state, asked, &text, &region);
                     first.extend(
                         work.calls
                             .plan(&asked.about, asked.sampling, diagnoses(&change))
@@ -148,28 +165,28 @@ fn regions_of(state: &TaskState, asked: &Asked, path: &RepoPath, text: &str) -> 
     match asked.mode {
         WritingMode::Definition => regions(text, &outline(path, text), &place.symbols, &place.spans),
         WritingMode::Lines => place.spans.iter().map(|span| exact(text, *span)).collect(),
-        WritingMode::FillIn => gaps(place).into_iter().map(|span| exact(text, span)).collect(),
+        WritingMode::FillIn => gap_at(place, asked.among)
+            .map(|span| exact(text, span))
+            .into_iter()
+            .collect(),
     }
 }
 
-/// Returns the lines that are left out at a place: one gap, because a model fills in one at a time.
-fn gaps(place: &CodePlace) -> Vec<LineSpan> {
-    let first = place.spans.first().copied();
-    let short = |span: LineSpan| {
-        let last = span.last().min(span.first() + GAP - 1);
-        LineSpan::new(span.first(), last).unwrap_or(span)
-    };
-    first.map(short).into_iter().collect()
+/// Returns the lines that an answer at a place leaves out: one gap, because a model fills in one at a time; the answers take turns.
+fn gap_at(place: &CodePlace, among: u32) -> Option<LineSpan> {
+    let span = *place.spans.get(among as usize % place.spans.len().max(1))?;
+    let last = span.last().min(span.first() + GAP - 1);
+    LineSpan::new(span.first(), last).ok()
 }
 
-fn the_change(work: &Workspace, run: &Run, state: &TaskState, text: &str, region: &Region) -> TheChange {
+fn the_change(work: &Workspace, run: &Run, state: &TaskState, asked: &Asked, text: &str, region: &Region) -> TheChange {
     let path = &state.task.path;
     let around = skeleton_within(path, text, 1_500).map(|skeleton| skeleton.text);
     TheChange {
         head: work.head(run),
         whose: developer(state),
         task: state.task.description.clone(),
-        objections: objections(state),
+        objections: objections(state, asked.round),
         context: around.unwrap_or_default(),
         unit: region.unit.to_owned(),
         fence: fence(path).to_owned(),
@@ -223,7 +240,7 @@ async fn rewrite(
     region: &Region,
 ) -> Result<(String, String), AskError> {
     let path = &state.task.path;
-    let change = the_change(work, run, state, text, region);
+    let change = the_change(work, run, state, asked, text, region);
     let diagnosis = work.calls.ask(&asked.about, asked.sampling, diagnoses(&change)).await?;
     let code = codes(work, &change, &diagnosis, region).await?;
     let answer = work.calls.ask(&asked.about, asked.sampling, code).await?;
@@ -260,6 +277,14 @@ async fn fill_in(
     let answer = work.calls.fill_in(&asked.about, asked.sampling, prompt).await?;
     let (before, after) = around(text, region.span, 1, u32::MAX);
     let old = lines(text, region.span);
+    // A model seldom knows where to stop. The first answer at a gap takes as many lines as were left out, the others what fits.
+    let answer = if is_first_at_gap(state, asked.round, asked.place, asked.among) {
+        let written = answer.lines().filter(|line| !line.trim().is_empty());
+        let kept: Vec<&str> = written.take(region.span.lines() as usize).collect();
+        kept.join("\n")
+    } else {
+        answer
+    };
     fit_infill(path, &before, &answer, &after, &old)
         .ok_or_else(|| AskError::Unusable("the answer holds no code".to_owned()))
 }
@@ -282,7 +307,7 @@ fn around(text: &str, gap: LineSpan, first: u32, last: u32) -> (String, String) 
     (before, after)
 }
 
-/// Returns the prompt for a gap: the issue as a comment, the code around it, and, for every other answer, the lines that stood there.
+/// Returns the prompt for a gap: the issue as a comment, and the code around it. The lines that stood there are not shown: a model repeats them.
 async fn gap(
     work: &mut Workspace,
     run: &Run,
@@ -294,25 +319,14 @@ async fn gap(
     let path = &state.task.path;
     let outline = outline(path, text);
     let owner = outline.innermost(region.span.first()).map(|symbol| symbol.span);
-    let first = region.span.first().saturating_sub(AROUND);
-    let last = region.span.last() + AROUND;
-    let (first, last) = owner.map_or((first, last), |owner| {
-        let longest = region.span.first().saturating_sub(2 * AROUND);
-        (
-            first.min(owner.first()).max(longest),
-            last.min(owner.last().max(region.span.last() + AROUND / 4)),
-        )
-    });
-    let (mut before, after) = around(text, region.span, first, last);
+    let near = region.span.first().saturating_sub(BEFORE);
+    let first = match owner {
+        Some(owner) if owner.first() > region.span.first().saturating_sub(2 * BEFORE) => owner.first().min(near),
+        _ => near,
+    };
+    let (before, after) = around(text, region.span, first, region.span.last() + BEHIND);
     let comment = SourceLanguage::of(path).map_or("#", SourceLanguage::line_comment);
     let old = lines(text, region.span);
-    if asked.among % 2 == 1 {
-        for line in old.lines() {
-            let body = line.trim_start();
-            let indentation = &line[..line.len() - body.len()];
-            before += &format!("{indentation}{comment} wrong: {body}\n");
-        }
-    }
     let issue = crate::calls::condense(run.issue_text(), ISSUE).unwrap_or_else(|| run.issue_text().to_owned());
     let counted = work.calls.count(std::slice::from_ref(&old)).await?;
     Ok(CodeToFillIn {
@@ -323,10 +337,11 @@ async fn gap(
             .filter(|line| !line.is_empty())
             .map(str::to_owned)
             .collect(),
-        objection: objections(state)
+        objection: objections(state, asked.round)
             .pop()
             .unwrap_or_default()
             .lines()
+            .take(FAILURE)
             .map(str::to_owned)
             .collect(),
         before,

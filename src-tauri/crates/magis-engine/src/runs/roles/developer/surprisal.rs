@@ -1,0 +1,70 @@
+//! Which lines of a definition surprise the model most, reading it with the issue in mind: code with a fault is less natural than code without
+//! (Ray and others, 2016), and one pass over it tells.
+
+use crate::calls::{AskError, CallContext, PromptVariant};
+use crate::custodian::relevance::descending;
+use crate::runs::roles::region::fence;
+use crate::runs::workspace::{Workspace, lines};
+use magis_core::LineSpan;
+use magis_flow::{Run, TaskState};
+use magis_prompts::{CodeToRead, Template};
+use magis_syntax::{Symbol, code_lines};
+
+/// Lines of a definition that are told at the most.
+const LINES: usize = 3;
+/// The longest definition that is read, in lines.
+const LONGEST: u32 = 100;
+
+/// Returns whether lines are chosen like this: where several answers fill in what was left out, one line each.
+pub(super) fn is_asked(work: &Workspace, run: &Run) -> bool {
+    run.runs_code() && run.request().attempts_per_round > 1 && work.calls.card().fills_in
+}
+
+/// Returns the lines of a definition that surprise most, the first the most; none where the model gave no usable answer.
+pub(super) async fn lines_of(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    about: &CallContext,
+    text: &str,
+    symbol: &Symbol,
+    shown: LineSpan,
+) -> Result<Vec<LineSpan>, AskError> {
+    let path = &state.task.path;
+    let last = shown.last().min(shown.first() + LONGEST - 1);
+    let read = LineSpan::new(shown.first(), last).unwrap_or(shown);
+    let code = code_lines(path, text, read);
+    // The line that names a definition says what it is, and surprises whoever has not seen it.
+    let code: Vec<u32> = code.into_iter().filter(|line| *line != symbol.body_first).collect();
+    if code.len() <= 1 {
+        return Ok(code
+            .into_iter()
+            .filter_map(|line| LineSpan::new(line, line).ok())
+            .collect());
+    }
+    let prompt = CodeToRead {
+        head: work.head(run),
+        path: path.to_string(),
+        task: state.task.description.clone(),
+        symbol: symbol.qualified_name.clone(),
+        fence: fence(path).to_owned(),
+    };
+    let asked = [PromptVariant::whole(prompt)];
+    // The line before the first one ends with the text's first character.
+    let read_text = format!("\n{}", lines(text, read).trim_end());
+    let found = match work.calls.score_lines(about, asked, &read_text).await {
+        Ok(found) => found,
+        Err(AskError::Unusable(why)) => {
+            work.calls.replaced(Template::Surprisal, why, "the lines that P9 names");
+            return Ok(Vec::new());
+        }
+        Err(fatal) => return Err(fatal),
+    };
+    let surprise = |line: &u32| {
+        let at = (line - read.first() + 1) as usize;
+        -found.get(at).copied().unwrap_or(0.0)
+    };
+    let surprises: Vec<f64> = code.iter().map(surprise).collect();
+    let most = descending(&surprises).into_iter().take(LINES);
+    Ok(most.filter_map(|at| LineSpan::new(code[at], code[at]).ok()).collect())
+}
