@@ -72,8 +72,14 @@ pub enum EvalCommand {
     /// set (.red.jsonl) has them left in. Tests run in the sandbox, with the programs of this PATH. Repositories lie in
     /// --work/repos.
     Mutate(Box<MutateArgs>),
-    /// Run a set of mutated bugs end to end and judge the patch and every attempt.
+    /// Run a set of bugs end to end and judge the patch and every attempt.
+    ///
+    /// A set of 'mutate', or one in SWE-bench's form whose judge (run.py) stands beside it: the judge makes the environments
+    /// and runs the tests. The tests that judge never reach a run. Ctrl-C stops; the same command goes on after the last bug
+    /// that was done.
     Repair(Box<RepairArgs>),
+    /// Print results of 'repair' beside each other: shares with their 95 % intervals, and each against the first.
+    RepairTable(RepairTableArgs),
     /// Serve as the engine's process.
     #[command(hide = true)]
     Worker,
@@ -176,21 +182,36 @@ pub struct MutateArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 pub struct RepairArgs {
-    /// The set, as `magis-eval mutate` makes it.
+    /// The set, as 'mutate' makes it, or in SWE-bench's form.
     #[arg(long, value_name = "FILE")]
     pub set: PathBuf,
-    /// The folder that `magis-eval mutate` worked in.
+    /// The folder that 'mutate' worked in; of another set, the judge's.
     #[arg(long, value_name = "DIR")]
     pub work: PathBuf,
     /// What came of each bug: JSON lines; those that are there are not run again.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// The folder that holds the repositories. Default: 'repos' in --work.
+    #[arg(long, value_name = "DIR")]
+    pub repos: Option<PathBuf>,
+    /// The judge of a set in SWE-bench's form. Default: run.py beside the set.
+    #[arg(long, value_name = "FILE")]
+    pub judge: Option<PathBuf>,
     /// Only bugs whose instance_id contains TEXT; may be given several times.
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
+    /// Take every N-th of those.
+    #[arg(long, value_name = "N")]
+    pub every: Option<usize>,
     /// At most N of those.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// What the tables call this way of repairing. Default: made of the options.
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Let the model alone answer: issue and the files of the reference, whole, in one prompt, a unified diff back.
+    #[arg(long, conflicts_with_all = ["no_tests", "no_checks", "no_qa"])]
+    pub one_shot: bool,
     /// Leave the failing tests in the repository, as when somebody pushed a red test.
     #[arg(long)]
     pub red: bool,
@@ -203,10 +224,10 @@ pub struct RepairArgs {
     #[arg(long)]
     pub no_qa: bool,
     /// Answers of a round.
-    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(long, value_name = "N", default_value_t = 12)]
     pub attempts: u32,
     /// Places that they are shared out over.
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     pub places: u32,
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
@@ -214,6 +235,17 @@ pub struct RepairArgs {
     pub seed: u64,
     #[command(flatten)]
     pub engine: ModelArgs,
+}
+
+/// `magis-eval repair-table`.
+#[derive(Debug, Args)]
+pub struct RepairTableArgs {
+    /// Files that 'repair' wrote. Bugs that the first and another have in common are compared.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How an issue tells of a failure.

@@ -1,10 +1,12 @@
 //! What each command does, one file each, and what they share.
 
 mod baseline;
+mod environments;
 mod kill;
 mod locate;
 mod memory;
 mod mutate;
+mod one_shot;
 mod repair;
 mod report;
 mod reproduce;
@@ -38,6 +40,7 @@ pub fn run(command: EvalCommand) -> Result<ExitCode> {
         EvalCommand::Kill(args) => kill::kill(&args),
         EvalCommand::Reproduce(args) => reproduce::reproduce(&args),
         EvalCommand::Repair(args) => repair::repair(&args),
+        EvalCommand::RepairTable(args) => repair::table(&args),
         EvalCommand::Mutate(args) => mutate::mutate(&args),
         EvalCommand::SandboxHelper { .. } => Ok(helper::serve()),
         EvalCommand::Worker => serve_as_worker(),

@@ -1,6 +1,6 @@
-//! Logistic regression with one predictor, and minimum, maximum and mean.
+//! Logistic regression with one predictor; shares with their intervals, and paired ones compared; minimum, maximum and mean.
 //!
-//! Fitted by Newton's method (iteratively reweighted least squares); tests are Wald's. No other models are fitted here.
+//! The regression is fitted by Newton's method (iteratively reweighted least squares); its tests are Wald's. No other models are fitted here.
 
 use serde::Serialize;
 use std::fmt;
@@ -179,6 +179,33 @@ pub fn percentile(values: impl IntoIterator<Item = f64>, percent: usize) -> Opti
     values.get(rank - 1).copied()
 }
 
+/// Returns Wilson's 95 % interval of a share; all of [0, 1] where there is nothing to go by.
+pub fn wilson(part: usize, whole: usize) -> (f64, f64) {
+    /// The standard normal distribution's 97.5th percentile.
+    const Z: f64 = 1.959_963_984_540_054;
+    if whole == 0 {
+        return (0.0, 1.0);
+    }
+    let (n, share) = (whole as f64, part as f64 / whole as f64);
+    let middle = share + Z * Z / (2.0 * n);
+    let reach = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    (((middle - reach) / scale).max(0.0), ((middle + reach) / scale).min(1.0))
+}
+
+/// Returns the two-sided p-value of the exact test of `McNemar`: of the pairs whose halves differ, so many went one way and so many the other.
+pub fn mcnemar(one_way: usize, other_way: usize) -> f64 {
+    let n = one_way + other_way;
+    // The binomial distribution with p = 1/2, summed up to the rarer way; each term out of the one before.
+    let mut term = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
+    let mut tail = term;
+    for k in 1..=one_way.min(other_way) {
+        term *= (n - k + 1) as f64 / k as f64;
+        tail += term;
+    }
+    (2.0 * tail).min(1.0)
+}
+
 impl fmt::Display for Regression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -271,6 +298,26 @@ mod tests {
         assert_eq!(logistic(&[(1.0, true), (2.0, true)]), Regression::Constant);
         assert_eq!(logistic(&[(1.0, true), (1.0, false)]), Regression::Constant);
         assert_eq!(logistic(&[]), Regression::Constant);
+    }
+
+    /// Wilson's interval of 8 out of 10 and of none out of 20, by R's `prop.test(correct = FALSE)`; the exact test by `binom.test`.
+    #[test]
+    fn published_intervals_and_paired_tests_are_reproduced() {
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 5e-5, "{found} is not {expected}");
+        for (part, whole, low, high) in [(8, 10, 0.490_16, 0.943_32), (0, 20, 0.0, 0.161_13), (0, 0, 0.0, 1.0)] {
+            let (found_low, found_high) = wilson(part, whole);
+            near(found_low, low);
+            near(found_high, high);
+        }
+        for (one_way, other_way, p) in [
+            (10, 2, 0.038_57),
+            (2, 10, 0.038_57),
+            (5, 5, 1.0),
+            (0, 0, 1.0),
+            (6, 0, 0.031_25),
+        ] {
+            near(mcnemar(one_way, other_way), p);
+        }
     }
 
     #[test]

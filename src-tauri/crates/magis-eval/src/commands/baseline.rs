@@ -3,6 +3,7 @@
 //! A run with one call is recorded: the files as given candidates, the call, the patch. Its merged tree is the base's,
 //! because nothing keeps the objects of a change that no run made; the patch is what counts.
 
+use super::one_shot::{GivenFile, OneShot, PROMPT};
 use super::set::{Job, Set, SetPlan};
 use super::{STOPPED, load, runtime, stop_on_interrupt};
 use crate::args::SetArgs;
@@ -14,16 +15,12 @@ use magis_core::{
 use magis_engine::EngineLimits;
 use magis_eval::repair::{Repaired, patch_of};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
-use magis_llm::{ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, Message, MessageRole, Sampling};
+use magis_llm::{ChatReply, ChatRequest, FinishReason, LanguageModel};
 use magis_platform::{hex, now_ms};
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-
-const PROMPT: &str = include_str!("../prompts/baseline.txt");
-/// The most tokens of the answer, which may also have at most a quarter of the context.
-const ANSWER: u32 = 2_048;
 
 /// Solves a set with the model alone.
 pub fn baseline(args: &SetArgs) -> Result<ExitCode> {
@@ -88,17 +85,18 @@ async fn ask_all(set: &Set, limits: &EngineLimits) -> Result<ExitCode> {
     })
 }
 
-/// A given file: its text as far as the prompt has it, and whole.
-struct GivenFile {
-    path: RepoPath,
-    blob: BlobId,
-    text: String,
-}
-
 async fn ask(set: &Set, job: &Job, model: &dyn LanguageModel) -> Result<RunId> {
     let started = now_ms();
     let files = given_files(set, job)?;
-    let (request, left_out) = fitted(job, set.setting.hints, &files, model).await?;
+    let shot = OneShot {
+        issue: &job.instance.problem_statement,
+        comments: match set.setting.hints {
+            Hints::Given => &job.instance.hints_text,
+            Hints::Withheld => "",
+        },
+        files: &files,
+    };
+    let (request, left_out) = shot.request(model).await?;
     let reply = model.chat(&request, &mut |_| ()).await?;
     let ended = now_ms();
     let text = |path: &RepoPath| {
@@ -145,95 +143,6 @@ fn given_files(set: &Set, job: &Job) -> Result<Vec<GivenFile>> {
         })
     };
     job.files.iter().map(file).collect()
-}
-
-/// Returns the request in the largest form that fits into the context: all files whole, or each cut to the same share.
-async fn fitted(
-    job: &Job,
-    hints: Hints,
-    files: &[GivenFile],
-    model: &dyn LanguageModel,
-) -> Result<(ChatRequest, Vec<String>)> {
-    let context = model.card().context;
-    let answer = ANSWER.min(context / 4);
-    let budget = context - answer;
-    let mut share = 1.0_f64;
-    loop {
-        let (prompt, left_out) = prompt(job, hints, files, share);
-        let system = "You are an experienced software developer.".to_owned();
-        let messages = vec![
-            Message {
-                role: MessageRole::System,
-                content: system,
-            },
-            Message {
-                role: MessageRole::User,
-                content: prompt,
-            },
-        ];
-        let tokens = model.count_prompt(&messages, "").await?;
-        if tokens <= budget || share < 0.01 {
-            let request = ChatRequest {
-                messages,
-                answer_prefix: String::new(),
-                constraint: Constraint::None,
-                sampling: Sampling::Greedy,
-                max_tokens: answer,
-                stop: Vec::new(),
-            };
-            return Ok((request, left_out));
-        }
-        share *= (f64::from(budget) / f64::from(tokens) * 0.97).min(0.9);
-    }
-}
-
-fn prompt(job: &Job, hints: Hints, files: &[GivenFile], share: f64) -> (String, Vec<String>) {
-    let mut left_out = Vec::new();
-    let mut cut = |what: &str, text: &str| {
-        let lines: Vec<&str> = text.lines().collect();
-        let kept = (lines.len() as f64 * share).round() as usize;
-        if kept >= lines.len() {
-            return text.to_owned();
-        }
-        left_out.push(format!("{} of {} lines of {what}", lines.len() - kept, lines.len()));
-        format!(
-            "{}\n[the last {} lines are left out]\n",
-            lines[..kept].join("\n"),
-            lines.len() - kept
-        )
-    };
-    let comments = job.instance.hints_text.trim();
-    let comments = match hints {
-        Hints::Given if !comments.is_empty() => {
-            format!(
-                "\nComments on the issue:\n\n<comments>\n{}\n</comments>\n",
-                cut("the comments", comments)
-            )
-        }
-        Hints::Given | Hints::Withheld => String::new(),
-    };
-    let block = |file: &GivenFile| {
-        let text = cut(file.path.as_str(), &file.text);
-        format!("<file path=\"{}\">\n{text}</file>", file.path)
-    };
-    let files: Vec<String> = files.iter().map(block).collect();
-    // One pass over the template, so that braces in the texts mean nothing.
-    let parts = [
-        ("{issue}", job.instance.problem_statement.trim()),
-        ("{hints}", &comments),
-        ("{files}", &files.join("\n")),
-    ];
-    let mut prompt = String::new();
-    let mut rest = PROMPT;
-    for (name, value) in parts {
-        if let Some((before, behind)) = rest.split_once(name) {
-            prompt.push_str(before);
-            prompt.push_str(value);
-            rest = behind;
-        }
-    }
-    prompt.push_str(rest);
-    (prompt, left_out)
 }
 
 /// A call that came to an end.

@@ -4,6 +4,7 @@
 //! Only the issue's text reaches the making of checks; the reference judges them. The environments are those of the judge that stands beside the
 //! set (`run.py`), made by it where they are missing.
 
+use super::environments::{JudgeEnvironments, copy_installed};
 use super::{chosen, runtime, sandbox_helper};
 use crate::args::ReproduceArgs;
 use anyhow::{Context as _, Result, bail};
@@ -47,21 +48,23 @@ struct Row {
 pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let issues = chosen(&args.which)?;
     let references = references(&args.which.instances)?;
-    let place = Places {
-        repositories: Repositories::new(&args.which.repos)?,
-        work: std::path::absolute(&args.work).with_context(|| format!("finding {}", args.work.display()))?,
-        judge: args
-            .judge
-            .clone()
-            .or_else(|| Some(args.which.instances.parent()?.join("run.py"))),
-        instances: args.which.instances.clone(),
-    };
+    let environments = JudgeEnvironments::new(
+        Repositories::new(&args.which.repos)?,
+        &args.work,
+        args.judge.as_ref(),
+        &args.which.instances,
+    )?;
     let runtime = runtime()?;
     let sandbox = runtime.block_on(Sandbox::confined(sandbox_helper()?))?;
     let mut rows = Vec::new();
     for (number, issue) in (1..).zip(&issues) {
         let row = runtime
-            .block_on(place.one(issue, references.get(&issue.id).map(String::as_str), &sandbox))
+            .block_on(one(
+                &environments,
+                issue,
+                references.get(&issue.id).map(String::as_str),
+                &sandbox,
+            ))
             .with_context(|| format!("reproducing {}", issue.id))?;
         eprintln!(
             "[{number}/{}] {}: {} checks, base {}, decided {} in {:.1} s",
@@ -129,14 +132,6 @@ fn references(file: &Path) -> Result<BTreeMap<InstanceId, String>> {
     Ok(all.map(|row| (row.instance_id, row.patch)).collect())
 }
 
-/// The folders of a measurement, and the judge.
-struct Places {
-    repositories: Repositories,
-    work: PathBuf,
-    judge: Option<PathBuf>,
-    instances: PathBuf,
-}
-
 /// A check with what its run on the base says.
 struct Reproduced {
     check: Check,
@@ -144,157 +139,79 @@ struct Reproduced {
     found: reproduction::Reproduction,
 }
 
-impl Places {
-    async fn one(&self, issue: &Instance, reference: Option<&str>, sandbox: &Sandbox) -> Result<Row> {
-        let begun = std::time::Instant::now();
-        let environment = self.environment(issue)?;
-        let folder = self.work.join("reproduce").join(&issue.id.0);
-        // What a command left there may forbid its removal to a plain `rm`.
-        if folder.exists() {
-            remove_tree(&folder)?;
-        }
-        fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-        let tree = folder.join("base");
-        self.repositories.check_out(&issue.repo, &issue.base_commit, &tree)?;
-        if let Some(installed) = &environment.installed {
-            copy_installed(installed, &tree)?;
-        }
-        let mut seen = Setting {
-            issue,
-            environment: environment.folder,
-            folder: folder.clone(),
-            tree: tree.clone(),
-            at: self.installed_tree(issue),
-            sandbox,
-            runs: 0,
-        };
-        let paths = files(&tree)?;
-        let packages = reproduction::packages(paths.iter());
-        let checks = reproduction::checks(&issue.problem_statement, &packages, &marker()?);
-        let (mut reproduced, mut why) = (Vec::new(), "the issue shows nothing that could be run".to_owned());
-        for check in &checks {
-            let base = reproduction::observe(check, &seen.run(check).await?);
-            match reproduction::reproduces(check, &base) {
-                Ok(found) => reproduced.push(Reproduced {
-                    check: check.clone(),
-                    base,
-                    found,
-                }),
-                Err(nothing) => why = nothing.to_string(),
-            }
-        }
-        reproduced.sort_by_key(|one| std::cmp::Reverse(one.found.grade));
-        let best = reproduced.first().map(|best| best.found.grade);
-        let (mut said, mut decided) = (None, None);
-        if let Some(patch) = reference.filter(|_| !reproduced.is_empty()) {
-            apply(&tree, patch)?;
-            for one in &reproduced {
-                let changed = reproduction::observe(&one.check, &seen.run(&one.check).await?);
-                let verdict = reproduction::verdict(&one.check, &one.found, &one.base, &changed);
-                if let CheckVerdict::Gone { grade, .. } = verdict {
-                    decided = decided.max(Some(grade));
-                }
-                said.get_or_insert_with(|| format!("{verdict:?}"));
-            }
-        }
+async fn one(
+    environments: &JudgeEnvironments,
+    issue: &Instance,
+    reference: Option<&str>,
+    sandbox: &Sandbox,
+) -> Result<Row> {
+    let begun = std::time::Instant::now();
+    let environment = environments.environment(&issue.id, &issue.repo, &issue.base_commit)?;
+    let folder = environments.work().join("reproduce").join(&issue.id.0);
+    // What a command left there may forbid its removal to a plain `rm`.
+    if folder.exists() {
         remove_tree(&folder)?;
-        Ok(Row {
-            id: issue.id.clone(),
-            checks: checks.len(),
-            grade: best,
-            base: if best.is_some() {
-                "as the issue says".to_owned()
-            } else {
-                why
-            },
-            reference: said,
-            decided,
-            seconds: begun.elapsed().as_secs_f64(),
-        })
     }
-
-    /// Returns the virtual environment of an issue. Where it is missing, or the tree it was installed from, which may hold what the installation
-    /// wrote there, the judge makes both.
-    fn environment(&self, issue: &Instance) -> Result<Environment> {
-        let all = self.work.join("venv");
-        // The judge has one for all issues of a repository that is not installed, sympy's.
-        let shared = all.join(issue.repo.rsplit('/').next().unwrap_or_default());
-        if shared.join("ready").is_file() {
-            return Ok(Environment {
-                folder: shared,
-                installed: None,
-            });
-        }
-        let (own, tree) = (all.join(&issue.id.0), self.installed_tree(issue));
-        if !own.join("ready").is_file() || !tree.join(".git").exists() {
-            self.make_environment(issue, &own, &tree)?;
-        }
-        if shared.join("ready").is_file() {
-            return self.environment(issue);
-        }
-        if !own.join("ready").is_file() {
-            bail!("the judge made no environment for {} in {}", issue.id, own.display());
-        }
-        Ok(Environment {
-            folder: own,
-            installed: Some(tree),
-        })
+    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    let tree = folder.join("base");
+    environments
+        .repositories()
+        .check_out(&issue.repo, &issue.base_commit, &tree)?;
+    if let Some(installed) = &environment.installed {
+        copy_installed(installed, &tree)?;
     }
-
-    /// Returns where the judge has the tree of an issue; editable installs name the place.
-    fn installed_tree(&self, issue: &Instance) -> PathBuf {
-        self.work.join("tree").join(&issue.id.0)
+    let mut seen = Setting {
+        issue,
+        environment: environment.folder,
+        folder: folder.clone(),
+        tree: tree.clone(),
+        at: environments.tree(&issue.id),
+        sandbox,
+        runs: 0,
+    };
+    let paths = files(&tree)?;
+    let packages = reproduction::packages(paths.iter());
+    let checks = reproduction::checks(&issue.problem_statement, &packages, &marker()?);
+    let (mut reproduced, mut why) = (Vec::new(), "the issue shows nothing that could be run".to_owned());
+    for check in &checks {
+        let base = reproduction::observe(check, &seen.run(check).await?);
+        match reproduction::reproduces(check, &base) {
+            Ok(found) => reproduced.push(Reproduced {
+                check: check.clone(),
+                base,
+                found,
+            }),
+            Err(nothing) => why = nothing.to_string(),
+        }
     }
-
-    fn make_environment(&self, issue: &Instance, own: &Path, tree: &Path) -> Result<()> {
-        const MAKE: &str = "import json, sys; sys.path.insert(0, sys.argv[1]); import run\n\
-            row = next(x for x in map(json.loads, open(sys.argv[2])) if x['instance_id'] == sys.argv[3])\n\
-            trouble = run.environment(row, sys.argv[4], sys.argv[5])[1]\n\
-            sys.exit(trouble)";
-        let Some(judge) = self
-            .judge
-            .as_ref()
-            .filter(|judge| judge.is_file())
-            .and_then(|judge| judge.parent())
-        else {
-            bail!(
-                "{} is no environment, and no judge to make one is named; give --judge",
-                own.display()
-            );
-        };
-        eprintln!("{}: the judge makes the environment", issue.id);
-        // One that is there was installed from a tree that is gone.
-        if own.join("ready").is_file() {
-            fs::remove_file(own.join("ready"))?;
+    reproduced.sort_by_key(|one| std::cmp::Reverse(one.found.grade));
+    let best = reproduced.first().map(|best| best.found.grade);
+    let (mut said, mut decided) = (None, None);
+    if let Some(patch) = reference.filter(|_| !reproduced.is_empty()) {
+        apply(&tree, patch)?;
+        for one in &reproduced {
+            let changed = reproduction::observe(&one.check, &seen.run(&one.check).await?);
+            let verdict = reproduction::verdict(&one.check, &one.found, &one.base, &changed);
+            if let CheckVerdict::Gone { grade, .. } = verdict {
+                decided = decided.max(Some(grade));
+            }
+            said.get_or_insert_with(|| format!("{verdict:?}"));
         }
-        if tree.exists() {
-            remove_tree(tree)?;
-        }
-        self.repositories.check_out(&issue.repo, &issue.base_commit, tree)?;
-        let mut command = Command::new("python3");
-        command
-            .args(["-c", MAKE])
-            .arg(judge)
-            .arg(&self.instances)
-            .arg(&issue.id.0)
-            .arg(tree)
-            .arg(&self.work);
-        let status = command.stdin(Stdio::null()).status().context("starting the judge")?;
-        if !status.success() {
-            bail!(
-                "the judge could not make the environment of {}; its message is above",
-                issue.id
-            );
-        }
-        Ok(())
     }
-}
-
-/// A virtual environment, and the tree that was installed into it.
-struct Environment {
-    folder: PathBuf,
-    /// None where nothing of the repository is installed.
-    installed: Option<PathBuf>,
+    remove_tree(&folder)?;
+    Ok(Row {
+        id: issue.id.clone(),
+        checks: checks.len(),
+        grade: best,
+        base: if best.is_some() {
+            "as the issue says".to_owned()
+        } else {
+            why
+        },
+        reference: said,
+        decided,
+        seconds: begun.elapsed().as_secs_f64(),
+    })
 }
 
 /// One issue's tree and environment.
@@ -384,26 +301,6 @@ impl Setting<'_> {
             .with_context(|| format!("running a check of {}", self.issue.id))?;
         Ok((outcome, layers))
     }
-}
-
-/// Copies what an installation wrote into its tree, versions and entry points say, into another tree of the same commit.
-fn copy_installed(from: &Path, to: &Path) -> Result<()> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(from)
-        .args(["ls-files", "-z", "--others"])
-        .output()
-        .with_context(|| format!("listing {}", from.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    for path in text.split('\0').filter_map(|path| RepoPath::new(path).ok()) {
-        if path.as_str().contains("__pycache__") || path.as_str().starts_with("build/") {
-            continue;
-        }
-        let place = to.join(path.as_str());
-        fs::create_dir_all(place.parent().unwrap_or(to))?;
-        fs::copy(from.join(path.as_str()), &place).with_context(|| format!("writing {}", place.display()))?;
-    }
-    Ok(())
 }
 
 /// Returns the files of a tree that was written out.

@@ -1,0 +1,194 @@
+//! One bug of a set, and who judges its patches: the sandbox for mutated bugs, the set's own judge for others.
+
+use super::super::environments::JudgeEnvironments;
+use super::super::mutate::{repository_of, tree_of};
+use anyhow::{Context as _, Result, bail};
+use magis_core::{CommitId, LineSpan, RepoPath};
+use magis_eval::instances::{Instance, InstanceId, read_instances, read_references, rows};
+use magis_eval::mutation::{BugRepository, MutatedBug, SandboxedTree, judge};
+use magis_sandbox::Sandbox;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long the tests of a patch may take.
+const TIME: Duration = Duration::from_mins(3);
+
+/// One bug: what a run may know of it, and what judges.
+pub struct RepairCase {
+    pub id: InstanceId,
+    pub repo: String,
+    /// The commit that a run begins with.
+    pub commit: CommitId,
+    pub issue: String,
+    /// The lines that the reference touches, for measuring.
+    pub gold: BTreeMap<RepoPath, Vec<LineSpan>>,
+    /// The command that runs the tests; none where the project's own is found.
+    pub command: Option<String>,
+    judged_by: JudgedBy,
+}
+
+enum JudgedBy {
+    Tests(Box<MutatedBug>),
+    Script,
+}
+
+/// Whether a patch resolves a bug.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Judged {
+    pub applied: bool,
+    pub resolved: bool,
+    #[serde(default)]
+    pub why: String,
+}
+
+/// Reads the bugs of a set. `red` leaves the failing tests of mutated ones in the repository.
+pub fn read_cases(set: &Path, red: bool) -> Result<Vec<RepairCase>> {
+    if is_mutated(set)? {
+        return Ok(rows::<MutatedBug>(set)?
+            .into_iter()
+            .map(|bug| RepairCase::mutated(bug, red))
+            .collect());
+    }
+    if red {
+        bail!(
+            "{} has no commits with the failing tests; leave out --red",
+            set.display()
+        );
+    }
+    let mut references = read_references(set)?;
+    let case = |instance: Instance| {
+        let reference = references
+            .remove(&instance.id)
+            .with_context(|| format!("{} has two rows", instance.id))?;
+        Ok(RepairCase {
+            id: instance.id,
+            repo: instance.repo,
+            commit: instance.base_commit,
+            issue: instance.problem_statement,
+            gold: reference.gold,
+            command: None,
+            judged_by: JudgedBy::Script,
+        })
+    };
+    read_instances(set)?.into_iter().map(case).collect()
+}
+
+fn is_mutated(set: &Path) -> Result<bool> {
+    let all: Vec<serde_json::Value> = rows(set)?;
+    Ok(all.first().is_some_and(|row| row.get("red_commit").is_some()))
+}
+
+impl RepairCase {
+    fn mutated(mut bug: MutatedBug, red: bool) -> Self {
+        if red {
+            // The tests are there already.
+            bug.base_commit.clone_from(&bug.red_commit);
+            bug.test_patch.clear();
+        }
+        Self {
+            id: bug.instance_id.clone(),
+            repo: bug.repo.clone(),
+            commit: bug.base_commit.clone(),
+            issue: bug.problem_statement.clone(),
+            gold: bug.gold.clone(),
+            command: Some(bug.test_command.clone()),
+            judged_by: JudgedBy::Tests(Box::new(bug)),
+        }
+    }
+
+    /// Returns whether its environment is one that the set's own judge makes.
+    pub fn has_environment(&self) -> bool {
+        matches!(self.judged_by, JudgedBy::Script)
+    }
+}
+
+/// Judges the patches of one bug.
+pub struct CaseJudge<'a> {
+    case: &'a RepairCase,
+    by: CaseTests<'a>,
+}
+
+enum CaseTests<'a> {
+    Tree(&'a MutatedBug, BugRepository, SandboxedTree),
+    Script(&'a JudgeEnvironments),
+}
+
+impl<'a> CaseJudge<'a> {
+    /// Prepares judging.
+    pub fn prepare(
+        case: &'a RepairCase,
+        work: &Path,
+        sandbox: &Sandbox,
+        environments: &'a JudgeEnvironments,
+    ) -> Result<Self> {
+        let by = match &case.judged_by {
+            JudgedBy::Tests(bug) => {
+                let tree = SandboxedTree::new(sandbox.clone(), &tree_of(work, &case.repo))?;
+                CaseTests::Tree(bug, repository_of(work, &case.repo)?, tree)
+            }
+            JudgedBy::Script => CaseTests::Script(environments),
+        };
+        Ok(Self { case, by })
+    }
+
+    /// Tells whether a patch resolves the bug.
+    pub async fn judge(&self, patch: &str) -> Result<Judged> {
+        match &self.by {
+            CaseTests::Tree(bug, repository, tree) => {
+                let told = judge(bug, patch, repository, tree, TIME).await?;
+                Ok(Judged {
+                    applied: told.applied,
+                    resolved: told.resolved,
+                    why: told.why,
+                })
+            }
+            CaseTests::Script(_) if patch.trim().is_empty() => Ok(Judged {
+                applied: false,
+                resolved: false,
+                why: "there is no change".to_owned(),
+            }),
+            CaseTests::Script(environments) => self.by_script(environments, patch),
+        }
+    }
+
+    fn by_script(&self, environments: &JudgeEnvironments, patch: &str) -> Result<Judged> {
+        let scratch = tempfile::tempdir().context("making a scratch folder")?;
+        let predictions = scratch.path().join("predictions.jsonl");
+        let row = serde_json::json!({ "instance_id": self.case.id, "model_patch": patch });
+        fs::write(&predictions, format!("{row}\n")).context("writing the prediction")?;
+        let script = environments.script()?;
+        let output = Command::new("python3")
+            .arg(script)
+            .arg("--instances")
+            .arg(environments.instances())
+            .arg("--repos")
+            .arg(environments.repositories().folder())
+            .arg("--predictions")
+            .arg(&predictions)
+            .arg("--work")
+            .arg(environments.work())
+            .args(["--jobs", "1", "--only", &self.case.id.0])
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .context("starting the judge")?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        text.lines()
+            .filter_map(|line| serde_json::from_str::<ScriptLine>(line).ok())
+            .find(|line| line.instance_id == self.case.id)
+            .map(|line| line.judged)
+            .with_context(|| format!("the judge {} said nothing of {}", script.display(), self.case.id))
+    }
+}
+
+/// A line that the set's own judge prints.
+#[derive(Deserialize)]
+struct ScriptLine {
+    instance_id: InstanceId,
+    #[serde(flatten)]
+    judged: Judged,
+}

@@ -1,0 +1,262 @@
+//! `magis-eval repair-table`: results of `repair` beside each other, and each against the first.
+
+use super::row::RepairRow;
+use crate::args::RepairTableArgs;
+use anyhow::Result;
+use magis_core::Stage;
+use magis_eval::instances::{InstanceId, rows};
+use magis_eval::statistics::{mcnemar, median, wilson};
+use magis_eval::table::{MarkdownTable, number, number_or_dash};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
+
+/// Runs `magis-eval repair-table`.
+pub fn table(args: &RepairTableArgs) -> Result<ExitCode> {
+    let results: Vec<Vec<RepairRow>> = args.files.iter().map(|file| rows(file)).collect::<Result<_>>()?;
+    if args.json {
+        let ways: Vec<_> = results.iter().map(|rows| RepairSummary::of(rows).json()).collect();
+        let first = results.first().map_or(&[][..], Vec::as_slice);
+        let compared: Vec<_> = results
+            .iter()
+            .skip(1)
+            .map(|other| Compared::of(first, other).json())
+            .collect();
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&json!({ "ways": ways, "first_against": compared }))?
+        );
+    } else {
+        print!("{}", text(&results));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A row of the table: its name, and what it says of a way.
+type Cell = (&'static str, Box<dyn Fn(&RepairSummary) -> String>);
+
+/// Returns the results beside each other as text.
+pub fn text(results: &[Vec<RepairRow>]) -> String {
+    let summaries: Vec<RepairSummary> = results.iter().map(|rows| RepairSummary::of(rows)).collect();
+    let mut table = MarkdownTable::new(
+        std::iter::once("measure".to_owned()).chain(summaries.iter().map(|summary| summary.label.clone())),
+    );
+    let share = |part: usize, whole: usize| {
+        let (low, high) = wilson(part, whole);
+        format!("{part}/{whole} [{:.0}, {:.0}] %", 100.0 * low, 100.0 * high)
+    };
+    let cells: [Cell; 14] = [
+        ("applied", Box::new(move |it| share(it.applied, it.bugs))),
+        ("resolved", Box::new(move |it| share(it.resolved, it.bugs))),
+        ("right attempt present", Box::new(move |it| share(it.present, it.bugs))),
+        (
+            "present, not chosen",
+            Box::new(move |it| share(it.not_chosen, it.present)),
+        ),
+        ("shown to work", Box::new(move |it| share(it.shown, it.bugs))),
+        (
+            "wrong, called shown to work",
+            Box::new(move |it| share(it.wrong_shown, it.bugs)),
+        ),
+        (
+            "with a check that fails on the base",
+            Box::new(move |it| share(it.with_check, it.bugs)),
+        ),
+        (
+            "right place among 1",
+            Box::new(move |it| share(it.place_at(1), it.bugs)),
+        ),
+        (
+            "right place among 3",
+            Box::new(move |it| share(it.place_at(3), it.bugs)),
+        ),
+        (
+            "right place among 5",
+            Box::new(move |it| share(it.place_at(5), it.bugs)),
+        ),
+        (
+            "needless files in resolved patches",
+            Box::new(move |it| share(it.needless_files, it.files)),
+        ),
+        ("attempts judged, median", Box::new(|it| number_or_dash(it.attempts))),
+        ("seconds, median", Box::new(|it| number_or_dash(it.seconds))),
+        ("tokens, median", Box::new(|it| number_or_dash(it.tokens))),
+    ];
+    for (name, cell) in cells {
+        table.row(std::iter::once(name.to_owned()).chain(summaries.iter().map(cell)));
+    }
+    let stages: BTreeSet<Stage> = summaries
+        .iter()
+        .flat_map(|summary| summary.stages.keys().copied())
+        .collect();
+    for stage in stages {
+        let cell = |summary: &RepairSummary| {
+            let (seconds, tokens) = summary.stages.get(&stage).copied().unwrap_or_default();
+            format!("{} s, {}", number(seconds), number(tokens))
+        };
+        table.row(std::iter::once(format!("{stage}: seconds, tokens, mean")).chain(summaries.iter().map(cell)));
+    }
+    let mut text = table.text();
+    if let Some((first, others)) = results.split_first().filter(|(_, others)| !others.is_empty()) {
+        let mut compared = MarkdownTable::new([
+            "first against",
+            "bugs",
+            "resolved",
+            "ratio",
+            "only first",
+            "only other",
+            "McNemar p",
+        ]);
+        for other in others {
+            let it = Compared::of(first, other);
+            compared.row([
+                it.label.clone(),
+                it.bugs.to_string(),
+                format!("{} : {}", it.first, it.other),
+                it.ratio().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
+                it.only_first.to_string(),
+                it.only_other.to_string(),
+                format!("{:.4}", it.p()),
+            ]);
+        }
+        text.push('\n');
+        text.push_str(&compared.text());
+    }
+    text
+}
+
+/// What the rows of one way of repairing come to.
+struct RepairSummary {
+    label: String,
+    bugs: usize,
+    applied: usize,
+    resolved: usize,
+    present: usize,
+    not_chosen: usize,
+    shown: usize,
+    wrong_shown: usize,
+    with_check: usize,
+    places: Vec<usize>,
+    /// Files of resolved patches, and those of them that the reference does not touch.
+    files: usize,
+    needless_files: usize,
+    attempts: Option<f64>,
+    seconds: Option<f64>,
+    tokens: Option<f64>,
+    /// Seconds and tokens, a bug's share.
+    stages: BTreeMap<Stage, (f64, f64)>,
+}
+
+impl RepairSummary {
+    fn of(rows: &[RepairRow]) -> Self {
+        let count = |is: &dyn Fn(&RepairRow) -> bool| rows.iter().filter(|row| is(row)).count();
+        let of_resolved =
+            |files: fn(&RepairRow) -> usize| rows.iter().filter(|row| row.resolved).map(files).sum::<usize>();
+        let mut stages: BTreeMap<Stage, (f64, f64)> = BTreeMap::new();
+        for (stage, cost) in rows.iter().flat_map(|row| &row.stages) {
+            let sum = stages.entry(*stage).or_default();
+            sum.0 += cost.seconds / rows.len() as f64;
+            sum.1 += cost.tokens as f64 / rows.len() as f64;
+        }
+        Self {
+            label: rows.first().map_or_else(|| "-".to_owned(), |row| row.label.clone()),
+            bugs: rows.len(),
+            applied: count(&|row| row.applied),
+            resolved: count(&|row| row.resolved),
+            present: count(&|row| row.present),
+            not_chosen: count(&|row| row.present && !row.resolved),
+            shown: count(&|row| row.proof.is_shown()),
+            wrong_shown: count(&|row| row.proof.is_shown() && !row.resolved),
+            with_check: count(&|row| row.checks > 0),
+            places: rows.iter().filter_map(|row| row.place).collect(),
+            files: of_resolved(|row| row.files),
+            needless_files: of_resolved(|row| row.needless_files),
+            attempts: median(rows.iter().map(|row| row.attempts as f64)),
+            seconds: median(rows.iter().map(|row| row.seconds)),
+            tokens: median(rows.iter().map(|row| row.tokens as f64)),
+            stages,
+        }
+    }
+
+    /// Returns for how many bugs the right place is among the first so many.
+    fn place_at(&self, most: usize) -> usize {
+        self.places.iter().filter(|place| **place <= most).count()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (low, high) = wilson(self.resolved, self.bugs);
+        let stages: BTreeMap<Stage, _> = self
+            .stages
+            .iter()
+            .map(|(stage, (seconds, tokens))| (*stage, json!({ "seconds": seconds, "tokens": tokens })))
+            .collect();
+        json!({
+            "label": self.label,
+            "bugs": self.bugs,
+            "applied": self.applied,
+            "resolved": self.resolved,
+            "resolved_interval_95": [low, high],
+            "right_attempt_present": self.present,
+            "present_not_chosen": self.not_chosen,
+            "shown_to_work": self.shown,
+            "wrong_shown_to_work": self.wrong_shown,
+            "with_a_check": self.with_check,
+            "place_at": { "1": self.place_at(1), "3": self.place_at(3), "5": self.place_at(5) },
+            "files_of_resolved": self.files,
+            "needless_files_of_resolved": self.needless_files,
+            "median_attempts": self.attempts,
+            "median_seconds": self.seconds,
+            "median_tokens": self.tokens,
+            "stages": stages,
+        })
+    }
+}
+
+/// Two ways on the bugs that both have done.
+struct Compared {
+    label: String,
+    bugs: usize,
+    first: usize,
+    other: usize,
+    only_first: usize,
+    only_other: usize,
+}
+
+impl Compared {
+    fn of(first: &[RepairRow], other: &[RepairRow]) -> Self {
+        let resolved: BTreeMap<&InstanceId, bool> = first.iter().map(|row| (&row.id, row.resolved)).collect();
+        let pairs: Vec<(bool, bool)> = other
+            .iter()
+            .filter_map(|row| Some((*resolved.get(&row.id)?, row.resolved)))
+            .collect();
+        let count = |is: &dyn Fn(bool, bool) -> bool| pairs.iter().filter(|(one, two)| is(*one, *two)).count();
+        Self {
+            label: other.first().map_or_else(|| "-".to_owned(), |row| row.label.clone()),
+            bugs: pairs.len(),
+            first: count(&|one, _| one),
+            other: count(&|_, two| two),
+            only_first: count(&|one, two| one && !two),
+            only_other: count(&|one, two| two && !one),
+        }
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        (self.other > 0).then(|| self.first as f64 / self.other as f64)
+    }
+
+    fn p(&self) -> f64 {
+        mcnemar(self.only_first, self.only_other)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "label": self.label,
+            "bugs": self.bugs,
+            "resolved": [self.first, self.other],
+            "ratio": self.ratio(),
+            "only_first": self.only_first,
+            "only_other": self.only_other,
+            "mcnemar_p": self.p(),
+        })
+    }
+}
