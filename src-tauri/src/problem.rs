@@ -149,6 +149,7 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::Sandbox(_) | EngineError::Layer(_) => "sandbox",
         EngineError::TestCommand(_) => "test_command",
         EngineError::Selection(_) => "test_selection",
+        EngineError::NotRun { .. } => "not_run",
         EngineError::NoHome => "no_home",
         EngineError::Io { .. } => "io",
     }
@@ -209,6 +210,7 @@ fn remedy(error: &EngineError) -> String {
         | EngineError::Layer(_)
         | EngineError::TestCommand(_)
         | EngineError::Selection(_)
+        | EngineError::NotRun { .. }
         | EngineError::Io { .. } => error.remedy(),
     }
 }

@@ -3,7 +3,7 @@
 //! Everything inside the window is the front end's.
 
 use crate::view::{Language, RunRow, RunStatus};
-use magis_core::ModelReview;
+use magis_core::{ModelReview, Proof};
 
 /// The words of a notification, in the language of the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +19,13 @@ pub fn run_ended(language: Language, run: &RunRow) -> Words {
         Language::ZhHans => true,
         Language::System => speaks_chinese(),
     };
-    let title = match (run.review, chinese) {
-        (Some(review), true) => format!("运行完成。{}", in_chinese(review)),
-        (Some(review), false) => format!("A run is over. {review}"),
-        (None, _) => halted(run.status, chinese).to_owned(),
+    let title = match (&run.proof, run.review, chinese) {
+        (_, None, _) => halted(run.status, chinese).to_owned(),
+        (Proof::NotRun, Some(review), true) => format!("运行完成。{}", in_chinese(review)),
+        (Proof::NotRun, Some(review), false) => format!("A run is over. {review}"),
+        (Proof::ShownToWork { .. }, Some(_), true) => "运行完成，已证实有效".to_owned(),
+        (Proof::NotShown { .. }, Some(_), true) => "运行完成，未证实有效".to_owned(),
+        (proof, Some(_), false) => format!("A run is over. {proof}"),
     };
     Words {
         title,

@@ -238,6 +238,11 @@ const acts: Ipc = {
     held.commands = [...held.commands.filter((one) => one !== known), row]
     return clone(row)
   },
+  tryCheck: async (id, check) => {
+    const known = fold(run(id)).evidence?.checks.find((one) => one.id === check)
+    if (known === undefined) throw new Error(`no check ${check}`)
+    return { on_base: clone(known.on_base), on_result: null }
+  },
   forbidTests: async () => {
     held.commands = held.commands.map((row) => ({ ...row, allowed: false }))
   },
@@ -290,6 +295,7 @@ const acts: Ipc = {
       title: titleOf(form.issue),
       status: 'running',
       review: null,
+      proof: { kind: 'not_run' },
       created_at_ms: now,
       ended_at_ms: null,
       driven: true,

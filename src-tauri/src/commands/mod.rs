@@ -43,6 +43,7 @@ pub fn all() -> Builder<tauri::Wry> {
             tests::test_commands,
             tests::allow_tests,
             tests::forbid_tests,
+            tests::try_check,
             solve::draft,
             solve::save_draft,
             solve::estimate,

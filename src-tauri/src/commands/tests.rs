@@ -2,8 +2,8 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{BaseRequest, TestCommandRow};
-use magis_core::{RepoId, TestLine};
+use crate::view::{BaseRequest, CheckTrial, TestCommandRow};
+use magis_core::{CheckId, RepoId, RunId, TestLine};
 use tauri::State;
 
 /// Lists the test commands that are found in a repository.
@@ -27,6 +27,13 @@ pub async fn allow_tests(
     command: TestLine,
 ) -> Result<TestCommandRow, Problem> {
     app.work(move |app| app.allow_tests(repo, base, &command)).await
+}
+
+/// Runs a check as a person has edited it, on the base of its run and on the result; the run stays as it is.
+#[tauri::command]
+#[specta::specta]
+pub async fn try_check(app: State<'_, App>, run: RunId, check: CheckId, script: String) -> Result<CheckTrial, Problem> {
+    app.try_check(run, check, &script).await
 }
 
 /// Takes back all that was allowed in a repository.

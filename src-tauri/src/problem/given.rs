@@ -39,6 +39,7 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::NotApplied(run)
         | EngineError::NoRepository(run)
         | EngineError::Log { run, .. } => named([("run", run)]),
+        EngineError::NotRun { run, why } => named([("run", run.to_string()), ("why", why.clone())]),
         EngineError::WhichRepository { run, roots } => {
             named([("run", run.to_string()), ("repositories", roots.join(", "))])
         }

@@ -7,8 +7,8 @@ use super::runs::RunRow;
 use super::stage::StageView;
 use magis_core::{
     AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, CodePlace, Description, Edit, Evidence,
-    FileChange, FileTask, Finding, Hint, Judgement, LineSpan, MergeResult, Notice, Plan, Proof, RepoPath, Role,
-    RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, Verdict, WritingMode,
+    FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, MergeResult, Notice, Plan, Proof, RepoPath,
+    Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, Verdict, WritingMode,
 };
 use magis_engine::records::{CallOrigin, CallTotals, StoredEvent};
 use magis_engine::repository::text_diff;
@@ -103,6 +103,8 @@ pub struct TaskView {
     pub accepted: Option<(u32, u32)>,
     /// Hunks that were left out of its change because nothing depends on them, and how many it had.
     pub left_out: Option<(u32, u32)>,
+    /// What needs each hunk of the task's change, where that was found out.
+    pub needed: Vec<HunkNeed>,
     /// Lines of the file in the base; none where it is not there or not here.
     pub base_lines: Option<u32>,
 }
@@ -398,6 +400,14 @@ fn task_view(task: &TaskState, events: &[StoredEvent], base_text: &dyn Fn(&RepoP
             } if *of == task.task.id && *dropped > 0 => Some((*dropped, *hunks)),
             _ => None,
         }),
+        needed: events
+            .iter()
+            .rev()
+            .find_map(|stored| match &stored.event {
+                RunEvent::Minimised { task: of, needed, .. } if *of == task.task.id => Some(needed.clone()),
+                _ => None,
+            })
+            .unwrap_or_default(),
         base_lines: base.map(|text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX)),
     }
 }

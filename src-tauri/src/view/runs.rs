@@ -1,7 +1,7 @@
 //! Runs as lists show them: a row, a page, a search hit, and what a day's runs cost.
 
 use super::stage::StageView;
-use magis_core::{ModelReview, RepoId, RunId, RunOutcome, model_label};
+use magis_core::{ModelReview, Proof, RepoId, RunId, RunOutcome, model_label};
 use magis_engine::records::{
     CreationOrder, ListedRun, RunEntry, RunListPage, RunOrigin, RunQuery, SnippetSpan, Standing, StoredStatus,
     TextSource,
@@ -75,8 +75,10 @@ pub struct RunRow {
     pub repository: String,
     pub title: String,
     pub status: RunStatus,
-    /// What the models' reviews of its patch came to; none where it has none. No test stands behind it.
+    /// What the models' reviews of its patch came to; none where it has none. An opinion.
     pub review: Option<ModelReview>,
+    /// What running its patch showed.
+    pub proof: Proof,
     pub model: String,
     /// When it was created, in milliseconds since 1970.
     pub created_at_ms: i64,
@@ -111,6 +113,7 @@ impl RunRow {
             title: entry.title.clone(),
             status: RunStatus::of(entry, driven),
             review: entry.review,
+            proof: entry.proof.clone(),
             model: model_label(&entry.model).to_owned(),
             created_at_ms: entry.created_at,
             ended_at_ms: entry.ended_at,

@@ -1,6 +1,6 @@
 //! The test commands of a repository, as a person chooses among them.
 
-use magis_core::TestLine;
+use magis_core::{ProgramRun, TestLine};
 use serde::Serialize;
 use specta::Type;
 
@@ -14,4 +14,12 @@ pub struct TestCommandRow {
     pub reason: String,
     /// Whether the person allowed it in this repository.
     pub allowed: bool,
+}
+
+/// What a check shows as a person has edited it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct CheckTrial {
+    pub on_base: ProgramRun,
+    /// On the tree that the run came to; none where it has no patch.
+    pub on_result: Option<ProgramRun>,
 }

@@ -2,9 +2,10 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{BaseRequest, TestCommandRow};
-use magis_core::{RepoId, TestLine};
+use crate::view::{BaseRequest, CheckTrial, TestCommandRow};
+use magis_core::{CheckId, RepoId, RunId, TestLine};
 use magis_engine::tests::{IsolationTerm, TestCommand, TestRunner};
+use tokio_util::sync::CancellationToken;
 
 impl App {
     /// Lists the test commands that are found in a repository, the best guess first.
@@ -42,6 +43,18 @@ impl App {
         })?;
         magis.allow_tests(repo, &meant, IsolationTerm::Required)?;
         Ok(row(meant, true))
+    }
+
+    /// Runs a check as a person has edited it, on the base of its run and on the result.
+    pub async fn try_check(&self, run: RunId, check: CheckId, script: &str) -> Result<CheckTrial, Problem> {
+        let tried = self
+            .magis()?
+            .try_check(run, check, script, &CancellationToken::new())
+            .await?;
+        Ok(CheckTrial {
+            on_base: tried.on_base,
+            on_result: tried.on_result,
+        })
     }
 
     /// Takes back all that a person allowed in a repository.

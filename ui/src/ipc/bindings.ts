@@ -51,6 +51,8 @@ export const commands = {
 	allowTests: (repo: RepoId, base: BaseRequest, command: TestLine) => typedError<TestCommandRow, Problem>(__TAURI_INVOKE("allow_tests", { repo, base, command })),
 	/**  Takes back all that was allowed in a repository. */
 	forbidTests: (repo: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("forbid_tests", { repo })),
+	/**  Runs a check as a person has edited it, on the base of its run and on the result; the run stays as it is. */
+	tryCheck: (run: RunId, check: CheckId, script: string) => typedError<CheckTrial, Problem>(__TAURI_INVOKE("try_check", { run, check, script })),
 	/**  Returns what was typed for the next run of a repository. */
 	draft: (repo: RepoId) => typedError<SolveForm | null, Problem>(__TAURI_INVOKE("draft", { repo })),
 	/**  Keeps what was typed. */
@@ -422,6 +424,13 @@ export type CheckState =
 { kind: "other_error"; what: string } | 
 /**  It did not end in time. */
 { kind: "timed_out" };
+
+/**  What a check shows as a person has edited it. */
+export type CheckTrial = {
+	on_base: ProgramRun,
+	/**  On the tree that the run came to; none where it has no patch. */
+	on_result: ProgramRun | null,
+};
 
 /**  What happens with runs when the window is closed. */
 export type CloseAnswer = 
@@ -799,6 +808,14 @@ export type HunkChoice = {
 export type HunkDecision = "accepted" | 
 /**  It is left out. */
 "rejected";
+
+/**  What needs a hunk of a change: it fails without that hunk, and passes with it. */
+export type HunkNeed = {
+	/**  The line of the base at which the hunk begins. */
+	line: number,
+	checks: CheckId[],
+	tests: TestName[],
+};
 
 /**  A hunk, with the tasks it comes from. */
 export type HunkView = {
@@ -1309,8 +1326,10 @@ export type RunRow = {
 	repository: string,
 	title: string,
 	status: RunStatus,
-	/**  What the models' reviews of its patch came to; none where it has none. No test stands behind it. */
+	/**  What the models' reviews of its patch came to; none where it has none. An opinion. */
 	review: ModelReview | null,
+	/**  What running its patch showed. */
+	proof: Proof,
 	model: string,
 	/**  When it was created, in milliseconds since 1970. */
 	created_at_ms: number,
@@ -1672,6 +1691,8 @@ export type TaskView = {
 	accepted: [number, number] | null,
 	/**  Hunks that were left out of its change because nothing depends on them, and how many it had. */
 	left_out: [number, number] | null,
+	/**  What needs each hunk of the task's change, where that was found out. */
+	needed: HunkNeed[],
 	/**  Lines of the file in the base; none where it is not there or not here. */
 	base_lines: number | null,
 };

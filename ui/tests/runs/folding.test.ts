@@ -12,6 +12,7 @@ const hit = (id: number, repository: string): RunHitView => ({
     title: `Run ${id}`,
     status: 'approved',
     review: 'passed',
+    proof: { kind: 'not_run' },
     model: 'm',
     created_at_ms: id,
     ended_at_ms: null,

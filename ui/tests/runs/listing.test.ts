@@ -14,6 +14,7 @@ function hit(id: number, change: Partial<RunRow>): RunHitView {
     title: `Run ${id}`,
     status: 'approved',
     review: 'passed',
+    proof: { kind: 'not_run' },
     model: 'm',
     created_at_ms: id * 1000,
     ended_at_ms: null,

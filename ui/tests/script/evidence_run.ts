@@ -237,7 +237,14 @@ const attempts: RunEventLike[] = [
 
 const ending: RunEventLike[] = [
   { event: 'task_closed', task: 1, outcome: { kind: 'approved', round: 1 } },
-  { event: 'minimised', task: 1, change: merged.change, dropped: 1, hunks: 2 },
+  {
+    event: 'minimised',
+    task: 1,
+    change: merged.change,
+    dropped: 1,
+    hunks: 2,
+    needed: [{ line: 28, checks: [1, 2], tests: [] }],
+  },
   {
     event: 'merged',
     result: {

@@ -61,6 +61,7 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
       title: titleOf(recorded.request.issue),
       status: 'running',
       review: null,
+      proof: { kind: 'not_run' },
       model: recorded.request.model,
       created_at_ms: recorded.created_at_ms,
       ended_at_ms: null,
@@ -178,6 +179,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
         outcome: null,
         accepted: null,
         left_out: null,
+        needed: [],
         base_lines: recorded.files[event.task.path]?.split('\n').length ?? null,
       })
       break
@@ -253,6 +255,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     case 'minimised': {
       const found = task(event.task)
       if (found && event.dropped > 0) found.left_out = [event.dropped, event.hunks]
+      if (found) found.needed = event.needed ?? []
       break
     }
     case 'fault_shown':
@@ -267,6 +270,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       break
     case 'patch_tested':
       if (view.evidence) Object.assign(view.evidence, { patch: event.result, proof: proofOf(event.result) })
+      view.row.proof = proofOf(event.result)
       break
     case 'reviewed': {
       const found = round(event.task, event.round)?.attempts.find((one) => one.attempt === event.candidate)

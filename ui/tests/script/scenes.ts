@@ -311,6 +311,7 @@ function rows(name: SceneName): T.RunRow[] {
         title,
         status: 'waiting',
         review: null,
+        proof: { kind: 'not_run' },
         created_at_ms: now - (12 + at) * minute,
         ended_at_ms: null,
         worked_ms: 0,

@@ -47,7 +47,7 @@ export type RunEventLike =
       same_as?: [number, number]
     }
   | { event: 'attempt_tested'; task: number; round: number; attempt: number; result: T.ChangeTests }
-  | { event: 'minimised'; task: number; change: T.FileChange; dropped: number; hunks: number }
+  | { event: 'minimised'; task: number; change: T.FileChange; dropped: number; hunks: number; needed?: T.HunkNeed[] }
   | { event: 'attempt_taken'; task: number; round: number; attempt: number }
   | { event: 'code_failed'; task: number; round: number; candidate: number; reason: string }
   | { event: 'reviewed'; task: number; round: number; candidate: number; verdict: T.Verdict }

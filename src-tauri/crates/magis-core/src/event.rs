@@ -2,8 +2,8 @@
 
 use crate::{
     AttemptNumber, BaseTests, BlobId, BugCheck, Candidate, ChangeTests, CommitId, Description, Edit, FileAction,
-    FileChange, FileTask, Finding, Hint, Judgement, LineSpan, Plan, RepoPath, Role, Round, RunOutcome, RunRequest,
-    SkippedFile, Speech, Stage, TaskId, TaskOutcome, TreeId, Verdict, WritingMode,
+    FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, Plan, RepoPath, Role, Round, RunOutcome,
+    RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, TreeId, Verdict, WritingMode,
 };
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
@@ -169,6 +169,9 @@ pub enum RunEvent {
         /// How many of its hunks were dropped, of how many.
         dropped: u32,
         hunks: u32,
+        /// What needs each hunk that is left, as far as it was tried without it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needed: Vec<HunkNeed>,
     },
     /// All changes were merged into one tree.
     Merged {

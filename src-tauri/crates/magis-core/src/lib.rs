@@ -41,6 +41,6 @@ pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
 pub use testing::{
     BaseTests, BugCheck, ChangeTests, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput, FailingTest,
-    FunctionAt, Grade, ProgramRun, Proof, TestName, TestsOnChange,
+    FunctionAt, Grade, HunkNeed, ProgramRun, Proof, TestName, TestsOnChange,
 };
 pub use verdict::{Decision, Finding, ModelReview, Verdict};

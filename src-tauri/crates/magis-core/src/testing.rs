@@ -5,6 +5,7 @@
 use crate::text::count;
 use crate::{RepoPath, TreeId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// How much it says that a fault is gone, the least first.
@@ -188,6 +189,16 @@ pub struct FailingTest {
     pub message: String,
 }
 
+/// What needs a hunk of a change: it fails without that hunk, and passes with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct HunkNeed {
+    /// The line of the base at which the hunk begins.
+    pub line: u32,
+    pub checks: Vec<CheckId>,
+    pub tests: Vec<TestName>,
+}
+
 /// What is known of a patch by running it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -216,6 +227,33 @@ impl ChangeTests {
     pub fn passed_checks(&self) -> usize {
         let gone = |run: &&CheckRun| matches!(run.state, CheckState::Gone { .. });
         self.checks.iter().filter(gone).count()
+    }
+
+    /// Returns what passes on this tree and fails on another one.
+    pub fn more_than(&self, other: &Self) -> (Vec<CheckId>, Vec<TestName>) {
+        let gone = |tested: &Self| -> BTreeSet<CheckId> {
+            let gone = tested
+                .checks
+                .iter()
+                .filter(|run| matches!(run.state, CheckState::Gone { .. }));
+            gone.map(|run| run.check).collect()
+        };
+        let named = |tested: &Self, of: fn(&TestsOnChange) -> Vec<TestName>| -> BTreeSet<TestName> {
+            tested.tests.as_ref().map(of).into_iter().flatten().collect()
+        };
+        let failing = |tests: &TestsOnChange| tests.newly_failing.iter().map(|test| test.name.clone()).collect();
+        let passing = |tests: &TestsOnChange| tests.newly_passing.clone();
+        // Where no check passes, the tests are not run at all, which says nothing of them.
+        let lost = if other.tests.is_some() {
+            &named(self, passing) - &named(other, passing)
+        } else {
+            BTreeSet::new()
+        };
+        let broken = &named(other, failing) - &named(self, failing);
+        (
+            (&gone(self) - &gone(other)).into_iter().collect(),
+            lost.union(&broken).cloned().collect(),
+        )
     }
 
     /// Returns how many tests fail that do not fail on the base.

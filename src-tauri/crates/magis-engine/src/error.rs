@@ -134,6 +134,9 @@ pub enum EngineError {
     /// Tests that a command cannot be narrowed down to.
     #[error(transparent)]
     Selection(#[from] SelectionError),
+    /// Code that a person wanted to run on the trees of a run.
+    #[error("nothing of run {run} was run: {why}")]
+    NotRun { run: RunId, why: String },
     /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
     #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
@@ -189,6 +192,7 @@ impl EngineError {
             }
             Self::RunOver(run) => format!("run it again with 'magis rerun {run} --from STAGE'"),
             Self::NoPatch(run) => format!("see 'magis runs show {run}' for how it ended"),
+            Self::NotRun { .. } => "allow the test command where the run is begun, or run the script yourself".to_owned(),
             Self::Steering { .. } => "see 'magis runs show' for its files and tasks".to_owned(),
             Self::Step { .. } => "resume the run with another model or seed: 'magis rerun'".to_owned(),
             Self::NoRepository(run) | Self::WhichRepository { run, .. } => format!(

@@ -33,7 +33,7 @@ pub use magis::Magis;
 pub use progress::Progress;
 pub use runs::{
     Application, AppliedRun, ApplyTarget, DataCheck, DriveEnd, Effort, Eta, Prepared, Review, RunTexts, SolveRequest,
-    StageTimes, Steering, Worked, check_data, transcript,
+    StageTimes, Steering, TriedCheck, Worked, check_data, transcript,
 };
 
 /// The model as a front end meets it: loaded in a worker process, or given.

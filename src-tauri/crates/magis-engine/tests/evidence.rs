@@ -291,3 +291,67 @@ async fn a_given_test_that_passes_on_the_base_shows_nothing_and_is_named() {
     assert!(said.contains("tests/test_dates.py"), "{said}");
     assert!(checks(&magis, run).is_empty());
 }
+
+#[tokio::test]
+async fn a_model_that_fills_in_is_asked_for_the_lines_that_surprise_it() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    let wish = SolveRequest { places: 3, ..wish };
+    allow(&environment, &magis);
+    let asked = AtomicU32::new(0);
+    // The one line of code in `in_period`, and then lines that it did not ask for.
+    let model = script_after(ScriptedModel::new("fills in").fill_in_with(move |request| {
+        assert!(
+            request.before.ends_with("lies between two days.\"\"\"\n"),
+            "{}",
+            request.before
+        );
+        assert!(
+            !request.before.contains("since <= entry.day < until"),
+            "{}",
+            request.before
+        );
+        Some(if asked.fetch_add(1, Ordering::Relaxed) == 0 {
+            "    return since <= entry.day <= until\n\n\ndef more():\n    pass\n".into()
+        } else {
+            "    return since < entry.day < until\n".into()
+        })
+    }));
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    assert!(environment.calls(run, "P9-surprisal") > 0);
+    assert_eq!(
+        environment.calls(run, "P10-code"),
+        0,
+        "nothing is rewritten in the first round"
+    );
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+    let patch = &state.merged().unwrap().patch;
+    assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
+    assert!(!patch.contains("more"), "as many lines as were left out: {patch}");
+}
+
+#[tokio::test]
+async fn an_edited_check_is_run_on_the_base_and_on_the_result_and_the_run_stays_as_it_is() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let check = checks(&magis, run).remove(0);
+    let before = environment.events(run).len();
+    let script = check.script.replace("31", "30");
+    assert_ne!(script, check.script);
+    let stop = tokio_util::sync::CancellationToken::new();
+    let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
+    assert!(tried.on_base.stdout.text.contains("False"), "{tried:?}");
+    let on_result = tried.on_result.unwrap();
+    assert!(on_result.stdout.text.contains("True"), "{on_result:?}");
+    assert_eq!(environment.events(run).len(), before);
+    magis.forbid_tests(magis.run(run).unwrap().entry.repo.unwrap()).unwrap();
+    let refused = magis.try_check(run, check.id, &script, &stop).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("is not allowed in this repository"),
+        "{refused}"
+    );
+}

@@ -27,6 +27,7 @@ pub use passages::{Block, Passage, passages};
 pub use pieces::{FileRole, Follows, Input, Piece, pieces};
 pub use prompts::{Exchange, Session, session};
 pub use pytest::pytest;
+pub use python::edited;
 pub use record::{Observation, ReachedFunction, RunEnd, RunOutput, StatementOutcome, observe};
 pub use traceback::{Exception, Traceback, TracebackFrame, tracebacks};
 pub use verdict::{CheckVerdict, Fault, FaultPlace, Nothing, Reproduction, reproduces, verdict};

@@ -62,7 +62,7 @@ impl Store {
 fn list_query(filter: &RunFilter) -> String {
     let mut query = format!(
         "SELECT id, {LISTED_REPO}, repository_name, origin, title, model, base_commit, base_tree, base_name, uncommitted, status,
-                qa, outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files,
+                qa, outcome, outcome_reason, created_at, started_at, ended_at, parent, shared_events, added, deleted, files, proof,
                 tokens, worked_ms
          FROM runs WHERE id NOT IN (SELECT run FROM removals) AND (?1 IS NULL OR repo = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR (created_at, id) < (SELECT created_at, id FROM runs WHERE id = ?3))",
     );

@@ -21,9 +21,13 @@ pub(crate) fn follow(transaction: &Transaction<'_>, id: RunId, at: i64, event: &
         RunEvent::Merged { result } => {
             let size = DiffSize::of(&result.patch);
             transaction.execute(
-                "UPDATE runs SET added = ?2, deleted = ?3, files = ?4 WHERE id = ?1",
+                "UPDATE runs SET added = ?2, deleted = ?3, files = ?4, proof = NULL WHERE id = ?1",
                 (id.0, size.added, size.deleted, size.files),
             )?;
+        }
+        RunEvent::PatchTested { result } => {
+            let proof = serde_json::to_string(&result.proof())?;
+            transaction.execute("UPDATE runs SET proof = ?2 WHERE id = ?1", (id.0, proof))?;
         }
         RunEvent::RunEnded { outcome } => {
             let (kind, reason) = outcome_columns(outcome);

@@ -7,7 +7,8 @@ use crate::error::DatabaseError;
 use crate::{DiffSize, Store, StoreError, column, repositories, run_texts};
 use magis_core::text::without_code_marks;
 use magis_core::{
-    Base, CommitId, LOG_VERSION, ModelReview, QaMode, RepoId, RunId, RunOutcome, RunRequest, TreeId, read_request,
+    Base, CommitId, LOG_VERSION, ModelReview, Proof, QaMode, RepoId, RunId, RunOutcome, RunRequest, TreeId,
+    read_request,
 };
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,10 @@ pub(crate) const VERSION_8: &str = "\
 ALTER TABLE runs ADD COLUMN qa TEXT NOT NULL DEFAULT 'review' CHECK (qa IN ('review', 'skip'));
 ALTER TABLE runs ADD COLUMN log_version INTEGER NOT NULL DEFAULT 1 CHECK (log_version >= 1);
 UPDATE runs SET qa = coalesce(json_extract(request, '$.qa'), 'review');";
+
+/// What running the patch showed; null where it was not run.
+pub(crate) const VERSION_10: &str =
+    "ALTER TABLE runs ADD COLUMN proof TEXT CHECK (proof IS NULL OR json_valid(proof));";
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -131,6 +136,8 @@ pub struct RunEntry {
     pub outcome: Option<RunOutcome>,
     /// What the models' reviews of its patch came to; none where it has none.
     pub review: Option<ModelReview>,
+    /// What running its patch showed.
+    pub proof: Proof,
     /// When it was created, in milliseconds since the epoch.
     pub created_at: i64,
     /// When it was first worked on.
@@ -325,6 +332,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         status: column::from_word(row, "status")?,
         review: outcome.as_ref().and_then(|outcome| ModelReview::of_run(outcome, qa)),
         outcome,
+        proof: proof_of(row)?,
         created_at: row.get("created_at")?,
         started_at: row.get("started_at")?,
         ended_at: row.get("ended_at")?,
@@ -340,6 +348,14 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         tokens: row.get::<_, i64>("tokens")?.max(0).cast_unsigned(),
         worked_ms: row.get::<_, i64>("worked_ms")?.max(0).cast_unsigned(),
     })
+}
+
+/// Returns what running the patch showed. What a newer version wrote, and this one cannot read, says nothing.
+fn proof_of(row: &Row<'_>) -> rusqlite::Result<Proof> {
+    let text: Option<String> = row.get("proof")?;
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or(Proof::NotRun))
 }
 
 /// Returns the tree that a run reads; none before it started.

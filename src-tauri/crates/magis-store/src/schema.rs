@@ -43,6 +43,7 @@ const VERSIONS: &[&[&str]] = &[
     &[applications::VERSION_7, pending_prunings::VERSION_7],
     &[events::VERSION_8, runs::VERSION_8, unconditional_scores::VERSION_8],
     &[test_permissions::VERSION_9],
+    &[runs::VERSION_10],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.

@@ -1,14 +1,15 @@
-// Which checks fail again without a hunk. It is known where what a change can do without was taken out of it, and where
-// the patch has one hunk alone.
-import type { RunView, TaskId } from '../../ipc'
-import { passedChecks } from '../solve/proof'
+// What fails again without a hunk, where that was found out: a hunk that nothing needs is taken out of the patch.
+import type { HunkNeed, RunView, TaskId } from '../../ipc'
 
-/** The checks that need a hunk of these tasks, `C1, C2`; none where that is not known. `hunks`: of the whole patch. */
-export function neededBy(view: RunView | null, tasks: readonly TaskId[], hunks: number): string | null {
-  const evidence = view?.evidence ?? null
-  if (view === null || evidence === null || evidence.patch === null || evidence.proof.kind !== 'shown_to_work')
-    return null
-  const minimised = view.tasks.some((one) => tasks.includes(one.task.id) && one.left_out !== null)
-  const checks = passedChecks(evidence.patch)
-  return (minimised || hunks === 1) && checks !== '' ? checks : null
+/** Where a hunk lies in the base: its first line, and how many. */
+export type BaseLines = { readonly first: number; readonly count: number }
+
+/** What needs the hunk of these tasks on these lines, checks first: `C1`, `test_until`. None where that is not known. */
+export function neededBy(view: RunView | null, tasks: readonly TaskId[], { first, count }: BaseLines): string[] {
+  if (view === null || view.evidence?.proof.kind !== 'shown_to_work') return []
+  const lies = ({ line }: HunkNeed): boolean => line >= first && line <= first + Math.max(count, 1)
+  const needs = view.tasks.filter(({ task }) => tasks.includes(task.id)).flatMap(({ needed }) => needed.filter(lies))
+  const checks = needs.flatMap((need) => need.checks.map((check) => `C${check}`))
+  const tests = needs.flatMap((need) => need.tests)
+  return [...new Set([...checks, ...tests])]
 }

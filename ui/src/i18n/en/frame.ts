@@ -102,6 +102,8 @@ export const frame = {
   'verdict.brief.passed': 'Model: passed',
   'verdict.brief.not_passed': 'Model: not passed',
   'verdict.brief.not_run': 'Not reviewed',
+  'verdict.brief.shown': 'Shown to work',
+  'verdict.brief.not_shown': 'Not shown to work',
   'verdict.tests.not_run': 'Tests: not run',
 
   'close.title.one': 'A run is in progress',

@@ -105,6 +105,8 @@ export const frame: Record<keyof typeof english, string> = {
   'verdict.brief.passed': '模型：通过',
   'verdict.brief.not_passed': '模型：未通过',
   'verdict.brief.not_run': '未评审',
+  'verdict.brief.shown': '已证实有效',
+  'verdict.brief.not_shown': '未证实有效',
   'verdict.tests.not_run': '测试：未运行',
 
   'close.title.one': '有一项运行尚未结束',

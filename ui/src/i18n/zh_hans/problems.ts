@@ -122,6 +122,7 @@ export const zh_hans: Partial<Record<string, Said>> = {
   run_active: { message: '运行 {run} 正由另一个进程（{process}）处理。', remedy: '请先在那里停止它，或等它结束。' },
   run_over: { message: '运行 {run} 已结束。', remedy: '请从某个阶段重新运行。' },
   no_patch: { message: '运行 {run} 没有补丁。', remedy: '请在运行页面查看它如何结束。' },
+  not_run: { message: '没有运行：{why}。', remedy: '在开始运行的地方允许测试命令，或自行运行该脚本。' },
   not_applied: { message: '运行 {run} 的补丁没有应用，或已经撤销。', remedy: '无需撤销。' },
   log_damaged: { message: '运行 {run} 的记录无法读取。', remedy: '请导出此运行并反馈；其他运行不受影响。' },
   model_missing: { message: '本机没有模型 {model}。', remedy: '请在“模型”中下载，或另选模型。' },

@@ -85,6 +85,17 @@ pub(crate) struct BaseResults {
 impl TestBench {
     /// Makes it for a run, whose base tree is written out; or says why the run runs nothing.
     pub async fn open(ground: BenchGround<'_>, run: &Run) -> Result<Result<Self, String>, EngineError> {
+        let packages = ground.packages;
+        let mut bench = match Self::on_tree(&ground, run).await? {
+            Ok(bench) => bench,
+            Err(why) => return Ok(Err(why)),
+        };
+        bench.take_up(run, packages).await?;
+        Ok(Ok(bench))
+    }
+
+    /// Makes it on a tree, with nothing known of what a base shows.
+    pub async fn on_tree(ground: &BenchGround<'_>, run: &Run) -> Result<Result<Self, String>, EngineError> {
         let TestsMode::Run { command, .. } = &run.request().tests else {
             return Ok(Err("the run was asked to run nothing".to_owned()));
         };
@@ -124,15 +135,28 @@ impl TestBench {
         let data = ground.magis.data().clone();
         let checkout = Checkout::create(&data, sandbox, ground.snapshot, ground.root, &mut going)?;
         let checkout = checkout.ok_or_else(EngineError::cancelled)?;
-        let mut bench = Self {
+        Ok(Ok(Self {
             checkout,
             command,
             issue_checks: BTreeMap::new(),
             whole: None,
             judging: None,
+        }))
+    }
+
+    /// Runs a check as it is, whatever it shows.
+    pub async fn show(&self, check: &Check) -> Result<ProgramRun, EngineError> {
+        let limits = Limits {
+            time: CHECK_TIME,
+            ..Limits::default()
         };
-        bench.take_up(run, ground.packages).await?;
-        Ok(Ok(bench))
+        let (words, outcome) = self.checkout.run_check(check, &[], limits).await?;
+        Ok(check_run(
+            check,
+            &words,
+            &outcome,
+            &reproduction::observe(check, &output(&outcome)),
+        ))
     }
 
     /// Runs the checks of the issue again that an earlier drive of the run has kept.
@@ -325,7 +349,7 @@ pub(super) fn candidates(run: &Run, packages: &[String]) -> impl Iterator<Item =
 }
 
 /// Draws a marker that the code of a check cannot know beforehand.
-fn marker() -> Option<Marker> {
+pub(super) fn marker() -> Option<Marker> {
     let drawn = || RandomState::new().hash_one(0);
     Marker::new(format!("{:016x}{:016x}", drawn(), drawn())).ok()
 }

@@ -17,6 +17,7 @@ mod starting;
 mod steering;
 mod texts;
 pub mod transcript;
+mod trying;
 mod worked;
 mod workspace;
 
@@ -27,4 +28,5 @@ pub use opening::{DataCheck, check_data};
 pub use starting::{Effort, Prepared, SolveRequest};
 pub use steering::Steering;
 pub use texts::RunTexts;
+pub use trying::TriedCheck;
 pub use worked::Worked;

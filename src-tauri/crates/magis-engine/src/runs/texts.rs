@@ -12,6 +12,16 @@ pub struct RunTexts {
 }
 
 impl RunTexts {
+    /// Returns the tree that the run read, where it is here.
+    pub(super) fn base(&self) -> Option<&Snapshot> {
+        self.base.as_ref()
+    }
+
+    /// Returns the tree that it came to, where there is one here.
+    pub(super) fn result(&self) -> Option<&Snapshot> {
+        self.result.as_ref()
+    }
+
     /// Returns a file of the base; none where it is not there or no text, or where the run was made elsewhere.
     pub fn before(&self, path: &RepoPath) -> Option<String> {
         Some(self.base.as_ref()?.read(path).ok()?.text)

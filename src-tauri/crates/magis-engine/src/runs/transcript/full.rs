@@ -151,8 +151,13 @@ fn in_a_line(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('[', "\\[")
 }
 
-/// Returns how a run stands or ended, in a word or two; of a patch, what the models think of it.
+/// Returns how a run stands or ended, in a word or two; of a patch, what running it showed, else what the models think of it.
 pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
+    match entry.proof {
+        Proof::ShownToWork { .. } => return (Tone::Good, "shown to work"),
+        Proof::NotShown { .. } => return (Tone::Note, "not shown to work"),
+        Proof::NotRun => {}
+    }
     match entry.review {
         Some(ModelReview::Passed) => return (Tone::Strong, "model review passed"),
         Some(ModelReview::NotPassed) => return (Tone::Note, "model review not passed"),

@@ -1,0 +1,73 @@
+//! A check of the issue as a person has edited it, run on the base of its run and on the result. Nothing of it enters the run's log.
+
+use super::bench::{BenchGround, TestBench, candidates, marker};
+use crate::{EngineError, Magis};
+use magis_core::{CheckId, CheckSource, ProgramRun, RunId};
+use magis_evidence::reproduction::{edited, packages};
+use magis_repo::Snapshot;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// What an edited check shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TriedCheck {
+    pub on_base: ProgramRun,
+    /// On the tree that the run came to; none where it has no patch.
+    pub on_result: Option<ProgramRun>,
+}
+
+impl Magis {
+    /// Runs a check of a run's issue with another script in the place of its own. What was not allowed in the repository is not run.
+    ///
+    /// # Errors
+    /// When there is no such run or check, its repository is not here, running is not allowed, or the sandbox fails.
+    pub async fn try_check(
+        &self,
+        run: RunId,
+        check: CheckId,
+        script: &str,
+        stop: &CancellationToken,
+    ) -> Result<TriedCheck, EngineError> {
+        let not_run = |why: &str| EngineError::NotRun {
+            run,
+            why: why.to_owned(),
+        };
+        let entry = self.store.run(run)?.entry;
+        let repo = entry.repo.ok_or(EngineError::NoRepository(run))?;
+        let root = self.store.repository(repo)?.root;
+        let state = self.state(run)?;
+        let known = state.checks().iter().find(|known| known.id == check);
+        let known = known.ok_or_else(|| not_run(&format!("it has no check {}", check.0)))?;
+        let CheckSource::Issue { number } = known.source else {
+            return Err(not_run("only a check made out of the issue can be edited here"));
+        };
+        let texts = self.texts(run)?;
+        let base = texts.base().ok_or_else(|| not_run("its base tree is not here"))?;
+        let names: Vec<_> = base.files()?.0.into_iter().map(|file| file.path).collect();
+        let packages = packages(names.iter());
+        let original = candidates(&state, &packages).find(|(at, _)| *at == number);
+        let (Some((_, original)), Some(marker)) = (original, marker()) else {
+            return Err(not_run("the issue does not give this check any more"));
+        };
+        let edited = edited(&original, script, &packages, &marker);
+        let on = async |snapshot: &Snapshot| {
+            let ground = BenchGround {
+                magis: self,
+                repo,
+                snapshot,
+                root: Path::new(&root),
+                packages: &packages,
+                stop,
+            };
+            let bench = TestBench::on_tree(&ground, &state).await?;
+            bench.map_err(|why| not_run(&why))?.show(&edited).await
+        };
+        Ok(TriedCheck {
+            on_base: on(base).await?,
+            on_result: match texts.result() {
+                Some(result) => Some(on(result).await?),
+                None => None,
+            },
+        })
+    }
+}
