@@ -9,7 +9,7 @@ mod watch;
 pub use locate::LocateArgs;
 pub use runs::{ExportFormatArg, RunsCommand, ShowArgs, StatusChoice};
 pub use solve::{EffortArg, EngineArgs, FollowArgs, SolveArgs};
-pub use tests::{ForgetTestsArgs, ListTestsArgs, RunTestsArgs, TestedTree, TestsCommand};
+pub use tests::{CheckArgs, ForgetTestsArgs, ListTestsArgs, RunTestsArgs, TestedTree, TestsCommand};
 pub use watch::WatchArgs;
 
 use crate::exit::ExitStatus;

@@ -1,6 +1,8 @@
 //! `magis tests`.
 
+use super::run_id;
 use clap::{Args, Subcommand};
+use magis_core::RunId;
 use std::path::PathBuf;
 
 /// `magis tests`.
@@ -16,6 +18,12 @@ pub enum TestsCommand {
                             Exit code: 0 where all tests pass, 1 where one fails, 125 where the run was stopped at a limit."
     )]
     Run(RunTestsArgs),
+    /// Run the example of a run's issue again, as it is or as you edited it, on the run's base and with its patch; the run stays as it is
+    #[command(
+        after_help = "Examples:\n  magis tests check 3 --show > example.py\n  magis tests check 3 --script example.py\n\n\
+                            Exit code: 0 where the example ends with exit code 0 on each tree, 1 otherwise."
+    )]
+    Check(CheckArgs),
     /// Forget what you allowed in a repository
     Forget(ForgetTestsArgs),
 }
@@ -72,6 +80,26 @@ pub struct RunTestsArgs {
     /// Run the command even where nothing isolates it: it can then read and change all that you can, and use the network
     #[arg(long)]
     pub without_isolation: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `magis tests check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The run
+    #[arg(value_parser = run_id)]
+    pub run: RunId,
+    /// Which of its checks: 1 is C1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub check: u32,
+    /// A script to run in its place; '-' reads it from standard input
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Print the script and run nothing
+    #[arg(long, conflicts_with_all = ["script", "json"])]
+    pub show: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

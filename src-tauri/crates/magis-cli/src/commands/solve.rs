@@ -145,7 +145,7 @@ pub(super) fn read_issue(file: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| not_text("the issue on standard input"))
 }
 
-fn read_text(what: &str, file: &Path) -> Result<String, Failure> {
+pub(super) fn read_text(what: &str, file: &Path) -> Result<String, Failure> {
     let bytes = std::fs::read(file).map_err(|error| {
         let remedy = match what {
             "the issue" => "give a file with the issue's text, or '-' and the text on standard input",

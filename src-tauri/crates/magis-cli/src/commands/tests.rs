@@ -2,14 +2,15 @@
 
 use super::follow::listen;
 use super::sandbox::exit_code;
+use super::solve::read_text;
 use super::{Place, agreed, runtime, sandbox_helper};
-use crate::args::{ForgetTestsArgs, ListTestsArgs, RunTestsArgs, TestedTree, TestsCommand};
+use crate::args::{CheckArgs, ForgetTestsArgs, ListTestsArgs, RunTestsArgs, TestedTree, TestsCommand};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{Tone, clean, count, span};
 use crate::screen::tell;
 use crate::status::StatusLine;
-use magis_core::{RepoId, RepoPath};
+use magis_core::{CheckId, ProgramRun, RepoId, RepoPath};
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::{Limits, Sandbox};
 use magis_engine::tests::{
@@ -19,6 +20,7 @@ use magis_engine::tests::{
 use magis_engine::{EngineError, Magis};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -33,8 +35,76 @@ pub fn run(place: &Place, command: TestsCommand) -> Result<ExitCode, Failure> {
     match command {
         TestsCommand::List(args) => list(place, &args),
         TestsCommand::Run(args) => run_tests(place, &args),
+        TestsCommand::Check(args) => check(place, &args),
         TestsCommand::Forget(args) => forget(place, &args),
     }
+}
+
+/// Runs a check of a run's issue again, as it is or as a person edited it.
+fn check(place: &Place, args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let magis = place.open()?;
+    let (run, check) = (args.run, CheckId(args.check));
+    let state = magis.state(run)?;
+    let known = state.checks().iter().find(|known| known.id == check).ok_or_else(|| {
+        Failure::error(
+            format!("run {run} has no check C{}", args.check),
+            format!("see 'magis runs show {run}' for what shows its fault"),
+        )
+    })?;
+    if args.show {
+        place.screen.line(known.script.trim_end())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let script = match &args.script {
+        None => known.script.clone(),
+        Some(file) => read_script(file)?,
+    };
+    let stop = CancellationToken::new();
+    let tried = runtime()?.block_on(async {
+        let listener = tokio::spawn(listen(stop.clone()));
+        let tried = magis.try_check(run, check, &script, &stop).await;
+        listener.abort();
+        tried
+    })?;
+    let trees = [
+        ("on the base", Some(&tried.on_base)),
+        ("with the patch", tried.on_result.as_ref()),
+    ];
+    if args.json {
+        let all: Vec<Value> = trees
+            .iter()
+            .filter_map(|(tree, run)| Some(json!({ "tree": tree, "run": run.as_ref()? })))
+            .collect();
+        place.screen.line(&format!("{:#}", Value::Array(all)))?;
+    } else {
+        for (tree, run) in trees {
+            let Some(run) = run else { continue };
+            place
+                .screen
+                .line(&clean(&format!("{tree}, `{}` {}", run.command, run.end)))?;
+            for line in run.written().lines() {
+                place.screen.line(&format!("  {}", clean(line)))?;
+            }
+            for refused in &run.refused {
+                place.screen.line(&format!("  {}", clean(refused)))?;
+            }
+        }
+    }
+    let ended_well = |run: &ProgramRun| run.status == Some(0);
+    let all = ended_well(&tried.on_base) && tried.on_result.as_ref().is_none_or(ended_well);
+    Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn read_script(file: &Path) -> Result<String, Failure> {
+    if file != Path::new("-") {
+        return read_text("the script", file);
+    }
+    std::io::read_to_string(std::io::stdin()).map_err(|error| {
+        Failure::error(
+            format!("cannot read the script from standard input: {error}"),
+            "give it as a file",
+        )
+    })
 }
 
 fn list(place: &Place, args: &ListTestsArgs) -> Result<ExitCode, Failure> {

@@ -167,3 +167,10 @@ fn a_file_that_is_no_test_is_refused() {
     assert_ne!(answer.code, Some(0), "{answer:?}");
     assert!(answer.err.contains("README"), "{answer:?}");
 }
+
+#[test]
+fn a_check_of_no_run_is_refused_by_name() {
+    let answer = Program::new().run(["tests", "check", "7"]);
+    assert_ne!(answer.code, Some(0), "{answer:?}");
+    assert!(answer.err.contains("there is no run 7"), "{answer:?}");
+}
