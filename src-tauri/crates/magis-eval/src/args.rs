@@ -224,7 +224,7 @@ pub struct RepairArgs {
     #[arg(long)]
     pub no_qa: bool,
     /// Answers of a round.
-    #[arg(long, value_name = "N", default_value_t = 12)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub attempts: u32,
     /// Places that they are shared out over.
     #[arg(long, value_name = "N", default_value_t = 4)]

@@ -64,7 +64,7 @@ templates! {
     /// Relevance by yes or no on the description: the paper's own way, kept as an ablation.
     RelevanceByDescription = "P3-description", "p3_description", Custodian, Locate, &[HEAD];
     /// A small test that shows the fault.
-    TestOfIssue = "test", "test_of_issue", QaEngineer, Locate, &[HEAD];
+    TestOfIssue = "test", "test_of_issue", QaEngineer, Evidence, &[HEAD];
     Task = "P4", "p4_task", Manager, Team, &[HEAD];
     DeveloperRole = "P5", "p5_role", Manager, Team, &[HEAD];
     /// The meeting: the Manager opens.

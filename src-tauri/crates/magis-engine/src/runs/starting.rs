@@ -62,8 +62,8 @@ impl Effort {
     pub fn attempts(self) -> u32 {
         match self {
             Self::Quick => 1,
-            Self::Usual => 12,
-            Self::Thorough => 24,
+            Self::Usual => 20,
+            Self::Thorough => 36,
         }
     }
 
@@ -72,7 +72,7 @@ impl Effort {
         match self {
             Self::Quick => 1,
             Self::Usual => 4,
-            Self::Thorough => 5,
+            Self::Thorough => 6,
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::{nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
-use magis_core::{CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId};
-use magis_flow::{RoundState, Run, TaskState};
+use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId};
+use magis_flow::{Attempt, RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
 use magis_search::{Frame, frames, fuse};
 use magis_syntax::{Outline, Symbol, SymbolKind, chunks, outline};
@@ -25,6 +25,10 @@ const QUOTED: f64 = 3.0;
 const CAME_TO_NOTHING: f64 = 1.5;
 /// What a symbol loses for each round in which attempts at it were tested and none was shown to work.
 const FAILED_TESTS: f64 = 1.0;
+/// The same where its lines were filled in: the same lines would be asked for again, so whatever was not tried yet comes first.
+const FILLED_IN: f64 = 4.0;
+/// What a symbol gains when an attempt at it made a check pass, though it was not shown to work: it broke something else, say.
+const CAME_NEAR: f64 = 4.0;
 /// What a function gains when what shows the fault runs through it, and loses when that runs through others of the file alone.
 const REACHED: f64 = 1.0;
 /// What a function gains when it is on the way to the exception that shows the fault.
@@ -128,6 +132,11 @@ async fn choose_symbols<'outline>(
         .into_iter()
         .filter_map(|line| Some(outline.innermost(line)?.span))
         .collect();
+    let failed = if surprisal::is_asked(work, run) {
+        FILLED_IN
+    } else {
+        FAILED_TESTS
+    };
     for (symbol, score) in symbols.iter().zip(&mut fused) {
         if is_named(symbol) {
             *score += NAMED_IN_TASK;
@@ -136,7 +145,11 @@ async fn choose_symbols<'outline>(
             *score += QUOTED;
         }
         *score -= CAME_TO_NOTHING * f64::from(came_to_nothing(state, &symbol.qualified_name));
-        *score -= FAILED_TESTS * f64::from(failed_tests(state, &symbol.qualified_name));
+        if came_near(state, &symbol.qualified_name) {
+            *score += CAME_NEAR;
+        } else {
+            *score -= failed * f64::from(failed_tests(state, &symbol.qualified_name));
+        }
     }
     by_reach(run, path, outline, &symbols, &mut fused);
     let words_of_issue = words(run.issue_text());
@@ -257,17 +270,29 @@ fn came_to_nothing(state: &TaskState, symbol: &str) -> u32 {
 
 /// In how many rounds attempts at a symbol were tested, and none was shown to work.
 fn failed_tests(state: &TaskState, symbol: &str) -> u32 {
-    let failed = |round: &&RoundState| {
-        round.places.iter().enumerate().any(|(at, place)| {
-            let is_there = place.symbols.iter().any(|known| known == symbol);
-            is_there
-                && round
-                    .attempts
-                    .values()
-                    .any(|attempt| attempt.place() == Some(at) && attempt.tested.is_some())
-        })
-    };
+    let failed = |round: &&RoundState| tested_at(round, symbol).next().is_some();
     state.rounds.iter().filter(failed).count() as u32
+}
+
+/// Returns whether an attempt at a symbol made a check pass.
+fn came_near(state: &TaskState, symbol: &str) -> bool {
+    let mut tested = state.rounds.iter().flat_map(|round| tested_at(round, symbol));
+    tested.any(|tested| tested.passed_checks() > 0)
+}
+
+/// Returns what the attempts of a round showed at a symbol.
+fn tested_at<'round>(round: &'round RoundState, symbol: &str) -> impl Iterator<Item = &'round ChangeTests> {
+    let is_there = |place: &CodePlace| place.symbols.iter().any(|known| known == symbol);
+    let there: Vec<bool> = round.places.iter().map(is_there).collect();
+    let at_symbol = move |attempt: &&Attempt| {
+        let at = attempt.place().and_then(|at| there.get(at));
+        at.copied().unwrap_or(false)
+    };
+    round
+        .attempts
+        .values()
+        .filter(at_symbol)
+        .filter_map(|attempt| attempt.tested.as_ref())
 }
 
 /// Returns the identifiers of a text.

@@ -10,8 +10,8 @@ use magis_flow::{Run, TaskState};
 use magis_prompts::{CodeToRead, Template};
 use magis_syntax::{Symbol, code_lines};
 
-/// Lines of a definition that are told at the most.
-const LINES: usize = 3;
+/// Lines of a definition that are told at the most: a third one was never the wrong one where the first two were not.
+const LINES: usize = 2;
 /// The longest definition that is read, in lines.
 const LONGEST: u32 = 100;
 

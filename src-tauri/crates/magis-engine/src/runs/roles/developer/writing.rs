@@ -42,13 +42,13 @@ pub(super) struct AnswerAt {
     pub count: u32,
 }
 
-/// Returns how an answer is asked for. Filling in is cheap and finds most; from the second round on, the last answer at the first place rewrites
-/// the whole definition, as a fault of several lines needs it.
+/// Returns how an answer is asked for. Filling in is cheap and finds most; the last answer at the first place of all rewrites the whole
+/// definition, as a fault of several lines needs it.
 pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
     let wanted = if !request.writing.is_empty() {
         request.writing[at.among as usize % request.writing.len()]
-    } else if request.attempts_per_round > 1 && !(at.round.0 > 1 && at.place == 0 && at.among + 1 == at.count) {
+    } else if request.attempts_per_round > 1 && !(at.round.0 == 1 && at.place == 0 && at.among + 1 == at.count) {
         WritingMode::FillIn
     } else {
         WritingMode::Definition
