@@ -232,6 +232,22 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     },
   },
   {
+    name: 'run-check-edited',
+    look: { scene: 'evidence' },
+    to: async (page) => {
+      await openRun(page)
+      await stage(page, 'evidence')
+      await page
+        .locator('article summary', { hasText: /What is run|运行的内容/ })
+        .first()
+        .click()
+      await page.locator('.edited textarea').fill('from tally.report import table\ntable({})')
+      await page.locator('.edited .actions button').first().click()
+      await page.locator('.edited h4').first().waitFor()
+      await settled(page)
+    },
+  },
+  {
     name: 'run-attempts',
     look: { scene: 'attempts' },
     to: async (page) => {

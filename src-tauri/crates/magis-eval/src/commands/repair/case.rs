@@ -192,3 +192,30 @@ struct ScriptLine {
     #[serde(flatten)]
     judged: Judged,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_in_swe_benchs_form_is_judged_by_the_script_beside_it_and_has_no_commits_with_failing_tests() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let set = folder.path().join("set.jsonl");
+        let row = serde_json::json!({
+            "instance_id": "a__b-1",
+            "repo": "a/b",
+            "base_commit": "c0ffee",
+            "problem_statement": "It fails.",
+            "gold": { "b.py": [[3, 4]] },
+        });
+        fs::write(&set, format!("{row}\n")).expect("the set");
+        let cases = read_cases(&set, false).expect("cases");
+        assert_eq!(
+            (cases.len(), cases[0].has_environment(), &cases[0].command),
+            (1, true, &None)
+        );
+        assert!(cases[0].gold.contains_key(&RepoPath::new("b.py").expect("a path")));
+        let refused = read_cases(&set, true).err().map(|error| error.to_string());
+        assert!(refused.is_some_and(|why| why.contains("leave out --red")));
+    }
+}

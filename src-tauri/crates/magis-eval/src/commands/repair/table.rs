@@ -260,3 +260,58 @@ impl Compared {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_core::{Grade, Proof};
+
+    fn row(id: &str, label: &str, resolved: bool, proof: Proof) -> RepairRow {
+        RepairRow {
+            id: InstanceId(id.to_owned()),
+            label: label.to_owned(),
+            run: None,
+            applied: true,
+            resolved,
+            present: resolved,
+            attempts: 3,
+            place: resolved.then_some(2),
+            proof,
+            checks: 1,
+            files: 1,
+            needless_files: 0,
+            seconds: 60.0,
+            tokens: 900,
+            stages: BTreeMap::new(),
+            why: String::new(),
+        }
+    }
+
+    fn all(label: &str, resolved: &str) -> Vec<RepairRow> {
+        let shown = Proof::ShownToWork {
+            grade: Grade::ExpectedResult,
+        };
+        (0..)
+            .zip(resolved.chars())
+            .map(|(at, one)| row(&format!("bug-{at}"), label, one == '1', shown.clone()))
+            .collect()
+    }
+
+    #[test]
+    fn ways_stand_beside_each_other_and_each_against_the_first_on_the_bugs_they_share() {
+        let text = text(&[all("evidence", "11110111"), all("one shot", "1000000")]);
+        let line = |begin: &str| {
+            text.lines()
+                .find(|line| line.starts_with(begin))
+                .unwrap_or_default()
+                .to_owned()
+        };
+        assert!(line("resolved ").contains("7/8 [53, 98] %"), "{text}");
+        assert!(line("resolved ").contains("1/7 [3, 51] %"), "{text}");
+        assert!(line("wrong, called shown to work").contains("1/8"), "{text}");
+        assert!(line("right place among 1").contains("0/8"), "{text}");
+        assert!(line("right place among 3").contains("7/8"), "{text}");
+        let compared: Vec<String> = line("one shot").split_whitespace().map(str::to_owned).collect();
+        assert_eq!(compared.join(" "), "one shot 7 6 : 1 6.00 5 0 0.0625", "{text}");
+    }
+}
