@@ -3,8 +3,9 @@
 use crate::captured;
 use crate::error::SandboxError;
 use crate::helper::HelperCommand;
+use crate::hidden::HiddenNear;
 use crate::job::SandboxJob;
-use crate::outcome::{End, Outcome, Refused};
+use crate::outcome::{End, Outcome};
 use crate::wire::{Answer, Confinement, INNER, Isolation, Request};
 use std::io;
 use std::process::Stdio;
@@ -91,7 +92,8 @@ pub async fn run(
         report.end
     };
     let mut refused = report.refused;
-    refused.extend(report.absent.into_iter().filter(Refused::is_there));
+    let near = HiddenNear::new(job);
+    refused.extend(report.absent.into_iter().filter(|absent| near.has(absent)));
     let outcome = Outcome {
         end,
         stdout,

@@ -14,6 +14,8 @@ mod files;
 #[cfg(target_os = "linux")]
 mod helped;
 #[cfg(target_os = "linux")]
+mod hidden;
+#[cfg(target_os = "linux")]
 mod inside;
 mod job;
 mod layer;

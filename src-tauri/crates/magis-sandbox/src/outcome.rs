@@ -97,17 +97,6 @@ impl fmt::Display for End {
     }
 }
 
-impl Refused {
-    /// Returns whether what was looked for is there on the machine.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn is_there(&self) -> bool {
-        match self {
-            Self::Read(path) | Self::Socket(path) => std::fs::symlink_metadata(path).is_ok(),
-            _ => true,
-        }
-    }
-}
-
 impl fmt::Display for Refused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
