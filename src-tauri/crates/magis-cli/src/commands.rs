@@ -25,7 +25,7 @@ use magis_engine::records::{Access, Erasure};
 use magis_engine::sandbox::HelperCommand;
 use magis_engine::{DataFolder, LogGuard, Magis, start_log};
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Carries out a command line.
@@ -209,4 +209,21 @@ fn say_erasure(place: &Place, erasure: &Erasure) -> Result<(), Failure> {
         Erasure::Pending { why } => tell(&format!("  note: traces wait to be erased at the next opening: {why}")),
     }
     Ok(())
+}
+
+/// Returns the text of a file; `what` names it in an error.
+fn read_text(what: &str, file: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| {
+        let remedy = match what {
+            "the issue" => "give a file with the issue's text, or '-' and the text on standard input",
+            _ => "check the path",
+        };
+        Failure::error(format!("cannot read {what} from {}: {error}", file.display()), remedy)
+    })?;
+    String::from_utf8(bytes).map_err(|_| not_text(&format!("{what} in {}", file.display())))
+}
+
+/// Returns the error of something that is no text.
+fn not_text(what: &str) -> Failure {
+    Failure::error(format!("{what} is not UTF-8 text"), "save it as UTF-8 and try again")
 }

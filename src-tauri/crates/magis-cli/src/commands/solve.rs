@@ -1,8 +1,8 @@
 //! `magis solve` and `magis rerun`: what is asked for is read and checked, a run is made, and then followed to its end.
 
-use super::Place;
 use super::follow::follow;
 use super::tests::{Consent, allow_in_runs};
+use super::{Place, not_text, read_text};
 use crate::args::{EffortArg, RerunArgs, SolveArgs};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
@@ -143,19 +143,4 @@ pub(super) fn read_issue(file: &Path) -> Result<String, Failure> {
         )
     })?;
     String::from_utf8(bytes).map_err(|_| not_text("the issue on standard input"))
-}
-
-pub(super) fn read_text(what: &str, file: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(file).map_err(|error| {
-        let remedy = match what {
-            "the issue" => "give a file with the issue's text, or '-' and the text on standard input",
-            _ => "check the path",
-        };
-        Failure::error(format!("cannot read {what} from {}: {error}", file.display()), remedy)
-    })?;
-    String::from_utf8(bytes).map_err(|_| not_text(&format!("{what} in {}", file.display())))
-}
-
-fn not_text(what: &str) -> Failure {
-    Failure::error(format!("{what} is not UTF-8 text"), "save it as UTF-8 and try again")
 }

@@ -2,8 +2,7 @@
 
 use super::follow::listen;
 use super::sandbox::exit_code;
-use super::solve::read_text;
-use super::{Place, agreed, runtime, sandbox_helper};
+use super::{Place, agreed, read_text, runtime, sandbox_helper};
 use crate::args::{CheckArgs, ForgetTestsArgs, ListTestsArgs, RunTestsArgs, TestedTree, TestsCommand};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;

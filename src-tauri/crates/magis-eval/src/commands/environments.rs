@@ -53,7 +53,7 @@ impl JudgeEnvironments {
         &self.instances
     }
 
-    /// Returns the judge.
+    /// Returns the file of the judge that makes environments and runs the tests of patches.
     pub fn script(&self) -> Result<&Path> {
         self.script
             .as_deref()

@@ -118,7 +118,7 @@ enum CaseTests<'a> {
 }
 
 impl<'a> CaseJudge<'a> {
-    /// Prepares judging.
+    /// Opens what judges a bug: its repository and the tree with what its tests need, or the script beside the set.
     pub fn prepare(
         case: &'a RepairCase,
         work: &Path,

@@ -5,12 +5,16 @@ use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::fence;
 use crate::runs::workspace::{Workspace, about, after, developer, objections};
-use magis_core::{AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId};
+use magis_core::{
+    AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId, WritingMode,
+};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{NewFile, Template};
 use magis_repo::diff_stat;
 use magis_syntax::{misfit_calls, parses_worse, same_code, skeleton_within, undefined_names, words_only};
 
+/// Whole definitions that are asked for at a place: each costs as much as ten lines that are filled in.
+const DEFINITIONS: u32 = 2;
 /// The number of lines from which a deletion is "far beyond addition".
 const FAR_MORE: u32 = 20;
 
@@ -28,12 +32,28 @@ pub(crate) async fn write_code(
     let mut objection = String::new();
     // One answer alone is asked for again when it changes nothing; of several the others stand beside it.
     let draws = if run.request().attempts_per_round > 1 { 1 } else { 2 };
+    if run.request().writing.is_empty()
+        && first.mode == WritingMode::Definition
+        && first.among >= DEFINITIONS
+        && !work.calls.card().fills_in
+    {
+        return Ok(RunEvent::CodeFailed {
+            task,
+            round,
+            attempt,
+            reason: format!(
+                "the model cannot fill in lines, and {DEFINITIONS} whole definitions at a place are enough"
+            ),
+        });
+    }
     // The first of its way at a place asks for all of them; the others find their answers on record.
     let has_code = matches!(state.task.action, FileAction::Modify | FileAction::Rename { .. });
     if draws == 1 && has_code {
         let beside = run.attempts_beside(state, round, attempt).into_iter();
         let all = beside.map(|other| asked(work, run, state, round, other));
-        let all: Vec<Asked> = all.filter(|other| other.mode == first.mode).collect();
+        let is_asked =
+            |other: &Asked| other.mode == first.mode && (work.calls.card().fills_in || other.among < DEFINITIONS);
+        let all: Vec<Asked> = all.filter(is_asked).collect();
         if all.first().is_some_and(|other| other.among == first.among) {
             writing::ask_ahead(work, run, state, &all).await?;
         }
