@@ -70,7 +70,9 @@ impl Checkout {
         let Some(left_out) = snapshot.check_out(&tree, progress)? else {
             return Ok(None);
         };
-        for path in Repository::open(root)?.built_files()? {
+        // The tree can be run on without them, also where the repository's folder is gone by now.
+        let built = Repository::open(root).and_then(|repository| repository.built_files());
+        for path in built.unwrap_or_default() {
             copy_built(&path, root, &tree)?;
         }
         Ok(Some(Self {
