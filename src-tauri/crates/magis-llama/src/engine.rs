@@ -6,6 +6,7 @@
 mod answer;
 mod cache;
 mod constraint;
+mod deviation;
 mod generate;
 mod header;
 mod loading;

@@ -125,6 +125,7 @@ async fn smollm2_has_no_tokens_to_fill_in_a_text() {
         sampling: Sampling::Greedy,
         max_tokens: 10,
         stop: Vec::new(),
+        other_than: None,
     });
     let refused = model.generate_all(&[request], &mut |_| ()).await;
     assert_eq!(refused, Err(LlmError::no_fill_in()));

@@ -6,9 +6,12 @@ mod families;
 
 use families::{CONTEXT, Family, chat, prompts};
 use magis_llama::engine::{Engine, LlamaError};
-use magis_llm::{ChatReply, ChatRequest, Constraint, FillInRequest, GenerateRequest, LlmError, Sampling, Usage};
+use magis_llm::{
+    ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, OtherThan, Sampling, Usage,
+};
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -202,16 +205,68 @@ fn gap(before: &str, after: &str) -> FillInRequest {
         sampling: Sampling::Greedy,
         max_tokens: 12,
         stop: Vec::new(),
+        other_than: None,
     }
 }
 
-#[test]
-fn texts_are_filled_in_where_the_vocabulary_has_tokens_for_it() {
+/// Returns a family whose vocabulary has tokens to fill in a text.
+fn filling_in() -> Family {
     let marks = [("pre", 257), ("suf", 256), ("mid", 257)];
     let model = marks.into_iter().fold(TinyModel::Qwen2.gguf(), |model, (mark, token)| {
         model.with(&format!("tokenizer.ggml.fim_{mark}_token_id"), Value::Number(token))
     });
-    let family = Family::of(&model);
+    Family::of(&model)
+}
+
+#[test]
+fn what_is_not_to_be_a_known_text_leaves_it_in_the_likeliest_ways() {
+    let family = filling_in();
+    let known = "return a\n";
+    let other = |by: Departure, rank: u32| {
+        GenerateRequest::FillIn(FillInRequest {
+            other_than: Some(OtherThan {
+                text: known.to_owned(),
+                by,
+                rank,
+            }),
+            ..gap("def f(a):\n", "\nprint(f(1))\n")
+        })
+    };
+    let mut requests: Vec<GenerateRequest> = (0..4).map(|rank| other(Departure::Likeliest, rank)).collect();
+    requests.push(GenerateRequest::FillIn(gap("def f(a):\n", "\nprint(f(1))\n")));
+    let mut engine = family.engine();
+    let replies = generate(&mut engine, &requests);
+    for (reply, request) in replies.iter().zip(&requests) {
+        let alone = generate(&mut family.engine(), std::slice::from_ref(request));
+        assert_eq!(reply.text, alone[0].text);
+        assert!(!reply.text.starts_with(known), "{reply:?}");
+    }
+    let texts: BTreeSet<&str> = replies[..4].iter().map(|reply| reply.text.as_str()).collect();
+    assert!(texts.len() > 2, "they leave it by different tokens: {texts:?}");
+    // With nothing in common with what is written anyway, the likeliest way beside it is to write that.
+    assert_eq!(replies[0].text, replies[4].text);
+    let beyond = generate(&mut engine, &[other(Departure::Likeliest, 100_000)]);
+    assert_eq!(beyond[0].text, replies[4].text, "beyond the last way it is free");
+    let replaced = generate(
+        &mut engine,
+        &[other(Departure::Replaced, 0), other(Departure::Preferred, 0)],
+    );
+    let same = |one: &str, other: &str| one.chars().zip(other.chars()).filter(|(a, b)| a == b).count();
+    assert_eq!(
+        same(&replaced[0].text, known),
+        known.len() - 1,
+        "one token is another one: {replaced:?}"
+    );
+    assert_ne!(replaced[0].text, known);
+    assert!(
+        same(&replaced[0].text, &replaced[1].text) > 0,
+        "both leave it at one token: {replaced:?}"
+    );
+}
+
+#[test]
+fn texts_are_filled_in_where_the_vocabulary_has_tokens_for_it() {
+    let family = filling_in();
     let mut engine = family.engine();
     assert!(engine.loaded().fills_in);
     assert_eq!(engine.count_fill_in("four", "<|im_end|>").unwrap(), 4 + 10 + 3);

@@ -8,7 +8,7 @@ pub mod protocol;
 mod scripted;
 
 pub use model::{
-    ChatReply, ChatRequest, Constraint, FillInRequest, FinishReason, GenerateRequest, LanguageModel, LlmError, Message,
-    MessageRole, ModelCard, Sampling, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
+    ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LanguageModel,
+    LlmError, Message, MessageRole, ModelCard, OtherThan, Sampling, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
 };
 pub use scripted::{ScriptedModel, ScriptedReply};

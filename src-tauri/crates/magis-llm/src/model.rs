@@ -131,6 +131,32 @@ pub struct FillInRequest {
     /// Texts at whose appearance the answer ends; they are not part of it.
     #[serde(default)]
     pub stop: Vec<String>,
+    /// A text that the answer is not to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_than: Option<OtherThan>,
+}
+
+/// A text that an answer is not to be: the answer begins like it, and leaves it at some token by another one.
+///
+/// Answers with ranks from 0 on are the likeliest ones beside the text, none of them leaving it twice by the same token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherThan {
+    pub text: String,
+    pub by: Departure,
+    /// Which way is taken, from 0; beyond the last one the answer is free.
+    pub rank: u32,
+}
+
+/// How the ways to leave a text are ranked, and what follows the token that leaves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Departure {
+    /// By the probability of all texts that begin so; the answer goes on freely.
+    Likeliest,
+    /// By how much likelier the other token is than the one that is there; the answer goes on freely.
+    Preferred,
+    /// Ranked as [`Departure::Preferred`]; the rest of the text stays as it is.
+    Replaced,
 }
 
 /// What is to be continued: the two kinds may be asked for in one call.

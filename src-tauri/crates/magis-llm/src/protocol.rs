@@ -217,7 +217,7 @@ pub fn from_line<M: DeserializeOwned>(line: &str) -> Result<M, serde_json::Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Constraint, FillInRequest, FinishReason, MessageRole, Sampling, Score, Usage};
+    use crate::{Constraint, Departure, FillInRequest, FinishReason, MessageRole, OtherThan, Sampling, Score, Usage};
     use std::fmt::Debug;
 
     fn check<M: Serialize + DeserializeOwned + PartialEq + Debug>(message: &M) {
@@ -276,6 +276,11 @@ mod tests {
                     },
                     max_tokens: 3,
                     stop: vec!["\n\n".to_owned()],
+                    other_than: Some(OtherThan {
+                        text: "    pass\n".to_owned(),
+                        by: Departure::Replaced,
+                        rank: 3,
+                    }),
                 }),
                 GenerateRequest::Chat(ChatRequest {
                     messages: Vec::new(),

@@ -169,6 +169,7 @@ fn gap(before: &str) -> FillInRequest {
         sampling: Sampling::Greedy,
         max_tokens: 100,
         stop: vec!["\n\n".to_owned()],
+        other_than: None,
     }
 }
 

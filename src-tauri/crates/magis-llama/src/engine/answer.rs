@@ -45,6 +45,11 @@ impl PartialAnswer {
         }
     }
 
+    /// Sets what it begins with, before anything else is written.
+    pub fn begin_with(&mut self, tokens: Vec<Token>) {
+        self.waiting = tokens;
+    }
+
     /// Goes on by a token, with the logits behind all that is computed, and by those that can only follow it. Text goes to
     /// `sink`.
     ///

@@ -3,11 +3,14 @@
 //! Requests with the same prompt form a group. Its prompt is computed once, in a kept sequence of the cache, and each
 //! answer is a branch of that; a prompt that is asked once is continued where it lies. What prompts have in common the
 //! cache shares. Where not all answers fit into the cache or its sequences, the rest waits until others have ended.
+//!
+//! An answer that is to be another one than a known text branches off as well: that text is computed beside it first.
 
 use super::answer::PartialAnswer;
+use super::deviation::{Way, begin_of, deviations};
 use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
 use super::{Engine, LlamaError};
-use magis_llm::{ChatReply, ChatRequest, Constraint, FillInRequest, GenerateRequest, LlmError, Usage};
+use magis_llm::{ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, Usage};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -59,10 +62,19 @@ struct Job {
     // The most tokens that the prompt and the answer have together.
     most: usize,
     answer: PartialAnswer,
+    other_than: Option<Known>,
     group: usize,
     usage: Usage,
     prompt_time: Duration,
     generate_time: Duration,
+}
+
+/// A text that the answer is not to be, and which of the ways to leave it is taken.
+#[derive(PartialEq, Eq)]
+struct Known {
+    text: Vec<Token>,
+    by: Departure,
+    rank: usize,
 }
 
 impl Job {
@@ -88,7 +100,18 @@ impl Job {
         let prompt = prompt.ok_or_else(LlmError::no_fill_in)?;
         engine.check_room(prompt.len(), request.max_tokens as usize)?;
         let answer = PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, None);
-        Ok(Self::new(prompt, request.max_tokens, answer))
+        let mut job = Self::new(prompt, request.max_tokens, answer);
+        if let Some(other) = &request.other_than {
+            let text = engine.tokenizer.data(&other.text);
+            engine.check_room(job.prompt.len() + text.len(), request.max_tokens as usize)?;
+            job.most += text.len();
+            job.other_than = Some(Known {
+                text,
+                by: other.by,
+                rank: other.rank as usize,
+            });
+        }
+        Ok(job)
     }
 
     fn new(prompt: Vec<Token>, max_tokens: u32, answer: PartialAnswer) -> Self {
@@ -96,6 +119,7 @@ impl Job {
             most: prompt.len() + max_tokens as usize,
             prompt,
             answer,
+            other_than: None,
             group: 0,
             usage: Usage::default(),
             prompt_time: Duration::ZERO,
@@ -109,14 +133,18 @@ struct Group {
     jobs: usize,
     // Those whose answers have not ended.
     open: usize,
+    // Whether its answers are branches of the prompt: several, or one that is not to be a known text.
+    branches: bool,
     computed: Option<ComputedPrompt>,
 }
 
 /// A prompt that lies in the cache and must stay there.
 struct ComputedPrompt {
     sequence: Sequence,
-    // The logits behind it, where several answers begin there.
+    // The logits behind it, where answers branch off there.
     logits: Vec<f32>,
+    // A text that is not to be written behind it, with the ways to leave that.
+    left: Option<(Vec<Token>, Vec<Way>)>,
 }
 
 /// An answer that is computed at the moment.
@@ -150,11 +178,14 @@ impl Schedule {
                 groups.push(Group {
                     jobs: 0,
                     open: 0,
+                    branches: false,
                     computed: None,
                 });
             }
-            groups[rest[0].group].jobs += 1;
-            groups[rest[0].group].open += 1;
+            let group = &mut groups[rest[0].group];
+            group.jobs += 1;
+            group.open += 1;
+            group.branches |= group.jobs > 1 || rest[0].other_than.is_some();
         }
         Self {
             waiting: (0..jobs.len()).collect(),
@@ -205,7 +236,7 @@ impl Schedule {
     fn fits_beside(&self, engine: &Engine, next: usize) -> bool {
         let job = &self.jobs[next];
         let group = &self.groups[job.group];
-        if group.jobs > 1 && self.free_branch(engine).is_none() {
+        if group.branches && self.free_branch(engine).is_none() {
             return false;
         }
         let needed = match &group.computed {
@@ -234,21 +265,30 @@ impl Schedule {
         let length = job.prompt.len();
         let sequence = if let Some(computed) = &group.computed {
             job.usage.reused_tokens = length as u32;
-            job.answer.advance(&computed.logits, &engine.tokenizer, sink)?;
             computed.sequence
         } else {
             let prefilled = engine.prefill(&job.prompt)?;
             engine.cache.pin(prefilled.sequence);
             let logits = engine.logits(prefilled.last)?;
+            if !group.branches {
+                job.answer.advance(logits, &engine.tokenizer, sink)?;
+            }
             group.computed = Some(ComputedPrompt {
                 sequence: prefilled.sequence,
-                logits: if group.jobs > 1 { logits.to_vec() } else { Vec::new() },
+                logits: if group.branches { logits.to_vec() } else { Vec::new() },
+                left: None,
             });
             job.usage = prefilled.usage;
-            job.answer.advance(logits, &engine.tokenizer, sink)?;
             prefilled.sequence
         };
-        let branch = if group.jobs > 1 { self.free_branch(engine) } else { None };
+        let branch = if self.groups[self.jobs[next].group].branches {
+            self.free_branch(engine)
+        } else {
+            None
+        };
+        if let Some(branch) = branch {
+            self.branch_off(engine, next, engine.branch_sequence(branch), sink)?;
+        }
         let running = Running {
             job: next,
             sequence: branch.map_or(sequence, |branch| engine.branch_sequence(branch)),
@@ -267,6 +307,32 @@ impl Schedule {
         self.jobs[next].prompt_time += lap;
         self.end_finished(engine);
         Ok(())
+    }
+
+    /// Begins an answer behind its computed prompt, on a way that leaves the known text where it is not to be that.
+    fn branch_off(
+        &mut self,
+        engine: &mut Engine,
+        next: usize,
+        branch: Sequence,
+        sink: &mut dyn FnMut(&str),
+    ) -> Result<(), LlamaError> {
+        let job = &mut self.jobs[next];
+        let Some(computed) = &mut self.groups[job.group].computed else {
+            return Ok(());
+        };
+        if let Some(known) = &job.other_than {
+            if computed.left.as_ref().is_none_or(|(text, _)| *text != known.text) {
+                let ways = deviations(engine, computed.sequence, branch, &computed.logits, &known.text)?;
+                job.usage.prompt_tokens += known.text.len() as u32;
+                computed.left = Some((known.text.clone(), ways));
+            }
+            let ways = computed.left.as_ref().map_or(&[][..], |(_, ways)| ways);
+            if let Some(begin) = begin_of(ways, &known.text, known.by, known.rank) {
+                job.answer.begin_with(begin);
+            }
+        }
+        job.answer.advance(&computed.logits, &engine.tokenizer, sink)
     }
 
     /// Computes the next tokens of all answers.

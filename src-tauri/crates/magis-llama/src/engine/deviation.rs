@@ -1,0 +1,127 @@
+//! The likeliest ways to leave a text that is known: at which token, and by which other one.
+//!
+//! All texts that begin like the known one and then leave it by a certain token have together the probability of that
+//! beginning times the token's: by that the likeliest other texts are found. Where the rest of the text is right, its probability
+//! is the same on both sides, and what counts is how much likelier the other token is than the one that is there.
+
+use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
+use super::sampler::LogSoftmax;
+use super::{Engine, LlamaError};
+use magis_llm::Departure;
+
+/// Tokens that are considered at one place of the text.
+const PER_TOKEN: usize = 8;
+
+/// Returns the ways to leave `text` behind a prompt. `first` are the logits behind the prompt, and `branch` is a free sequence.
+pub(super) fn deviations(
+    engine: &mut Engine,
+    prompt: Sequence,
+    branch: Sequence,
+    first: &[f32],
+    text: &[Token],
+) -> Result<Vec<Way>, LlamaError> {
+    let mut found = Vec::new();
+    let mut reached = 0.0;
+    if let Some(token) = text.first() {
+        ways(engine, text, 0, reached, first, &mut found);
+        reached += LogSoftmax::new(first).of(first, *token);
+    }
+    let held = engine.cache.len(prompt);
+    engine.context.share(prompt, branch, held);
+    if !engine.context.holds(branch, held) {
+        let lost = "it branches off a prompt that the cache has lost";
+        return Err(LlamaError::Broken(StepError::Malformed(lost)));
+    }
+    let result = follow(engine, prompt, branch, held, text, reached, &mut found);
+    engine.context.clear(branch);
+    result?;
+    Ok(found)
+}
+
+/// Returns what an answer begins with that takes the way of a rank.
+pub(super) fn begin_of(ways: &[Way], text: &[Token], by: Departure, rank: usize) -> Option<Vec<Token>> {
+    let worth = |way: &Way| match by {
+        Departure::Likeliest => way.logprob,
+        Departure::Preferred | Departure::Replaced => way.gain,
+    };
+    let mut order: Vec<&Way> = ways.iter().collect();
+    order.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
+    let way = order.get(rank)?;
+    let rest = match by {
+        Departure::Likeliest | Departure::Preferred => &[],
+        Departure::Replaced => &text[way.at + 1..],
+    };
+    Some([&text[..way.at], &[way.token], rest].concat())
+}
+
+/// One way to leave the text.
+pub(super) struct Way {
+    at: usize,
+    token: Token,
+    // Of all texts that begin so.
+    logprob: f64,
+    // How much likelier the token is than the one that is there.
+    gain: f64,
+}
+
+/// Computes the text behind the prompt, and finds the ways to leave it behind its first token.
+fn follow(
+    engine: &mut Engine,
+    prompt: Sequence,
+    branch: Sequence,
+    held: usize,
+    text: &[Token],
+    mut reached: f64,
+    found: &mut Vec<Way>,
+) -> Result<(), LlamaError> {
+    let rows = engine.context.shape().outputs.min(engine.loaded.batch) as usize;
+    let computed = &text[..text.len().saturating_sub(1)];
+    for (number, chunk) in computed.chunks(rows).enumerate() {
+        engine.check_cancelled()?;
+        engine.make_room(chunk.len(), prompt);
+        let mut step = DecodeBatch::default();
+        for (row, token) in chunk.iter().enumerate() {
+            step.push(*token, held + number * rows + row, &[branch], Output::Logits);
+        }
+        engine.compute(&mut step)?;
+        for row in 0..chunk.len() {
+            let at = number * rows + row + 1;
+            let logits = engine.logits(row)?.to_vec();
+            ways(engine, text, at, reached, &logits, found);
+            reached += LogSoftmax::new(&logits).of(&logits, text[at]);
+        }
+    }
+    Ok(())
+}
+
+/// Adds the likeliest ways to leave the text at one token. Other white space before anything is written is another layout, no other text.
+fn ways(engine: &Engine, text: &[Token], at: usize, reached: f64, logits: &[f32], found: &mut Vec<Way>) {
+    let is_blank = |token: &Token| engine.tokenizer.bytes(*token).iter().all(u8::is_ascii_whitespace);
+    let is_begun = !text[..at].iter().all(is_blank);
+    let softmax = LogSoftmax::new(logits);
+    let mut best: Vec<Token> = Vec::with_capacity(PER_TOKEN + 1);
+    let likelier = |one: Token, other: Token| logits[one as usize] > logits[other as usize];
+    for token in 0..logits.len() as Token {
+        let is_better = best.len() < PER_TOKEN || best.last().is_some_and(|last| likelier(token, *last));
+        if token == text[at] || !is_better {
+            continue;
+        }
+        let place = best.partition_point(|known| !likelier(token, *known));
+        best.insert(place, token);
+        best.truncate(PER_TOKEN);
+    }
+    let is_text = |token: &Token| {
+        let is_word = !engine.tokenizer.ends(*token) && !engine.tokenizer.bytes(*token).is_empty();
+        is_word && (is_begun || !is_blank(token))
+    };
+    let there = softmax.of(logits, text[at]);
+    found.extend(best.into_iter().filter(is_text).map(|token| {
+        let logprob = softmax.of(logits, token);
+        Way {
+            at,
+            token,
+            logprob: reached + logprob,
+            gain: logprob - there,
+        }
+    }));
+}
