@@ -24,6 +24,7 @@ pub fn run_ended(language: Language, run: &RunRow) -> Words {
         (Proof::NotRun, Some(review), true) => format!("运行完成。{}", in_chinese(review)),
         (Proof::NotRun, Some(review), false) => format!("A run is over. {review}"),
         (Proof::ShownToWork { .. }, Some(_), true) => "运行完成，已证实有效".to_owned(),
+        (Proof::Plausible { .. }, Some(_), true) => "运行完成，可能有效，未证实".to_owned(),
         (Proof::NotShown { .. }, Some(_), true) => "运行完成，未证实有效".to_owned(),
         (proof, Some(_), false) => format!("A run is over. {proof}"),
     };

@@ -87,6 +87,8 @@ pub struct RoundView {
     pub spans: Vec<LineSpan>,
     /// All places, the likeliest first.
     pub places: Vec<CodePlace>,
+    /// How many attempts it has when it is whole.
+    pub answers: u32,
     pub attempts: Vec<AttemptView>,
 }
 
@@ -227,7 +229,10 @@ impl RunView {
             evidence: state.runs_code().then(|| evidence(state, events)),
             candidates: candidates(state, events),
             skipped: state.skipped().to_vec(),
-            tasks: state.tasks().map(|task| task_view(task, events, base_text)).collect(),
+            tasks: state
+                .tasks()
+                .map(|task| task_view(state, task, events, base_text))
+                .collect(),
             meeting: state.meeting().to_vec(),
             plan_groups: plan.as_ref().map(Plan::groups).unwrap_or_default(),
             plan,
@@ -345,7 +350,12 @@ fn candidates(state: &Run, events: &[StoredEvent]) -> Vec<CandidateView> {
     views
 }
 
-fn task_view(task: &TaskState, events: &[StoredEvent], base_text: &dyn Fn(&RepoPath) -> Option<String>) -> TaskView {
+fn task_view(
+    run: &Run,
+    task: &TaskState,
+    events: &[StoredEvent],
+    base_text: &dyn Fn(&RepoPath) -> Option<String>,
+) -> TaskView {
     let base = base_text(&task.task.path);
     let attempt = |round: &RoundState, number: AttemptNumber, attempt: &Attempt| {
         let (diagnosis, change, failed) = match &attempt.state {
@@ -382,6 +392,7 @@ fn task_view(task: &TaskState, events: &[StoredEvent], base_text: &dyn Fn(&RepoP
                 symbols: round.first_place().symbols.clone(),
                 spans: round.first_place().spans.clone(),
                 places: round.places.clone(),
+                answers: run.answers_of(round),
                 attempts: round
                     .attempts
                     .iter()

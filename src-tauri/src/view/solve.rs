@@ -10,6 +10,7 @@ use magis_core::{
 use magis_engine::{SolveRequest, Steering};
 use serde::{Deserialize, Serialize};
 use specta::Type;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What a person filled in to begin a run; also kept as the draft of the next one.
@@ -98,6 +99,7 @@ impl SolveForm {
             },
             qa: if self.qa { QaMode::Review } else { QaMode::Skip },
             relevance: RelevanceMode::Code,
+            without: BTreeSet::new(),
         }
     }
 }

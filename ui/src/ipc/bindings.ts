@@ -768,6 +768,8 @@ export type FunctionAt = {
 	/**  The line on which its code begins, from 1. */
 	line: number,
 	name: string,
+	/**  The lines of it that hold code and were never run; empty where that is not known. */
+	missed?: number[],
 };
 
 /**  How much it says that a fault is gone, the least first. */
@@ -988,6 +990,11 @@ export type MergeResult = {
 	pull_request: string,
 };
 
+/**  A part of the method that a run can go without. */
+export type MethodPart = 
+/**  The round table of Manager and Developers, and the roles that are revised after it. */
+"meeting";
+
 /**  Whether a model fits into the available memory. */
 export type ModelFit = 
 /**  With the context of a run. */
@@ -1137,8 +1144,10 @@ export type ProgramRun = {
 
 /**  What is known of a patch by running it. */
 export type Proof = { kind: "not_run" } | 
-/**  A check that fails on the base passes, and no test that passed fails. */
+/**  Every check that fails on the base passes, one of them by a strong grade, and no test that passed fails. */
 { kind: "shown_to_work"; grade: Grade } | 
+/**  The same by weak grades alone: whether what it gives now is right, nothing says. */
+{ kind: "plausible"; grade: Grade } | 
 /**  It was run, and that does not show that it works. */
 { kind: "not_shown"; why: string };
 
@@ -1226,6 +1235,8 @@ export type RoundView = {
 	spans: LineSpan[],
 	/**  All places, the likeliest first. */
 	places: CodePlace[],
+	/**  How many attempts it has when it is whole. */
+	answers: number,
 	attempts: AttemptView[],
 };
 
@@ -1316,6 +1327,8 @@ export type RunRequest = {
 	tests?: TestsMode,
 	/**  What the relevance of a file is judged from. */
 	relevance?: RelevanceMode,
+	/**  Parts of the method that are left out, to measure what they bring. */
+	without?: MethodPart[],
 };
 
 /**  A run in a list. */

@@ -130,7 +130,14 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
   const round = (id: number, number: number): TaskView['rounds'][number] | undefined => {
     const found = task(id)
     if (found && !found.rounds.some((one) => one.round === number))
-      found.rounds.push({ round: number, symbols: [], spans: [], places: [], attempts: [] })
+      found.rounds.push({
+        round: number,
+        symbols: [],
+        spans: [],
+        places: [],
+        answers: view.request.candidates_per_round,
+        attempts: [],
+      })
     return found?.rounds.find((one) => one.round === number)
   }
   switch (event.event) {
@@ -204,7 +211,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     case 'lines_chosen': {
       const found = round(event.task, event.round)
       const { symbols, spans, others = [] } = event
-      if (found) Object.assign(found, { symbols, spans, places: [{ symbols, spans }, ...others] })
+      const answers = event.answers ?? view.request.candidates_per_round
+      if (found) Object.assign(found, { symbols, spans, places: [{ symbols, spans }, ...others], answers })
       break
     }
     case 'code_written':
@@ -404,7 +412,10 @@ function proofOf({ checks, tests }: ChangeTests): Proof {
   const last = checks.at(-1)
   // The recorded runs have their checks in the order of what they prove.
   if (last?.state.kind === 'gone' && checks.every((check) => check.state.kind === 'gone'))
-    return { kind: 'shown_to_work', grade: last.state.grade }
+    return {
+      kind: ['exception_gone', 'expected_result'].includes(last.state.grade) ? 'shown_to_work' : 'plausible',
+      grade: last.state.grade,
+    }
   return { kind: 'not_shown', why: 'a check still shows the fault' }
 }
 

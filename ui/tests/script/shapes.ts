@@ -32,6 +32,7 @@ export type RunEventLike =
       symbols: string[]
       spans: T.LineSpan[]
       others?: T.CodePlace[]
+      answers?: number
     }
   | { event: 'base_tested'; tests: T.BaseTests }
   | {

@@ -61,6 +61,7 @@ const round = (attempts: AttemptView[], places: string[]): RoundView => ({
   symbols: places.slice(0, 1),
   spans: [],
   places: places.map(place),
+  answers: attempts.length,
   attempts,
 })
 
@@ -120,6 +121,9 @@ test('what is not shown is said by its numbers, else as Rust says it', () => {
   expect(said(tested(0, gone, []))).toBe('Shown to work: the exception is gone')
   expect(said(tested(0, gone, ['a']))).toBe('Not shown to work: 1 test fails that passed on the base')
   expect(said(tested(0, { kind: 'present' }, []))).toBe('Not shown to work: 1 of 1 check still fails')
+  expect(proofText({ kind: 'plausible', grade: 'wrong_output_gone' }, null)).toBe(
+    'Plausible, not shown to work: the wrong output is gone',
+  )
   expect(proofText({ kind: 'not_shown', why: 'as Rust says' }, null)).toBe('Not shown to work: as Rust says')
 })
 

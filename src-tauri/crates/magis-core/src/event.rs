@@ -103,6 +103,9 @@ pub enum RunEvent {
         /// Further places that are tried instead of this one, the likeliest first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<CodePlace>,
+        /// How many answers are asked for, where fewer do than the request allows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answers: Option<u32>,
     },
     /// The tests nearest to the change were run on the base, twice.
     BaseTested {

@@ -56,6 +56,9 @@ pub struct FunctionAt {
     /// The line on which its code begins, from 1.
     pub line: u32,
     pub name: String,
+    /// The lines of it that hold code and were never run; empty where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<u32>,
 }
 
 /// Where a check comes from.
@@ -205,8 +208,12 @@ pub struct HunkNeed {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Proof {
     NotRun,
-    /// A check that fails on the base passes, and no test that passed fails.
+    /// Every check that fails on the base passes, one of them by a strong grade, and no test that passed fails.
     ShownToWork {
+        grade: Grade,
+    },
+    /// The same by weak grades alone: whether what it gives now is right, nothing says.
+    Plausible {
         grade: Grade,
     },
     /// It was run, and that does not show that it works.
@@ -290,7 +297,8 @@ impl ChangeTests {
             ));
         }
         match self.checks.iter().filter_map(grade).max() {
-            Some(grade) => Proof::ShownToWork { grade },
+            Some(grade) if grade.is_strong() => Proof::ShownToWork { grade },
+            Some(grade) => Proof::Plausible { grade },
             None => why("no check passes".to_owned()),
         }
     }
@@ -308,6 +316,14 @@ impl Proof {
     /// Returns whether it is shown to work.
     pub fn is_shown(&self) -> bool {
         matches!(self, Self::ShownToWork { .. })
+    }
+
+    /// Returns the grade by which all checks pass, where they do and no test fails.
+    pub fn grade(&self) -> Option<Grade> {
+        match self {
+            Self::ShownToWork { grade } | Self::Plausible { grade } => Some(*grade),
+            Self::NotRun | Self::NotShown { .. } => None,
+        }
     }
 }
 
@@ -339,6 +355,7 @@ impl fmt::Display for Proof {
         match self {
             Self::NotRun => f.write_str("Tests: not run"),
             Self::ShownToWork { grade } => write!(f, "Shown to work: {grade}"),
+            Self::Plausible { grade } => write!(f, "Plausible, not shown to work: {grade}"),
             Self::NotShown { why } => write!(f, "Not shown to work: {why}"),
         }
     }

@@ -135,6 +135,16 @@ fn check_verdict(issue: &str, base: &RunOutput, changed: &RunOutput) -> String {
     }
 }
 
+/// What a changed tree gives instead of the result that an issue states.
+fn check_instead(issue: &str, base: &RunOutput, changed: &RunOutput) -> String {
+    let check = made(issue).remove(0);
+    let found = reproduces(&check, &observe(&check, base)).unwrap();
+    let instead = found.instead(&check, &observe(&check, changed));
+    format!("{:?}; {instead:?}", found.attainable())
+}
+
+const STATED_SUM: &str =
+    "add() gives a wrong sum\n\n```\n>>> add(1, 2)\n```\n\nActual:\n\n```\n4\n```\n\nExpected:\n\n```\n3\n```\n";
 const WRONG_SUM: &str = "add() gives a wrong sum\n\n```\n>>> add(1, 2)\n4\n```\n";
 const CRASH: &str = "Crash\n\n```\n>>> add('1', 2)\nTraceback (most recent call last):\n  File \"calc/core.py\", line 3, in add\n    return a + b\nTypeError: can only concatenate str (not \"int\") to str\n```\n";
 
@@ -276,6 +286,21 @@ fn the_result_the_issue_states_is_strong_evidence() {
     let issue = "Sum\n\n```\n>>> add(1, 2)  # 4, should be 3\n4\n```\n";
     let right = record(0, &json!({"forms": {"repr": "3"}, "equals": [0]}));
     assert_snapshot!(check_verdict(issue, &run(&[gives(0, "4")]), &run(&[right])), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 2, of: 2 }");
+}
+
+#[test]
+fn a_result_stated_beside_the_wrong_one_is_what_a_change_has_to_give() {
+    let base = run(&[gives(0, "4")]);
+    assert_snapshot!(check_instead(STATED_SUM, &base, &run(&[gives(0, "3")])), @"ExpectedResult; None");
+    assert_snapshot!(check_instead(STATED_SUM, &base, &run(&[gives(0, "5")])), @r#"ExpectedResult; Some("it gives 5, and the issue expects 3")"#);
+    assert_snapshot!(check_verdict(STATED_SUM, &base, &run(&[gives(0, "3")])), @"WrongOutputGone; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+    let crash = STATED_SUM.replace("4\n", "TypeError: no numbers\n");
+    let base = run(&[raises(0, "TypeError", "no numbers")]);
+    assert_snapshot!(check_instead(&crash, &base, &run(&[gives(0, "0")])), @r#"ExpectedResult; Some("it gives 0, and the issue expects 3")"#);
+    assert_snapshot!(check_instead(&crash, &base, &run(&[gives(0, "3")])), @"ExpectedResult; None");
+    assert_snapshot!(check_instead(WRONG_SUM, &run(&[gives(0, "4")]), &run(&[gives(0, "5")])), @"WrongOutputGone; None");
+    let prose = STATED_SUM.replace("3\n", "their sum\n");
+    assert_snapshot!(check_instead(&prose, &run(&[gives(0, "4")]), &run(&[gives(0, "5")])), @"WrongOutputGone; None");
 }
 
 #[test]

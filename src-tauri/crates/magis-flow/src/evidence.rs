@@ -6,7 +6,7 @@
 use crate::next::{closed, not_approved};
 use crate::task::Rank;
 use crate::{Effect, RoundState, Run, TaskState};
-use magis_core::{AttemptNumber, BaseTests, Proof, QaMode, Round, TaskId, TaskOutcome, TestsMode};
+use magis_core::{AttemptNumber, BaseTests, QaMode, Round, TaskId, TaskOutcome, TestsMode};
 use std::ops::Range;
 
 /// The share of a round's answers that has to have the same code, where nothing can be shown, for the round to end early.
@@ -39,7 +39,7 @@ impl Run {
                 "a person took another attempt",
             );
         }
-        if let Some((task, round, attempt)) = self.shown_attempt() {
+        if let Some((task, round, attempt)) = self.passing_attempt() {
             if let Some(review) = self.review(task, round, attempt) {
                 return vec![review];
             }
@@ -47,7 +47,7 @@ impl Run {
                 &open,
                 task,
                 &TaskOutcome::Approved { round },
-                &format!("the change of {task} alone is shown to work"),
+                &format!("the change of {task} alone passes"),
             );
         }
         let rounds = |state: &&&TaskState| state.rounds.iter().filter(|round| self.is_written(round)).count();
@@ -58,12 +58,12 @@ impl Run {
         }
     }
 
-    /// Returns the task whose change is to be made as small as it can be; only what is shown to work can be.
+    /// Returns the task whose change is to be made as small as it can be; only what passes can be.
     pub(crate) fn to_minimise(&self) -> Option<TaskId> {
         let of_task = |state: &TaskState| {
             let (round, number) = state.accepted_attempt()?;
-            let shown = state.attempt(round, number)?.proof().is_shown();
-            (shown && state.minimised.is_none()).then_some(state.task.id)
+            let passes = state.attempt(round, number)?.proof().grade().is_some();
+            (passes && state.minimised.is_none()).then_some(state.task.id)
         };
         if self.runs_code() {
             self.tasks().find_map(of_task)
@@ -100,17 +100,18 @@ impl Run {
 
     /// Returns the numbers of the answers at a place: all places have as many, and the first ones what is left over.
     fn share(&self, round: &RoundState, place: usize) -> Range<u32> {
-        let places = round
-            .places
-            .len()
-            .clamp(1, self.request.attempts_per_round.max(1) as usize) as u32;
-        let (each, left) = (
-            self.request.attempts_per_round.max(1) / places,
-            self.request.attempts_per_round.max(1) % places,
-        );
+        let answers = self.answers_of(round);
+        let places = round.places.len().clamp(1, answers as usize) as u32;
+        let (each, left) = (answers / places, answers % places);
         let place = (place as u32).min(places - 1);
         let first = place * each + place.min(left);
         first..first + each + u32::from(place < left)
+    }
+
+    /// Returns how many answers a round has.
+    pub fn answers_of(&self, round: &RoundState) -> u32 {
+        let allowed = self.request.attempts_per_round.max(1);
+        round.answers.map_or(allowed, |answers| answers.clamp(1, allowed))
     }
 
     /// Returns whether nothing more comes of a round: all its answers are there and tested, or enough of them agree.
@@ -185,14 +186,14 @@ impl Run {
         None
     }
 
-    /// Returns the best attempt that is shown to work. One that its review rejected does not count where the grade is weak
+    /// Returns the best attempt that passes. One that its review rejected does not count where the grade is weak
     /// and there is more to come.
-    fn shown_attempt(&self) -> Option<AttemptKey> {
-        let mut shown: Vec<(Rank, AttemptKey)> = Vec::new();
+    fn passing_attempt(&self) -> Option<AttemptKey> {
+        let mut passing: Vec<(Rank, AttemptKey)> = Vec::new();
         for state in self.tasks() {
             for round in &state.rounds {
                 for (number, attempt) in &round.attempts {
-                    let Proof::ShownToWork { grade } = attempt.proof() else {
+                    let Some(grade) = attempt.proof().grade() else {
                         continue;
                     };
                     let doubted = attempt.verdict.is_some() && !attempt.approved() && !grade.is_strong();
@@ -200,12 +201,12 @@ impl Run {
                         continue;
                     }
                     if let Some(rank) = round.rank(*number) {
-                        shown.push((rank, (state.task.id, round.round, *number)));
+                        passing.push((rank, (state.task.id, round.round, *number)));
                     }
                 }
             }
         }
-        shown.into_iter().max().map(|(_, key)| key)
+        passing.into_iter().max().map(|(_, key)| key)
     }
 
     /// Returns what is missing for the review of an attempt; none where there is a verdict, or none is wanted.

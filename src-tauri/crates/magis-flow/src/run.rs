@@ -196,6 +196,7 @@ impl Run {
                 symbols,
                 spans,
                 others,
+                answers,
             } => {
                 let first = CodePlace {
                     symbols: symbols.clone(),
@@ -204,6 +205,7 @@ impl Run {
                 self.task_mut(*task)?.rounds.push(RoundState {
                     round: *round,
                     places: std::iter::once(first).chain(others.iter().cloned()).collect(),
+                    answers: *answers,
                     attempts: BTreeMap::new(),
                 });
             }

@@ -30,6 +30,8 @@ pub struct RoundState {
     pub round: Round,
     /// Where to change, the likeliest first; never empty.
     pub places: Vec<CodePlace>,
+    /// How many answers are asked for, where fewer do than the request allows.
+    pub answers: Option<u32>,
     pub attempts: BTreeMap<AttemptNumber, Attempt>,
 }
 
@@ -225,7 +227,7 @@ impl RoundState {
         let mut grades: Vec<Grade> = grades.collect();
         grades.sort_by(|a, b| b.cmp(a));
         Some(Rank {
-            shown: attempt.proof().is_shown(),
+            proof: attempt.proof().grade(),
             // Where the checks failed the tests were not run: what they would have said is not taken for good.
             broken: Reverse(tested.map_or(0, |tested| {
                 let skipped = tested.tests.is_none() && !tested.checks.is_empty() && tested.passed_checks() == 0;
@@ -245,7 +247,7 @@ impl RoundState {
 /// What an answer is ranked by, the most important first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
-    shown: bool,
+    proof: Option<Grade>,
     broken: Reverse<usize>,
     grades: Vec<Grade>,
     approved: bool,

@@ -1,6 +1,6 @@
 // What a round's attempts are, place by place: which number is at which place, how each stands, which is shown first.
 // It says nothing in words and draws nothing.
-import type { AttemptView, ChangeTests, Finding, CodePlace, RoundView, TaskView } from '../../ipc'
+import type { AttemptView, ChangeTests, Finding, CodePlace, Proof, RoundView, TaskView } from '../../ipc'
 
 /**
  * How an attempt stands. `breaks`: what shows the fault passes, and tests fail that passed before. `idle`: it repeats
@@ -30,8 +30,13 @@ export function isUsable(attempt: AttemptView): boolean {
 
 export function standingOf(attempt: AttemptView): AttemptStanding {
   if (attempt.tested === null) return isUsable(attempt) && attempt.same_as === null ? 'untested' : 'idle'
-  if (attempt.proof.kind === 'shown_to_work') return 'shown'
+  if (passes(attempt.proof)) return 'shown'
   return breaksAlone(attempt.tested) ? 'breaks' : 'not_shown'
+}
+
+/** Whether every check passes and no test fails, by whatever grade. */
+export function passes(proof: Proof): boolean {
+  return proof.kind === 'shown_to_work' || proof.kind === 'plausible'
 }
 
 function breaksAlone({ checks, tests }: ChangeTests): boolean {

@@ -13,6 +13,8 @@ export function proofText(proof: Proof, tested: ChangeTests | null): string | nu
       return null
     case 'shown_to_work':
       return t('tests.shown', { grade: word(`tests.grade.${proof.grade}`) })
+    case 'plausible':
+      return t('tests.plausible', { grade: word(`tests.grade.${proof.grade}`) })
     case 'not_shown':
       return t('tests.not_shown', { why: (tested === null ? null : whyNot(tested)) ?? proof.why })
   }

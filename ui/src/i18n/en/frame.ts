@@ -102,7 +102,8 @@ export const frame = {
   'verdict.brief.passed': 'Model: passed',
   'verdict.brief.not_passed': 'Model: not passed',
   'verdict.brief.not_run': 'Not reviewed',
-  'verdict.brief.shown': 'Shown to work',
+  'verdict.brief.shown_to_work': 'Shown to work',
+  'verdict.brief.plausible': 'Plausible, not shown',
   'verdict.brief.not_shown': 'Not shown to work',
   'verdict.tests.not_run': 'Tests: not run',
 

@@ -86,6 +86,7 @@ export const tests = {
   'tests.state.other_error': 'something else goes wrong: {what}',
   'tests.state.timed_out': 'it did not end in time',
   'tests.shown': 'Shown to work: {grade}',
+  'tests.plausible': 'Plausible, not shown to work: {grade}',
   'tests.not_shown': 'Not shown to work: {why}',
   'tests.why.no_check': 'nothing that fails because of the fault could be run',
   'tests.why.missing': '{n} of {checks} still fails',

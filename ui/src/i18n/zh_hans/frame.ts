@@ -105,7 +105,8 @@ export const frame: Record<keyof typeof english, string> = {
   'verdict.brief.passed': '模型：通过',
   'verdict.brief.not_passed': '模型：未通过',
   'verdict.brief.not_run': '未评审',
-  'verdict.brief.shown': '已证实有效',
+  'verdict.brief.shown_to_work': '已证实有效',
+  'verdict.brief.plausible': '可能有效，未证实',
   'verdict.brief.not_shown': '未证实有效',
   'verdict.tests.not_run': '测试：未运行',
 

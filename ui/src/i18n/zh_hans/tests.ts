@@ -85,6 +85,7 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.state.other_error': '出现了别的错误：{what}',
   'tests.state.timed_out': '未能按时结束',
   'tests.shown': '已证实有效：{grade}',
+  'tests.plausible': '可能有效，未证实：{grade}',
   'tests.not_shown': '未证实有效：{why}',
   'tests.why.no_check': '没有可以运行的、因此缺陷而失败的东西',
   'tests.why.missing': '{checks}中有 {n} 项仍然失败',

@@ -65,9 +65,10 @@ pub struct StatementOutcome {
     pub trace: String,
 }
 
-/// A function that a run entered: its file relative to the project's root, the line from 1 on which its code begins, and its name.
+/// A function that a run entered: its file relative to the project's root, the line from 1 on which its code begins, its name, and the lines of
+/// it that hold code and were never run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct ReachedFunction(pub String, pub u32, pub String);
+pub struct ReachedFunction(pub String, pub u32, pub String, pub Vec<u32>);
 
 #[derive(Deserialize)]
 #[serde(untagged)]

@@ -2,7 +2,7 @@
 
 Every record is one line on the standard output: the marker, a blank, JSON. What the steps print goes into the records.
 """
-import ast, builtins, contextlib, importlib, io, json, linecache, os, pkgutil, signal, sys, warnings
+import ast, builtins, contextlib, dis, importlib, io, json, linecache, os, pkgutil, signal, sys, warnings
 
 TASK = json.loads(TASK_TEXT)
 MARKER, OUT = TASK["marker"], os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -197,19 +197,37 @@ def trace_of(error):
 
 
 class Reached:
-    """The functions of the project that the steps enter, in the order in which they are left."""
+    """The functions of the project that the steps enter, in that order, and which of their lines are never run."""
+
+    # Lines that are followed; each costs time, and a loop runs many.
+    MOST_LINES = 200000
 
     def __init__(self):
-        self.found, self.seen = [], set()
+        self.found, self.ran, self.lines = {}, {}, 0
 
     def enter(self, frame, event, argument):
         code = frame.f_code
-        if code not in self.seen:
-            self.seen.add(code)
+        if code not in self.ran:
+            self.ran[code] = set()
             path = place_of(code.co_filename)
             if path and not code.co_name.startswith("<module") and len(self.found) < 400:
-                self.found.append([path, code.co_firstlineno, code.co_name])
-        return None
+                self.found[code] = path
+        return self.run_line if code in self.found and self.lines < self.MOST_LINES else None
+
+    def run_line(self, frame, event, argument):
+        if event == "line":
+            self.lines += 1
+            self.ran[frame.f_code].add(frame.f_lineno)
+        return self.run_line if self.lines < self.MOST_LINES else None
+
+    def told(self):
+        followed = self.lines < self.MOST_LINES
+        return [[path, code.co_firstlineno, code.co_name, self.missed(code) if followed else []] for code, path in self.found.items()]
+
+    def missed(self, code):
+        # The first line is the definition's own, and a call is not seen to run it.
+        lines = {line for _, line in dis.findlinestarts(code) if line and line > code.co_firstlineno}
+        return sorted(lines - self.ran[code])
 
     @contextlib.contextmanager
     def watching(self, wanted=True):
@@ -314,7 +332,7 @@ def main():
     warnings.simplefilter("default")
     for at, source in enumerate(TASK["steps"]):
         run(at, source, names, "<step %d>" % (at + 1))
-    write({"end": True, "imports": sorted(set(names.imports.values())), "reached": REACHED.found})
+    write({"end": True, "imports": sorted(set(names.imports.values())), "reached": REACHED.told()})
     OUT.close()
 
 

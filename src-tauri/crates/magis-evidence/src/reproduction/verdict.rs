@@ -51,6 +51,32 @@ pub struct Reproduction {
     pub faults: Vec<Fault>,
     /// The grade that a change reaches at which the strongest of the faults is gone; it may prove to be higher.
     pub grade: Grade,
+    /// What the issue states as the result where the fault is, as far as that can be told from it.
+    pub expected: Option<ExpectedResult>,
+}
+
+/// A value that the issue states as the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ExpectedResult {
+    /// The claim that states it.
+    pub claim: usize,
+    /// The statement that should have it.
+    pub at: FaultPlace,
+}
+
+impl Reproduction {
+    /// Returns the grade that a right change reaches.
+    pub fn attainable(&self) -> Grade {
+        self.expected.map_or(self.grade, |_| Grade::ExpectedResult)
+    }
+
+    /// Returns what a changed tree gives instead of the result that the issue states; none where it gives that, or the issue states none.
+    pub fn instead(&self, check: &Check, changed: &Observation) -> Option<String> {
+        match changed {
+            Observation::Steps { outcomes, .. } => steps::instead(check, self.expected?, outcomes),
+            Observation::TimedOut | Observation::Broken(_) | Observation::Text(_) => None,
+        }
+    }
 }
 
 /// Why a check does not show on the base what the issue says.
@@ -98,7 +124,11 @@ pub fn reproduces(check: &Check, base: &Observation) -> Result<Reproduction, Not
         Observation::Text(text) => text::faults(check, text),
     };
     match faults.iter().map(|fault| attainable(check, fault)).max() {
-        Some(grade) => Ok(Reproduction { faults, grade }),
+        Some(grade) => Ok(Reproduction {
+            expected: steps::expected(check, &faults),
+            faults,
+            grade,
+        }),
         None if *base == Observation::TimedOut => Err(Nothing::TimedOut),
         None => Err(Nothing::NotSeen),
     }
@@ -136,7 +166,7 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
             vec![Now::Gone(Grade::ExceptionGone)]
         }
         (Observation::Steps { outcomes: before, .. }, Observation::Steps { outcomes: after, .. }) => {
-            steps::now(check, &reproduction.faults, before, after)
+            steps::now(check, reproduction, before, after)
         }
         (Observation::Text(before), Observation::Text(after)) => text::now(check, &reproduction.faults, before, after),
         _ => {

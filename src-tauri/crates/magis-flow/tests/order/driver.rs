@@ -15,6 +15,8 @@ pub struct Driver {
     /// What fails on the base.
     pub checks: Vec<BugCheck>,
     /// How many further places a round has.
+    /// How many answers a round has, where fewer than the request allows.
+    pub answers: Option<u32>,
     pub others: usize,
     /// What running an attempt shows: what becomes of each check, and how many tests it breaks.
     pub shows: fn(TaskId, Round, AttemptNumber) -> (CheckState, usize),
@@ -31,6 +33,7 @@ impl Default for Driver {
             same_as: |_| None,
             checks: Vec::new(),
             others: 0,
+            answers: None,
             shows: |_, _, _| (CheckState::Present, 0),
             steps: Vec::new(),
         }
@@ -47,6 +50,7 @@ pub fn request() -> RunRequest {
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
         relevance: RelevanceMode::Code,
+        without: BTreeSet::new(),
         files: Vec::new(),
         model: "scripted".to_owned(),
         seed: 1,
@@ -208,6 +212,7 @@ impl Driver {
                 symbols: Vec::new(),
                 spans: vec![LineSpan::new(1, 1).unwrap()],
                 others: vec![place(); self.others],
+                answers: self.answers,
             },
             Effect::WriteCode(task, round, attempt) => match (self.code)(*round) {
                 Some(findings) => RunEvent::CodeWritten {

@@ -88,6 +88,37 @@ fn the_first_attempt_that_is_shown_to_work_ends_the_stage() {
 }
 
 #[test]
+fn a_weak_grade_is_plausible_and_handed_over_as_that() {
+    let grade = Grade::WrongOutputGone;
+    let mut driver = Driver {
+        checks: vec![check(1, grade)],
+        shows: |_, _, _| {
+            let grade = Grade::WrongOutputGone;
+            (CheckState::Gone { grade }, 0)
+        },
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(2));
+    assert!(steps.contains("Minimise"), "{steps}");
+    let run = Run::fold(&log).unwrap();
+    assert_eq!(run.proof(), Proof::Plausible { grade });
+    assert_eq!(*outcome(&log), RunOutcome::Approved);
+}
+
+#[test]
+fn a_round_may_have_fewer_answers_than_allowed() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        shows: |_, _, _| (CheckState::Present, 0),
+        answers: Some(2),
+        ..Driver::default()
+    };
+    let (steps, _) = code_steps(&mut driver, by_evidence(9));
+    let written = |round: &str| steps.matches(&format!("WriteCode(T(1), {round}, ")).count();
+    assert_eq!((written("R(1)"), written("R(2)")), (2, 2), "{steps}");
+}
+
+#[test]
 fn tasks_take_turns_and_the_one_that_helps_is_taken_alone() {
     let mut driver = Driver {
         kept: vec!["a.py", "b.py"],

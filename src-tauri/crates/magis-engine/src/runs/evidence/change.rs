@@ -176,7 +176,10 @@ async fn issue_check(
     let (seen, run) = bench.run_check(known, files).await?;
     let state = match reproduction::verdict(&known.check, &known.found, &known.base, &seen) {
         CheckVerdict::Present => CheckState::Present,
-        CheckVerdict::Gone { grade, .. } => CheckState::Gone { grade },
+        CheckVerdict::Gone { grade, .. } => match known.found.instead(&known.check, &seen) {
+            Some(what) => CheckState::OtherError { what },
+            None => CheckState::Gone { grade },
+        },
         CheckVerdict::OtherError { what } => CheckState::OtherError { what },
         CheckVerdict::TimedOut => CheckState::TimedOut,
     };

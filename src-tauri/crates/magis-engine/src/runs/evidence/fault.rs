@@ -209,10 +209,12 @@ async fn of_issue(
         ));
     }
     let mut shown: Vec<u32> = bench.issue_checks.keys().copied().collect();
-    shown.sort_by_key(|number| std::cmp::Reverse(bench.issue_checks[number].found.grade));
-    let best = shown.first().map(|number| bench.issue_checks[number].found.grade);
+    shown.sort_by_key(|number| std::cmp::Reverse(bench.issue_checks[number].found.attainable()));
+    let best = shown
+        .first()
+        .map(|number| bench.issue_checks[number].found.attainable());
     // What proves less than the strongest adds nothing to it, and is wrong more often.
-    shown.retain(|number| Some(bench.issue_checks[number].found.grade) == best);
+    shown.retain(|number| Some(bench.issue_checks[number].found.attainable()) == best);
     shown.truncate(KEPT);
     bench.issue_checks.retain(|number, _| shown.contains(number));
     for (number, check) in &bench.issue_checks {
@@ -225,12 +227,13 @@ async fn of_issue(
                 path: RepoPath::new(&function.0).ok()?,
                 line: function.1,
                 name: function.2.clone(),
+                missed: function.3.clone(),
             })
         });
         found.push(BugCheck {
             id: CheckId(0),
             source: CheckSource::Issue { number: *number },
-            grade: check.found.grade,
+            grade: check.found.attainable(),
             script,
             as_test: Some(pytest(
                 &check.check,

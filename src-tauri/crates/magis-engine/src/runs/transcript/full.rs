@@ -155,6 +155,7 @@ fn in_a_line(text: &str) -> String {
 pub fn standing(entry: &RunEntry) -> (Tone, &'static str) {
     match entry.proof {
         Proof::ShownToWork { .. } => return (Tone::Good, "shown to work"),
+        Proof::Plausible { .. } => return (Tone::Note, "plausible, not shown to work"),
         Proof::NotShown { .. } => return (Tone::Note, "not shown to work"),
         Proof::NotRun => {}
     }

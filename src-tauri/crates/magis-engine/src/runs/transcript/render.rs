@@ -229,6 +229,7 @@ impl Transcript {
                 symbols,
                 spans,
                 others,
+                answers: _,
             } => {
                 let word = match spans.as_slice() {
                     [span] if span.lines() == 1 => "line",
@@ -422,7 +423,9 @@ pub fn outcome_sentence(outcome: &RunOutcome, qa: QaMode, tested: Option<&Change
         let proof = tested.map_or(Proof::NotRun, ChangeTests::proof);
         let tone = match (&proof, review) {
             (Proof::ShownToWork { .. }, _) => Tone::Good,
-            (Proof::NotShown { .. }, _) | (Proof::NotRun, ModelReview::NotPassed) => Tone::Note,
+            (Proof::NotShown { .. } | Proof::Plausible { .. }, _) | (Proof::NotRun, ModelReview::NotPassed) => {
+                Tone::Note
+            }
             (Proof::NotRun, ModelReview::Passed | ModelReview::NotRun) => Tone::Strong,
         };
         let said = tested::proof_sentence(&proof, tested);

@@ -2,9 +2,9 @@
 
 mod changed;
 
-pub(super) use changed::now;
+pub(super) use changed::{instead, now};
 
-use super::{Fault, FaultPlace};
+use super::{ExpectedResult, Fault, FaultPlace};
 use crate::reproduction::check::{About, Check, Claim, Said};
 use crate::reproduction::compare::{has_same_words, is_shown, normal};
 use crate::reproduction::record::StatementOutcome;
@@ -54,6 +54,37 @@ pub(super) fn faults(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault>
         raised = stated(check, outcomes);
     }
     raised
+}
+
+/// Finds the value that an issue states as the result, where it states one and shows one fault: what is stated without a place is about that one.
+pub(super) fn expected(check: &Check, faults: &[Fault]) -> Option<ExpectedResult> {
+    let mut places = faults.iter().filter_map(|fault| match fault {
+        Fault::Raised { at, .. } | Fault::Shown { at, .. } => Some(*at),
+        Fault::Assertion { .. }
+        | Fault::Lines { .. }
+        | Fault::Missing { .. }
+        | Fault::Unlike { .. }
+        | Fault::Hung { .. } => None,
+    });
+    let at = places.next().filter(|at| places.all(|other| other == *at))?;
+    let is_right = |(_, claim): &(usize, &Claim)| claim.stance == Stance::Right;
+    let mut stated = check.claims.iter().enumerate().filter(is_right);
+    let (claim, only) = stated.next().filter(|_| stated.next().is_none())?;
+    let (About::Any, Said::Prints(text)) = (only.about, &only.what) else {
+        return None;
+    };
+    is_value(check, text).then_some(ExpectedResult { claim, at })
+}
+
+/// Returns whether a text is a value as Python writes it: no prose, no bare name, none of the steps.
+fn is_value(check: &Check, text: &str) -> bool {
+    let text = text.trim();
+    let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && text.starts_with(|c: char| !c.is_numeric());
+    let is_word = is_name && !["True", "False", "None"].contains(&text);
+    !text.contains('\n')
+        && !is_word
+        && syntax_errors(SourceLanguage::Python, text) == 0
+        && !check.steps.iter().any(|step| normal(step) == normal(text))
 }
 
 fn once_each_place(faults: &mut Vec<Fault>) {

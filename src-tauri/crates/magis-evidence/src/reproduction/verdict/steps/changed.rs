@@ -5,19 +5,24 @@ use crate::reproduction::check::{Check, Claim, Said};
 use crate::reproduction::compare::{is_laid_out, is_shown, normal};
 use crate::reproduction::record::StatementOutcome;
 use crate::reproduction::traceback::Exception;
-use crate::reproduction::verdict::{Fault, FaultPlace, Now};
+use crate::reproduction::verdict::{ExpectedResult, Fault, FaultPlace, Now, Reproduction};
 use crate::reproduction::wording::Stance;
 use magis_core::Grade;
 
 /// Tells what became of each fault, and what appeared that the issue shows.
 pub(crate) fn now(
     check: &Check,
-    faults: &[Fault],
+    reproduction: &Reproduction,
     before: &[StatementOutcome],
     after: &[StatementOutcome],
 ) -> Vec<Now> {
-    let appeared = appeared(check, before, after);
-    let mut now: Vec<Now> = faults
+    let is_there = |expected| instead(check, expected, after).is_none();
+    let appeared = match reproduction.expected {
+        Some(expected) if is_there(expected) => Some(Grade::ExpectedResult),
+        _ => appeared(check, before, after),
+    };
+    let mut now: Vec<Now> = reproduction
+        .faults
         .iter()
         .map(|fault| of_fault(check, fault, before, after))
         .collect();
@@ -33,6 +38,26 @@ pub(crate) fn now(
         }
     }
     now
+}
+
+/// Returns what a statement gives instead of the result that the issue states for it.
+pub(crate) fn instead(check: &Check, expected: ExpectedResult, after: &[StatementOutcome]) -> Option<String> {
+    let claim = check.claims.get(expected.claim)?;
+    let Said::Prints(stated) = &claim.what else { return None };
+    let given = match after.iter().find(|outcome| place(outcome) == expected.at) {
+        Some(outcome) if meets(outcome, expected.claim, claim) => return None,
+        Some(outcome) => match (&outcome.raised, outcome.forms.get("repr")) {
+            (Some(raised), _) => described(raised),
+            (None, Some(value)) => value.trim().to_owned(),
+            (None, None) => outcome.printed.trim().to_owned(),
+        },
+        None => String::new(),
+    };
+    let short = |text: &str| text.chars().take(200).collect::<String>();
+    Some(match given.as_str() {
+        "" => format!("it gives nothing, and the issue expects {}", short(stated)),
+        given => format!("it gives {}, and the issue expects {}", short(given), short(stated)),
+    })
 }
 
 fn of_fault(check: &Check, fault: &Fault, before: &[StatementOutcome], after: &[StatementOutcome]) -> Now {
