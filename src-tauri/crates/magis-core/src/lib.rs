@@ -35,7 +35,8 @@ pub use past::PastCommit;
 pub use path::{PathError, RepoPath};
 pub use plan::{Plan, PlanError, PlanStep};
 pub use request::{
-    HintsMode, IssueChecks, QaMode, RelevanceMode, RunRequest, TestLine, TestsMode, WritingMode, model_label,
+    HintsMode, IssueChecks, MethodPart, QaMode, RelevanceMode, RunRequest, TestLine, TestsMode, WritingMode,
+    model_label,
 };
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};

@@ -2,6 +2,7 @@
 
 use crate::{Hint, Issue, RepoPath};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Everything a run is asked to do, fixed at its start and recorded in its first event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,27 @@ pub struct RunRequest {
     /// What the relevance of a file is judged from.
     #[serde(default)]
     pub relevance: RelevanceMode,
+    /// Parts of the method that are left out, to measure what they bring.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub without: BTreeSet<MethodPart>,
+}
+
+/// A part of the method that a run can go without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum MethodPart {
+    /// The round table of Manager and Developers, and the roles that are revised after it.
+    Meeting,
+}
+
+impl MethodPart {
+    /// Returns what it is called in a list of what a run went without.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Meeting => "meeting",
+        }
+    }
 }
 
 /// Returns a model's name as people read it: without the hash of its file.

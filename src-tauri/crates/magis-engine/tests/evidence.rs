@@ -293,7 +293,7 @@ async fn a_given_test_that_passes_on_the_base_shows_nothing_and_is_named() {
 }
 
 #[tokio::test]
-async fn a_model_that_fills_in_is_asked_for_the_lines_that_surprise_it() {
+async fn a_model_that_fills_in_is_asked_for_the_lines_of_what_the_check_enters() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 4);
     let wish = SolveRequest { places: 3, ..wish };
@@ -319,13 +319,40 @@ async fn a_model_that_fills_in_is_asked_for_the_lines_that_surprise_it() {
     }));
     let (run, end) = solve(&magis, wish, model).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
-    assert!(environment.calls(run, "P9-surprisal") > 0);
     assert_eq!(environment.calls(run, "P10-code"), 0, "the first answer is enough");
     let state = magis.state(run).unwrap();
     assert!(state.proof().is_shown(), "{}", state.proof());
     let patch = &state.merged().unwrap().patch;
     assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
     assert!(!patch.contains("more"), "as many lines as were left out: {patch}");
+}
+
+#[tokio::test]
+async fn lines_that_the_check_does_not_run_are_not_asked_for() {
+    let environment = TestEnvironment::new();
+    let code = environment.read("tally/filters.py");
+    let longer = code.replace(
+        "    return since <= entry.day < until\n",
+        "    if until < since:\n        raise ValueError(until)\n    return since <= entry.day < until\n",
+    );
+    assert_ne!(longer, code);
+    environment.commit("tally/filters.py", &longer);
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    allow(&environment, &magis);
+    let model = script_after(ScriptedModel::new("fills in").fill_in_with(|request| {
+        assert!(!request.before.ends_with("if until < since:\n"), "{}", request.before);
+        Some("    return since <= entry.day < until and entry\n".into())
+    }));
+    let (run, _) = solve(&magis, SolveRequest { places: 2, ..wish }, model).await;
+    assert!(environment.calls(run, "P9-surprisal") > 0);
+    assert!(environment.calls(run, "P10-fill-in") > 0);
+    let found = checks(&magis, run);
+    let entered = found[0].reached.iter().find(|at| at.name == "in_period").unwrap();
+    let missed = entered
+        .missed
+        .iter()
+        .map(|line| longer.lines().nth(*line as usize - 1).unwrap());
+    assert_eq!(missed.collect::<Vec<_>>(), ["        raise ValueError(until)"]);
 }
 
 #[tokio::test]

@@ -6,8 +6,10 @@
 )]
 
 use clap::{Args, Parser, Subcommand};
+use magis_core::MethodPart;
 use magis_engine::EngineLimits;
 use magis_testkit::sample;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Solves sets of issues with Magis and measures the recorded runs.
@@ -223,8 +225,11 @@ pub struct RepairArgs {
     pub no_checks: bool,
     #[arg(long)]
     pub no_qa: bool,
+    /// Hold no meeting.
+    #[arg(long)]
+    pub no_meeting: bool,
     /// Answers of a round.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 56)]
     pub attempts: u32,
     /// Places that they are shared out over.
     #[arg(long, value_name = "N", default_value_t = 4)]
@@ -235,6 +240,13 @@ pub struct RepairArgs {
     pub seed: u64,
     #[command(flatten)]
     pub engine: ModelArgs,
+}
+
+impl RepairArgs {
+    /// Returns the parts of the method that runs go without.
+    pub fn without(&self) -> BTreeSet<MethodPart> {
+        self.no_meeting.then_some(MethodPart::Meeting).into_iter().collect()
+    }
 }
 
 /// `magis-eval repair-table`.

@@ -12,6 +12,7 @@ use magis_eval::record::RunRecord;
 use magis_eval::report::{InstanceRow, RecordedInstance, RecordedSet, Report, SettingReport};
 use magis_eval::results::{Files, Hints, Judged, Memory, Method, Qa, Setting, TaskScore};
 use magis_store::{ArchivedRun, CallKind, CallRecord, RunArchive, StoredEvent};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 const BASE: &str = "def one():\n    a = 1\n    return a\n\n\ndef two():\n    return 2\n";
@@ -73,6 +74,7 @@ impl Story {
             hints: Vec::new(),
             hints_mode: HintsMode::Use,
             relevance: RelevanceMode::Code,
+            without: BTreeSet::new(),
             files: Vec::new(),
             model: "scripted".to_owned(),
             seed: 1,
@@ -165,6 +167,7 @@ impl Story {
                 symbols: Vec::new(),
                 spans: vec![span],
                 others: Vec::new(),
+                answers: None,
             });
             let change = FileChange::Modify {
                 edits: vec![Edit {

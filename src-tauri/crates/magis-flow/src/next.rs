@@ -1,7 +1,7 @@
 //! What is to be done next: the order of algorithms 1, 2 and 3, as a function of the state alone.
 
 use crate::{Effect, Run, TaskQuestion, TaskState};
-use magis_core::{QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
+use magis_core::{MethodPart, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
 use std::collections::BTreeSet;
 
 impl Run {
@@ -104,7 +104,7 @@ impl Run {
 
     /// Algorithm 2, second half: the round table, then P6 for every Developer.
     fn meet(&self) -> Vec<Effect> {
-        if self.plan.is_some() {
+        if self.plan.is_some() || self.request.without.contains(&MethodPart::Meeting) {
             return Vec::new();
         }
         if !self.has_spoken(Speaker::Manager, Turn::Open) {

@@ -13,6 +13,7 @@ fn started(qa: QaMode) -> RunEvent {
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
         relevance: RelevanceMode::Code,
+        without: std::collections::BTreeSet::new(),
         files: Vec::new(),
         model: "scripted".to_owned(),
         seed: 1,
@@ -55,6 +56,7 @@ fn written(findings: Vec<Finding>) -> [RunEvent; 2] {
         symbols: Vec::new(),
         spans: Vec::new(),
         others: Vec::new(),
+        answers: None,
     };
     let code = RunEvent::CodeWritten {
         task: TASK,

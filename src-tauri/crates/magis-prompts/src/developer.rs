@@ -275,11 +275,16 @@ pub struct CodeToFillIn {
     pub issue: Vec<String>,
     /// What was said against the last round, line by line; may be empty.
     pub objection: Vec<String>,
+    /// What else the file defines.
+    pub names: Vec<String>,
     pub before: String,
     pub after: String,
     /// Room for the answer, in tokens.
     #[serde(skip)]
     pub room: u32,
+    /// Whether the answer ends with its first line.
+    #[serde(skip)]
+    pub one_line: bool,
 }
 
 impl Prompt for CodeToFillIn {
@@ -291,7 +296,7 @@ impl Prompt for CodeToFillIn {
         self.room
     }
     fn stop(&self) -> Vec<String> {
-        vec!["\n\n\n".to_owned()]
+        vec![if self.one_line { "\n" } else { "\n\n\n" }.to_owned()]
     }
     fn read(&self, answer: &str) -> Result<String, ReplyError> {
         if answer.trim().is_empty() {

@@ -117,6 +117,8 @@ fn every_prompt_is_as_recorded() {
         comment: "#".to_owned(),
         issue: vec!["total() leaves out the last day".to_owned()],
         objection: vec!["The example of the issue still shows the fault.".to_owned()],
+        names: vec!["since".to_owned(), "in_period".to_owned()],
+        one_line: false,
         before: "def total(days):\n".to_owned(),
         after: "\n\ndef other():\n    pass\n".to_owned(),
         room: 100,

@@ -11,6 +11,7 @@ use magis_store::{
     ArchivedRun, CreationOrder, RunArchive, RunFilter, RunQuery, RunSearch, Store, StoreError, StoredEvent,
     StoredStatus,
 };
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -138,6 +139,7 @@ fn archive(words: &mut Words) -> Result<RunArchive, Box<dyn std::error::Error>> 
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
         relevance: RelevanceMode::Code,
+        without: BTreeSet::new(),
         files: Vec::new(),
         model: "small".to_owned(),
         seed: 1,

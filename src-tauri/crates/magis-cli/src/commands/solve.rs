@@ -10,6 +10,7 @@ use crate::screen::tell;
 use magis_core::{Hint, HintsMode, Issue, IssueChecks, QaMode, RelevanceMode, TestLine, TestsMode};
 use magis_engine::repository::{BaseChoice, Repository};
 use magis_engine::{Effort, EngineError, Magis, SolveRequest};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
@@ -51,6 +52,7 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
         max_rounds: args.max_rounds,
         qa: if args.no_qa { QaMode::Skip } else { QaMode::Review },
         relevance: RelevanceMode::Code,
+        without: BTreeSet::new(),
     };
     let prepared = magis.prepare(wish, &args.engine.limits())?;
     notes.extend(prepared.notes);

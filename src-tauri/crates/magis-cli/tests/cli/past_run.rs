@@ -8,6 +8,7 @@ use magis_core::{
 };
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// 2026-01-02 03:04:05 UTC, in milliseconds.
@@ -43,6 +44,7 @@ pub fn request() -> RunRequest {
         hints: vec![Hint::FailingLog("FAILED test_until".to_owned())],
         hints_mode: HintsMode::Use,
         relevance: RelevanceMode::Code,
+        without: BTreeSet::new(),
         files: Vec::new(),
         model: "qwen2.5-coder-1.5b".to_owned(),
         seed: 1,
@@ -99,6 +101,7 @@ pub fn events() -> Vec<RunEvent> {
         symbols: vec!["until".to_owned()],
         spans: vec![LineSpan::new(2, 2).unwrap()],
         others: Vec::new(),
+        answers: None,
     };
     let reviewed = |round, decision, comment: &str| RunEvent::Reviewed {
         task,
@@ -198,7 +201,7 @@ pub fn events() -> Vec<RunEvent> {
         RunEvent::PlanMade {
             plan: Plan::new(vec![PlanStep {
                 task,
-                after: std::collections::BTreeSet::new(),
+                after: BTreeSet::new(),
             }])
             .unwrap(),
         },

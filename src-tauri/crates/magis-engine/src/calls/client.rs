@@ -2,7 +2,7 @@
 
 mod ahead;
 
-pub(crate) use ahead::PlannedCall;
+pub(crate) use ahead::{FillInMode, PlannedCall};
 
 use super::log::{CallLog, Recording};
 use super::prompt::{CallContext, PromptVariant, SamplingMode};

@@ -8,7 +8,7 @@ mod condense;
 mod log;
 mod prompt;
 
-pub(crate) use client::{AskError, ModelCalls, PlannedCall};
+pub(crate) use client::{AskError, FillInMode, ModelCalls, PlannedCall};
 pub(crate) use condense::condense;
 pub(crate) use log::CallLog;
 pub use log::stage_of_step;

@@ -2,7 +2,8 @@
 
 use crate::{EngineError, EngineLimits, Magis};
 use magis_core::{
-    Hint, HintsMode, Issue, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Stage, TestsMode, WritingMode,
+    Hint, HintsMode, Issue, MethodPart, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Stage, TestsMode,
+    WritingMode,
 };
 use magis_flow::Run;
 use magis_llama::WorkerModel;
@@ -10,6 +11,7 @@ use magis_llm::LanguageModel;
 use magis_platform::now_ms;
 use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
 use magis_store::NewRun;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What a person asks for, before anything is checked.
@@ -45,6 +47,8 @@ pub struct SolveRequest {
     pub qa: QaMode,
     /// What the relevance of a file is judged from.
     pub relevance: RelevanceMode,
+    /// Parts of the method that are left out, to measure what they bring.
+    pub without: BTreeSet<MethodPart>,
 }
 
 /// How much is tried for an issue.
@@ -62,8 +66,8 @@ impl Effort {
     pub fn attempts(self) -> u32 {
         match self {
             Self::Quick => 1,
-            Self::Usual => 20,
-            Self::Thorough => 36,
+            Self::Usual => 56,
+            Self::Thorough => 84,
         }
     }
 
@@ -157,6 +161,7 @@ impl Magis {
             tests: wish.tests,
             qa: wish.qa,
             relevance: wish.relevance,
+            without: wish.without,
         };
         let created_at = now_ms();
         let run = self.store.create_run(&NewRun {

@@ -14,6 +14,7 @@ use magis_llm::{LanguageModel, ScriptedModel};
 use magis_repo::BaseChoice;
 use magis_store::Store;
 use magis_testkit::sample;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -160,6 +161,7 @@ pub fn wish(repository: &Path, issue: &str, files: &[&str]) -> SolveRequest {
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
         relevance: RelevanceMode::Code,
+        without: BTreeSet::new(),
         files: files.iter().map(|path| (*path).to_owned()).collect(),
         model: None,
         seed: 1,

@@ -19,7 +19,7 @@ use magis_llm::{ChatReply, ChatRequest, FinishReason, LanguageModel};
 use magis_platform::{hex, now_ms};
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 /// Solves a set with the model alone.
@@ -167,6 +167,7 @@ fn request(set: &Set, job: &Job) -> Result<RunRequest> {
         hints,
         hints_mode: HintsMode::Use,
         relevance: RelevanceMode::Code,
+        without: BTreeSet::new(),
         files: job.files.clone(),
         model: set.setting.model.clone(),
         seed: set.setting.seed,

@@ -93,7 +93,12 @@ fn label(args: &RepairArgs) -> String {
     }
     let mut label = format!("evidence, n={} m={}", args.attempts, args.places);
     let without = [(args.no_tests, "tests"), (args.no_checks, "checks"), (args.no_qa, "QA")];
-    for (_, what) in without.iter().filter(|(is_left_out, _)| *is_left_out) {
+    let without = without.iter().filter(|(is_left_out, _)| *is_left_out);
+    let parts = args.without();
+    for what in without
+        .map(|(_, what)| *what)
+        .chain(parts.iter().map(|part| part.label()))
+    {
         label.push_str(", no ");
         label.push_str(what);
     }

@@ -11,6 +11,7 @@ use magis_engine::model::WorkerModel;
 use magis_engine::{DriveEnd, EngineLimits, Progress, SolveRequest};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
 use magis_repo::BaseChoice;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -164,6 +165,7 @@ fn prepare(set: &Set, job: &Job, limits: &EngineLimits) -> Result<RunId> {
             Qa::Absent => QaMode::Skip,
         },
         relevance: set.setting.relevance,
+        without: BTreeSet::new(),
     };
     let prepared = set.magis.prepare(wish, limits)?;
     let run = prepared.run;

@@ -246,6 +246,26 @@ fn a_run_again_from_a_stage_shares_the_log_up_to_there() {
 }
 
 #[test]
+fn a_run_without_a_meeting_goes_from_the_team_to_the_plan() {
+    let mut driver = Driver::default();
+    let without = RunRequest {
+        without: [MethodPart::Meeting].into(),
+        ..request()
+    };
+    let log = driver.drive(without, |_, _| None);
+    assert!(
+        !log.iter()
+            .any(|event| matches!(event, RunEvent::Spoken { .. } | RunEvent::RoleRevised { .. }))
+    );
+    assert!(
+        driver.steps.iter().any(|step| step.starts_with("MakePlan")),
+        "{:?}",
+        driver.steps
+    );
+    assert_eq!(*outcome(&log), RunOutcome::Approved);
+}
+
+#[test]
 fn hints_that_are_to_be_ignored_reach_nobody() {
     let hints = vec![Hint::Comments("look at a.py".to_owned())];
     let with = RunRequest {

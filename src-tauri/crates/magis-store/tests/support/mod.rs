@@ -8,6 +8,7 @@ use magis_core::{
     TestsMode, TreeId, Turn, Verdict,
 };
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, NewSummary, OpenOptions, Store};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -85,6 +86,7 @@ pub fn request(issue: &str) -> RunRequest {
         hints: Vec::new(),
         hints_mode: HintsMode::Use,
         relevance: RelevanceMode::Code,
+        without: BTreeSet::new(),
         files: Vec::new(),
         model: "small".to_owned(),
         seed: u64::MAX,

@@ -4,10 +4,18 @@
 use super::{AskError, ModelCalls, Recording, constraint, messages};
 use crate::Progress;
 use crate::calls::prompt::{CallContext, PromptVariant, SamplingMode};
-use magis_llm::{ChatReply, ChatRequest, FillInRequest, FinishReason, GenerateRequest};
+use magis_llm::{ChatReply, ChatRequest, FillInRequest, FinishReason, GenerateRequest, OtherThan};
 use magis_prompts::{Prompt, Rendered, Template, render};
 use magis_store::CallKind;
 use tracing::{Instrument as _, info_span};
+
+/// How the text of a gap is chosen.
+#[derive(Debug, Clone)]
+pub(crate) enum FillInMode {
+    Free(SamplingMode),
+    /// One of the likeliest texts beside the one that is there.
+    OtherThan(OtherThan),
+}
 
 /// A call that is still to be made.
 pub(crate) struct PlannedCall {
@@ -53,7 +61,7 @@ impl ModelCalls {
     pub async fn plan_fill_in<P: Prompt>(
         &mut self,
         about: &CallContext,
-        mode: SamplingMode,
+        mode: &FillInMode,
         prompt: &P,
     ) -> Result<PlannedCall, AskError> {
         let request = self.fill_in_request(prompt, mode)?;
@@ -103,7 +111,7 @@ impl ModelCalls {
     pub async fn fill_in<P: Prompt>(
         &mut self,
         about: &CallContext,
-        mode: SamplingMode,
+        mode: &FillInMode,
         prompt: P,
     ) -> Result<P::Reply, AskError> {
         let call = self.plan_fill_in(about, mode, &prompt).await?;
@@ -150,10 +158,15 @@ impl ModelCalls {
         }
     }
 
-    fn fill_in_request<P: Prompt>(&self, prompt: &P, mode: SamplingMode) -> Result<FillInRequest, AskError> {
+    fn fill_in_request<P: Prompt>(&self, prompt: &P, mode: &FillInMode) -> Result<FillInRequest, AskError> {
         let rendered = render(prompt)?;
+        let (sampling, other_than) = match mode {
+            FillInMode::Free(sampling) => (*sampling, None),
+            FillInMode::OtherThan(other) => (SamplingMode::Greedy, Some(other.clone())),
+        };
         Ok(FillInRequest {
-            sampling: self.sampling(&rendered, mode, 0),
+            sampling: self.sampling(&rendered, sampling, 0),
+            other_than,
             before: format!("{}\n", rendered.user),
             after: rendered.answer,
             max_tokens: prompt.max_tokens(),

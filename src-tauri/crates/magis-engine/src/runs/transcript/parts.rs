@@ -60,6 +60,7 @@ pub(super) fn how(request: &RunRequest) -> String {
     if request.qa == QaMode::Skip {
         parts.push("without review".to_owned());
     }
+    parts.extend(request.without.iter().map(|part| format!("without {}", part.label())));
     match (request.hints.len(), request.hints_mode) {
         (0, _) => {}
         (number, HintsMode::Use) => parts.push(count(number, "hint")),

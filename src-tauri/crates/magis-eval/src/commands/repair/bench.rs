@@ -256,6 +256,7 @@ impl<'a> RepairBench<'a> {
             tests: self.tests(case, clone, &base)?,
             qa: if args.no_qa { QaMode::Skip } else { QaMode::Review },
             relevance: RelevanceMode::Code,
+            without: args.without(),
             base,
         };
         Ok(self.magis.prepare(wish, &args.engine.limits())?.run)

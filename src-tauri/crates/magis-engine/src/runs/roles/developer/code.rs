@@ -5,16 +5,12 @@ use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::fence;
 use crate::runs::workspace::{Workspace, about, after, developer, objections};
-use magis_core::{
-    AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId, WritingMode,
-};
+use magis_core::{AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{NewFile, Template};
 use magis_repo::diff_stat;
 use magis_syntax::{misfit_calls, parses_worse, same_code, skeleton_within, undefined_names, words_only};
 
-/// Whole definitions that are asked for at a place: each costs as much as ten lines that are filled in.
-const DEFINITIONS: u32 = 2;
 /// The number of lines from which a deletion is "far beyond addition".
 const FAR_MORE: u32 = 20;
 
@@ -27,33 +23,18 @@ pub(crate) async fn write_code(
     attempt: AttemptNumber,
 ) -> RoleResult {
     let state = work.task(run, task)?;
-    let first = asked(work, run, state, round, attempt);
+    let first = asked(work, run, state, round, attempt)?;
     let salt = salt(round, attempt);
     let mut objection = String::new();
     // One answer alone is asked for again when it changes nothing; of several the others stand beside it.
     let draws = if run.request().attempts_per_round > 1 { 1 } else { 2 };
-    if run.request().writing.is_empty()
-        && first.mode == WritingMode::Definition
-        && first.among >= DEFINITIONS
-        && !work.calls.card().fills_in
-    {
-        return Ok(RunEvent::CodeFailed {
-            task,
-            round,
-            attempt,
-            reason: format!(
-                "the model cannot fill in lines, and {DEFINITIONS} whole definitions at a place are enough"
-            ),
-        });
-    }
     // The first of its way at a place asks for all of them; the others find their answers on record.
     let has_code = matches!(state.task.action, FileAction::Modify | FileAction::Rename { .. });
     if draws == 1 && has_code {
         let beside = run.attempts_beside(state, round, attempt).into_iter();
         let all = beside.map(|other| asked(work, run, state, round, other));
-        let is_asked =
-            |other: &Asked| other.mode == first.mode && (work.calls.card().fills_in || other.among < DEFINITIONS);
-        let all: Vec<Asked> = all.filter(is_asked).collect();
+        let all = all.collect::<Result<Vec<Asked>, _>>()?;
+        let all: Vec<Asked> = all.into_iter().filter(|other| other.mode == first.mode).collect();
         if all.first().is_some_and(|other| other.among == first.among) {
             writing::ask_ahead(work, run, state, &all).await?;
         }
@@ -115,21 +96,32 @@ fn salt(round: Round, attempt: AttemptNumber) -> u64 {
 }
 
 /// Returns how an answer is asked for: by its place in the round, and by its place among the answers there.
-fn asked(work: &Workspace, run: &Run, state: &TaskState, round: Round, attempt: AttemptNumber) -> Asked {
+fn asked(
+    work: &Workspace,
+    run: &Run,
+    state: &TaskState,
+    round: Round,
+    attempt: AttemptNumber,
+) -> Result<Asked, AskError> {
     let (place, share) = match state.round(round) {
         Some(known) => run.place_of(known, attempt),
         None => (0, 0..1),
     };
     let among = attempt.0 - share.start;
+    let path = &state.task.path;
     let at = AnswerAt {
         round,
         place,
         among,
         count: share.end - share.start,
+        is_short: match state.round(round).and_then(|round| round.places.get(place)) {
+            Some(place) if !place.spans.is_empty() => writing::is_short(place, path, &work.read(path)?.text),
+            _ => true,
+        },
     };
     let mode = writing::mode(work, run, at);
     let greedy = writing::is_greedy(work, run, state, at);
-    Asked {
+    Ok(Asked {
         about: about(state).round(round).attempt(attempt),
         round,
         place,
@@ -140,7 +132,7 @@ fn asked(work: &Workspace, run: &Run, state: &TaskState, round: Round, attempt: 
         } else {
             SamplingMode::Varied(salt(round, attempt))
         },
-    }
+    })
 }
 
 async fn create(
@@ -190,7 +182,8 @@ fn repeated(
         for (number, attempt) in &round.attempts {
             let is_earlier = (round.round, *number) < this && attempt.same_as().is_none();
             let other = attempt.usable_change().filter(|_| is_earlier);
-            if let Some(other) = other.and_then(|other| after(&base, other))
+            if let Some(other) = other.filter(|other| meet(change, other))
+                && let Some(other) = after(&base, other)
                 && same_code(path, &other, &new)
             {
                 return Ok(Some((round.round, *number)));
@@ -198,6 +191,16 @@ fn repeated(
         }
     }
     Ok(None)
+}
+
+/// Returns whether two changes have lines in common; others are not the same.
+fn meet(one: &FileChange, other: &FileChange) -> bool {
+    match (one, other) {
+        (FileChange::Modify { edits: one }, FileChange::Modify { edits: other }) => one
+            .iter()
+            .any(|one| other.iter().any(|other| one.span.intersection(other.span).is_some())),
+        _ => true,
+    }
 }
 
 /// Returns what programs find in a change.

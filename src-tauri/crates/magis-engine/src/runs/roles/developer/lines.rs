@@ -12,11 +12,16 @@ use magis_prompts::{CodeByName, Head, LinesToChange, Template};
 use magis_search::{Frame, frames, fuse};
 use magis_syntax::{Outline, Symbol, SymbolKind, chunks, outline};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// How many names of a file are compared at the most: the best-matching ones and those the task mentions.
 const NAMES: usize = 60;
 /// Regions rewritten in one round at the most.
 const REGIONS: usize = 2;
+/// Whole definitions that are asked for at a place by a model that cannot fill in lines.
+const DEFINITIONS: u32 = 2;
+/// How long what shows the fault may be run in a round, all answers together.
+const RUNNING: Duration = Duration::from_secs(90);
 /// What a symbol named in the task gains beside z-scores.
 const NAMED_IN_TASK: f64 = 1.0;
 /// What a symbol gains when the issue quotes a line of it word for word: more than any guess.
@@ -29,6 +34,8 @@ const FAILED_TESTS: f64 = 1.0;
 const FILLED_IN: f64 = 4.0;
 /// What a symbol gains when an attempt at it made a check pass, though it was not shown to work: it broke something else, say.
 const CAME_NEAR: f64 = 4.0;
+/// The most lines of a constant that is tried beside the likeliest place.
+const TABLE: u32 = 10;
 /// What a function gains when what shows the fault runs through it, and loses when that runs through others of the file alone.
 const REACHED: f64 = 1.0;
 /// What a function gains when it is on the way to the exception that shows the fault.
@@ -47,6 +54,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
                 symbols: Vec::new(),
                 spans: Vec::new(),
                 others: Vec::new(),
+                answers: None,
             });
         }
         FileAction::Modify | FileAction::Rename { .. } => {}
@@ -55,7 +63,11 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     let outline = outline(&path, &text);
     let mut places = Vec::new();
     let in_order = surprisal::is_asked(work, run);
-    for chosen in choose_symbols(work, run, state, &about, &text, &outline).await? {
+    let chosen = choose_symbols(work, run, state, &about, &text, &outline).await?;
+    // Where there are fewer places than wanted, each gives more lines.
+    let gaps = surprisal::LINES * run.request().places_per_round as usize;
+    let most = (gaps / chosen.len().max(1)).clamp(surprisal::LINES, surprisal::MOST_LINES);
+    for chosen in chosen {
         let (mut symbols, mut spans) = (Vec::new(), Vec::new());
         for symbol in chosen {
             let shown = own_lines(&outline, symbol);
@@ -67,7 +79,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
             if found.is_empty() {
                 spans.extend(choose_in(work, run, state, &about, &text, shown).await?);
             } else {
-                spans.extend(found);
+                spans.extend(found.into_iter().take(most));
             }
             symbols.push(symbol.qualified_name.clone());
         }
@@ -83,6 +95,8 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
             spans: LineSpan::merged(choose_in(work, run, state, &about, &text, shown).await?),
         });
     }
+    let allowed = run.request().attempts_per_round;
+    let answers = answers_at(work, run, places.len());
     let first = places.remove(0);
     Ok(RunEvent::LinesChosen {
         task,
@@ -90,7 +104,24 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
         symbols: first.symbols,
         spans: first.spans,
         others: places,
+        answers: (answers < allowed).then_some(answers),
     })
+}
+
+/// Returns how many answers are worth asking for at so many places: whole definitions cost as much as ten lines that are filled in, and what
+/// shows the fault is run for each answer.
+fn answers_at(work: &Workspace, run: &Run, places: usize) -> u32 {
+    let allowed = run.request().attempts_per_round;
+    let places = places.max(1) as u32;
+    if allowed < 2 || !run.request().writing.is_empty() {
+        return allowed;
+    }
+    let least = DEFINITIONS * places;
+    if !work.calls.card().fills_in {
+        return allowed.min(least);
+    }
+    let took: u32 = run.checks().iter().map(|check| check.on_base.took_ms).sum();
+    allowed.min((RUNNING.as_millis() as u32 / took.max(1)).max(least))
 }
 
 /// Returns the symbols of each place, the likeliest place first.
@@ -151,7 +182,10 @@ async fn choose_symbols<'outline>(
             *score -= failed * f64::from(failed_tests(state, &symbol.qualified_name));
         }
     }
-    by_reach(run, path, outline, &symbols, &mut fused);
+    let reach = Reach::of(run, path, text, outline);
+    for (symbol, score) in symbols.iter().zip(&mut fused) {
+        *score += reach.gain(symbol);
+    }
     let words_of_issue = words(run.issue_text());
     let is_wanted = |symbol: &Symbol| is_named(symbol) && words_of_issue.contains(symbol.name.as_str());
     let first = places(&symbols, &fused, is_wanted);
@@ -164,39 +198,76 @@ async fn choose_symbols<'outline>(
     for at in descending(&fused) {
         let symbol = symbols[at];
         let overlaps = |other: &&Symbol| other.span.intersection(symbol.span).is_some();
-        if all.len() < wanted && !all.iter().flatten().any(overlaps) {
+        let is_taken = all.iter().flatten().any(overlaps);
+        if all.len() < wanted && !is_taken && !is_table(symbol) && !reach.misses(symbol) {
             all.push(vec![symbol]);
         }
     }
     Ok(all)
 }
 
-/// Raises the functions that what shows the fault runs through, those on the way to its exception most, and lowers those that it never enters.
-fn by_reach(run: &Run, path: &RepoPath, outline: &Outline, symbols: &[&Symbol], scores: &mut [f64]) {
-    let innermost = |line: u32| outline.innermost(line).map(|symbol| symbol.span);
-    let reached: Vec<LineSpan> = run
-        .checks()
-        .iter()
-        .flat_map(|check| &check.reached)
-        .filter(|at| at.path == *path)
-        .filter_map(|at| innermost(at.line))
-        .collect();
-    let raised: Vec<LineSpan> = run
-        .checks()
-        .iter()
-        .flat_map(|check| lines_of_frames(&check.on_base.written(), path))
-        .filter_map(innermost)
-        .collect();
-    for (symbol, score) in symbols.iter().zip(scores) {
-        let is_code = matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
-        if raised.contains(&symbol.span) {
-            *score += RAISED;
+/// Where what shows the fault runs, as far as that is known.
+struct Reach {
+    /// What it enters.
+    entered: Vec<LineSpan>,
+    /// What is on the way to the exception that shows the fault.
+    raised: Vec<LineSpan>,
+    /// The words of the code that it enters.
+    words: BTreeSet<String>,
+    /// The words of the code outside of all definitions: it runs when the file is loaded.
+    loading: BTreeSet<String>,
+}
+
+impl Reach {
+    fn of(run: &Run, path: &RepoPath, text: &str, outline: &Outline) -> Self {
+        let innermost = |line: u32| outline.innermost(line).map(|symbol| symbol.span);
+        let checks = run.checks().iter();
+        let entered = checks.clone().flat_map(|check| &check.reached);
+        let entered = entered.filter(|at| at.path == *path);
+        let entered: Vec<LineSpan> = entered.filter_map(|at| innermost(at.line)).collect();
+        let raised = checks.flat_map(|check| lines_of_frames(&check.on_base.written(), path));
+        let words_of = |span: LineSpan| {
+            words(&lines(text, span))
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let outside = (1..)
+            .zip(text.lines())
+            .filter(|(line, _)| outline.innermost(*line).is_none());
+        Self {
+            words: entered.iter().flat_map(|span| words_of(*span)).collect(),
+            loading: outside.flat_map(|(_, line)| words(line)).map(str::to_owned).collect(),
+            raised: raised.filter_map(innermost).collect(),
+            entered,
         }
-        if reached.contains(&symbol.span) {
-            *score += REACHED;
-        } else if is_code && !reached.is_empty() {
-            *score -= REACHED;
+    }
+
+    /// Returns whether the fault cannot well be at a symbol: functions that are neither entered nor called when the file is loaded, constants
+    /// that no entered one names.
+    fn misses(&self, symbol: &Symbol) -> bool {
+        !self.entered.is_empty()
+            && match symbol.kind {
+                SymbolKind::Function | SymbolKind::Method => {
+                    !self.entered.contains(&symbol.span) && !self.loading.contains(&symbol.name)
+                }
+                SymbolKind::Constant => !self.words.contains(&symbol.name),
+                _ => false,
+            }
+    }
+
+    /// Returns what a symbol gains or loses by where the fault shows.
+    fn gain(&self, symbol: &Symbol) -> f64 {
+        let mut gain = 0.0;
+        if self.raised.contains(&symbol.span) {
+            gain += RAISED;
         }
+        if self.entered.contains(&symbol.span) {
+            gain += REACHED;
+        } else if self.misses(symbol) {
+            gain -= REACHED;
+        }
+        gain
     }
 }
 
@@ -259,6 +330,11 @@ fn places<'outline>(
         }
     }
     chosen
+}
+
+/// Returns whether a symbol is a long constant: every line of a table surprises, and none more than the others.
+fn is_table(symbol: &Symbol) -> bool {
+    symbol.kind == SymbolKind::Constant && symbol.span.lines() > TABLE
 }
 
 /// In how many rounds a symbol was rewritten without a usable change.

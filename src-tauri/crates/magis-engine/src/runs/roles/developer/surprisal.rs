@@ -5,13 +5,16 @@ use crate::calls::{AskError, CallContext, PromptVariant};
 use crate::custodian::relevance::descending;
 use crate::runs::roles::region::fence;
 use crate::runs::workspace::{Workspace, lines};
-use magis_core::LineSpan;
+use magis_core::{BugCheck, LineSpan, RepoPath};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{CodeToRead, Template};
 use magis_syntax::{Symbol, code_lines};
+use std::collections::BTreeSet;
 
-/// Lines of a definition that are told at the most: a third one was never the wrong one where the first two were not.
-const LINES: usize = 2;
+/// Lines of a definition that are told: of 20 wrong lines 11 were the most surprising one of their function, 14 among the first two.
+pub(super) const LINES: usize = 2;
+/// The same where one place is all there is: 16 were among the first five.
+pub(super) const MOST_LINES: usize = 5;
 /// The longest definition that is read, in lines.
 const LONGEST: u32 = 100;
 
@@ -20,7 +23,7 @@ pub(super) fn is_asked(work: &Workspace, run: &Run) -> bool {
     run.runs_code() && run.request().attempts_per_round > 1 && work.calls.card().fills_in
 }
 
-/// Returns the lines of a definition that surprise most, the first the most; none where the model gave no usable answer.
+/// Returns the lines of a definition that surprise most, the first the most, [`MOST_LINES`] at the most; none where the model gave no usable answer.
 pub(super) async fn lines_of(
     work: &mut Workspace,
     run: &Run,
@@ -34,8 +37,10 @@ pub(super) async fn lines_of(
     let last = shown.last().min(shown.first() + LONGEST - 1);
     let read = LineSpan::new(shown.first(), last).unwrap_or(shown);
     let code = code_lines(path, text, read);
-    // The line that names a definition says what it is, and surprises whoever has not seen it.
-    let code: Vec<u32> = code.into_iter().filter(|line| *line != symbol.body_first).collect();
+    let missed = missed_by_all(run.checks(), path, symbol.span);
+    // The line that names a definition says what it is, and surprises whoever has not seen it. One that was never run shows no fault.
+    let is_asked = |line: &u32| *line != symbol.body_first && !missed.contains(line);
+    let code: Vec<u32> = code.into_iter().filter(is_asked).collect();
     if code.len() <= 1 {
         return Ok(code
             .into_iter()
@@ -65,6 +70,21 @@ pub(super) async fn lines_of(
         -found.get(at).copied().unwrap_or(0.0)
     };
     let surprises: Vec<f64> = code.iter().map(surprise).collect();
-    let most = descending(&surprises).into_iter().take(LINES);
-    Ok(most.filter_map(|at| LineSpan::new(code[at], code[at]).ok()).collect())
+    let first = descending(&surprises).into_iter().take(MOST_LINES);
+    Ok(first.filter_map(|at| LineSpan::new(code[at], code[at]).ok()).collect())
+}
+
+/// Returns the lines of a definition that every check entered and none ran.
+fn missed_by_all(checks: &[BugCheck], path: &RepoPath, definition: LineSpan) -> BTreeSet<u32> {
+    let missed_by = |check: &BugCheck| {
+        let within = check
+            .reached
+            .iter()
+            .filter(|at| at.path == *path && definition.contains(at.line));
+        within
+            .flat_map(|at| at.missed.iter().copied())
+            .collect::<BTreeSet<u32>>()
+    };
+    let all = checks.iter().map(missed_by);
+    all.reduce(|these, those| &these & &those).unwrap_or_default()
 }

@@ -1,22 +1,29 @@
 //! The ways in which an answer of P10 is asked for: the whole definition rewritten, the chosen lines rewritten, or the chosen lines left out and
 //! filled in.
 
-use crate::calls::{AskError, CallContext, PlannedCall, PromptVariant, SamplingMode};
+use crate::calls::{AskError, CallContext, FillInMode, PlannedCall, PromptVariant, SamplingMode};
 use crate::runs::roles::region::{Region, exact, fence, regions};
 use crate::runs::workspace::{Workspace, developer, lines, objections};
 use magis_core::{CodePlace, Edit, FileAction, FileChange, LineSpan, RepoPath, Round, WritingMode};
 use magis_flow::{Run, TaskState};
+use magis_llm::{Departure, OtherThan};
 use magis_prompts::{CodeToFillIn, CodeToWrite, Diagnosis, TheChange};
-use magis_syntax::{SourceLanguage, extract_definition, fit_infill, outline, reindent, skeleton_within, strip_fences};
+use magis_syntax::{
+    Outline, SourceLanguage, extract_definition, fit_infill, outline, reindent, skeleton_within, strip_fences,
+};
 
+/// The most lines of what is rewritten beside lines that are filled in: one more costs as much as ten answers at such a line.
+const SHORT: u32 = 40;
 /// The most lines that are left out to be filled in.
 const GAP: u32 = 12;
-/// Lines before a gap that a model reads to fill it in, at least; up to twice as many where its definition begins there.
+/// Lines before a gap that a model reads to fill it in; where its definition begins within twice as many, all from half as many before that.
 const BEFORE: u32 = 20;
 /// Lines behind a gap that a model reads.
 const BEHIND: u32 = 8;
 /// What of the issue stands above the code to fill in, in characters.
 const ISSUE: usize = 900;
+/// The most names of the file that stand there.
+const NAMES: usize = 60;
 /// What of the last attempt's failure stands there, in lines.
 const FAILURE: usize = 4;
 
@@ -40,15 +47,25 @@ pub(super) struct AnswerAt {
     pub place: usize,
     pub among: u32,
     pub count: u32,
+    /// Whether the definition there is short enough to be rewritten beside lines that are filled in.
+    pub is_short: bool,
+}
+
+/// Returns whether the definitions at a place are short enough to be rewritten beside lines that are filled in.
+pub(super) fn is_short(place: &CodePlace, path: &RepoPath, text: &str) -> bool {
+    let rewritten = regions(text, &outline(path, text), &place.symbols, &place.spans);
+    rewritten.iter().map(|region| region.span.lines()).sum::<u32>() <= SHORT
 }
 
 /// Returns how an answer is asked for. Filling in is cheap and finds most; the last answer at the first place of all rewrites the whole
-/// definition, as a fault of several lines needs it.
+/// definition where that is short, as a fault of several lines needs it.
 pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
     let wanted = if !request.writing.is_empty() {
         request.writing[at.among as usize % request.writing.len()]
-    } else if request.attempts_per_round > 1 && !(at.round.0 == 1 && at.place == 0 && at.among + 1 == at.count) {
+    } else if request.attempts_per_round > 1
+        && !(at.is_short && at.round.0 == 1 && at.place == 0 && at.among + 1 == at.count)
+    {
         WritingMode::FillIn
     } else {
         WritingMode::Definition
@@ -59,20 +76,37 @@ pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     }
 }
 
-/// Returns whether an answer is greedy: the first at each gap, and the first that is asked for in its way.
+/// Returns whether an answer is greedy: each that is one of the likeliest at its gap, and the first that is asked for in its way.
 pub(super) fn is_greedy(work: &Workspace, run: &Run, state: &TaskState, at: AnswerAt) -> bool {
     let this = mode(work, run, at);
     if this == WritingMode::FillIn {
-        return is_first_at_gap(state, at.round, at.place, at.among);
+        return departure(state, at.round, at.place, at.among).is_some();
     }
     let earlier = (0..at.among).map(|among| AnswerAt { among, ..at });
     at.round.0 == 1 && earlier.into_iter().all(|earlier| mode(work, run, earlier) != this)
 }
 
-/// Returns whether no earlier answer at the place leaves out the same lines.
-fn is_first_at_gap(state: &TaskState, round: Round, place: usize, among: u32) -> bool {
+/// How the first answers at a gap leave what stands there, and by which rank; none: one is drawn freely, as what is missing may be a line more.
+const AT_GAP: [Option<(Departure, u32)>; 8] = [
+    Some((Departure::Preferred, 0)),
+    Some((Departure::Replaced, 0)),
+    Some((Departure::Preferred, 1)),
+    Some((Departure::Replaced, 1)),
+    None,
+    Some((Departure::Replaced, 2)),
+    Some((Departure::Replaced, 3)),
+    Some((Departure::Likeliest, 0)),
+];
+
+/// Returns how an answer at a gap leaves what stands there; none where it is drawn.
+fn departure(state: &TaskState, round: Round, place: usize, among: u32) -> Option<(Departure, u32)> {
     let place = state.round(round).and_then(|round| round.places.get(place));
-    (among as usize) < place.map_or(1, |place| place.spans.len())
+    let gaps = place.map_or(1, |place| place.spans.len().max(1));
+    let at_gap = among as usize / gaps;
+    match AT_GAP.get(at_gap) {
+        Some(known) => *known,
+        None => Some((Departure::Replaced, at_gap as u32 - 4)),
+    }
 }
 
 /// Writes one answer: the diagnosis, and the change.
@@ -124,13 +158,8 @@ pub(super) async fn ask_ahead(
         for region in regions_of(state, asked, path, &text) {
             match asked.mode {
                 WritingMode::FillIn => {
-                    let prompt = gap(work, run, state, asked, &text, &region).await?;
-                    first.extend(
-                        work.calls
-                            .plan_fill_in(&asked.about, asked.sampling, &prompt)
-                            .await
-                            .ok(),
-                    );
+                    let (prompt, mode) = gap(work, run, state, asked, &text, &region).await?;
+                    first.extend(work.calls.plan_fill_in(&asked.about, &mode, &prompt).await.ok());
                 }
                 WritingMode::Definition | WritingMode::Lines => {
                     let change = the_change(work, run, state, asked, &text, &region);
@@ -273,12 +302,12 @@ async fn fill_in(
     region: &Region,
 ) -> Result<String, AskError> {
     let path = &state.task.path;
-    let prompt = gap(work, run, state, asked, text, region).await?;
-    let answer = work.calls.fill_in(&asked.about, asked.sampling, prompt).await?;
+    let (prompt, mode) = gap(work, run, state, asked, text, region).await?;
+    let answer = work.calls.fill_in(&asked.about, &mode, prompt).await?;
     let (before, after) = around(text, region.span, 1, u32::MAX);
     let old = lines(text, region.span);
-    // A model seldom knows where to stop. The first answer at a gap takes as many lines as were left out, the others what fits.
-    let answer = if is_first_at_gap(state, asked.round, asked.place, asked.among) {
+    // A model seldom knows where to stop. Where the text is to be another one it has as many lines, else what fits.
+    let answer = if matches!(mode, FillInMode::OtherThan(_)) {
         let written = answer.lines().filter(|line| !line.trim().is_empty());
         let kept: Vec<&str> = written.take(region.span.lines() as usize).collect();
         kept.join("\n")
@@ -307,7 +336,8 @@ fn around(text: &str, gap: LineSpan, first: u32, last: u32) -> (String, String) 
     (before, after)
 }
 
-/// Returns the prompt for a gap: the issue as a comment, and the code around it. The lines that stood there are not shown: a model repeats them.
+/// Returns the prompt for a gap: the issue as a comment, and the code around it; and how its text is chosen. The lines that stood there are not
+/// shown: a model repeats them.
 async fn gap(
     work: &mut Workspace,
     run: &Run,
@@ -315,21 +345,25 @@ async fn gap(
     asked: &Asked,
     text: &str,
     region: &Region,
-) -> Result<CodeToFillIn, AskError> {
+) -> Result<(CodeToFillIn, FillInMode), AskError> {
     let path = &state.task.path;
     let outline = outline(path, text);
     let owner = outline.innermost(region.span.first()).map(|symbol| symbol.span);
-    let near = region.span.first().saturating_sub(BEFORE);
+    // All gaps of a definition begin at the same line where they can: what stands before the first of them is read once.
     let first = match owner {
-        Some(owner) if owner.first() > region.span.first().saturating_sub(2 * BEFORE) => owner.first().min(near),
-        _ => near,
+        Some(owner) if owner.first() + 2 * BEFORE > region.span.first() => owner.first().saturating_sub(BEFORE / 2),
+        _ => region.span.first().saturating_sub(BEFORE),
     };
     let (before, after) = around(text, region.span, first, region.span.last() + BEHIND);
     let comment = SourceLanguage::of(path).map_or("#", SourceLanguage::line_comment);
     let old = lines(text, region.span);
     let issue = crate::calls::condense(run.issue_text(), ISSUE).unwrap_or_else(|| run.issue_text().to_owned());
     let counted = work.calls.count(std::slice::from_ref(&old)).await?;
-    Ok(CodeToFillIn {
+    let mode = match departure(state, asked.round, asked.place, asked.among) {
+        Some((by, rank)) => FillInMode::OtherThan(OtherThan { text: old, by, rank }),
+        None => FillInMode::Free(asked.sampling),
+    };
+    let prompt = CodeToFillIn {
         comment: comment.to_owned(),
         issue: issue
             .lines()
@@ -344,8 +378,22 @@ async fn gap(
             .take(FAILURE)
             .map(str::to_owned)
             .collect(),
+        names: names(&outline),
         before,
         after,
         room: (counted.first().copied().unwrap_or(0) * 2 + 60).min(400),
-    })
+        one_line: matches!(mode, FillInMode::OtherThan(_)) && region.span.lines() == 1,
+    };
+    Ok((prompt, mode))
+}
+
+/// Returns the names that a file defines, each once, in its order.
+fn names(outline: &Outline) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for symbol in &outline.symbols {
+        if !symbol.name.starts_with("__") && !names.contains(&symbol.name) && names.len() < NAMES {
+            names.push(symbol.name.clone());
+        }
+    }
+    names
 }
