@@ -208,9 +208,9 @@ async fn choose_symbols<'outline>(
 
 /// Where what shows the fault runs, as far as that is known.
 struct Reach {
-    /// What it enters.
+    /// The definitions of the file that it enters.
     entered: Vec<LineSpan>,
-    /// What is on the way to the exception that shows the fault.
+    /// Those on the way to the exception that shows the fault.
     raised: Vec<LineSpan>,
     /// The words of the code that it enters.
     words: BTreeSet<String>,
