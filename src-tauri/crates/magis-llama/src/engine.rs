@@ -6,7 +6,7 @@
 mod answer;
 mod cache;
 mod constraint;
-mod deviation;
+mod departure;
 mod generate;
 mod header;
 mod loading;

@@ -7,7 +7,7 @@
 //! An answer that is to be another one than a known text branches off as well: that text is computed beside it first.
 
 use super::answer::PartialAnswer;
-use super::deviation::{Way, begin_of, deviations};
+use super::departure::{Way, begin_of, departures};
 use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
 use super::{Engine, LlamaError};
 use magis_llm::{ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, Usage};
@@ -323,7 +323,7 @@ impl Schedule {
         };
         if let Some(known) = &job.other_than {
             if computed.left.as_ref().is_none_or(|(text, _)| *text != known.text) {
-                let ways = deviations(engine, computed.sequence, branch, &computed.logits, &known.text)?;
+                let ways = departures(engine, computed.sequence, branch, &computed.logits, &known.text)?;
                 job.usage.prompt_tokens += known.text.len() as u32;
                 computed.left = Some((known.text.clone(), ways));
             }

@@ -81,8 +81,12 @@ fn is_value(check: &Check, text: &str) -> bool {
     let text = text.trim();
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && text.starts_with(|c: char| !c.is_numeric());
     let is_word = is_name && !["True", "False", "None"].contains(&text);
+    !is_word && is_code(check, text)
+}
+
+/// Returns whether a text is one line of Python, and none of the steps.
+fn is_code(check: &Check, text: &str) -> bool {
     !text.contains('\n')
-        && !is_word
         && syntax_errors(SourceLanguage::Python, text) == 0
         && !check.steps.iter().any(|step| normal(step) == normal(text))
 }
@@ -308,9 +312,7 @@ fn stated(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault> {
         Said::Prints(text) => {
             claim.stance == Stance::Right
                 && claim.about == About::Any
-                && !text.contains('\n')
-                && syntax_errors(SourceLanguage::Python, text) == 0
-                && !check.steps.iter().any(|step| normal(step) == normal(text))
+                && is_code(check, text)
                 && !outcomes.iter().any(|outcome| meets(outcome, *number, claim))
         }
         Said::Raises { .. } | Said::Hangs | Said::Agrees => false,

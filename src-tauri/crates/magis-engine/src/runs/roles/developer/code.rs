@@ -115,7 +115,10 @@ fn asked(
         among,
         count: share.end - share.start,
         is_short: match state.round(round).and_then(|round| round.places.get(place)) {
-            Some(place) if !place.spans.is_empty() => writing::is_short(place, path, &work.read(path)?.text),
+            // Only that one may rewrite a definition.
+            Some(at) if round.0 == 1 && place == 0 && among + 1 == share.end - share.start && !at.spans.is_empty() => {
+                writing::is_short(at, path, &work.read(path)?.text)
+            }
             _ => true,
         },
     };

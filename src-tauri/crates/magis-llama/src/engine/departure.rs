@@ -13,7 +13,7 @@ use magis_llm::Departure;
 const PER_TOKEN: usize = 8;
 
 /// Returns the ways to leave `text` behind a prompt. `first` are the logits behind the prompt, and `branch` is a free sequence.
-pub(super) fn deviations(
+pub(super) fn departures(
     engine: &mut Engine,
     prompt: Sequence,
     branch: Sequence,
