@@ -228,6 +228,23 @@ fn calls_in_the_prose_become_steps() {
 }
 
 #[test]
+fn what_the_prose_binds_comes_before_the_calls_that_use_it() {
+    assert_snapshot!(check_made("`add(*pair, key=1)` is wrong\n\nAfter `pair = [range(2), 'b']`, `add(*pair, key=1)` gives `'0'`. I expected `'1'`.\n\n(with `from calc import add`, `key=1` or not)\n"), @r#"
+    python
+      step "pair = [range(2), 'b']"
+      step "from calc import add"
+      step "add(*pair, key=1)"
+      shown, any: prints "add(*pair, key=1)"
+      shown, any: prints "pair = [range(2), 'b']"
+      shown, any: prints "add(*pair, key=1)"
+      shown, any: prints "'0'"
+      right, any: prints "'1'"
+      shown, any: prints "from calc import add"
+      shown, any: prints "key=1"
+    "#);
+}
+
+#[test]
 fn files_and_command_lines_become_one_check() {
     assert_snapshot!(check_made("Linter is silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\npip install calc\ncalc-lint a.py --strict\n```\n\n### Output\n\n```\na.py:1:0: C1: odd name\n```\n\n### Expected behavior\n\n```\na.py:1:0: C1: odd name\na.py:1:4: C2: odd value\n```\n"), @r#"
     shell "calc-lint a.py --strict"

@@ -10,10 +10,13 @@ use crate::reproduction::wording::{bare_calls, computes, inline_code, made_of};
 use magis_syntax::{SourceLanguage, syntax_errors};
 use serde::Serialize;
 
-/// The file with the program that runs the steps.
 static BINDS: Pattern = Pattern::new(
     r"(?m)^(?:(?:def|class|import|from [\w.]+ import) +)?([A-Za-z_]\w*(?: *, *[A-Za-z_]\w*)*) *(?:=[^=]|\(|:?$)",
 );
+/// A statement of prose that binds names, and the names.
+static BINDING: Pattern =
+    Pattern::new(r"^(?:([A-Za-z_]\w*(?: *, *[A-Za-z_]\w*)*) *=[^=]|(?:from [\w.]+ )?import +(\w.*)$)");
+/// The file with the program that runs the steps.
 const SCRIPT: &str = "reproduction.py";
 const RUNNER: &str = include_str!("runner.py");
 /// How many blocks are also tried alone, and how many calls of the prose.
@@ -138,24 +141,21 @@ fn needs(own: &[&Input], others: &[&Input]) -> bool {
         names.filter(|name| !name.is_empty()).collect()
     };
     let here = bound(own);
-    let uses = |name: &String| {
-        own.iter().any(|input| {
-            input
-                .source
-                .split(|c: char| !c.is_alphanumeric() && c != '_')
-                .any(|word| word == name)
-        })
-    };
-    bound(others).iter().any(|name| !here.contains(name) && uses(name))
+    let is_used = |name: &String| own.iter().any(|input| uses(&input.source, name));
+    bound(others).iter().any(|name| !here.contains(name) && is_used(name))
 }
 
-/// Returns the calls that the title and the prose name and no input already is.
+/// Returns the calls that the title and the prose name and no input already is, behind what the prose binds for them.
 fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
+    let texts = || {
+        passages.iter().filter_map(|passage| match passage {
+            Passage::Heading(text) | Passage::Prose(text) => Some(text),
+            Passage::Block(_) => None,
+        })
+    };
+    let parses = |code: &str| syntax_errors(SourceLanguage::Python, code) == 0;
     let mut found: Vec<String> = Vec::new();
-    for passage in passages {
-        let (Passage::Heading(text) | Passage::Prose(text)) = passage else {
-            continue;
-        };
+    for text in texts() {
         let inline = inline_code(text)
             .into_iter()
             .map(|inline| inline.code)
@@ -164,13 +164,46 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
         for code in made.iter().map(String::as_str).chain(inline).chain(bare_calls(text)) {
             let is_new = !found.iter().any(|other| other.contains(code))
                 && !inputs.iter().any(|input| input.source.contains(code));
-            if is_new && !code.ends_with("()") && syntax_errors(SourceLanguage::Python, code) == 0 {
+            if is_new && !code.ends_with("()") && parses(code) {
                 found.push(code.to_owned());
             }
         }
     }
     found.truncate(CALLS);
+    let statements = texts().flat_map(|text| inline_code(text)).map(|inline| inline.code);
+    let mut bindings: Vec<String> = Vec::new();
+    for code in statements.filter(|code| parses(code)) {
+        let is_used = |name: &str| found.iter().any(|other| other != code && uses(other, name));
+        if bound_by(code).iter().any(|name| is_used(name)) && !bindings.iter().any(|other| other == code) {
+            bindings.push(code.to_owned());
+        }
+    }
+    // What is only a part of a binding is no call.
+    found.retain(|call| !bindings.iter().any(|binding| binding.contains(call)));
+    if !found.is_empty() {
+        found.splice(0..0, bindings);
+    }
     found
+}
+
+/// Returns the names that a statement of prose binds.
+fn bound_by(code: &str) -> Vec<&str> {
+    let Some(parts) = BINDING.captures(code) else {
+        return Vec::new();
+    };
+    let names = parts.get(1).or_else(|| parts.get(2)).map_or("", |names| names.as_str());
+    let last = |name: &'_ str| -> usize { name.trim_end().rfind(' ').map_or(0, |at| at + 1) };
+    names.split(',').map(|name| name[last(name)..].trim()).collect()
+}
+
+/// Returns whether code uses a name, other than as the keyword of an argument.
+fn uses(code: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&code[..at], &code[at + name.len()..]);
+        let is_keyword = after.trim_start().starts_with('=') && !after.trim_start().starts_with("==");
+        !name.is_empty() && !before.ends_with(is_part) && !after.starts_with(is_part) && !is_keyword
+    })
 }
 
 /// Returns a check with another script in the place of its own, of which the issue says nothing: whoever wrote it judges what it shows.
