@@ -6,8 +6,8 @@ use super::tree_run::SandboxedTree;
 use crate::instances::InstanceId;
 use anyhow::{Context as _, Result};
 use magis_core::RepoPath;
-use magis_evidence::commands::{TestCommand, given};
-use magis_evidence::results::TestStatus;
+use magis_evidence::commands::{TestCommand, TestSelection, given};
+use magis_evidence::results::{TestId, TestResults, TestStatus};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub struct Resolution {
     pub resolved: bool,
     /// How many of the tests that failed pass, and how many there are.
     pub fail_to_pass: [usize; 2],
-    /// How many of the tests that passed still do, and how many there are.
+    /// How many of the tests that passed still do, and how many there are; none where those that failed were run alone, and still fail.
     pub pass_to_pass: [usize; 2],
     pub seconds: f64,
     /// Why it is not resolved; empty where it is.
@@ -72,7 +72,24 @@ pub async fn judge(
         }
     };
     let changes = repository.changes(&bug.project_commit.0, &judged)?;
-    let ran = tree.test(&command(bug)?, &changes, time).await?;
+    let command = command(bug)?;
+    // Where those that failed can be run alone and still fail, the others change nothing.
+    let alone: Option<Vec<TestId>> = fails.iter().map(|test| test_of(test)).collect();
+    let ran = match alone.as_deref().map(TestSelection::Tests) {
+        Some(selection) => tree.test(&command, selection, &changes, time).await.ok(),
+        None => None,
+    };
+    if let Some(results) = ran.and_then(|ran| ran.results.ok()) {
+        let passed = passing(&results);
+        let still: Vec<&String> = fails.difference(&passed).collect();
+        told.fail_to_pass[0] = fails.len() - still.len();
+        if !still.is_empty() {
+            told.why = not_passing(&still);
+            told.seconds = begun.elapsed().as_secs_f64();
+            return Ok(told);
+        }
+    }
+    let ran = tree.test(&command, TestSelection::Whole, &changes, time).await?;
     told.seconds = begun.elapsed().as_secs_f64();
     let results = match ran.results {
         Ok(results) => results,
@@ -83,27 +100,41 @@ pub async fn judge(
             });
         }
     };
-    let passed: BTreeSet<String> = results
-        .tests
-        .iter()
-        .filter(|(_, outcome)| outcome.status == TestStatus::Passed)
-        .map(|(test, _)| id_of(test))
-        .collect();
+    let passed = passing(&results);
     told.fail_to_pass[0] = fails.intersection(&passed).count();
     told.pass_to_pass[0] = passes.intersection(&passed).count();
     told.resolved = told.fail_to_pass[0] == fails.len() && told.pass_to_pass[0] == passes.len();
-    let missing: Vec<&String> = fails
-        .union(&passes)
-        .filter(|test| !passed.contains(*test))
-        .take(5)
-        .collect();
     if !told.resolved {
-        told.why = format!(
-            "not passing: {}",
-            missing.iter().map(|test| test.as_str()).collect::<Vec<_>>().join(", ")
-        );
+        let missing: Vec<&String> = fails.union(&passes).filter(|test| !passed.contains(*test)).collect();
+        told.why = not_passing(&missing);
     }
     Ok(told)
+}
+
+fn passing(results: &TestResults) -> BTreeSet<String> {
+    let passed = results
+        .tests
+        .iter()
+        .filter(|(_, outcome)| outcome.status == TestStatus::Passed);
+    passed.map(|(test, _)| id_of(test)).collect()
+}
+
+fn not_passing(tests: &[&String]) -> String {
+    let named: Vec<&str> = tests.iter().take(5).map(|test| test.as_str()).collect();
+    format!("not passing: {}", named.join(", "))
+}
+
+/// Returns the test of a name that has all its parts.
+fn test_of(name: &str) -> Option<TestId> {
+    let parts: Vec<&str> = name.splitn(3, " :: ").collect();
+    match parts.as_slice() {
+        [file, group, name] => Some(TestId {
+            file: Some((*file).to_owned()),
+            group: (*group).to_owned(),
+            name: (*name).to_owned(),
+        }),
+        _ => None,
+    }
 }
 
 fn command(bug: &MutatedBug) -> Result<TestCommand> {

@@ -48,9 +48,15 @@ impl SandboxedTree {
         &self.root
     }
 
-    /// Runs all tests on the tree with changes.
-    pub async fn test(&self, command: &TestCommand, changes: &FileChanges, time: Duration) -> Result<TreeTestRun> {
-        let worded = command.run(TestSelection::Whole, FOLDER)?;
+    /// Runs tests on the tree with changes.
+    pub async fn test(
+        &self,
+        command: &TestCommand,
+        selection: TestSelection<'_>,
+        changes: &FileChanges,
+        time: Duration,
+    ) -> Result<TreeTestRun> {
+        let worded = command.run(selection, FOLDER)?;
         let mut job = self.job(&worded.folder, changes, time);
         job.environment.extend(worded.variables.iter().cloned());
         if worded.report.is_some_and(|report| report.place == ReportPlace::Merged) {

@@ -10,7 +10,7 @@ use magis_eval::instances::InstanceId;
 use magis_eval::mutation::{
     BugRepository, CutTestName, IssueStyle, MutatedBug, Mutation, SandboxedTree, Shuffle, id_of, without_tests,
 };
-use magis_evidence::commands::{ProjectFiles as _, TestCommand, TestRunner, find, given};
+use magis_evidence::commands::{ProjectFiles as _, TestCommand, TestRunner, TestSelection, find, given};
 use magis_evidence::results::{Completeness, TestId, TestResults, TestStatus};
 use magis_sandbox::Sandbox;
 use magis_syntax::SourceLanguage;
@@ -140,7 +140,7 @@ impl Base {
             let mut runs = Vec::new();
             for _ in 0..2 {
                 let begun = Instant::now();
-                let ran = tree.test(&command, &Vec::new(), FIRST).await?;
+                let ran = tree.test(&command, TestSelection::Whole, &Vec::new(), FIRST).await?;
                 match ran.results {
                     Ok(results) => runs.push((passing(&results), begun.elapsed())),
                     Err(reason) => {
@@ -184,7 +184,7 @@ impl Base {
         let mutated = mutation.apply(&text).context("the file has changed")?;
         let changes = vec![(path.clone(), Some(mutated.clone().into_bytes()))];
         let time = (self.took * 3).clamp(Duration::from_secs(15), LONGEST);
-        let ran = tree.test(&self.command, &changes, time).await?;
+        let ran = tree.test(&self.command, TestSelection::Whole, &changes, time).await?;
         let results = match ran.results {
             Ok(results) if results.completeness == Completeness::Whole => results,
             Ok(_) => return Ok(Err("the report is not whole".to_owned())),
