@@ -134,6 +134,8 @@ pub enum WritingMode {
     Lines,
     /// The chosen lines left out and filled in.
     FillIn,
+    /// One token of a definition replaced, left out or put in, or a line written anew from one on, where a model that reads it would rather have it so.
+    TokenEdit,
 }
 
 impl WritingMode {

@@ -11,12 +11,14 @@ mod environment;
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{
     BugCheck, CheckSource, Grade, IssueChecks, Proof, RunEvent, RunId, RunOutcome, TaskOutcome, TestLine, TestsMode,
+    WritingMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
+use magis_engine::state::Attempt;
 use magis_engine::tests::IsolationTerm;
 use magis_engine::{DriveEnd, Magis, SolveRequest, Steering};
-use magis_llm::ScriptedModel;
+use magis_llm::{ScriptedModel, TokenEdit};
 use magis_testkit::{fingerprint, sample};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -325,6 +327,54 @@ async fn a_model_that_fills_in_is_asked_for_the_lines_of_what_the_check_enters()
     let patch = &state.merged().unwrap().patch;
     assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
     assert!(!patch.contains("more"), "as many lines as were left out: {patch}");
+}
+
+/// Edits the one line of code in `in_period`: what stands there, and what instead.
+fn edits(line: &str, wanted: &[(&str, &str)]) -> Vec<TokenEdit> {
+    let edit = |(at, (old, new)): (usize, &(&str, &str))| {
+        let start = line.find(old).unwrap() as u32;
+        TokenEdit {
+            start,
+            end: start + old.len() as u32,
+            text: (*new).to_owned(),
+            gain: -(at as f64),
+        }
+    };
+    wanted.iter().enumerate().map(edit).collect()
+}
+
+#[tokio::test]
+async fn a_model_that_fills_in_reads_the_definition_and_its_edits_at_one_token_are_run_first() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let wanted = [
+        ("<=", "< ="),
+        (" <=", " <"),
+        ("until", "missing"),
+        (" < ", " <= "),
+        ("until", "since"),
+    ];
+    let model = script_after(ScriptedModel::new("reads").edit_with(move |request| {
+        if request.text != line {
+            return None;
+        }
+        assert!(request.before.contains("leaves out the last day"), "{}", request.before);
+        Some(edits(line, &wanted))
+    }));
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+    let patch = &state.merged().unwrap().patch;
+    assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
+    let task = state.tasks().next().unwrap();
+    let (_, number) = task.accepted_attempt().unwrap();
+    assert_eq!(number.0, 1, "what does not parse or is not defined is not run");
+    let modes = task.rounds[0].attempts.values().map(Attempt::mode);
+    assert!(modes.eq([WritingMode::TokenEdit; 2]));
+    assert_eq!(environment.calls(run, "P10-code"), 0);
 }
 
 #[tokio::test]

@@ -229,7 +229,7 @@ pub struct RepairArgs {
     #[arg(long)]
     pub no_meeting: bool,
     /// Answers of a round.
-    #[arg(long, value_name = "N", default_value_t = 56)]
+    #[arg(long, value_name = "N", default_value_t = 96)]
     pub attempts: u32,
     /// Places that they are shared out over.
     #[arg(long, value_name = "N", default_value_t = 4)]

@@ -19,6 +19,8 @@ mod score;
 mod template;
 mod text;
 mod thread_tuner;
+mod token_edits;
+
 #[cfg(feature = "dynamic-backends")]
 mod variants;
 
@@ -28,7 +30,10 @@ use llama_cpp_2::model::LlamaModel;
 use machine::Waits;
 use magis_llm::memory::Sequences;
 use magis_llm::protocol::{Loaded, Stats};
-use magis_llm::{ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, Usage};
+use magis_llm::{
+    ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, TokenEditReply,
+    TokenEditRequest, Usage,
+};
 use magis_platform::memory;
 use native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
 use prompt::Tokenizer;
@@ -130,6 +135,17 @@ impl Engine {
     /// When the prompt does not fit, or the call is cancelled.
     pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
         let reply = score::score(self, request)?;
+        self.note(&reply.usage);
+        self.stats.scored_tokens += u64::from(reply.usage.generated_tokens);
+        Ok(reply)
+    }
+
+    /// Returns the edits of one token that a text between two others would be likelier with.
+    ///
+    /// # Errors
+    /// When the text does not fit, the model has no tokens to fill in a text, or the call is cancelled.
+    pub fn token_edits(&mut self, request: &TokenEditRequest) -> Result<TokenEditReply, LlamaError> {
+        let reply = token_edits::token_edits(self, request)?;
         self.note(&reply.usage);
         self.stats.scored_tokens += u64::from(reply.usage.generated_tokens);
         Ok(reply)

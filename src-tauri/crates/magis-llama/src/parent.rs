@@ -13,7 +13,7 @@ use link::{Call, Link};
 use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
 use magis_llm::{
     ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest,
-    TokenSink,
+    TokenEditReply, TokenEditRequest, TokenSink,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -248,6 +248,17 @@ impl LanguageModel for WorkerModel {
         };
         match self.ask(request, sink).await? {
             FromWorker::GeneratedAll { replies, .. } if replies.len() == requests.len() => Ok(replies),
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn token_edits(&self, request: &TokenEditRequest) -> Result<TokenEditReply, LlmError> {
+        let asked = |id| ToWorker::TokenEdits {
+            id,
+            request: request.clone(),
+        };
+        match self.ask(asked, &mut |_| ()).await? {
+            FromWorker::TokenEdits { reply, .. } => Ok(reply),
             _ => Err(unexpected()),
         }
     }

@@ -121,6 +121,7 @@ fn read(input: impl BufRead, queue: &Sender<ToWorker>, calls: &Calls) {
                 message @ (ToWorker::Load { .. }
                 | ToWorker::Chat { .. }
                 | ToWorker::Score { .. }
+                | ToWorker::TokenEdits { .. }
                 | ToWorker::GenerateAll { .. }
                 | ToWorker::CountTokens { .. }
                 | ToWorker::CountPrompt { .. }
@@ -180,6 +181,7 @@ fn id_of(request: &ToWorker) -> Option<RequestId> {
         ToWorker::Load { id, .. }
         | ToWorker::Chat { id, .. }
         | ToWorker::Score { id, .. }
+        | ToWorker::TokenEdits { id, .. }
         | ToWorker::GenerateAll { id, .. }
         | ToWorker::CountTokens { id, .. }
         | ToWorker::CountPrompt { id, .. }
@@ -232,6 +234,10 @@ fn answer(
         ToWorker::Score { id, request } => Ok(FromWorker::Score {
             id,
             reply: engine.score(&request)?,
+        }),
+        ToWorker::TokenEdits { id, request } => Ok(FromWorker::TokenEdits {
+            id,
+            reply: engine.token_edits(&request)?,
         }),
         ToWorker::CountTokens { id, texts } => Ok(FromWorker::Counts {
             id,

@@ -7,7 +7,8 @@ mod families;
 use families::{CONTEXT, Family, chat, prompts};
 use magis_llama::engine::{Engine, LlamaError};
 use magis_llm::{
-    ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, OtherThan, Sampling, Usage,
+    ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, OtherThan, Sampling,
+    TokenEdit, TokenEditRequest, Usage,
 };
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::Value;
@@ -211,10 +212,19 @@ fn gap(before: &str, after: &str) -> FillInRequest {
 
 /// Returns a family whose vocabulary has tokens to fill in a text.
 fn filling_in() -> Family {
-    let marks = [("pre", 257), ("suf", 256), ("mid", 257)];
-    let model = marks.into_iter().fold(TinyModel::Qwen2.gguf(), |model, (mark, token)| {
-        model.with(&format!("tokenizer.ggml.fim_{mark}_token_id"), Value::Number(token))
-    });
+    filling_in_until(None)
+}
+
+/// Returns the same, with a token that also ends an answer.
+fn filling_in_until(end: Option<u32>) -> Family {
+    let marks = [("fim_pre", 257), ("fim_suf", 256), ("fim_mid", 257)];
+    let end = end.map(|token| ("eot", token));
+    let model = marks
+        .into_iter()
+        .chain(end)
+        .fold(TinyModel::Qwen2.gguf(), |model, (mark, token)| {
+            model.with(&format!("tokenizer.ggml.{mark}_token_id"), Value::Number(token))
+        });
     Family::of(&model)
 }
 
@@ -264,6 +274,121 @@ fn what_is_not_to_be_a_known_text_leaves_it_in_the_likeliest_ways() {
     );
 }
 
+fn edits_asked(most: u32) -> TokenEditRequest {
+    TokenEditRequest {
+        before: "def f(a):\n".to_owned(),
+        after: "\nprint(f(1))\n".to_owned(),
+        text: "return aa\n".to_owned(),
+        most,
+        written: 0,
+    }
+}
+
+#[test]
+fn one_reading_of_a_text_gives_its_edits_of_one_token_by_what_they_gain() {
+    let asked = edits_asked(200);
+    let mut engine = filling_in().engine();
+    let reply = engine.token_edits(&asked).unwrap();
+    assert!(reply.edits.is_sorted_by(|one, next| one.gain >= next.gain));
+    let edited = |edit: &TokenEdit| {
+        let (start, end) = (edit.start as usize, edit.end as usize);
+        [&asked.text[..start], &edit.text, &asked.text[end..]].concat()
+    };
+    // A token of this vocabulary is one byte.
+    assert!(
+        reply
+            .edits
+            .iter()
+            .all(|edit| edit.end - edit.start + edit.text.len() as u32 <= 2)
+    );
+    assert!(reply.edits.iter().all(|edit| edited(edit) != asked.text));
+    assert!(reply.edits.iter().any(|edit| edit.start == edit.end), "one is put in");
+    let replaced = reply
+        .edits
+        .iter()
+        .find(|edit| edit.end - edit.start == 1 && edit.text.len() == 1);
+    let most_gained = GenerateRequest::FillIn(FillInRequest {
+        other_than: Some(OtherThan {
+            text: asked.text.clone(),
+            by: Departure::Replaced,
+            rank: 0,
+        }),
+        ..gap(&asked.before, &asked.after)
+    });
+    let alone = generate(&mut filling_in().engine(), &[most_gained]);
+    assert!(
+        alone[0].text.starts_with(&edited(replaced.unwrap())),
+        "{alone:?}, {replaced:?}"
+    );
+
+    let few = engine.token_edits(&edits_asked(3)).unwrap();
+    assert_eq!(few.edits, reply.edits[..3]);
+    assert!(few.usage.reused_tokens > 0, "the prompt was there: {:?}", few.usage);
+    let long = TokenEditRequest {
+        text: "a".repeat(600),
+        ..asked
+    };
+    assert!(engine.token_edits(&long).unwrap_err().to_string().contains("context"));
+}
+
+/// Returns the edits of a text for which the model goes on writing; the others are as without.
+fn written(engine: &mut Engine, asked: &TokenEditRequest) -> Vec<TokenEdit> {
+    let mut all = engine.token_edits(asked).unwrap().edits;
+    let plain = engine.token_edits(&TokenEditRequest {
+        written: 0,
+        ..asked.clone()
+    });
+    let plain = plain.unwrap().edits;
+    let others = all.split_off(all.len() - plain.len());
+    // What lies in the cache already rounds the gains otherwise.
+    assert_eq!((others[0].start, &others[0].text), (plain[0].start, &plain[0].text));
+    all
+}
+
+#[test]
+fn behind_the_best_other_tokens_the_model_goes_on_to_the_end_of_the_line() {
+    let asked = TokenEditRequest {
+        text: "return aa\nb = 2\n".to_owned(),
+        written: 9,
+        ..edits_asked(10_000)
+    };
+    let mut lines = 0;
+    // These weights write no end of a line by themselves, so each token in turn is one that ends the answer.
+    for token in (0..250).step_by(5) {
+        let family = filling_in_until(Some(token));
+        for edit in written(&mut family.engine(), &asked) {
+            let behind = &asked.text[edit.end as usize..];
+            let is_in_front = edit.start == edit.end;
+            assert!(
+                is_in_front || behind.starts_with('\n'),
+                "up to the end of a line: {edit:?}"
+            );
+            lines += 1;
+            // The model writes the same when it is asked for a text that leaves the known one so.
+            let line = edit.text.lines().next().unwrap_or_default();
+            let begin = [&asked.text[..edit.start as usize], line].concat();
+            let departs = |rank| {
+                GenerateRequest::FillIn(FillInRequest {
+                    max_tokens: 80,
+                    other_than: Some(OtherThan {
+                        text: asked.text.clone(),
+                        by: Departure::Preferred,
+                        rank,
+                    }),
+                    ..gap(&asked.before, &asked.after)
+                })
+            };
+            let alone: Vec<GenerateRequest> = (0..40).map(departs).collect();
+            let alone = generate(&mut family.engine(), &alone);
+            assert!(
+                alone.iter().any(|reply| reply.text.starts_with(&begin)),
+                "{begin:?} is none of {alone:?}"
+            );
+        }
+    }
+    assert!(lines > 0, "some line comes to an end");
+}
+
 #[test]
 fn texts_are_filled_in_where_the_vocabulary_has_tokens_for_it() {
     let family = filling_in();
@@ -306,5 +431,6 @@ fn a_model_without_such_tokens_refuses_to_fill_in() {
     let refused = engine.generate_all(&requests, &mut |_| ()).unwrap_err().to_string();
     assert!(refused.contains("no tokens that ask for a text between"), "{refused}");
     assert_eq!(engine.count_fill_in("a", "b").unwrap_err().to_string(), refused);
+    assert_eq!(engine.token_edits(&edits_asked(3)).unwrap_err().to_string(), refused);
     assert_eq!(engine.stats().computed_tokens, 0);
 }

@@ -9,6 +9,7 @@ mod scripted;
 
 pub use model::{
     ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LanguageModel,
-    LlmError, Message, MessageRole, ModelCard, OtherThan, Sampling, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
+    LlmError, Message, MessageRole, ModelCard, OtherThan, Sampling, Score, ScoreReply, ScoreRequest, TokenEdit,
+    TokenEditReply, TokenEditRequest, TokenSink, Usage,
 };
 pub use scripted::{ScriptedModel, ScriptedReply};

@@ -43,6 +43,11 @@ pub trait LanguageModel: Send + Sync {
         Ok(replies)
     }
 
+    /// Returns the edits at one token that a model which reads a text between two others would make first.
+    async fn token_edits(&self, _request: &TokenEditRequest) -> Result<TokenEditReply, LlmError> {
+        Err(LlmError::no_fill_in())
+    }
+
     /// Returns tokens of the prompt in which a text between `before` and `after` is asked for.
     async fn count_fill_in(&self, _before: &str, _after: &str) -> Result<u32, LlmError> {
         Err(LlmError::no_fill_in())
@@ -157,6 +162,42 @@ pub enum Departure {
     Preferred,
     /// Ranked as [`Departure::Preferred`]; the rest of the text stays as it is.
     Replaced,
+}
+
+/// A text between two others that is read token by token, to see what the model would rather have written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenEditRequest {
+    /// The text in front of it.
+    pub before: String,
+    /// The text behind it.
+    pub after: String,
+    pub text: String,
+    /// The most edits that are returned.
+    pub most: u32,
+    /// Behind how many of the best other tokens the model goes on writing to the end of the line, where its cache can begin in the midst of a text. A third
+    /// of them are at the begin of a line; there it goes on to the end of the block that it opens, which is also put in front of the line.
+    pub written: u32,
+}
+
+/// One token of a text replaced, left out, or put in; or lines that the model writes from another token on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TokenEdit {
+    /// Where in the text it begins, in bytes.
+    pub start: u32,
+    /// Where what it takes away ends; equal to `start` where a token is put in.
+    pub end: u32,
+    /// What stands there instead; empty where a token is left out.
+    pub text: String,
+    /// How much likelier the other token is behind the text before it than the one that is there, as the difference of logarithms.
+    pub gain: f64,
+}
+
+/// The edits at one token, and what reading the text cost: first those for which the model went on writing, then the others, those of the highest gain
+/// first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TokenEditReply {
+    pub edits: Vec<TokenEdit>,
+    pub usage: Usage,
 }
 
 /// What is to be continued: the two kinds may be asked for in one call.

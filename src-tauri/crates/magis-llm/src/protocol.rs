@@ -4,7 +4,10 @@
 //! The messages carry the same requests and replies as [`crate::LanguageModel`]; how they are carried out, and what
 //! happens when the other side dies, is not said here.
 
-use crate::{ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest};
+use crate::{
+    ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, TokenEditReply,
+    TokenEditRequest,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -30,6 +33,10 @@ pub enum ToWorker {
     Score {
         id: RequestId,
         request: ScoreRequest,
+    },
+    TokenEdits {
+        id: RequestId,
+        request: TokenEditRequest,
     },
     /// Answer requests side by side; the tokens of the first are told as they come.
     GenerateAll {
@@ -157,6 +164,10 @@ pub enum FromWorker {
         id: RequestId,
         reply: ScoreReply,
     },
+    TokenEdits {
+        id: RequestId,
+        reply: TokenEditReply,
+    },
     /// Requests were answered, in their order.
     GeneratedAll {
         id: RequestId,
@@ -188,6 +199,7 @@ impl FromWorker {
             | Self::Token { id, .. }
             | Self::Chat { id, .. }
             | Self::Score { id, .. }
+            | Self::TokenEdits { id, .. }
             | Self::GeneratedAll { id, .. }
             | Self::Counts { id, .. }
             | Self::Stats { id, .. }
@@ -217,7 +229,9 @@ pub fn from_line<M: DeserializeOwned>(line: &str) -> Result<M, serde_json::Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Constraint, Departure, FillInRequest, FinishReason, MessageRole, OtherThan, Sampling, Score, Usage};
+    use crate::{
+        Constraint, Departure, FillInRequest, FinishReason, MessageRole, OtherThan, Sampling, Score, TokenEdit, Usage,
+    };
     use std::fmt::Debug;
 
     fn check<M: Serialize + DeserializeOwned + PartialEq + Debug>(message: &M) {
@@ -318,6 +332,32 @@ mod tests {
                 prompt: 9,
                 answer: 1,
                 context: 8,
+            },
+        });
+    }
+
+    #[test]
+    fn edits_of_a_text_come_back_as_they_were_sent() {
+        check(&ToWorker::TokenEdits {
+            id: RequestId(4),
+            request: TokenEditRequest {
+                before: "def f(a):\n".to_owned(),
+                after: String::new(),
+                text: "    return a < \"é\"\n".to_owned(),
+                most: 300,
+                written: 9,
+            },
+        });
+        check(&FromWorker::TokenEdits {
+            id: RequestId(4),
+            reply: TokenEditReply {
+                edits: vec![TokenEdit {
+                    start: 12,
+                    end: 14,
+                    text: " <=".to_owned(),
+                    gain: -0.123_456_789_012_345,
+                }],
+                usage: Usage::default(),
             },
         });
     }

@@ -6,7 +6,9 @@
 mod serving;
 mod valid;
 
-use crate::{ChatRequest, FillInRequest, LlmError, Message, MessageRole, ModelCard, ScoreRequest};
+use crate::{
+    ChatRequest, FillInRequest, LlmError, Message, MessageRole, ModelCard, ScoreRequest, TokenEdit, TokenEditRequest,
+};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A [`crate::LanguageModel`] that answers from rules. The first rule that applies answers.
@@ -15,6 +17,7 @@ pub struct ScriptedModel {
     rules: Vec<Rule>,
     fillers: Vec<Filler>,
     scorers: Vec<Scorer>,
+    editors: Vec<Editor>,
     failures: Vec<(u32, LlmError)>,
     generate_ms: u64,
     record: Mutex<Record>,
@@ -60,6 +63,7 @@ impl ScriptedModel {
             rules: Vec::new(),
             fillers: Vec::new(),
             scorers: Vec::new(),
+            editors: Vec::new(),
             failures: Vec::new(),
             generate_ms: 0,
             record: Mutex::default(),
@@ -141,6 +145,16 @@ impl ScriptedModel {
         self.with_fill_in()
     }
 
+    /// Edits a text that is read by what `rule` gives, where it gives something.
+    #[must_use]
+    pub fn edit_with(
+        mut self,
+        rule: impl Fn(&TokenEditRequest) -> Option<Vec<TokenEdit>> + Send + Sync + 'static,
+    ) -> Self {
+        self.editors.push(Box::new(rule));
+        self.with_fill_in()
+    }
+
     /// Scores with the log-probabilities `rule` gives, one for each continuation, where it gives some.
     #[must_use]
     pub fn score_with(mut self, rule: impl Fn(&ScoreRequest) -> Option<Vec<f64>> + Send + Sync + 'static) -> Self {
@@ -212,6 +226,7 @@ impl ScriptedModel {
 
 type Rule = Box<dyn Fn(&ChatRequest) -> Option<ScriptedReply> + Send + Sync>;
 type Filler = Box<dyn Fn(&FillInRequest) -> Option<ScriptedReply> + Send + Sync>;
+type Editor = Box<dyn Fn(&TokenEditRequest) -> Option<Vec<TokenEdit>> + Send + Sync>;
 type Scorer = Box<dyn Fn(&ScoreRequest) -> Option<Vec<f64>> + Send + Sync>;
 
 #[derive(Default)]

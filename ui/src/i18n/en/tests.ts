@@ -113,6 +113,7 @@ export const tests = {
   'tests.mode.definition': 'Definition rewritten',
   'tests.mode.lines': 'Lines rewritten',
   'tests.mode.fill_in': 'Lines filled in',
+  'tests.mode.token_edit': 'Edited at one token',
   'tests.votes.one': '{n} answer',
   'tests.votes.other': '{n} answers agree',
   'tests.take': 'Take this one',

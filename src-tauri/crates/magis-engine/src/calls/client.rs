@@ -11,7 +11,7 @@ use crate::{EngineError, Progress};
 use magis_core::{Notice, RunId};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, ModelCard,
-    Sampling, Score, ScoreReply, ScoreRequest, Usage,
+    Sampling, Score, ScoreReply, ScoreRequest, TokenEdit, TokenEditReply, TokenEditRequest, Usage,
 };
 use magis_platform::{hex, now_ms};
 use magis_prompts::{AnswerShape, Prompt, Rendered, Template, render};
@@ -201,6 +201,44 @@ impl ModelCalls {
         };
         let mut reply = self.scores(about, prompt.template(), &request, &left_out).await?;
         Ok(reply.lines.pop().unwrap_or_default())
+    }
+
+    /// Returns the edits at one token that a text would be likelier with, read behind a prompt; behind `written` of the best other tokens the model goes on.
+    pub async fn token_edits<P: Prompt>(
+        &mut self,
+        about: &CallContext,
+        prompt: &P,
+        text: &str,
+        most: u32,
+        written: u32,
+    ) -> Result<Vec<TokenEdit>, AskError> {
+        let rendered = render(prompt)?;
+        let request = TokenEditRequest {
+            before: format!("{}\n", rendered.user),
+            after: rendered.answer,
+            text: text.to_owned(),
+            most,
+            written,
+        };
+        self.started(about, prompt.template());
+        let record = Recording {
+            about,
+            template: prompt.template(),
+            kind: CallKind::Score,
+            left_out: &[],
+            retries: 0,
+        };
+        if let Some(reply) = self.recorded::<TokenEditReply>(&request, &record)? {
+            self.ended(reply.usage, true);
+            return Ok(reply.edits);
+        }
+        let span = info_span!("call", step = prompt.template().name());
+        let reply = match self.model.token_edits(&request).instrument(span).await {
+            Err(error @ LlmError::OverContext { .. }) => return Err(AskError::Unusable(error.to_string())),
+            reply => reply?,
+        };
+        self.record(&request, &reply, "complete", reply.usage, &record)?;
+        Ok(reply.edits)
     }
 
     /// Returns a yes/no question: log P(first) − log P(second).

@@ -16,6 +16,7 @@ use magis_llm::{LanguageModel, LlmError};
 use magis_platform::{now_ms, process};
 use magis_repo::{ObjectStore, Repository, Snapshot};
 use magis_store::{Lease, LeaseError, Store, StoreError};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -176,6 +177,7 @@ impl Magis {
             index: None,
             files: None,
             bench: None,
+            token_edits: BTreeMap::new(),
         })
     }
 }

@@ -66,8 +66,8 @@ impl Effort {
     pub fn attempts(self) -> u32 {
         match self {
             Self::Quick => 1,
-            Self::Usual => 56,
-            Self::Thorough => 84,
+            Self::Usual => 96,
+            Self::Thorough => 144,
         }
     }
 

@@ -5,8 +5,8 @@ use crate::custodian::index_session::{IndexSession, Preparing};
 use crate::runs::bench::{BenchGround, TestBench};
 use crate::{EngineError, Magis, Progress};
 use magis_core::{
-    BlobId, CheckSource, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, Round, RunId, SkippedFile,
-    Speaker, TaskId,
+    BlobId, CheckSource, Edit, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, Round, RunId,
+    SkippedFile, Speaker, TaskId,
 };
 use magis_flow::{FlowError, Run, TaskState};
 use magis_prompts::{Head, Persona};
@@ -38,6 +38,8 @@ pub(crate) struct Workspace {
     pub files: Option<TreeFiles>,
     /// Made when code is first to be run; or why none is.
     pub bench: Option<Result<TestBench, String>>,
+    /// Edits at one token by task and definitions, found when they are first asked for; they are the same whenever that is.
+    pub token_edits: BTreeMap<(TaskId, Vec<String>), Vec<Edit>>,
 }
 
 /// What files are ranked by.
@@ -288,7 +290,7 @@ pub(crate) fn about(state: &TaskState) -> CallContext {
 /// Returns the file after a change; none where it is deleted.
 pub(crate) fn after(base: &str, change: &FileChange) -> Option<String> {
     match change {
-        FileChange::Modify { edits } | FileChange::Rename { edits, .. } => magis_core::Edit::splice(base, edits).ok(),
+        FileChange::Modify { edits } | FileChange::Rename { edits, .. } => Edit::splice(base, edits).ok(),
         FileChange::Create { content } => Some(content.clone()),
         FileChange::Delete => None,
     }

@@ -20,6 +20,20 @@ pub(super) fn departures(
     first: &[f32],
     text: &[Token],
 ) -> Result<Vec<Way>, LlamaError> {
+    engine.make_room(text.len(), prompt);
+    let result = read(engine, prompt, branch, first, text);
+    engine.context.clear(branch);
+    result
+}
+
+/// Reads `text` behind a prompt into a free sequence, and returns the ways to leave it.
+pub(super) fn read(
+    engine: &mut Engine,
+    prompt: Sequence,
+    branch: Sequence,
+    first: &[f32],
+    text: &[Token],
+) -> Result<Vec<Way>, LlamaError> {
     let mut found = Vec::new();
     let mut reached = 0.0;
     if let Some(token) = text.first() {
@@ -32,9 +46,7 @@ pub(super) fn departures(
         let lost = "it branches off a prompt that the cache has lost";
         return Err(LlamaError::Broken(StepError::Malformed(lost)));
     }
-    let result = follow(engine, prompt, branch, held, text, reached, &mut found);
-    engine.context.clear(branch);
-    result?;
+    follow(engine, branch, held, text, reached, &mut found)?;
     Ok(found)
 }
 
@@ -55,19 +67,19 @@ pub(super) fn begin_of(ways: &[Way], text: &[Token], by: Departure, rank: usize)
 }
 
 /// One way to leave the text.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
-    at: usize,
-    token: Token,
+    pub at: usize,
+    pub token: Token,
     // Of all texts that begin so.
     logprob: f64,
     // How much likelier the token is than the one that is there.
-    gain: f64,
+    pub gain: f64,
 }
 
 /// Computes the text behind the prompt, and finds the ways to leave it behind its first token.
 fn follow(
     engine: &mut Engine,
-    prompt: Sequence,
     branch: Sequence,
     held: usize,
     text: &[Token],
@@ -78,7 +90,6 @@ fn follow(
     let computed = &text[..text.len().saturating_sub(1)];
     for (number, chunk) in computed.chunks(rows).enumerate() {
         engine.check_cancelled()?;
-        engine.make_room(chunk.len(), prompt);
         let mut step = DecodeBatch::default();
         for (row, token) in chunk.iter().enumerate() {
             step.push(*token, held + number * rows + row, &[branch], Output::Logits);

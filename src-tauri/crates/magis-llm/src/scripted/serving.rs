@@ -4,7 +4,7 @@ use super::valid::first_valid;
 use super::{ScriptedModel, ScriptedReply, default_logprob};
 use crate::{
     ChatReply, ChatRequest, Constraint, FillInRequest, FinishReason, GenerateRequest, LanguageModel, LlmError, Message,
-    ModelCard, Score, ScoreReply, ScoreRequest, TokenSink, Usage,
+    ModelCard, Score, ScoreReply, ScoreRequest, TokenEditReply, TokenEditRequest, TokenSink, Usage,
 };
 use async_trait::async_trait;
 use std::future::pending;
@@ -104,6 +104,25 @@ impl LanguageModel for ScriptedModel {
                 ..Usage::default()
             },
         })
+    }
+
+    async fn token_edits(&self, request: &TokenEditRequest) -> Result<TokenEditReply, LlmError> {
+        if !self.card.fills_in {
+            return Err(LlmError::no_fill_in());
+        }
+        let edits = self.editors.iter().find_map(|rule| rule(request)).unwrap_or_default();
+        let (prompt, read) = (
+            fill_in_tokens(&request.before, &request.after),
+            Self::tokens(&request.text),
+        );
+        self.check_room(prompt, read)?;
+        let usage = Usage {
+            prompt_tokens: prompt,
+            generated_tokens: read,
+            generate_ms: self.generate_ms,
+            ..Usage::default()
+        };
+        Ok(TokenEditReply { edits, usage })
     }
 
     async fn count_fill_in(&self, before: &str, after: &str) -> Result<u32, LlmError> {

@@ -1,6 +1,9 @@
 //! The Developers: their speech, their revised role (P6), their QA Engineer (P8), the lines (P9), the code (P10).
 
+mod change;
 mod code;
+mod edits;
+mod gap;
 mod lines;
 mod surprisal;
 mod writing;

@@ -266,6 +266,7 @@ impl Transcript {
                         WritingMode::Definition => "the definition rewritten",
                         WritingMode::Lines => "the lines rewritten",
                         WritingMode::FillIn => "the lines filled in",
+                        WritingMode::TokenEdit => "edited at one token",
                     };
                     let lead = format!("attempt {}.{}", round.0, attempt.0 + 1);
                     page.entry(4, Tone::Strong, &lead, &format!("at place {}, {way}", place + 1));

@@ -1,18 +1,15 @@
-//! P10: the code, the splice, and the checks by program. How an answer is asked for is in `writing`.
+//! P10: the code and the splice. How an answer is asked for is in `writing`, the checks by program in `change`.
 
+use super::change::check;
 use super::writing::{self, AnswerAt, Asked};
 use crate::calls::{AskError, PromptVariant, SamplingMode};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::fence;
 use crate::runs::workspace::{Workspace, about, after, developer, objections};
-use magis_core::{AttemptNumber, FileAction, FileChange, Finding, Issue, Notice, RepoPath, Round, RunEvent, TaskId};
+use magis_core::{AttemptNumber, FileAction, FileChange, Finding, Notice, Round, RunEvent, TaskId};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{NewFile, Template};
-use magis_repo::diff_stat;
-use magis_syntax::{misfit_calls, parses_worse, same_code, skeleton_within, undefined_names, words_only};
-
-/// The number of lines from which a deletion is "far beyond addition".
-const FAR_MORE: u32 = 20;
+use magis_syntax::{same_code, skeleton_within};
 
 /// P10, the splice, and the checks by program.
 pub(crate) async fn write_code(
@@ -204,64 +201,4 @@ fn meet(one: &FileChange, other: &FileChange) -> bool {
             .any(|one| other.iter().any(|other| one.span.intersection(other.span).is_some())),
         _ => true,
     }
-}
-
-/// Returns what programs find in a change.
-fn check(work: &Workspace, run: &Run, state: &TaskState, change: &FileChange) -> Result<Vec<Finding>, AskError> {
-    let path: &RepoPath = &state.task.path;
-    let base = match change {
-        FileChange::Create { .. } => String::new(),
-        FileChange::Modify { .. } | FileChange::Delete | FileChange::Rename { .. } => work.read(path)?.text,
-    };
-    if *change == FileChange::Delete {
-        return Ok(Vec::new());
-    }
-    let new = after(&base, change).ok_or_else(|| AskError::Unusable("the lines to change do not exist".to_owned()))?;
-    let moved = matches!(change, FileChange::Rename { .. });
-    let mut findings = Vec::new();
-    if !moved && same_code(path, &base, &new) {
-        findings.push(Finding::NoChange);
-    }
-    if let Some((before, after)) = parses_worse(path, &base, &new) {
-        findings.push(Finding::ParsesWorse { before, after });
-    }
-    let size = diff_stat(&base, &new);
-    if size.deleted > size.added * 2 + FAR_MORE {
-        findings.push(Finding::DeletesFarMore {
-            deleted: size.deleted,
-            added: size.added,
-        });
-    }
-    // The paper's plain loop has these for its findings; the others are for many attempts, where each costs a run of the tests.
-    if findings.iter().any(Finding::is_fatal) || run.request().attempts_per_round < 2 {
-        return Ok(findings);
-    }
-    if words_only(path, &base, &new) && !is_about_words(&run.request().issue) {
-        findings.push(Finding::WordsOnly);
-    }
-    let names = undefined_names(path, &base, &new);
-    if !names.is_empty() {
-        findings.push(Finding::UndefinedNames { names });
-    }
-    let misfits = misfit_calls(path, &base, &new).into_iter();
-    findings.extend(misfits.map(|misfit| Finding::MisfitCall {
-        callee: misfit.callee,
-        why: misfit.why,
-    }));
-    Ok(findings)
-}
-
-/// Returns whether an issue asks for other words: then comments and docstrings may be all that changes.
-fn is_about_words(issue: &Issue) -> bool {
-    const WORDS: [&str; 7] = [
-        "docstring",
-        "documentation",
-        "typo",
-        "comment",
-        "spelling",
-        "docs",
-        "wording",
-    ];
-    let title = issue.title().to_lowercase();
-    WORDS.iter().any(|word| title.contains(word))
 }

@@ -1,12 +1,12 @@
 //! P9: which lines of a file a Developer changes.
 
-use super::surprisal;
+use super::{edits, surprisal};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::{nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
-use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId};
+use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId, WritingMode};
 use magis_flow::{Attempt, RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
 use magis_search::{Frame, frames, fuse};
@@ -18,6 +18,8 @@ use std::time::Duration;
 const NAMES: usize = 60;
 /// Regions rewritten in one round at the most.
 const REGIONS: usize = 2;
+/// Answers whose lines are filled in, at a place at the most.
+const FILLED_IN_AT_A_PLACE: u32 = 14;
 /// Whole definitions that are asked for at a place by a model that cannot fill in lines.
 const DEFINITIONS: u32 = 2;
 /// How long what shows the fault may be run in a round, all answers together.
@@ -67,7 +69,16 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     // Where there are fewer places than wanted, each gives more lines.
     let gaps = surprisal::LINES * run.request().places_per_round as usize;
     let most = (gaps / chosen.len().max(1)).clamp(surprisal::LINES, surprisal::MOST_LINES);
+    let by_token = edits::are_asked(work, run, round);
     for chosen in chosen {
+        if by_token {
+            let spans = edits::spans(&path, &text, &outline, &chosen);
+            if !spans.is_empty() {
+                let symbols = chosen.iter().map(|symbol| symbol.qualified_name.clone()).collect();
+                places.push(CodePlace { symbols, spans });
+                continue;
+            }
+        }
         let (mut symbols, mut spans) = (Vec::new(), Vec::new());
         for symbol in chosen {
             let shown = own_lines(&outline, symbol);
@@ -96,7 +107,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
         });
     }
     let allowed = run.request().attempts_per_round;
-    let answers = answers_at(work, run, places.len());
+    let answers = answers_at(work, run, places.len(), by_token);
     let first = places.remove(0);
     Ok(RunEvent::LinesChosen {
         task,
@@ -108,9 +119,9 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     })
 }
 
-/// Returns how many answers are worth asking for at so many places: whole definitions cost as much as ten lines that are filled in, and what
-/// shows the fault is run for each answer.
-fn answers_at(work: &Workspace, run: &Run, places: usize) -> u32 {
+/// Returns how many answers are worth asking for at so many places: whole definitions cost as much as ten lines that are filled in, these more than
+/// edits at one token, and what shows the fault is run for each answer.
+fn answers_at(work: &Workspace, run: &Run, places: usize, by_token: bool) -> u32 {
     let allowed = run.request().attempts_per_round;
     let places = places.max(1) as u32;
     if allowed < 2 || !run.request().writing.is_empty() {
@@ -120,8 +131,15 @@ fn answers_at(work: &Workspace, run: &Run, places: usize) -> u32 {
     if !work.calls.card().fills_in {
         return allowed.min(least);
     }
+    let most = if by_token {
+        allowed
+    } else {
+        FILLED_IN_AT_A_PLACE * places
+    };
     let took: u32 = run.checks().iter().map(|check| check.on_base.took_ms).sum();
-    allowed.min((RUNNING.as_millis() as u32 / took.max(1)).max(least))
+    allowed
+        .min(most)
+        .min((RUNNING.as_millis() as u32 / took.max(1)).max(least))
 }
 
 /// Returns the symbols of each place, the likeliest place first.
@@ -346,18 +364,25 @@ fn came_to_nothing(state: &TaskState, symbol: &str) -> u32 {
 
 /// In how many rounds attempts at a symbol were tested, and none was shown to work.
 fn failed_tests(state: &TaskState, symbol: &str) -> u32 {
-    let failed = |round: &&RoundState| tested_at(round, symbol).next().is_some();
+    // Edits at one token leave most ways to write a line untried.
+    let failed = |round: &&RoundState| {
+        let mut tested = tested_at(round, symbol);
+        tested.any(|(mode, _)| mode != WritingMode::TokenEdit)
+    };
     state.rounds.iter().filter(failed).count() as u32
 }
 
 /// Returns whether an attempt at a symbol made a check pass.
 fn came_near(state: &TaskState, symbol: &str) -> bool {
     let mut tested = state.rounds.iter().flat_map(|round| tested_at(round, symbol));
-    tested.any(|tested| tested.passed_checks() > 0)
+    tested.any(|(_, tested)| tested.passed_checks() > 0)
 }
 
 /// Returns what the attempts of a round showed at a symbol.
-fn tested_at<'round>(round: &'round RoundState, symbol: &str) -> impl Iterator<Item = &'round ChangeTests> {
+fn tested_at<'round>(
+    round: &'round RoundState,
+    symbol: &str,
+) -> impl Iterator<Item = (WritingMode, &'round ChangeTests)> {
     let is_there = |place: &CodePlace| place.symbols.iter().any(|known| known == symbol);
     let there: Vec<bool> = round.places.iter().map(is_there).collect();
     let at_symbol = move |attempt: &&Attempt| {
@@ -368,7 +393,7 @@ fn tested_at<'round>(round: &'round RoundState, symbol: &str) -> impl Iterator<I
         .attempts
         .values()
         .filter(at_symbol)
-        .filter_map(|attempt| attempt.tested.as_ref())
+        .filter_map(|attempt| Some((attempt.mode(), attempt.tested.as_ref()?)))
 }
 
 /// Returns the identifiers of a text.

@@ -75,7 +75,7 @@ pub(super) async fn lines_of(
 }
 
 /// Returns the lines of a definition that every check entered and none ran.
-fn missed_by_all(checks: &[BugCheck], path: &RepoPath, definition: LineSpan) -> BTreeSet<u32> {
+pub(super) fn missed_by_all(checks: &[BugCheck], path: &RepoPath, definition: LineSpan) -> BTreeSet<u32> {
     let missed_by = |check: &BugCheck| {
         let within = check
             .reached

@@ -1,32 +1,22 @@
 //! The ways in which an answer of P10 is asked for: the whole definition rewritten, the chosen lines rewritten, or the chosen lines left out and
 //! filled in.
 
+use super::change::change_of;
+use super::edits;
+use super::gap::{around, code_around};
 use crate::calls::{AskError, CallContext, FillInMode, PlannedCall, PromptVariant, SamplingMode};
 use crate::runs::roles::region::{Region, exact, fence, regions};
 use crate::runs::workspace::{Workspace, developer, lines, objections};
-use magis_core::{CodePlace, Edit, FileAction, FileChange, LineSpan, RepoPath, Round, WritingMode};
+use magis_core::{CodePlace, Edit, FileChange, LineSpan, RepoPath, Round, WritingMode};
 use magis_flow::{Run, TaskState};
 use magis_llm::{Departure, OtherThan};
 use magis_prompts::{CodeToFillIn, CodeToWrite, Diagnosis, TheChange};
-use magis_syntax::{
-    Outline, SourceLanguage, extract_definition, fit_infill, outline, reindent, skeleton_within, strip_fences,
-};
+use magis_syntax::{SourceLanguage, extract_definition, fit_infill, outline, reindent, skeleton_within, strip_fences};
 
 /// The most lines of what is rewritten beside lines that are filled in: one more costs as much as ten answers at such a line.
 const SHORT: u32 = 40;
 /// The most lines that are left out to be filled in.
 const GAP: u32 = 12;
-/// Lines before a gap that a model reads to fill it in; where its definition begins within twice as many, all from half as many before that.
-const BEFORE: u32 = 20;
-/// Lines behind a gap that a model reads.
-const BEHIND: u32 = 8;
-/// What of the issue stands above the code to fill in, in characters.
-const ISSUE: usize = 900;
-/// The most names of the file that stand there.
-const NAMES: usize = 60;
-/// What of the last attempt's failure stands there, in lines.
-const FAILURE: usize = 4;
-
 /// One answer of a round: which it is, and how it is asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
@@ -61,17 +51,24 @@ pub(super) fn is_short(place: &CodePlace, path: &RepoPath, text: &str) -> bool {
 /// definition where that is short, as a fault of several lines needs it.
 pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
+    if edits::are_asked(work, run, at.round) {
+        return WritingMode::TokenEdit;
+    }
+    // The first round whose answers are written.
+    let first = Round(if edits::are_asked(work, run, Round(1)) { 2 } else { 1 });
     let wanted = if !request.writing.is_empty() {
         request.writing[at.among as usize % request.writing.len()]
     } else if request.attempts_per_round > 1
-        && !(at.is_short && at.round.0 == 1 && at.place == 0 && at.among + 1 == at.count)
+        && !(at.is_short && at.round == first && at.place == 0 && at.among + 1 == at.count)
     {
         WritingMode::FillIn
     } else {
         WritingMode::Definition
     };
     match wanted {
-        WritingMode::FillIn if !work.calls.card().fills_in => WritingMode::Definition,
+        WritingMode::FillIn | WritingMode::TokenEdit if !work.calls.card().fills_in => WritingMode::Definition,
+        // Beyond the first round, and without a check.
+        WritingMode::TokenEdit => WritingMode::FillIn,
         wanted => wanted,
     }
 }
@@ -79,6 +76,9 @@ pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
 /// Returns whether an answer is greedy: each that is one of the likeliest at its gap, and the first that is asked for in its way.
 pub(super) fn is_greedy(work: &Workspace, run: &Run, state: &TaskState, at: AnswerAt) -> bool {
     let this = mode(work, run, at);
+    if this == WritingMode::TokenEdit {
+        return true;
+    }
     if this == WritingMode::FillIn {
         return departure(state, at.round, at.place, at.among).is_some();
     }
@@ -118,11 +118,19 @@ pub(super) async fn modify(
 ) -> Result<(String, FileChange), AskError> {
     let path = &state.task.path;
     let text = work.read(path)?.text;
+    if asked.mode == WritingMode::TokenEdit {
+        let place = state.round(asked.round).and_then(|round| round.places.get(asked.place));
+        let place = place.ok_or_else(|| AskError::Unusable("no lines were chosen".to_owned()))?;
+        let edit = edits::nth(work, run, state, &asked.about, place, asked.among).await?;
+        return Ok((String::new(), change_of(state, vec![edit])));
+    }
     let (mut diagnoses, mut edits) = (Vec::new(), Vec::new());
     for region in regions_of(state, asked, path, &text) {
         let (diagnosis, new) = match asked.mode {
             WritingMode::FillIn => (String::new(), fill_in(work, run, state, asked, &text, &region).await?),
-            WritingMode::Definition | WritingMode::Lines => rewrite(work, run, state, asked, &text, &region).await?,
+            WritingMode::Definition | WritingMode::Lines | WritingMode::TokenEdit => {
+                rewrite(work, run, state, asked, &text, &region).await?
+            }
         };
         diagnoses.push(diagnosis);
         edits.push(Edit {
@@ -133,11 +141,7 @@ pub(super) async fn modify(
     if edits.is_empty() {
         return Err(AskError::Unusable("no lines were chosen".to_owned()));
     }
-    let change = match &state.task.action {
-        FileAction::Rename { to } => FileChange::Rename { to: to.clone(), edits },
-        FileAction::Modify | FileAction::Create | FileAction::Delete => FileChange::Modify { edits },
-    };
-    Ok((diagnoses.join(" ").trim().to_owned(), change))
+    Ok((diagnoses.join(" ").trim().to_owned(), change_of(state, edits)))
 }
 
 /// Makes the calls of several answers at one place together, as sequences that share what their prompts have in common; each is recorded as its
@@ -148,7 +152,7 @@ pub(super) async fn ask_ahead(
     state: &TaskState,
     all: &[Asked],
 ) -> Result<(), AskError> {
-    if all.len() < 2 {
+    if all.len() < 2 || all[0].mode == WritingMode::TokenEdit {
         return Ok(());
     }
     let path = &state.task.path;
@@ -161,7 +165,7 @@ pub(super) async fn ask_ahead(
                     let (prompt, mode) = gap(work, run, state, asked, &text, &region).await?;
                     first.extend(work.calls.plan_fill_in(&asked.about, &mode, &prompt).await.ok());
                 }
-                WritingMode::Definition | WritingMode::Lines => {
+                WritingMode::Definition | WritingMode::Lines | WritingMode::TokenEdit => {
                     let change = the_change(work, run, state, asked, &text, &region);
                     first.extend(
                         work.calls
@@ -193,6 +197,7 @@ fn regions_of(state: &TaskState, asked: &Asked, path: &RepoPath, text: &str) -> 
     };
     match asked.mode {
         WritingMode::Definition => regions(text, &outline(path, text), &place.symbols, &place.spans),
+        WritingMode::TokenEdit => Vec::new(),
         WritingMode::Lines => place.spans.iter().map(|span| exact(text, *span)).collect(),
         WritingMode::FillIn => gap_at(place, asked.among)
             .map(|span| exact(text, span))
@@ -318,24 +323,6 @@ async fn fill_in(
         .ok_or_else(|| AskError::Unusable("the answer holds no code".to_owned()))
 }
 
-/// Returns the text before and behind a gap, from line `first` to line `last`.
-fn around(text: &str, gap: LineSpan, first: u32, last: u32) -> (String, String) {
-    let count = (text.lines().count() as u32).max(1);
-    let piece = |first: u32, last: u32| LineSpan::new(first, last).map_or(String::new(), |span| lines(text, span));
-    let before = if gap.first() > first.max(1) {
-        piece(first.max(1), gap.first() - 1)
-    } else {
-        String::new()
-    };
-    let last = last.min(count);
-    let after = if last > gap.last() {
-        piece(gap.last() + 1, last)
-    } else {
-        String::new()
-    };
-    (before, after)
-}
-
 /// Returns the prompt for a gap: the issue as a comment, and the code around it; and how its text is chosen. The lines that stood there are not
 /// shown: a model repeats them.
 async fn gap(
@@ -346,54 +333,16 @@ async fn gap(
     text: &str,
     region: &Region,
 ) -> Result<(CodeToFillIn, FillInMode), AskError> {
-    let path = &state.task.path;
-    let outline = outline(path, text);
-    let owner = outline.innermost(region.span.first()).map(|symbol| symbol.span);
-    // All gaps of a definition begin at the same line where they can: what stands before the first of them is read once.
-    let first = match owner {
-        Some(owner) if owner.first() + 2 * BEFORE > region.span.first() => owner.first().saturating_sub(BEFORE / 2),
-        _ => region.span.first().saturating_sub(BEFORE),
-    };
-    let (before, after) = around(text, region.span, first, region.span.last() + BEHIND);
-    let comment = SourceLanguage::of(path).map_or("#", SourceLanguage::line_comment);
     let old = lines(text, region.span);
-    let issue = crate::calls::condense(run.issue_text(), ISSUE).unwrap_or_else(|| run.issue_text().to_owned());
     let counted = work.calls.count(std::slice::from_ref(&old)).await?;
     let mode = match departure(state, asked.round, asked.place, asked.among) {
         Some((by, rank)) => FillInMode::OtherThan(OtherThan { text: old, by, rank }),
         None => FillInMode::Free(asked.sampling),
     };
     let prompt = CodeToFillIn {
-        comment: comment.to_owned(),
-        issue: issue
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.is_empty())
-            .map(str::to_owned)
-            .collect(),
-        objection: objections(state, asked.round)
-            .pop()
-            .unwrap_or_default()
-            .lines()
-            .take(FAILURE)
-            .map(str::to_owned)
-            .collect(),
-        names: names(&outline),
-        before,
-        after,
         room: (counted.first().copied().unwrap_or(0) * 2 + 60).min(400),
         one_line: matches!(mode, FillInMode::OtherThan(_)) && region.span.lines() == 1,
+        ..code_around(run, state, asked.round, text, region.span)
     };
     Ok((prompt, mode))
-}
-
-/// Returns the names that a file defines, each once, in its order.
-fn names(outline: &Outline) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for symbol in &outline.symbols {
-        if !symbol.name.starts_with("__") && !names.contains(&symbol.name) && names.len() < NAMES {
-            names.push(symbol.name.clone());
-        }
-    }
-    names
 }

@@ -1,0 +1,128 @@
+//! Edits at one token: a model that fills in code reads a definition once, and says at each token what it would rather have written; where it
+//! would most, it goes on writing. One reading gives the answers for all lines of the definition, and most cost a run of the check alone.
+
+use super::change::{change_of, check};
+use super::gap::code_around;
+use super::surprisal::{self, missed_by_all};
+use crate::calls::{AskError, CallContext};
+use crate::runs::roles::region::own_lines;
+use crate::runs::workspace::{Workspace, lines};
+use magis_core::{CodePlace, Edit, LineSpan, RepoPath, Round, WritingMode};
+use magis_flow::{Run, TaskState};
+use magis_llm::TokenEdit;
+use magis_syntax::{Outline, Symbol, code_lines};
+use std::collections::BTreeSet;
+
+/// The longest piece of a definition that is read, in lines.
+const LONGEST: u32 = 100;
+/// Edits that are looked at in one definition, usable or not.
+const LOOKED_AT: u32 = 300;
+/// Usable ones that are kept at a place.
+const KEPT: usize = 48;
+/// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
+const WRITTEN: u32 = 9;
+
+/// Returns whether a round's answers are such edits: in the first one, where a check tells them apart.
+pub(super) fn are_asked(work: &Workspace, run: &Run, round: Round) -> bool {
+    let wanted = &run.request().writing;
+    let is_wanted = wanted.is_empty() || *wanted == [WritingMode::TokenEdit];
+    round == Round(1) && is_wanted && !run.checks().is_empty() && surprisal::is_asked(work, run)
+}
+
+/// Returns the lines of the code of definitions, each definition's as one span.
+pub(super) fn spans(path: &RepoPath, text: &str, outline: &Outline, symbols: &[&Symbol]) -> Vec<LineSpan> {
+    let code = |symbol: &&Symbol| code_of(path, text, symbol, own_lines(outline, symbol));
+    symbols.iter().filter_map(code).collect()
+}
+
+/// Returns the edit of an answer at a place.
+///
+/// # Errors
+/// When the model would make no further one, or the definition does not fit.
+pub(super) async fn nth(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    about: &CallContext,
+    place: &CodePlace,
+    among: u32,
+) -> Result<Edit, AskError> {
+    let key = (state.task.id, place.symbols.clone());
+    if !work.token_edits.contains_key(&key) {
+        let found = at_place(work, run, state, about, place).await?;
+        work.token_edits.insert(key.clone(), found);
+    }
+    let found = work.token_edits.get(&key).and_then(|found| found.get(among as usize));
+    found
+        .cloned()
+        .ok_or_else(|| AskError::Unusable("the model would make no further edit at one token there".to_owned()))
+}
+
+/// Returns the usable edits of the definitions at a place, in the model's order.
+async fn at_place(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    about: &CallContext,
+    place: &CodePlace,
+) -> Result<Vec<Edit>, AskError> {
+    let path = &state.task.path;
+    let text = work.read(path)?.text;
+    let mut found: Vec<(usize, Edit)> = Vec::new();
+    for span in &place.spans {
+        let missed = missed_by_all(run.checks(), path, *span);
+        let prompt = code_around(run, state, Round(1), &text, *span);
+        let code = lines(&text, *span);
+        let edits = work
+            .calls
+            .token_edits(about, &prompt, &code, LOOKED_AT, WRITTEN)
+            .await?;
+        let edits = edits
+            .iter()
+            .enumerate()
+            .filter_map(|(rank, edit)| Some((rank, of_lines(&code, span.first(), edit)?)));
+        found.extend(edits.filter(|(_, edit)| !missed.contains(&edit.span.first())));
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    let mut kept: Vec<Edit> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (_, edit) in found {
+        if kept.len() == KEPT {
+            break;
+        }
+        if !seen.insert((edit.span, edit.text.clone())) {
+            continue;
+        }
+        let change = change_of(state, vec![edit.clone()]);
+        if check(work, run, state, &change)?.is_empty() {
+            kept.push(edit);
+        }
+    }
+    Ok(kept)
+}
+
+/// Returns the lines of a definition that hold its code: without the line that names it, and without a docstring at its begin.
+fn code_of(path: &RepoPath, text: &str, symbol: &Symbol, shown: LineSpan) -> Option<LineSpan> {
+    let code = code_lines(path, text, shown);
+    let body = || code.iter().filter(|line| **line != symbol.body_first);
+    let (first, last) = match (body().min(), body().max()) {
+        (Some(first), Some(last)) => (*first, *last),
+        _ => (*code.first()?, *code.last()?),
+    };
+    LineSpan::new(first, last.min(first + LONGEST - 1)).ok()
+}
+
+/// Returns an edit of a token in the code from line `first` on as an edit of whole lines.
+fn of_lines(code: &str, first: u32, edit: &TokenEdit) -> Option<Edit> {
+    let (start, end) = (edit.start as usize, edit.end as usize);
+    let (before, after) = (code.get(..start)?, code.get(end..)?);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let rest = end + after.find('\n').map_or(after.len(), |at| at + 1);
+    let line = |at: usize| first + code[..at].matches('\n').count() as u32;
+    let text = format!("{}{}{}", &code[line_start..start], edit.text, &code[end..rest]);
+    let last = line(rest.saturating_sub(1).max(line_start));
+    Some(Edit {
+        span: LineSpan::new(line(line_start), last).ok()?,
+        text,
+    })
+}

@@ -1,0 +1,83 @@
+//! What a model that fills in code reads around a gap of a file.
+
+use crate::runs::workspace::{lines, objections};
+use magis_core::{LineSpan, Round};
+use magis_flow::{Run, TaskState};
+use magis_prompts::CodeToFillIn;
+use magis_syntax::{Outline, SourceLanguage, outline};
+
+/// Lines before a gap that a model reads to fill it in; where its definition begins within twice as many, all from half as many before that.
+const BEFORE: u32 = 20;
+/// Lines behind a gap that a model reads.
+const BEHIND: u32 = 8;
+/// What of the issue stands above the code to fill in, in characters.
+const ISSUE: usize = 900;
+/// The most names of the file that stand there.
+const NAMES: usize = 60;
+/// What of the last attempt's failure stands there, in lines.
+const FAILURE: usize = 4;
+
+/// Returns the issue as a comment, and the code around lines of the task's file.
+pub(super) fn code_around(run: &Run, state: &TaskState, round: Round, text: &str, span: LineSpan) -> CodeToFillIn {
+    let path = &state.task.path;
+    let outline = outline(path, text);
+    let owner = outline.innermost(span.first()).map(|symbol| symbol.span);
+    // All gaps of a definition begin at the same line where they can: what stands before the first of them is read once.
+    let first = match owner {
+        Some(owner) if owner.first() + 2 * BEFORE > span.first() => owner.first().saturating_sub(BEFORE / 2),
+        _ => span.first().saturating_sub(BEFORE),
+    };
+    let (before, after) = around(text, span, first, span.last() + BEHIND);
+    let comment = SourceLanguage::of(path).map_or("#", SourceLanguage::line_comment);
+    let issue = crate::calls::condense(run.issue_text(), ISSUE).unwrap_or_else(|| run.issue_text().to_owned());
+    CodeToFillIn {
+        comment: comment.to_owned(),
+        issue: issue
+            .lines()
+            .map(str::trim_end)
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        objection: objections(state, round)
+            .pop()
+            .unwrap_or_default()
+            .lines()
+            .take(FAILURE)
+            .map(str::to_owned)
+            .collect(),
+        names: names(&outline),
+        before,
+        after,
+        room: 0,
+        one_line: false,
+    }
+}
+
+/// Returns the names that a file defines, each once, in its order.
+fn names(outline: &Outline) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for symbol in &outline.symbols {
+        if !symbol.name.starts_with("__") && !names.contains(&symbol.name) && names.len() < NAMES {
+            names.push(symbol.name.clone());
+        }
+    }
+    names
+}
+
+/// Returns the text before and behind a gap, from line `first` to line `last`.
+pub(super) fn around(text: &str, gap: LineSpan, first: u32, last: u32) -> (String, String) {
+    let count = (text.lines().count() as u32).max(1);
+    let piece = |first: u32, last: u32| LineSpan::new(first, last).map_or(String::new(), |span| lines(text, span));
+    let before = if gap.first() > first.max(1) {
+        piece(first.max(1), gap.first() - 1)
+    } else {
+        String::new()
+    };
+    let last = last.min(count);
+    let after = if last > gap.last() {
+        piece(gap.last() + 1, last)
+    } else {
+        String::new()
+    };
+    (before, after)
+}
