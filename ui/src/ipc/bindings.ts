@@ -993,7 +993,9 @@ export type MergeResult = {
 /**  A part of the method that a run can go without. */
 export type MethodPart = 
 /**  The round table of Manager and Developers, and the roles that are revised after it. */
-"meeting";
+"meeting" | 
+/**  The past change that was described most like the issue, as an example for what is filled in. */
+"past_fix";
 
 /**  Whether a model fits into the available memory. */
 export type ModelFit = 

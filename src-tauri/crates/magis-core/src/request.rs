@@ -53,6 +53,8 @@ pub struct RunRequest {
 pub enum MethodPart {
     /// The round table of Manager and Developers, and the roles that are revised after it.
     Meeting,
+    /// The past change that was described most like the issue, as an example for what is filled in.
+    PastFix,
 }
 
 impl MethodPart {
@@ -60,6 +62,7 @@ impl MethodPart {
     pub fn label(self) -> &'static str {
         match self {
             Self::Meeting => "meeting",
+            Self::PastFix => "past fix",
         }
     }
 }

@@ -10,8 +10,8 @@ mod environment;
 
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{
-    BugCheck, CheckSource, Grade, IssueChecks, Proof, RunEvent, RunId, RunOutcome, TaskOutcome, TestLine, TestsMode,
-    WritingMode,
+    BugCheck, CheckSource, Grade, IssueChecks, MethodPart, Proof, RunEvent, RunId, RunOutcome, TaskOutcome, TestLine,
+    TestsMode, WritingMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
@@ -375,6 +375,32 @@ async fn a_model_that_fills_in_reads_the_definition_and_its_edits_at_one_token_a
     let modes = task.rounds[0].attempts.values().map(Attempt::mode);
     assert!(modes.eq([WritingMode::TokenEdit; 2]));
     assert_eq!(environment.calls(run, "P10-code"), 0);
+}
+
+#[tokio::test]
+async fn a_past_change_that_was_described_alike_is_an_example() {
+    let environment = TestEnvironment::new();
+    let code = environment.read("tally/filters.py") + "\n\ndef before(entry, last):\n    return entry.day < last\n";
+    environment.commit("tally/filters.py", &code);
+    let mended = code.replace("entry.day < last\n", "entry.day <= last\n");
+    environment.commit_saying("before() leaves out the last day", "tally/filters.py", &mended);
+    for without in [None, Some(MethodPart::PastFix)] {
+        let (magis, wish) = with_tests(&environment, ISSUE, 6);
+        allow(&environment, &magis);
+        let line = "    return since <= entry.day < until\n";
+        let model = script_after(ScriptedModel::new("reads").edit_with(move |request| {
+            let past = "# A past change of this project: before() leaves out the last day\n\
+                        #   - return entry.day < last\n#   + return entry.day <= last\n";
+            let shown = request.before.starts_with(past);
+            (request.text == line && shown == without.is_none()).then(|| edits(line, &[(" < ", " <= ")]))
+        }));
+        let wish = SolveRequest {
+            without: without.into_iter().collect(),
+            ..wish
+        };
+        let (_, end) = solve(&magis, wish, model).await;
+        assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    }
 }
 
 #[tokio::test]

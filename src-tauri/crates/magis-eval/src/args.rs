@@ -228,6 +228,9 @@ pub struct RepairArgs {
     /// Hold no meeting.
     #[arg(long)]
     pub no_meeting: bool,
+    /// Show no past change as an example.
+    #[arg(long)]
+    pub no_past_fix: bool,
     /// Answers of a round.
     #[arg(long, value_name = "N", default_value_t = 96)]
     pub attempts: u32,
@@ -245,7 +248,11 @@ pub struct RepairArgs {
 impl RepairArgs {
     /// Returns the parts of the method that runs go without.
     pub fn without(&self) -> BTreeSet<MethodPart> {
-        self.no_meeting.then_some(MethodPart::Meeting).into_iter().collect()
+        let parts = [
+            self.no_meeting.then_some(MethodPart::Meeting),
+            self.no_past_fix.then_some(MethodPart::PastFix),
+        ];
+        parts.into_iter().flatten().collect()
     }
 }
 

@@ -273,6 +273,8 @@ pub struct CodeToFillIn {
     pub comment: String,
     /// The issue, line by line.
     pub issue: Vec<String>,
+    /// A past change that was described alike: what its commit says, and its lines; may be empty.
+    pub past: Vec<String>,
     /// What was said against the last round, line by line; may be empty.
     pub objection: Vec<String>,
     /// What else the file defines.

@@ -116,6 +116,13 @@ fn every_prompt_is_as_recorded() {
     check(&CodeToFillIn {
         comment: "#".to_owned(),
         issue: vec!["total() leaves out the last day".to_owned()],
+        past: [
+            "Count the last day of a month",
+            "- return first < day",
+            "+ return first <= day",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         objection: vec!["The example of the issue still shows the fault.".to_owned()],
         names: vec!["since".to_owned(), "in_period".to_owned()],
         one_line: false,

@@ -4,7 +4,7 @@
 
 use crate::{RepoError, Snapshot, bounds, tree, tree_entry};
 use git2::{ObjectType, Odb, Oid, Sort};
-use magis_core::{CommitId, PastCommit, RepoPath};
+use magis_core::{BlobId, CommitId, PastCommit, RepoPath};
 use std::ops::ControlFlow;
 
 /// The most files that are named of a commit; one that changed more is a renaming or a formatting.
@@ -81,6 +81,30 @@ impl Snapshot {
             }
         }
         Ok(walked)
+    }
+
+    /// Returns the text of a file before a commit and with it; none where one of the two has no such text, or the commit is not there.
+    ///
+    /// # Errors
+    /// When the trees cannot be read.
+    pub fn changed_by(&self, commit: &CommitId, path: &RepoPath) -> Result<Option<(String, String)>, RepoError> {
+        // Reading a file locks the store again, so the lock ends with this block.
+        let trees = {
+            let joined = self.store().joined();
+            let found = Oid::from_str(&commit.0).and_then(|id| joined.find_commit(id));
+            found
+                .and_then(|commit| Ok((commit.parent(0)?.tree_id(), commit.tree_id())))
+                .ok()
+        };
+        let Some((old, new)) = trees else {
+            return Ok(None);
+        };
+        let text = |tree| {
+            let entry = tree::find(self.store(), tree, path.as_str())?;
+            let text = entry.and_then(|entry| self.scan(&BlobId(entry.id.to_string())).ok());
+            Ok::<_, RepoError>(text.map(|source| source.text))
+        };
+        Ok(text(old)?.zip(text(new)?))
     }
 }
 

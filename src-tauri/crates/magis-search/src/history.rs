@@ -1,6 +1,6 @@
 //! The past of the repository as plain data: what each commit said and what it changed. Reading git is the caller's.
 
-use crate::{idf, tokens};
+use crate::{IssueQuery, idf, tokens};
 use magis_core::PastCommit;
 use std::collections::HashMap;
 
@@ -60,6 +60,14 @@ impl CommitHistory {
     /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty()
+    }
+
+    /// Returns the commits whose messages resemble an issue, with how far, 0..1, the most alike first.
+    pub fn alike(&self, query: &IssueQuery, most: usize) -> Vec<(&PastCommit, f64)> {
+        let found = self.resembling(&query.terms, most).into_iter();
+        found
+            .map(|(commit, likeness)| (&self.commits[commit], likeness))
+            .collect()
     }
 
     /// Returns the commits whose messages resemble the terms, with how far, 0..1, the most alike first: the share of

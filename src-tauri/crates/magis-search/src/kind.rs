@@ -18,6 +18,11 @@ pub(crate) enum Kind {
     Generated,
 }
 
+/// Returns whether a path names code of the program itself: no test, example, generated or foreign file.
+pub fn is_source(path: &RepoPath) -> bool {
+    matches!(Kind::of(path), Kind::Source | Kind::Entrance)
+}
+
 impl Kind {
     /// Returns what the score is multiplied with.
     pub fn factor(self) -> f64 {

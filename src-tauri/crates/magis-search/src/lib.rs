@@ -42,6 +42,7 @@ pub use fuse::{KeepRule, fuse, keep, z_scores};
 pub use history::CommitHistory;
 pub use index::{Index, Retention, Update};
 pub use issue::{IssueQuery, Mention, Term};
+pub use kind::is_source;
 pub use rank::{Ranking, Sources};
 pub use signal::{Signal, Signals};
 pub use store::OpenState;

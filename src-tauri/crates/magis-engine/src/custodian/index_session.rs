@@ -114,6 +114,11 @@ impl IndexSession {
         })
     }
 
+    /// Returns the commits before the tree.
+    pub fn history(&self) -> &CommitHistory {
+        &self.history
+    }
+
     /// Returns everything the ranking can hear, as far as `signals` go.
     pub fn sources(&self, signals: Signals) -> Sources<'_> {
         Sources {

@@ -177,6 +177,7 @@ impl Magis {
             index: None,
             files: None,
             bench: None,
+            past_fix: None,
             token_edits: BTreeMap::new(),
         })
     }

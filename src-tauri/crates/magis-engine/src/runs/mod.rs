@@ -12,6 +12,7 @@ mod driver;
 mod eta;
 mod evidence;
 mod opening;
+mod past_fix;
 mod roles;
 mod starting;
 mod steering;

@@ -115,6 +115,10 @@ impl TestEnvironment {
     }
 
     pub fn commit(&self, path: &str, text: &str) {
+        self.commit_saying("change", path, text);
+    }
+
+    pub fn commit_saying(&self, message: &str, path: &str, text: &str) {
         std::fs::write(self.repository().join(path), text).unwrap();
         self.git(&[
             "-c",
@@ -125,7 +129,7 @@ impl TestEnvironment {
             "--quiet",
             "--all",
             "-m",
-            "change",
+            message,
         ]);
     }
 

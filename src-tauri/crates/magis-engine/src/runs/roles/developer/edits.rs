@@ -5,6 +5,7 @@ use super::change::{change_of, check};
 use super::gap::code_around;
 use super::surprisal::{self, missed_by_all};
 use crate::calls::{AskError, CallContext};
+use crate::runs::past_fix::past_fix;
 use crate::runs::roles::region::own_lines;
 use crate::runs::workspace::{Workspace, lines};
 use magis_core::{CodePlace, Edit, LineSpan, RepoPath, Round, WritingMode};
@@ -71,7 +72,7 @@ async fn at_place(
     let mut found: Vec<(usize, Edit)> = Vec::new();
     for span in &place.spans {
         let missed = missed_by_all(run.checks(), path, *span);
-        let prompt = code_around(run, state, Round(1), &text, *span);
+        let prompt = code_around(run, state, Round(1), &text, *span, past_fix(work, run)?);
         let code = lines(&text, *span);
         let edits = work
             .calls

@@ -18,7 +18,14 @@ const NAMES: usize = 60;
 const FAILURE: usize = 4;
 
 /// Returns the issue as a comment, and the code around lines of the task's file.
-pub(super) fn code_around(run: &Run, state: &TaskState, round: Round, text: &str, span: LineSpan) -> CodeToFillIn {
+pub(super) fn code_around(
+    run: &Run,
+    state: &TaskState,
+    round: Round,
+    text: &str,
+    span: LineSpan,
+    past: Vec<String>,
+) -> CodeToFillIn {
     let path = &state.task.path;
     let outline = outline(path, text);
     let owner = outline.innermost(span.first()).map(|symbol| symbol.span);
@@ -38,6 +45,7 @@ pub(super) fn code_around(run: &Run, state: &TaskState, round: Round, text: &str
             .filter(|line| !line.is_empty())
             .map(str::to_owned)
             .collect(),
+        past,
         objection: objections(state, round)
             .pop()
             .unwrap_or_default()

@@ -5,6 +5,7 @@ use super::change::change_of;
 use super::edits;
 use super::gap::{around, code_around};
 use crate::calls::{AskError, CallContext, FillInMode, PlannedCall, PromptVariant, SamplingMode};
+use crate::runs::past_fix::past_fix;
 use crate::runs::roles::region::{Region, exact, fence, regions};
 use crate::runs::workspace::{Workspace, developer, lines, objections};
 use magis_core::{CodePlace, Edit, FileChange, LineSpan, RepoPath, Round, WritingMode};
@@ -339,10 +340,11 @@ async fn gap(
         Some((by, rank)) => FillInMode::OtherThan(OtherThan { text: old, by, rank }),
         None => FillInMode::Free(asked.sampling),
     };
+    let past = past_fix(work, run)?;
     let prompt = CodeToFillIn {
         room: (counted.first().copied().unwrap_or(0) * 2 + 60).min(400),
         one_line: matches!(mode, FillInMode::OtherThan(_)) && region.span.lines() == 1,
-        ..code_around(run, state, asked.round, text, region.span)
+        ..code_around(run, state, asked.round, text, region.span, past)
     };
     Ok((prompt, mode))
 }
