@@ -8,13 +8,24 @@ use magis_engine::tests::{IsolationTerm, TestCommand, TestRunner};
 use tokio_util::sync::CancellationToken;
 
 impl App {
-    /// Lists the test commands that are found in a repository, the best guess first.
+    /// Lists the test commands that are found in a repository, the best guess first; behind them those that a person gave and allowed.
     pub fn test_commands(&self, repo: RepoId, base: BaseRequest) -> Result<Vec<TestCommandRow>, Problem> {
         let magis = self.magis()?;
+        let base = base.into();
         let mut rows = Vec::new();
-        for command in magis.test_commands(repo, &base.into(), None)? {
+        for command in magis.test_commands(repo, &base, None)? {
             let allowed = magis.test_permission(repo, &command)?.is_some();
             rows.push(row(command, allowed));
+        }
+        for known in magis.test_permissions(repo)? {
+            let is_known =
+                |row: &TestCommandRow| row.command.line == known.command && row.command.folder == known.folder;
+            if !rows.iter().any(is_known) {
+                for mut command in magis.test_commands(repo, &base, Some(&known.command))? {
+                    command.folder.clone_from(&known.folder);
+                    rows.push(row(command, true));
+                }
+            }
         }
         Ok(rows)
     }

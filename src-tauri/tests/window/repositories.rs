@@ -2,7 +2,8 @@
 
 use crate::environment::script;
 use crate::support::{Window, all_of, filter, form, listed};
-use magis_app::views::{ApplyRequest, IndexView, MemoryFileState};
+use magis_app::views::{ApplyRequest, BaseRequest, IndexView, MemoryFileState};
+use magis_core::TestLine;
 use magis_testkit::sample;
 use std::fs;
 
@@ -160,4 +161,21 @@ async fn the_sample_is_written_once_and_has_issues() {
     let run = window.app.start_run(form(row.id, &issue.text)).await.unwrap();
     window.app.until_idle().await;
     assert!(window.app.run_view(run).unwrap().outcome.is_some());
+}
+
+#[test]
+fn a_test_command_that_a_person_gave_and_allowed_is_listed_from_then_on() {
+    let window = Window::new(script());
+    let repo = window.add();
+    let listed = || window.app.test_commands(repo, BaseRequest::Head).unwrap();
+    let found = listed();
+    let given = TestLine {
+        line: "python3 -m unittest tests.test_filters".to_owned(),
+        folder: String::new(),
+    };
+    let allowed = window.app.allow_tests(repo, BaseRequest::Head, &given).unwrap();
+    assert_eq!((&allowed.command, allowed.allowed), (&given, true));
+    assert_eq!(listed(), [found.clone(), vec![allowed]].concat());
+    window.app.forbid_tests(repo).unwrap();
+    assert_eq!(listed(), found);
 }
