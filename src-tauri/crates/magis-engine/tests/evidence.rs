@@ -454,3 +454,24 @@ async fn an_edited_check_is_run_on_the_base_and_on_the_result_and_the_run_stays_
         "{refused}"
     );
 }
+
+#[tokio::test]
+async fn a_test_that_a_qa_engineer_writes_judges_the_attempts_and_can_be_edited() {
+    let test = "from datetime import date\nfrom types import SimpleNamespace\nfrom tally.filters import in_period\n\
+                day = date(2025, 3, 31)\nassert in_period(SimpleNamespace(day=day), until=day)\n";
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, "list --until leaves out the last day", 2);
+    allow(&environment, &magis);
+    let model = wrong_then_right().when("Write the shortest Python script", test);
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let check = checks(&magis, run).remove(0);
+    assert!(matches!(check.source, CheckSource::Written { .. }), "{check:?}");
+    let state = magis.state(run).unwrap();
+    assert!(matches!(state.proof(), Proof::Plausible { .. }), "{:?}", state.proof());
+    let stop = tokio_util::sync::CancellationToken::new();
+    let script = test.replace("31", "30");
+    let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
+    assert!(tried.on_base.stderr.text.contains("AssertionError"), "{tried:?}");
+    assert_eq!(tried.on_result.unwrap().status, Some(0));
+}

@@ -1,4 +1,4 @@
-//! A check of the issue as a person has edited it, run on the base of its run and on the result. Nothing of it enters the run's log.
+//! A check as a person has edited it, run on the base of its run and on the result. Nothing of it enters the run's log.
 
 use super::bench::{BenchGround, TestBench, candidates, marker};
 use crate::{EngineError, Magis};
@@ -17,7 +17,7 @@ pub struct TriedCheck {
 }
 
 impl Magis {
-    /// Runs a check of a run's issue with another script in the place of its own. What was not allowed in the repository is not run.
+    /// Runs a check of a run with another script in the place of its own; of one made out of the issue or written by a QA Engineer. What was not allowed in the repository is not run.
     ///
     /// # Errors
     /// When there is no such run or check, its repository is not here, running is not allowed, or the sandbox fails.
@@ -38,18 +38,23 @@ impl Magis {
         let state = self.state(run)?;
         let known = state.checks().iter().find(|known| known.id == check);
         let known = known.ok_or_else(|| not_run(&format!("it has no check {}", check.0)))?;
-        let CheckSource::Issue { number } = known.source else {
-            return Err(not_run("only a check made out of the issue can be edited here"));
-        };
         let texts = self.texts(run)?;
         let base = texts.base().ok_or_else(|| not_run("its base tree is not here"))?;
         let names: Vec<_> = base.files()?.0.into_iter().map(|file| file.path).collect();
         let packages = packages(names.iter());
-        let original = candidates(&state, &packages).find(|(at, _)| *at == number);
-        let (Some((_, original)), Some(marker)) = (original, marker()) else {
-            return Err(not_run("the issue does not give this check any more"));
+        let edited = match known.source {
+            CheckSource::Issue { number } => {
+                let original = candidates(&state, &packages).find(|(at, _)| *at == number);
+                let (Some((_, original)), Some(marker)) = (original, marker()) else {
+                    return Err(not_run("the issue does not give this check any more"));
+                };
+                Some(edited(&original, script, &packages, &marker))
+            }
+            CheckSource::Written { .. } => None,
+            CheckSource::Given { .. } | CheckSource::FailingTests { .. } => {
+                return Err(not_run("a test of the project is edited in the project"));
+            }
         };
-        let edited = edited(&original, script, &packages, &marker);
         let on = async |snapshot: &Snapshot| {
             let ground = BenchGround {
                 magis: self,
@@ -60,7 +65,11 @@ impl Magis {
                 stop,
             };
             let bench = TestBench::on_tree(&ground, &state).await?;
-            bench.map_err(|why| not_run(&why))?.show(&edited).await
+            let bench = bench.map_err(|why| not_run(&why))?;
+            match &edited {
+                Some(edited) => bench.show(edited).await,
+                None => bench.run_written(script, &Vec::new()).await.map(|(_, run)| run),
+            }
         };
         Ok(TriedCheck {
             on_base: on(base).await?,

@@ -167,7 +167,7 @@ fn plain(text: &str) -> String {
 }
 
 /// How a written test ended.
-pub(super) enum WrittenEnd {
+pub(crate) enum WrittenEnd {
     Passed,
     /// The exception, and the line of the test that raised or led to it.
     Raised {
@@ -203,7 +203,7 @@ impl WrittenEnd {
 
 impl TestBench {
     /// Runs a written test on a changed tree.
-    pub(super) async fn run_written(
+    pub(crate) async fn run_written(
         &self,
         script: &str,
         changes: &ChangedFiles,
