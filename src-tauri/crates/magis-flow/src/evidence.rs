@@ -149,9 +149,8 @@ impl Run {
                 Next::Test(number) => Effect::TestAttempt(task, last.round, number),
             };
         }
-        // Where nothing shows the fault, the review decides whether to go on, as in the plain loop.
-        if self.checks().is_empty()
-            && let Some((number, _)) = last.best()
+        // The review of the best one is what the next round is told; where nothing shows the fault, it also decides whether to go on.
+        if let Some((number, _)) = last.best()
             && let Some(review) = self.review(task, last.round, number)
         {
             return review;

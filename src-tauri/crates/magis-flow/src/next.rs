@@ -1,7 +1,9 @@
 //! What is to be done next: the order of algorithms 1, 2 and 3, as a function of the state alone.
 
 use crate::{Effect, Run, TaskQuestion, TaskState};
-use magis_core::{MethodPart, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
+use magis_core::{
+    Candidate, Evidence, MethodPart, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn,
+};
 use std::collections::BTreeSet;
 
 impl Run {
@@ -62,7 +64,7 @@ impl Run {
 
     /// Algorithm 2, first half: P4 for every kept file, P5 for every task.
     fn team(&self) -> Vec<Effect> {
-        let kept = self.kept();
+        let kept = self.kept_and_run();
         let has_task = |path: &RepoPath| self.tasks.values().any(|state| state.task.candidate == *path);
         let undecided = kept
             .iter()
@@ -102,9 +104,29 @@ impl Run {
             .collect()
     }
 
+    /// Returns the kept files that a check of the fault runs code of, and those the person gave; all that are kept where
+    /// no check says what it runs. What never ran did not show the fault.
+    fn kept_and_run(&self) -> Vec<&Candidate> {
+        let run: BTreeSet<&RepoPath> = self
+            .checks()
+            .iter()
+            .flat_map(|check| &check.reached)
+            .map(|at| &at.path)
+            .collect();
+        let kept = self.kept();
+        if !kept.iter().any(|kept| run.contains(&kept.path)) {
+            return kept;
+        }
+        kept.into_iter()
+            .filter(|kept| run.contains(&kept.path) || kept.evidence.contains(&Evidence::Given))
+            .collect()
+    }
+
     /// Algorithm 2, second half: the round table, then P6 for every Developer.
     fn meet(&self) -> Vec<Effect> {
-        if self.plan.is_some() || self.request.without.contains(&MethodPart::Meeting) {
+        // Where code is run, attempts are judged by that: a Developer alone has nothing to agree on.
+        let alone = self.runs_code() && self.tasks.len() < 2 && !self.has_spoken(Speaker::Manager, Turn::Open);
+        if alone || self.plan.is_some() || self.request.without.contains(&MethodPart::Meeting) {
             return Vec::new();
         }
         if !self.has_spoken(Speaker::Manager, Turn::Open) {

@@ -138,8 +138,12 @@ impl Attempt {
                 let rejected = verdict
                     .as_ref()
                     .filter(|verdict| verdict.decision == Decision::Rejected);
-                let comment = rejected.map(|verdict| verdict.comment.clone());
-                self.tested.as_ref().and_then(objection_of_tests).or(comment)
+                let comment = rejected.map(|verdict| verdict.comment.as_str());
+                let seen = self.tested.as_ref().and_then(objection_of_tests);
+                match (comment, seen) {
+                    (Some(comment), Some(seen)) => Some(format!("{}\n{seen}", first_sentence(comment))),
+                    (comment, seen) => seen.or(comment.map(str::to_owned)),
+                }
             }
         }
     }
@@ -173,6 +177,11 @@ fn objection_of_tests(tested: &ChangeTests) -> Option<String> {
         ));
     }
     (!said.is_empty()).then(|| said.join("\n"))
+}
+
+fn first_sentence(text: &str) -> &str {
+    let text = text.trim();
+    text.find(". ").map_or(text, |end| &text[..=end])
 }
 
 fn end_of(text: &str) -> String {

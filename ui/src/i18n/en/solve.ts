@@ -177,6 +177,7 @@ export const solve = {
   'solve.declined.other': '{n} files looked at and left alone',
 
   'solve.meeting.none': 'Nobody has spoken yet.',
+  'solve.meeting.alone': 'One Developer alone has nothing to agree on, so no meeting was held.',
   'solve.meeting.tasks': 'Tasks on the table',
   'solve.meeting.order': 'Order:',
   'solve.meeting.speak': 'Speak in the meeting',

@@ -176,6 +176,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.declined.other': '查看后未改动的文件：{n} 个',
 
   'solve.meeting.none': '还没有人发言。',
+  'solve.meeting.alone': '只有一位开发者，无需商议，因此没有开会。',
   'solve.meeting.tasks': '讨论的任务',
   'solve.meeting.order': '顺序：',
   'solve.meeting.speak': '在会议中发言',

@@ -8,7 +8,7 @@ use magis_core::{
     BlobId, CheckSource, Edit, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, Round, RunId,
     SkippedFile, Speaker, TaskId,
 };
-use magis_flow::{FlowError, Run, TaskState};
+use magis_flow::{Attempt, FlowError, Run, TaskState};
 use magis_prompts::{Head, Persona};
 use magis_repo::{Snapshot, SourceText};
 use magis_search::{IssueQuery, Retention};
@@ -278,10 +278,25 @@ pub(crate) fn objections(state: &TaskState, this: Round) -> Vec<String> {
             .best()
             .map(|(_, attempt)| attempt)
             .or_else(|| round.attempts.values().next_back())?;
-        attempt.objection()
+        let objection = attempt.objection()?;
+        Some(tried(attempt).map_or(objection.clone(), |tried| format!("{tried}\n{objection}")))
     });
     let all: Vec<String> = said.collect();
     all[all.len().saturating_sub(2)..].to_vec()
+}
+
+/// The most lines of an attempt that the next round is told.
+const TRIED: usize = 4;
+
+/// Returns the lines that an attempt wrote, where it was run and they are few.
+fn tried(attempt: &Attempt) -> Option<String> {
+    let FileChange::Modify { edits } = attempt.usable_change().filter(|_| attempt.tested.is_some())? else {
+        return None;
+    };
+    let written: Vec<&str> = edits.iter().flat_map(|edit| edit.text.lines()).map(str::trim).collect();
+    (1..=TRIED)
+        .contains(&written.len())
+        .then(|| format!("Tried: {}", written.join("\n")))
 }
 
 /// Returns what a call about a task is about.

@@ -1,6 +1,6 @@
 //! The order of the code stage where code is run.
 
-use crate::driver::{Driver, check, outcome, request};
+use crate::driver::{Driver, check, outcome, path, request};
 use magis_core::*;
 use magis_flow::Run;
 
@@ -57,6 +57,47 @@ fn where_nothing_shows_the_fault_tests_are_asked_for_when_the_files_are_known() 
     let at = driver.steps.iter().position(|step| step == "WriteTests").unwrap();
     assert_eq!(driver.steps[at - 1], "Describe(a.py)");
     assert_eq!(driver.steps[at + 1], "DefineTask(a.py, Insisting)");
+}
+
+#[test]
+fn a_file_that_no_check_runs_has_no_task_where_another_is_run() {
+    let runs = |name: &str| FunctionAt {
+        path: path(name),
+        line: 1,
+        name: "f".to_owned(),
+        missed: Vec::new(),
+    };
+    for (reached, asked) in [
+        (vec![], "DefineTask(a.py, Insisting) DefineTask(b.py, Openly)"),
+        (vec![runs("b.py"), runs("c.py")], "DefineTask(b.py, Insisting)"),
+        (
+            vec![runs("c.py")],
+            "DefineTask(a.py, Insisting) DefineTask(b.py, Openly)",
+        ),
+    ] {
+        let shown = check(1, Grade::ExpectedResult);
+        let mut driver = Driver {
+            kept: vec!["a.py", "b.py"],
+            checks: vec![BugCheck { reached, ..shown }],
+            ..Driver::default()
+        };
+        driver.drive(by_evidence(1), |_, _| None);
+        let defined = driver.steps.iter().filter(|step| step.starts_with("DefineTask"));
+        assert_eq!(defined.cloned().collect::<Vec<String>>().join(" "), asked);
+    }
+}
+
+#[test]
+fn a_developer_alone_holds_no_meeting_where_code_is_run() {
+    for (kept, speeches) in [(vec!["a.py"], 0), (vec!["a.py", "b.py"], 4)] {
+        let mut driver = Driver {
+            kept,
+            ..Driver::default()
+        };
+        let log = driver.drive(by_evidence(1), |_, _| None);
+        let spoken = log.iter().filter(|event| matches!(event, RunEvent::Spoken { .. }));
+        assert_eq!(spoken.count(), speeches);
+    }
 }
 
 #[test]
@@ -216,9 +257,14 @@ fn what_a_failing_attempt_showed_reaches_the_next_round() {
     let mut driver = Driver {
         checks: vec![check(1, Grade::ExpectedResult)],
         shows: |_, round, _| (if round.0 == 2 { SHOWN } else { CheckState::Present }, 0),
+        verdicts: vec![Decision::Rejected],
         ..Driver::default()
     };
-    let (_, log) = code_steps(&mut driver, by_evidence(1));
+    let (steps, log) = code_steps(&mut driver, by_evidence(1));
+    assert!(
+        steps.contains("Review(T(1), R(1), A(0))\nChooseLines(T(1), R(2))"),
+        "a QA Engineer says what to do otherwise: {steps}"
+    );
     let before = log
         .iter()
         .position(|event| matches!(event, RunEvent::LinesChosen { round: Round(2), .. }))
@@ -226,6 +272,6 @@ fn what_a_failing_attempt_showed_reaches_the_next_round() {
     let run = Run::fold(&log[..before]).unwrap();
     assert_eq!(
         run.task(TaskId(1)).unwrap().last_objection().as_deref(),
-        Some("The example of the issue still shows the fault.")
+        Some("see line 1\nThe example of the issue still shows the fault.")
     );
 }

@@ -15,7 +15,7 @@ const ISSUE: usize = 900;
 /// The most names of the file that stand there.
 const NAMES: usize = 60;
 /// What of the last attempt's failure stands there, in lines.
-const FAILURE: usize = 4;
+const FAILURE: usize = 8;
 
 /// Returns the issue as a comment, and the code around lines of the task's file.
 pub(super) fn code_around(
