@@ -507,7 +507,9 @@ message: string } |
 /**  P2 wrote it in this run. */
 { kind: "fresh" } | 
 /**  It is the file's own text, which is shorter than a summary would be. */
-{ kind: "itself" };
+{ kind: "itself" } | 
+/**  The names that the file defines: what shows the fault says where to look, so that no summary was waited for. */
+{ kind: "names" };
 
 /**  A line of a hunk. */
 export type DiffLine = {

@@ -193,6 +193,7 @@ impl DescriptionSource {
             Self::Updated { .. } => "updated",
             Self::Fresh => "fresh",
             Self::Itself => "itself",
+            Self::Names => "names",
         }
     }
 }
@@ -202,7 +203,7 @@ impl Description {
     pub fn text(&self) -> String {
         match &self.source {
             DescriptionSource::Updated { message, .. } => format!("{}\nChanged since: {message}", self.summary),
-            DescriptionSource::Stored | DescriptionSource::Fresh => self.summary.clone(),
+            DescriptionSource::Stored | DescriptionSource::Fresh | DescriptionSource::Names => self.summary.clone(),
             DescriptionSource::Itself => format!("The whole file:\n{}", self.summary),
         }
     }
@@ -226,6 +227,8 @@ pub enum DescriptionSource {
     Fresh,
     /// It is the file's own text, which is shorter than a summary would be.
     Itself,
+    /// The names that the file defines: what shows the fault says where to look, so that no summary was waited for.
+    Names,
 }
 
 /// A file the run leaves out, and why.

@@ -10,8 +10,8 @@ mod environment;
 
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{
-    BugCheck, CheckSource, Grade, IssueChecks, MethodPart, Proof, RunEvent, RunId, RunOutcome, TaskOutcome, TestLine,
-    TestsMode, WritingMode,
+    AttemptNumber, BugCheck, CheckSource, DescriptionSource, Grade, IssueChecks, MethodPart, Proof, RepoPath, Round,
+    RunEvent, RunId, RunOutcome, TaskOutcome, TestLine, TestsMode, WritingMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
@@ -298,7 +298,11 @@ async fn a_given_test_that_passes_on_the_base_shows_nothing_and_is_named() {
 async fn a_model_that_fills_in_is_asked_for_the_lines_of_what_the_check_enters() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 4);
-    let wish = SolveRequest { places: 3, ..wish };
+    let wish = SolveRequest {
+        places: 3,
+        writing: vec![WritingMode::FillIn],
+        ..wish
+    };
     allow(&environment, &magis);
     let asked = AtomicU32::new(0);
     // The one line of code in `in_period`, and then lines that it did not ask for.
@@ -378,6 +382,38 @@ async fn a_model_that_fills_in_reads_the_definition_and_its_edits_at_one_token_a
 }
 
 #[tokio::test]
+async fn where_no_edit_at_one_token_mends_it_the_definition_is_rewritten_in_the_same_round() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &[(" < ", " > ")]))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let (round, number) = task.accepted_attempt().unwrap();
+    assert_eq!((round, number), (Round(1), AttemptNumber(3)));
+    assert_eq!(task.attempt(round, number).unwrap().mode(), WritingMode::Definition);
+}
+
+#[tokio::test]
+async fn where_a_check_says_what_it_runs_no_summary_is_waited_for() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(environment.calls(run, "P2"), 0);
+    let state = magis.state(run).unwrap();
+    let description = state.description(&RepoPath::new("tally/filters.py").unwrap()).unwrap();
+    assert_eq!(description.source, DescriptionSource::Names);
+    assert!(description.summary.contains("in_period"), "{}", description.summary);
+}
+
+#[tokio::test]
 async fn a_past_change_that_was_described_alike_is_an_example() {
     let environment = TestEnvironment::new();
     let code = environment.read("tally/filters.py") + "\n\ndef before(entry, last):\n    return entry.day < last\n";
@@ -419,7 +455,12 @@ async fn lines_that_the_check_does_not_run_are_not_asked_for() {
         assert!(!request.before.ends_with("if until < since:\n"), "{}", request.before);
         Some("    return since <= entry.day < until and entry\n".into())
     }));
-    let (run, _) = solve(&magis, SolveRequest { places: 2, ..wish }, model).await;
+    let wish = SolveRequest {
+        places: 2,
+        writing: vec![WritingMode::FillIn],
+        ..wish
+    };
+    let (run, _) = solve(&magis, wish, model).await;
     assert!(environment.calls(run, "P9-surprisal") > 0);
     assert!(environment.calls(run, "P10-fill-in") > 0);
     let found = checks(&magis, run);

@@ -95,7 +95,7 @@ impl Descriptions {
         *match description.source {
             DescriptionSource::Stored => &mut self.stored,
             DescriptionSource::Updated { .. } => &mut self.updated,
-            DescriptionSource::Fresh => &mut self.anew,
+            DescriptionSource::Fresh | DescriptionSource::Names => &mut self.anew,
             DescriptionSource::Itself => &mut self.itself,
         } += 1;
     }

@@ -124,9 +124,11 @@ impl Run {
 
     /// Algorithm 2, second half: the round table, then P6 for every Developer.
     fn meet(&self) -> Vec<Effect> {
-        // Where code is run, attempts are judged by that: a Developer alone has nothing to agree on.
-        let alone = self.runs_code() && self.tasks.len() < 2 && !self.has_spoken(Speaker::Manager, Turn::Open);
-        if alone || self.plan.is_some() || self.request.without.contains(&MethodPart::Meeting) {
+        // Where what shows the fault judges the attempts, talk decides nothing, and a Developer alone has nobody to agree with;
+        // a person who spoke is heard.
+        let is_judged = self.runs_code() && (!self.checks().is_empty() || self.tasks.len() < 2);
+        let is_held = !is_judged || !self.meeting.is_empty();
+        if !is_held || self.plan.is_some() || self.request.without.contains(&MethodPart::Meeting) {
             return Vec::new();
         }
         if !self.has_spoken(Speaker::Manager, Turn::Open) {

@@ -33,6 +33,20 @@ INSERT INTO run_file_descriptions (run, seq, path, source)
     SELECT run, seq, json_extract(event, '$.description.path'), json_extract(event, '$.description.source.kind')
     FROM events WHERE stage = 'locate' AND json_extract(event, '$.event') = 'file_described';";
 
+/// A file may be described by its names alone.
+pub(crate) const VERSION_11: &str = "\
+ALTER TABLE run_file_descriptions RENAME TO run_file_descriptions_8;
+CREATE TABLE run_file_descriptions (
+    run    INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    path   TEXT NOT NULL,
+    source TEXT NOT NULL CHECK (source IN ('stored', 'updated', 'fresh', 'itself', 'names')),
+    PRIMARY KEY (run, seq),
+    FOREIGN KEY (run, seq) REFERENCES events (run, seq) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+INSERT INTO run_file_descriptions SELECT * FROM run_file_descriptions_8;
+DROP TABLE run_file_descriptions_8;";
+
 /// An event with its place in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredEvent {

@@ -44,6 +44,7 @@ const VERSIONS: &[&[&str]] = &[
     &[events::VERSION_8, runs::VERSION_8, unconditional_scores::VERSION_8],
     &[test_permissions::VERSION_9],
     &[runs::VERSION_10],
+    &[events::VERSION_11],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.

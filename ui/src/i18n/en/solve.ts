@@ -159,6 +159,7 @@ export const solve = {
   'solve.described.updated': 'Summary from memory, with the change since',
   'solve.described.fresh': 'Summary written in this run',
   'solve.described.itself': 'The file itself, which is shorter than a summary',
+  'solve.described.names': 'What it defines; not summarised yet',
   'solve.described.skeleton': 'Written from its outline because the file is long.',
   'solve.open_in_editor': 'Open in editor',
 
@@ -177,7 +178,7 @@ export const solve = {
   'solve.declined.other': '{n} files looked at and left alone',
 
   'solve.meeting.none': 'Nobody has spoken yet.',
-  'solve.meeting.alone': 'One Developer alone has nothing to agree on, so no meeting was held.',
+  'solve.meeting.not_held': 'No meeting was held: the attempts are judged by running them.',
   'solve.meeting.tasks': 'Tasks on the table',
   'solve.meeting.order': 'Order:',
   'solve.meeting.speak': 'Speak in the meeting',

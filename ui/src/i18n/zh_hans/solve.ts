@@ -158,6 +158,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.described.updated': '来自记忆的摘要与此后的变化',
   'solve.described.fresh': '本次运行中写成的摘要',
   'solve.described.itself': '文件原文（比摘要更短）',
+  'solve.described.names': '其中的定义；尚未摘要',
   'solve.described.skeleton': '文件较长，摘要依据其大纲写成。',
   'solve.open_in_editor': '在编辑器中打开',
 
@@ -176,7 +177,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.declined.other': '查看后未改动的文件：{n} 个',
 
   'solve.meeting.none': '还没有人发言。',
-  'solve.meeting.alone': '只有一位开发者，无需商议，因此没有开会。',
+  'solve.meeting.not_held': '没有开会：各次尝试由实际运行来评判。',
   'solve.meeting.tasks': '讨论的任务',
   'solve.meeting.order': '顺序：',
   'solve.meeting.speak': '在会议中发言',

@@ -310,7 +310,7 @@ impl Driver {
     }
 }
 
-fn spoken(speaker: Speaker, turn: Turn) -> RunEvent {
+pub fn spoken(speaker: Speaker, turn: Turn) -> RunEvent {
     RunEvent::Spoken {
         speech: Speech {
             speaker,

@@ -1,8 +1,8 @@
 //! The order of the code stage where code is run.
 
-use crate::driver::{Driver, check, outcome, path, request};
+use crate::driver::{Driver, check, outcome, path, request, spoken};
 use magis_core::*;
-use magis_flow::Run;
+use magis_flow::{Effect, Run};
 
 const SHOWN: CheckState = CheckState::Gone {
     grade: Grade::ExpectedResult,
@@ -88,15 +88,25 @@ fn a_file_that_no_check_runs_has_no_task_where_another_is_run() {
 }
 
 #[test]
-fn a_developer_alone_holds_no_meeting_where_code_is_run() {
-    for (kept, speeches) in [(vec!["a.py"], 0), (vec!["a.py", "b.py"], 4)] {
+fn where_code_is_run_a_meeting_is_held_by_several_without_a_check_or_when_a_person_speaks() {
+    let shown = vec![check(1, Grade::ExpectedResult)];
+    for (kept, checks, speaks, speeches) in [
+        (vec!["a.py"], vec![], false, 0),
+        (vec!["a.py", "b.py"], vec![], false, 4),
+        (vec!["a.py", "b.py"], shown.clone(), false, 0),
+        (vec!["a.py", "b.py"], shown, true, 5),
+    ] {
         let mut driver = Driver {
             kept,
+            checks,
             ..Driver::default()
         };
-        let log = driver.drive(by_evidence(1), |_, _| None);
-        let spoken = log.iter().filter(|event| matches!(event, RunEvent::Spoken { .. }));
-        assert_eq!(spoken.count(), speeches);
+        let log = driver.drive(by_evidence(1), |run, effect| {
+            let now = speaks && run.meeting().is_empty() && matches!(effect, Effect::DefineRole(_));
+            now.then(|| spoken(Speaker::Person, Turn::Speak))
+        });
+        let said = log.iter().filter(|event| matches!(event, RunEvent::Spoken { .. }));
+        assert_eq!(said.count(), speeches);
     }
 }
 

@@ -317,18 +317,24 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
     };
     let store = work.store.clone();
     let snapshot = work.snapshot.clone();
+    let by_names = |from| Description {
+        path: path.clone(),
+        blob: blob.clone(),
+        source: from,
+        summary: names_defined(path, &source.text),
+        from_skeleton: false,
+    };
+    let is_shown = run.checks().iter().any(|check| !check.reached.is_empty());
+    if is_shown && !describing::is_ready(&store, &snapshot, file, &work.calls.card().sha256)? {
+        let description = by_names(DescriptionSource::Names);
+        return Ok(RunEvent::FileDescribed { description });
+    }
     let description = match describing::describe(&mut work.calls, &store, &snapshot, file).await {
         Ok(description) => description,
         Err(AskError::Unusable(why)) => {
             work.calls
                 .replaced(Template::FileSummary, why, "the names the file defines");
-            Description {
-                path: path.clone(),
-                blob: blob.clone(),
-                source: DescriptionSource::Fresh,
-                summary: names_defined(path, &source.text),
-                from_skeleton: false,
-            }
+            by_names(DescriptionSource::Fresh)
         }
         Err(fatal) => return Err(fatal),
     };

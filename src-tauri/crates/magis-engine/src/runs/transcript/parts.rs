@@ -92,6 +92,7 @@ pub(super) fn described(page: &mut Section, description: &Description) {
         DescriptionSource::Fresh if description.from_skeleton => "summarised now, from its outline because it is long",
         DescriptionSource::Fresh => "summarised now",
         DescriptionSource::Itself => "the file itself, which is shorter than a summary",
+        DescriptionSource::Names => "not summarised yet",
     };
     let title = page.paint.tone(Tone::Strong, &super::clean(description.path.as_str()));
     page.line(&format!("  {title} ({from})"));

@@ -48,23 +48,21 @@ pub(super) fn is_short(place: &CodePlace, path: &RepoPath, text: &str) -> bool {
     rewritten.iter().map(|region| region.span.lines()).sum::<u32>() <= SHORT
 }
 
-/// Returns how an answer is asked for. Filling in is cheap and finds most; the last answer at the first place of all rewrites the whole
-/// definition where that is short, as a fault of several lines needs it.
+/// Returns how an answer is asked for. Edits at one token and filling in are cheap and find most; the last answer at the first place of all rewrites the
+/// whole definition where that is short, as a fault of several lines needs it.
 pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
-    if edits::are_asked(work, run, at.round) {
+    let is_last_at_first = at.place == 0 && at.count > 1 && at.among + 1 == at.count;
+    let is_rewritten = request.writing.is_empty() && at.is_short && is_last_at_first;
+    if edits::are_asked(work, run, at.round) && !is_rewritten {
         return WritingMode::TokenEdit;
     }
-    // The first round whose answers are written.
-    let first = Round(if edits::are_asked(work, run, Round(1)) { 2 } else { 1 });
     let wanted = if !request.writing.is_empty() {
         request.writing[at.among as usize % request.writing.len()]
-    } else if request.attempts_per_round > 1
-        && !(at.is_short && at.round == first && at.place == 0 && at.among + 1 == at.count)
-    {
-        WritingMode::FillIn
-    } else {
+    } else if request.attempts_per_round == 1 || is_rewritten {
         WritingMode::Definition
+    } else {
+        WritingMode::FillIn
     };
     match wanted {
         WritingMode::FillIn | WritingMode::TokenEdit if !work.calls.card().fills_in => WritingMode::Definition,
