@@ -508,7 +508,7 @@ message: string } |
 { kind: "fresh" } | 
 /**  It is the file's own text, which is shorter than a summary would be. */
 { kind: "itself" } | 
-/**  The names that the file defines: what shows the fault says where to look, so that no summary was waited for. */
+/**  The names that the file defines: where something shows the fault, no summary is waited for. */
 { kind: "names" };
 
 /**  A line of a hunk. */

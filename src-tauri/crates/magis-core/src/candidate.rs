@@ -227,7 +227,7 @@ pub enum DescriptionSource {
     Fresh,
     /// It is the file's own text, which is shorter than a summary would be.
     Itself,
-    /// The names that the file defines: what shows the fault says where to look, so that no summary was waited for.
+    /// The names that the file defines: where something shows the fault, no summary is waited for.
     Names,
 }
 

@@ -401,7 +401,7 @@ async fn where_no_edit_at_one_token_mends_it_the_definition_is_rewritten_in_the_
 }
 
 #[tokio::test]
-async fn where_a_check_says_what_it_runs_no_summary_is_waited_for() {
+async fn where_something_shows_the_fault_no_summary_is_waited_for() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 2);
     allow(&environment, &magis);

@@ -324,7 +324,7 @@ pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -
         summary: names_defined(path, &source.text),
         from_skeleton: false,
     };
-    let is_shown = run.checks().iter().any(|check| !check.reached.is_empty());
+    let is_shown = !run.checks().is_empty();
     if is_shown && !describing::is_ready(&store, &snapshot, file, &work.calls.card().sha256)? {
         let description = by_names(DescriptionSource::Names);
         return Ok(RunEvent::FileDescribed { description });
