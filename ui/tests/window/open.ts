@@ -241,7 +241,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
         .locator('article summary', { hasText: /What is run|运行的内容/ })
         .first()
         .click()
-      await page.locator('.edited textarea').fill('from tally.report import table\ntable({})')
+      await page.locator('.edited textarea').first().fill('from tally.report import table\ntable({})')
       await page.locator('.edited .actions button').first().click()
       await page.locator('.edited h4').first().waitFor()
       await settled(page)
