@@ -178,7 +178,7 @@ export const solve = {
   'solve.declined.other': '{n} files looked at and left alone',
 
   'solve.meeting.none': 'Nobody has spoken yet.',
-  'solve.meeting.not_held': 'No meeting was held: the attempts are judged by running them.',
+  'solve.meeting.not_held': 'No meeting was held. Where running the attempts judges them, none is needed.',
   'solve.meeting.tasks': 'Tasks on the table',
   'solve.meeting.order': 'Order:',
   'solve.meeting.speak': 'Speak in the meeting',

@@ -177,7 +177,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.declined.other': '查看后未改动的文件：{n} 个',
 
   'solve.meeting.none': '还没有人发言。',
-  'solve.meeting.not_held': '没有开会：各次尝试由实际运行来评判。',
+  'solve.meeting.not_held': '没有开会。由实际运行评判各次尝试时，无需开会。',
   'solve.meeting.tasks': '讨论的任务',
   'solve.meeting.order': '顺序：',
   'solve.meeting.speak': '在会议中发言',
