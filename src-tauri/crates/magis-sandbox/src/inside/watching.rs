@@ -54,6 +54,16 @@ pub fn run(
         absent: vec![],
         isolation: Isolation::default(),
     };
+    let (tell, events) = mpsc::channel();
+    let tell_of_stop = tell.clone();
+    let (started_child, child) = mpsc::channel();
+    // Before the command starts: one that makes processes without end leaves no room for a thread.
+    thread::Builder::new()
+        .spawn(move || wait_for_stop(control, &tell_of_stop))
+        .step(|| "starting a thread".into())?;
+    thread::Builder::new()
+        .spawn(move || child.into_iter().for_each(|child| wait_for_end(child, &tell)))
+        .step(|| "starting a thread".into())?;
     let child = match start()? {
         Ok(child) => Pid::from_raw(child.id().cast_signed()),
         Err(error) => {
@@ -61,16 +71,10 @@ pub fn run(
             return Ok(report);
         }
     };
+    // Its thread is waiting for it.
+    let _ = started_child.send(child);
     // The scheduler shares the processor out between sessions first, so a command of many processes cannot keep its watcher from it.
     setsid().step(|| "leaving the session of the command".into())?;
-    let (tell, events) = mpsc::channel();
-    let tell_of_stop = tell.clone();
-    thread::Builder::new()
-        .spawn(move || wait_for_stop(control, &tell_of_stop))
-        .step(|| "starting a thread".into())?;
-    thread::Builder::new()
-        .spawn(move || wait_for_end(child, &tell))
-        .step(|| "starting a thread".into())?;
     let mut tick = 0_u32;
     report.end = loop {
         match events.recv_timeout(TICK) {
