@@ -10,48 +10,14 @@ use tokio_util::sync::CancellationToken;
 impl App {
     /// Lists the test commands that are found in a repository, the best guess first; behind them those that a person gave and allowed.
     pub fn test_commands(&self, repo: RepoId, base: BaseRequest) -> Result<Vec<TestCommandRow>, Problem> {
-        let magis = self.magis()?;
-        let base = base.into();
-        let mut rows = Vec::new();
-        for command in magis.test_commands(repo, &base, None)? {
-            let allowed = magis.test_permission(repo, &command)?.is_some();
-            rows.push(row(command, allowed));
-        }
-        for known in magis.test_permissions(repo)? {
-            let is_known =
-                |row: &TestCommandRow| row.command.line == known.command && row.command.folder == known.folder;
-            if !rows.iter().any(is_known) {
-                for mut command in magis.test_commands(repo, &base, Some(&known.command))? {
-                    command.folder.clone_from(&known.folder);
-                    rows.push(row(command, true));
-                }
-            }
-        }
-        Ok(rows)
+        let known = self.magis()?.known_test_commands(repo, &base.into())?.into_iter();
+        Ok(known.map(|(command, terms)| row(command, terms.is_some())).collect())
     }
 
     /// Remembers that a person allows a command in a repository, isolated. Returns it as it will be run.
     pub fn allow_tests(&self, repo: RepoId, base: BaseRequest, command: &TestLine) -> Result<TestCommandRow, Problem> {
         let magis = self.magis()?;
-        let base = base.into();
-        let found = magis.test_commands(repo, &base, None)?;
-        let known = found
-            .into_iter()
-            .find(|known| known.line() == command.line && known.folder == command.folder);
-        let meant = match known {
-            Some(known) => Some(known),
-            None => magis
-                .test_commands(repo, &base, Some(&command.line))?
-                .into_iter()
-                .next(),
-        };
-        let meant = meant.ok_or_else(|| {
-            Problem::new(
-                "test_command",
-                format!("'{}' is no test command", command.line),
-                "Give a program and its arguments on one line.",
-            )
-        })?;
+        let meant = magis.test_command_of(repo, &base.into(), &command.line, &command.folder)?;
         magis.allow_tests(repo, &meant, IsolationTerm::Required)?;
         Ok(row(meant, true))
     }

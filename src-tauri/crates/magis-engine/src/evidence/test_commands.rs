@@ -23,47 +23,71 @@ impl Magis {
         given: Option<&str>,
     ) -> Result<Vec<TestCommand>, EngineError> {
         let snapshot = self.snapshot_of(repo, base)?;
-        let files = TreeFiles::of(&snapshot)?;
-        let found = match given {
-            Some(line) => vec![commands::given(line, &files)?],
-            None => commands::find(&files),
-        };
-        let repository = self.open_repository(repo)?;
-        let used = |command: TestCommand| {
-            let installed = installed(repository.root(), &command);
-            command.using(&installed)
-        };
-        Ok(found.into_iter().map(used).collect())
+        let tree = TestedTree::of(&snapshot, self.root_of(repo)?)?;
+        match given {
+            Some(line) => Ok(vec![tree.given(line, "")?]),
+            None => Ok(tree.found()),
+        }
     }
 
-    /// Returns the test command of a tree that is worded like this in that folder, as it is found there; else the line as a command of its own.
+    /// Lists the test commands that are found in a repository, the best guess first; behind them those that a person gave and allowed. Each has
+    /// the terms on which it is allowed, if it is.
+    ///
+    /// # Errors
+    /// When the tree or the database cannot be read.
+    pub fn known_test_commands(
+        &self,
+        repo: RepoId,
+        base: &BaseChoice,
+    ) -> Result<Vec<(TestCommand, Option<IsolationTerm>)>, EngineError> {
+        let snapshot = self.snapshot_of(repo, base)?;
+        let tree = TestedTree::of(&snapshot, self.root_of(repo)?)?;
+        let mut listed: Vec<_> = tree.found().into_iter().map(|command| (command, None)).collect();
+        for allowed in self.test_permissions(repo)? {
+            let same = listed
+                .iter_mut()
+                .find(|(command, _)| is_worded(command, &allowed.command, &allowed.folder));
+            match same {
+                Some((_, terms)) => *terms = Some(allowed.isolation),
+                None => listed.push((tree.given(&allowed.command, &allowed.folder)?, Some(allowed.isolation))),
+            }
+        }
+        Ok(listed)
+    }
+
+    /// Returns the test command of a repository that is worded like this in that folder, as it is found there; else the line as a command of its
+    /// own.
     ///
     /// # Errors
     /// When the tree cannot be read, or the line is no command.
-    pub(crate) fn test_command_of(
+    pub fn test_command_of(
+        &self,
+        repo: RepoId,
+        base: &BaseChoice,
+        line: &str,
+        folder: &str,
+    ) -> Result<TestCommand, EngineError> {
+        self.test_command_in(repo, &self.snapshot_of(repo, base)?, line, folder)
+    }
+
+    /// Does the same in a tree.
+    pub(crate) fn test_command_in(
         &self,
         repo: RepoId,
         snapshot: &Snapshot,
         line: &str,
         folder: &str,
     ) -> Result<TestCommand, EngineError> {
-        let files = TreeFiles::of(snapshot)?;
-        let root = PathBuf::from(self.store.repository(repo)?.root);
-        let used = |command: TestCommand| {
-            let installed = installed(&root, &command);
-            command.using(&installed)
-        };
-        let mut found = commands::find(&files).into_iter().map(used);
-        match found.find(|command| command.line() == line && command.folder == folder) {
+        let tree = TestedTree::of(snapshot, self.root_of(repo)?)?;
+        let mut found = tree.found().into_iter();
+        match found.find(|command| is_worded(command, line, folder)) {
             Some(known) => Ok(known),
-            None => {
-                let mut given = used(commands::given(line, &files)?);
-                if !folder.is_empty() {
-                    folder.clone_into(&mut given.folder);
-                }
-                Ok(given)
-            }
+            None => tree.given(line, folder),
         }
+    }
+
+    fn root_of(&self, repo: RepoId) -> Result<PathBuf, EngineError> {
+        Ok(PathBuf::from(self.store.repository(repo)?.root))
     }
 
     /// Writes the tree of a repository out, so that its tests can be run. `progress` is told how many files there are so far and may break it
@@ -130,24 +154,51 @@ impl Magis {
     }
 }
 
-/// The files of a snapshot, for finding test commands in them.
-struct TreeFiles<'tree> {
-    snapshot: &'tree Snapshot,
-    paths: Vec<RepoPath>,
+fn is_worded(command: &TestCommand, line: &str, folder: &str) -> bool {
+    command.line() == line && command.folder == folder
 }
 
-impl<'tree> TreeFiles<'tree> {
+/// A tree whose test commands are looked for.
+struct TestedTree<'tree> {
+    snapshot: &'tree Snapshot,
+    paths: Vec<RepoPath>,
+    /// The repository's work tree, with the environments that are installed there.
+    root: PathBuf,
+}
+
+impl<'tree> TestedTree<'tree> {
     /// Lists the files of a snapshot.
-    fn of(snapshot: &'tree Snapshot) -> Result<Self, EngineError> {
+    fn of(snapshot: &'tree Snapshot, root: PathBuf) -> Result<Self, EngineError> {
         let (files, _) = snapshot.files()?;
         Ok(Self {
             snapshot,
             paths: files.into_iter().map(|file| file.path).collect(),
+            root,
         })
+    }
+
+    /// Returns the commands that are found, the best guess first.
+    fn found(&self) -> Vec<TestCommand> {
+        let found = commands::find(self).into_iter();
+        found.map(|command| self.with_installed(command)).collect()
+    }
+
+    /// Reads a line as a command in a folder.
+    fn given(&self, line: &str, folder: &str) -> Result<TestCommand, EngineError> {
+        let mut command = self.with_installed(commands::given(line, self)?);
+        if !folder.is_empty() {
+            folder.clone_into(&mut command.folder);
+        }
+        Ok(command)
+    }
+
+    fn with_installed(&self, command: TestCommand) -> TestCommand {
+        let installed = installed(&self.root, &command);
+        command.using(&installed)
     }
 }
 
-impl ProjectFiles for TreeFiles<'_> {
+impl ProjectFiles for TestedTree<'_> {
     fn paths(&self) -> &[RepoPath] {
         &self.paths
     }

@@ -395,6 +395,6 @@ impl Magis {
 
     /// Returns the test command that a line means in a tree.
     fn command_of(&self, repo: RepoId, snapshot: &Snapshot, line: &TestLine) -> Result<TestCommand, EngineError> {
-        self.test_command_of(repo, snapshot, &line.line, &line.folder)
+        self.test_command_in(repo, snapshot, &line.line, &line.folder)
     }
 }
