@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Makes the sets of mutated.toml: gets each package, checks its hash, prepares what its tests need, and calls `magis-eval mutate`.
+
+    python3 make.py --work DIR [--set NAME] [--only PACKAGE]
+
+The sets are written to DIR/SET.jsonl, and beside them DIR/SET.red.jsonl. A package whose bugs are there already is left out, so the command can be
+stopped and started. `magis-eval` is the one in PATH. Packages come by their registries' own clients: pip, npm and cargo.
+"""
+
+import argparse
+import glob
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+
+
+def run(*command, **options):
+    """Runs a command quietly; what it printed is shown only where it fails."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout[-2000:]}")
+
+
+def of_pip(package, archives):
+    run("python3", "-m", "pip", "download", "--no-binary", ":all:", "--no-deps", "--dest", archives, f"{package['name']}=={package['version']}")
+
+
+def of_npm(package, archives):
+    run("npm", "pack", "--silent", f"{package['name']}@{package['version']}", cwd=archives)
+
+
+def of_cargo(package, archives):
+    crate = archives / f"fetching-{package['name']}"
+    (crate / "src").mkdir(parents=True, exist_ok=True)
+    (crate / "src/lib.rs").write_text("")
+    (crate / "Cargo.toml").write_text(
+        f"[package]\nname = \"fetching\"\nversion = \"0.0.0\"\n[workspace]\n[dependencies]\n{package['name']} = \"={package['version']}\"\n"
+    )
+    run("cargo", "fetch", cwd=crate)
+    home = os.environ.get("CARGO_HOME", os.path.expanduser("~/.cargo"))
+    [there, *_] = glob.glob(f"{home}/registry/cache/*/{package['name']}-{package['version']}.crate")
+    shutil.copy(there, archives / package["archive"])
+    shutil.rmtree(crate)
+
+
+GET = {"python": of_pip, "javascript": of_npm, "rust": of_cargo}
+
+
+def archive_of(package, archives):
+    archive = archives / package["archive"]
+    if not archive.is_file():
+        GET[package["language"]](package, archives)
+    found = hashlib.sha256(archive.read_bytes()).hexdigest()
+    if found != package["sha256"]:
+        raise SystemExit(f"{archive} has the hash {found}, not {package['sha256']}; it is not the package that the set is made of")
+    return archive
+
+
+def unpack(package, archive, work):
+    """Unpacks a tree to which something is added before its tests can run; `magis-eval mutate` takes it as it finds it."""
+    version = package["archive"].removesuffix(".tgz").removesuffix(".crate")
+    name = version[: -len(package["version"]) - 1]
+    tree = work / "trees" / f"mutated+{name}"
+    if not tree.is_dir():
+        half = tree.with_name(tree.name + ".unpacking")
+        shutil.rmtree(half, ignore_errors=True)
+        half.mkdir(parents=True)
+        with tarfile.open(archive) as packed:
+            packed.extractall(half, filter="data")
+        [inner] = half.iterdir()
+        inner.rename(tree)
+        half.rmdir()
+        tree.with_name(tree.name + ".version").write_text(version)
+    return tree
+
+
+def prepare(package, archive, work):
+    """Returns the environment for the tests of a package."""
+    environment = dict(os.environ)
+    if package["language"] == "python":
+        venv = work / "venv"
+        if not venv.is_dir():
+            run("python3", "-m", "venv", venv)
+        run(venv / "bin/pip", "install", "--quiet", "pytest==8.4.2", *package.get("needs", []))
+        environment["PATH"] = f"{venv / 'bin'}:{environment['PATH']}"
+    if package["language"] == "javascript":
+        tree = unpack(package, archive, work)
+        if not (tree / "node_modules").is_dir():
+            run("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", *package.get("needs", []), cwd=tree)
+    if package["language"] == "rust":
+        run("cargo", "fetch", cwd=unpack(package, archive, work))
+    return environment
+
+
+def is_made(package, out):
+    prefix = f"{package['name']}-"
+    rows = out.read_text().splitlines() if out.is_file() else []
+    return any(json.loads(row)["instance_id"].startswith(prefix) for row in rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", required=True, type=lambda text: pathlib.Path(text).absolute(), help="the folder for packages, trees and sets")
+    parser.add_argument("--set", help="only this set")
+    parser.add_argument("--only", help="only this package")
+    given = parser.parse_args()
+    archives = given.work / "archives"
+    archives.mkdir(parents=True, exist_ok=True)
+    packages = tomllib.loads((pathlib.Path(__file__).parent / "mutated.toml").read_text())["package"]
+    failed = []
+    for package in packages:
+        out = given.work / f"{package['set']}.jsonl"
+        if given.set not in (None, package["set"]) or given.only not in (None, package["name"]) or is_made(package, out):
+            continue
+        archive = archive_of(package, archives)
+        environment = prepare(package, archive, given.work)
+        command = ["magis-eval", "mutate", "--project", archive, "--work", given.work, "--out", out, "--test-cmd", package["test_command"]]
+        command += ["--count", str(package["count"]), "--tries", str(package["tries"]), "--seed", str(package["seed"])]
+        if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL).returncode != 0:
+            failed.append(package["name"])
+    if failed:
+        sys.exit(f"no bugs were made of {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
