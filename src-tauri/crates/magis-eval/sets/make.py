@@ -92,7 +92,14 @@ def prepare(package, archive, work):
     if package["language"] == "javascript":
         tree = unpack(package, archive, work)
         if not (tree / "node_modules").is_dir():
-            run("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", *package.get("needs", []), cwd=tree)
+            # Not in the tree itself: what a package is developed with comes in part from where nothing is fetched.
+            needs = tree.with_name(tree.name + ".needs")
+            needs.mkdir(exist_ok=True)
+            wanted = json.loads((tree / "package.json").read_text()).get("dependencies", {})
+            wanted = [f"{name}@{version}" for name, version in wanted.items()] + package["needs"]
+            run("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", *wanted, cwd=needs)
+            (needs / "node_modules").rename(tree / "node_modules")
+            shutil.rmtree(needs)
     if package["language"] == "rust":
         run("cargo", "fetch", cwd=unpack(package, archive, work))
     return environment
