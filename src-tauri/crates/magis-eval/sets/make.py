@@ -3,8 +3,8 @@
 
     python3 make.py --work DIR [--set NAME] [--only PACKAGE]
 
-The sets are written to DIR/SET.jsonl, and beside them DIR/SET.red.jsonl. A package whose bugs are there already is left out, so the command can be
-stopped and started. `magis-eval` is the one in PATH. Packages come by their registries' own clients: pip, npm and cargo.
+The sets are written to DIR/SET.jsonl, and beside them DIR/SET.red.jsonl. The command can be stopped and started: a package that is made is left out, and
+one that was stopped halfway is made anew. `magis-eval` is the one in PATH. Packages come by their registries' own clients: pip, npm and cargo.
 """
 
 import argparse
@@ -105,10 +105,11 @@ def prepare(package, archive, work):
     return environment
 
 
-def is_made(package, out):
-    prefix = f"{package['name']}-"
-    rows = out.read_text().splitlines() if out.is_file() else []
-    return any(json.loads(row)["instance_id"].startswith(prefix) for row in rows)
+def join(packages, name, work):
+    """Writes a set anew, of the bugs of all its packages that are made, in the order of the list."""
+    for end in ("jsonl", "red.jsonl"):
+        made = [work / "made" / f"{name}+{package['name']}.{end}" for package in packages if package["set"] == name]
+        (work / f"{name}.{end}").write_text("".join(file.read_text() for file in made if file.is_file()))
 
 
 def main():
@@ -122,15 +123,25 @@ def main():
     packages = tomllib.loads((pathlib.Path(__file__).parent / "mutated.toml").read_text())["package"]
     failed = []
     for package in packages:
-        out = given.work / f"{package['set']}.jsonl"
-        if given.set not in (None, package["set"]) or given.only not in (None, package["name"]) or is_made(package, out):
+        made = given.work / "made" / f"{package['set']}+{package['name']}.jsonl"
+        if given.set not in (None, package["set"]) or given.only not in (None, package["name"]) or made.is_file():
             continue
         archive = archive_of(package, archives)
         environment = prepare(package, archive, given.work)
-        command = ["magis-eval", "mutate", "--project", archive, "--work", given.work, "--out", out, "--test-cmd", package["test_command"]]
+        # What a stop leaves behind is no part of a set: its package is made anew.
+        half = given.work / "made" / "half.jsonl"
+        half_red = half.with_name("half.red.jsonl")
+        half.parent.mkdir(exist_ok=True)
+        half.unlink(missing_ok=True)
+        half_red.unlink(missing_ok=True)
+        command = ["magis-eval", "mutate", "--project", archive, "--work", given.work, "--out", half, "--test-cmd", package["test_command"]]
         command += ["--count", str(package["count"]), "--tries", str(package["tries"]), "--seed", str(package["seed"])]
         if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL).returncode != 0:
             failed.append(package["name"])
+            continue
+        half_red.rename(made.with_suffix(".red.jsonl"))
+        half.rename(made)
+        join(packages, package["set"], given.work)
     if failed:
         sys.exit(f"no bugs were made of {', '.join(failed)}")
 
