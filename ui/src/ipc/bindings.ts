@@ -759,6 +759,8 @@ deleted: number;
 added: number } | 
 /**  It changes comments or docstrings alone. */
 { kind: "words_only" } | 
+/**  It takes code away and writes none. A fault is often gone with the code that showed it, and what that code was for, too. */
+{ kind: "only_deletes" } | 
 /**  It uses names that nothing defines. */
 { kind: "undefined_names"; names: string[] } | 
 /**  It calls something with arguments that it does not take. */

@@ -56,6 +56,8 @@ pub enum Finding {
     },
     /// It changes comments or docstrings alone.
     WordsOnly,
+    /// It takes code away and writes none. A fault is often gone with the code that showed it, and what that code was for, too.
+    OnlyDeletes,
     /// It uses names that nothing defines.
     UndefinedNames { names: Vec<String> },
     /// It calls something with arguments that it does not take.
@@ -118,7 +120,7 @@ impl Finding {
             | Self::WordsOnly
             | Self::UndefinedNames { .. }
             | Self::MisfitCall { .. } => true,
-            Self::DeletesFarMore { .. } => false,
+            Self::DeletesFarMore { .. } | Self::OnlyDeletes => false,
         }
     }
 }
@@ -132,6 +134,7 @@ impl fmt::Display for Finding {
             }
             Self::NoChange => f.write_str("the change leaves the code as it was"),
             Self::WordsOnly => f.write_str("the change touches comments or docstrings alone"),
+            Self::OnlyDeletes => f.write_str("the change takes code away and writes none"),
             Self::UndefinedNames { names } => {
                 write!(f, "the change uses names that nothing defines: {}", names.join(", "))
             }

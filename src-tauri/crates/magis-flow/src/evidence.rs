@@ -40,6 +40,9 @@ impl Run {
             );
         }
         if let Some((task, round, attempt)) = self.passing_attempt() {
+            if let Some(next) = self.rival(task, round, attempt) {
+                return vec![next];
+            }
             if let Some(review) = self.review(task, round, attempt) {
                 return vec![review];
             }
@@ -144,10 +147,7 @@ impl Run {
             return Effect::TestBase;
         }
         if let Some(next) = self.next_in(last) {
-            return match next {
-                Next::Write(number) => Effect::WriteCode(task, last.round, number),
-                Next::Test(number) => Effect::TestAttempt(task, last.round, number),
-            };
+            return next.of(task, last.round);
         }
         // The review of the best one is what the next round is told; where nothing shows the fault, it also decides whether to go on.
         if let Some((number, _)) = last.best()
@@ -172,17 +172,38 @@ impl Run {
             if self.checks().is_empty() && place > 0 && agrees(round) {
                 return None;
             }
-            for number in share.map(AttemptNumber) {
-                let Some(attempt) = round.attempts.get(&number) else {
-                    return Some(Next::Write(number));
-                };
-                let is_new = attempt.usable_change().is_some() && attempt.same_as().is_none();
-                if is_new && attempt.tested.is_none() && self.has_something_to_run() {
-                    return Some(Next::Test(number));
-                }
+            if let Some(next) = self.next_among(round, share) {
+                return Some(next);
             }
         }
         None
+    }
+
+    /// Returns what is missing of some answers of a round.
+    fn next_among(&self, round: &RoundState, answers: Range<u32>) -> Option<Next> {
+        for number in answers.map(AttemptNumber) {
+            let Some(attempt) = round.attempts.get(&number) else {
+                return Some(Next::Write(number));
+            };
+            let is_new = attempt.usable_change().is_some() && attempt.same_as().is_none();
+            if is_new && attempt.tested.is_none() && self.has_something_to_run() {
+                return Some(Next::Test(number));
+            }
+        }
+        None
+    }
+
+    /// Returns what is missing of the other answers at the place of an attempt that passes, where programs found something in it: before it is
+    /// reviewed, one of them may pass as well, with nothing found in it.
+    fn rival(&self, task: TaskId, round: Round, number: AttemptNumber) -> Option<Effect> {
+        let state = self.task(task)?;
+        let attempt = state.attempt(round, number)?;
+        if attempt.findings().is_empty() || attempt.verdict.is_some() {
+            return None;
+        }
+        let of_round = state.round(round)?;
+        let (_, beside) = self.place_of(of_round, number);
+        Some(self.next_among(of_round, beside)?.of(task, round))
     }
 
     /// Returns the best attempt that passes. One that its review rejected does not count where the grade is weak
@@ -276,6 +297,15 @@ fn close_with(open: &[&TaskState], chosen: TaskId, outcome: &TaskOutcome, reason
 enum Next {
     Write(AttemptNumber),
     Test(AttemptNumber),
+}
+
+impl Next {
+    fn of(self, task: TaskId, round: Round) -> Effect {
+        match self {
+            Self::Write(number) => Effect::WriteCode(task, round, number),
+            Self::Test(number) => Effect::TestAttempt(task, round, number),
+        }
+    }
 }
 
 /// Returns whether enough of the answers so far have the same code.

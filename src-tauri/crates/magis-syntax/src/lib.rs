@@ -36,4 +36,4 @@ pub use skeleton::{Skeleton, skeleton, skeleton_within};
 pub use statements::statements_at;
 pub use symbol::{Import, SymbolKind};
 pub use syntax::{parses_worse, syntax_errors};
-pub use tokens::{code_key, code_lines, same_code, words_only};
+pub use tokens::{code_key, code_lines, only_deletes, same_code, words_only};

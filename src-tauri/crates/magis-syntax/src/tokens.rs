@@ -41,6 +41,24 @@ pub fn words_only(path: &RepoPath, base: &str, new: &str) -> bool {
     all(Leaving::Words) && !all(Leaving::Nothing)
 }
 
+/// Returns whether a text is another one with code taken away and none written: its tokens, without words for people, stand in the other one in the
+/// same order, and some are missing. False in an unknown language.
+pub fn only_deletes(path: &RepoPath, base: &str, new: &str) -> bool {
+    let Some((language, before, after)) = trees(path, base, new) else {
+        return false;
+    };
+    let is_leaf = |token: &Token<'_>| !matches!(token, Token::Opens(..));
+    let mut of_base = tokens(language, &before, base, Leaving::Words).filter(is_leaf);
+    let mut missing = 0;
+    for token in tokens(language, &after, new, Leaving::Words).filter(is_leaf) {
+        match of_base.position(|other| other == token) {
+            Some(skipped) => missing += skipped,
+            None => return false,
+        }
+    }
+    missing + of_base.count() > 0
+}
+
 /// Returns the lines of a span on which something of code is written: no comments or docstrings, and more than brackets. In an unknown language, the
 /// lines that are not blank.
 pub fn code_lines(path: &RepoPath, text: &str, span: LineSpan) -> Vec<u32> {

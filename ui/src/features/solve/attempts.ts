@@ -21,7 +21,8 @@ export interface PlaceDots {
 }
 
 /** Whether a change with this finding cannot be used; as `Finding::is_fatal` in Rust. */
-export const isFatal = (finding: Finding): boolean => finding.kind !== 'deletes_far_more'
+export const isFatal = (finding: Finding): boolean =>
+  finding.kind !== 'deletes_far_more' && finding.kind !== 'only_deletes'
 
 /** Whether its change could go into the patch. */
 export function isUsable(attempt: AttemptView): boolean {

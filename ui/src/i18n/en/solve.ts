@@ -213,6 +213,7 @@ export const solve = {
   'solve.finding.parses_worse': 'Syntax errors: {before} before the change, {after} after it',
   'solve.finding.no_change': 'The code is as it was',
   'solve.finding.words_only': 'Only comments or docstrings change',
+  'solve.finding.only_deletes': 'Takes code away and writes none',
   'solve.finding.undefined_names': 'Names that nothing defines: {names}',
   'solve.finding.misfit_call': 'Calls {callee} with {why}',
   'solve.finding.deletes_far_more': 'Lines: {deleted} deleted, only {added} added',

@@ -212,6 +212,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.finding.parses_worse': '改动后有 {after} 处语法错误，之前 {before} 处',
   'solve.finding.no_change': '代码没有变化',
   'solve.finding.words_only': '只改动了注释或文档字符串',
+  'solve.finding.only_deletes': '只删除代码，没有写入新代码',
   'solve.finding.undefined_names': '没有定义的名称：{names}',
   'solve.finding.misfit_call': '对 {callee} 的调用不符：{why}',
   'solve.finding.deletes_far_more': '删除 {deleted} 行，仅新增 {added} 行',

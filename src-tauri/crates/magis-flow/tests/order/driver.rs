@@ -12,11 +12,13 @@ pub struct Driver {
     pub code: fn(Round) -> Option<Vec<Finding>>,
     /// Which earlier answer of the round an answer repeats.
     pub same_as: fn(AttemptNumber) -> Option<AttemptNumber>,
+    /// What programs find in an answer, besides what `code` says.
+    pub finds: fn(AttemptNumber) -> Option<Finding>,
     /// What fails on the base.
     pub checks: Vec<BugCheck>,
-    /// How many further places a round has.
     /// How many answers a round has, where fewer than the request allows.
     pub answers: Option<u32>,
+    /// How many further places a round has.
     pub others: usize,
     /// What running an attempt shows: what becomes of each check, and how many tests it breaks.
     pub shows: fn(TaskId, Round, AttemptNumber) -> (CheckState, usize),
@@ -31,6 +33,7 @@ impl Default for Driver {
             verdicts: Vec::new(),
             code: |_| Some(Vec::new()),
             same_as: |_| None,
+            finds: |_| None,
             checks: Vec::new(),
             others: 0,
             answers: None,
@@ -221,7 +224,7 @@ impl Driver {
                     attempt: *attempt,
                     diagnosis: String::new(),
                     change: FileChange::Delete,
-                    findings,
+                    findings: findings.into_iter().chain((self.finds)(*attempt)).collect(),
                     place: 0,
                     mode: WritingMode::Definition,
                     same_as: (self.same_as)(*attempt).map(|known| (*round, known)),

@@ -139,6 +139,39 @@ fn the_first_attempt_that_is_shown_to_work_ends_the_stage() {
 }
 
 #[test]
+fn a_passing_attempt_that_only_deletes_waits_for_the_others_at_its_place() {
+    type Shows = fn(TaskId, Round, AttemptNumber) -> (CheckState, usize);
+    fn shown(passes: bool) -> (CheckState, usize) {
+        (if passes { SHOWN } else { CheckState::Present }, 0)
+    }
+    let cases: [(Shows, u32); 3] = [
+        (|_, _, attempt| shown(attempt.0 == 1), 1),
+        (|_, _, attempt| shown(attempt.0 == 1 || attempt.0 == 3), 3),
+        // The fifth is at the next place.
+        (|_, _, attempt| shown(attempt.0 == 1 || attempt.0 == 5), 1),
+    ];
+    for (shows, accepted) in cases {
+        let mut driver = Driver {
+            checks: vec![check(1, Grade::ExpectedResult)],
+            finds: |attempt| (attempt.0 == 1).then_some(Finding::OnlyDeletes),
+            shows,
+            others: 1,
+            ..Driver::default()
+        };
+        let (steps, log) = code_steps(&mut driver, by_evidence(8));
+        assert_eq!(
+            steps.matches("TestAttempt").count(),
+            4,
+            "its place has four answers: {steps}"
+        );
+        let run = Run::fold(&log).unwrap();
+        let taken = run.task(TaskId(1)).unwrap().accepted_attempt();
+        assert_eq!(taken, Some((Round(1), AttemptNumber(accepted))), "{steps}");
+        assert!(run.proof().is_shown());
+    }
+}
+
+#[test]
 fn a_weak_grade_is_plausible_and_handed_over_as_that() {
     let grade = Grade::WrongOutputGone;
     let mut driver = Driver {

@@ -1,7 +1,7 @@
 //! Comments and docstrings alone, and keys of code.
 
 use crate::path;
-use magis_syntax::{code_key, same_code, words_only};
+use magis_syntax::{code_key, only_deletes, same_code, words_only};
 
 fn check_words(name: &str, base: &str, new: &str, expected: bool) {
     assert_eq!(words_only(&path(name), base, new), expected, "{base}\n---\n{new}");
@@ -84,4 +84,30 @@ fn texts_have_one_key_if_they_are_the_same_code() {
         let equal = code_key(&path(name), a) == code_key(&path(name), b);
         assert_eq!(equal, same_code(&path(name), a, b), "{a}\n---\n{b}");
     }
+}
+
+#[test]
+fn a_change_that_takes_code_away_and_writes_none_only_deletes() {
+    let base = "def f(a, b):\n    # why\n    if not a and b:\n        return g(a)[1:]\n    return b\n";
+    let changed = |old: &str, new: &str| base.replace(old, new);
+    for (new, expected) in [
+        (changed("not a and ", ""), true),
+        (changed("    return b\n", ""), true),
+        (changed("# why", "# that is").replace("[1:]", ""), true),
+        (changed("a, b", "b"), true),
+        (changed("and", "or"), false),
+        (changed("not a", "b"), false),
+        (changed("a and b", "b and a"), false),
+        (changed("g(a)[1:]", "a"), true),
+        (changed("# why", ""), false),
+        (base.to_owned(), false),
+        (changed("[1:]", "[1:2]"), false),
+    ] {
+        assert_eq!(only_deletes(&path("a.py"), base, &new), expected, "{new}");
+    }
+    assert!(
+        !only_deletes(&path("a.txt"), "a b\n", "a\n"),
+        "nothing is known of the language"
+    );
+    assert!(only_deletes(&path("a.rs"), "fn f() { g(); h() }\n", "fn f() { h() }\n"));
 }

@@ -5,7 +5,7 @@ use crate::runs::workspace::{Workspace, after};
 use magis_core::{Edit, FileAction, FileChange, Finding, Issue, RepoPath};
 use magis_flow::{Run, TaskState};
 use magis_repo::diff_stat;
-use magis_syntax::{misfit_calls, parses_worse, same_code, undefined_names, words_only};
+use magis_syntax::{misfit_calls, only_deletes, parses_worse, same_code, undefined_names, words_only};
 
 /// The number of lines from which a deletion is "far beyond addition".
 const FAR_MORE: u32 = 20;
@@ -55,6 +55,9 @@ pub(super) fn check(
     }
     if words_only(path, &base, &new) && !is_about_words(&run.request().issue) {
         findings.push(Finding::WordsOnly);
+    }
+    if only_deletes(path, &base, &new) {
+        findings.push(Finding::OnlyDeletes);
     }
     let names = undefined_names(path, &base, &new);
     if !names.is_empty() {

@@ -8,7 +8,7 @@ use crate::calls::{AskError, CallContext};
 use crate::runs::past_fix::past_fix;
 use crate::runs::roles::region::own_lines;
 use crate::runs::workspace::{Workspace, lines};
-use magis_core::{CodePlace, Edit, LineSpan, RepoPath, Round, WritingMode};
+use magis_core::{CodePlace, Edit, Finding, LineSpan, RepoPath, Round, WritingMode};
 use magis_flow::{Run, TaskState};
 use magis_llm::TokenEdit;
 use magis_syntax::{Outline, Symbol, code_lines};
@@ -95,7 +95,7 @@ async fn at_place(
             continue;
         }
         let change = change_of(state, vec![edit.clone()]);
-        if check(work, run, state, &change)?.is_empty() {
+        if !check(work, run, state, &change)?.iter().any(Finding::is_fatal) {
             kept.push(edit);
         }
     }
