@@ -1,7 +1,7 @@
 //! `magis-eval repair`: runs a set of bugs end to end and judges what comes of it: the patch, and every attempt that was made.
 //!
 //! What judges, tests or a script beside the set, never reaches a run. Rows are appended as they are done, and a bug that has its row is not run
-//! again, so the command can be stopped and started.
+//! again, so the command can be stopped and started. Rows that name a commit which is not the set's are of another bug, and an error.
 
 mod bench;
 mod case;
@@ -35,7 +35,7 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
     } else {
         Vec::new()
     };
-    let known: BTreeSet<InstanceId> = done.iter().map(|row| row.id.clone()).collect();
+    let known = known(&done, &cases).with_context(|| format!("going on with {}", args.out.display()))?;
     let runtime = runtime()?;
     let label = args.label.clone().unwrap_or_else(|| label(args));
     let stopped = runtime.block_on(async {
@@ -83,6 +83,24 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
     })
 }
 
+/// Returns the bugs that have their row.
+///
+/// # Errors
+/// When a row is of another bug that has the same name.
+fn known(done: &[row::RepairRow], cases: &[case::RepairCase]) -> Result<BTreeSet<InstanceId>> {
+    for case in cases {
+        if let Some(row) = done.iter().find(|row| row.id == case.id && row.commit != case.commit) {
+            bail!(
+                "{} is there of commit {}, and in the set it is the bug of commit {}; write to another file, or make the set that these rows are of",
+                row.id,
+                row.commit.0,
+                case.commit.0
+            );
+        }
+    }
+    Ok(done.iter().map(|row| row.id.clone()).collect())
+}
+
 /// Names a way of repairing by its options.
 fn label(args: &RepairArgs) -> String {
     if args.one_shot {
@@ -103,4 +121,26 @@ fn label(args: &RepairArgs) -> String {
         label.push_str(what);
     }
     label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_core::Proof;
+
+    #[test]
+    fn rows_of_another_bug_of_the_same_name_are_not_gone_on_with() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let set = folder.path().join("set.jsonl");
+        let bug = |commit: &str| {
+            let row = serde_json::json!({ "instance_id": "a-1", "repo": "a/b", "base_commit": commit, "problem_statement": "It fails.", "gold": {} });
+            fs::write(&set, format!("{row}\n")).expect("the set");
+            case::read_cases(&set, false).expect("cases")
+        };
+        let done = [row::RepairRow::example("a-1", "evidence", true, Proof::NotRun)];
+        let same = known(&done, &bug("c0ffee")).expect("the same bug");
+        assert_eq!(same, BTreeSet::from([InstanceId("a-1".to_owned())]));
+        let refused = known(&done, &bug("decaf")).expect_err("another bug").to_string();
+        assert!(refused.starts_with("a-1 is there of commit c0ffee"), "{refused}");
+    }
 }

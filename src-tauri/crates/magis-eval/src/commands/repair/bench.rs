@@ -160,6 +160,7 @@ impl<'a> RepairBench<'a> {
         let files = Patch::parse(patch).map(|patch| patch.files).unwrap_or_default();
         RepairRow {
             id: case.id.clone(),
+            commit: case.commit.clone(),
             label: self.label.clone(),
             run: None,
             applied: false,

@@ -1,6 +1,6 @@
 //! What came of one bug: a line of the results of `magis-eval repair`.
 
-use magis_core::{Proof, RunId, Stage};
+use magis_core::{CommitId, Proof, RunId, Stage};
 use magis_eval::instances::InstanceId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RepairRow {
     pub id: InstanceId,
+    /// The commit with the bug. A set that is made anew may give the same name to another bug.
+    pub commit: CommitId,
     /// What the tables call this way of repairing.
     pub label: String,
     /// The run on record; none where the model answered alone.
@@ -43,4 +45,30 @@ pub struct StageCost {
     pub seconds: f64,
     /// Tokens that the model computed and wrote.
     pub tokens: u64,
+}
+
+#[cfg(test)]
+impl RepairRow {
+    /// A row to test with.
+    pub fn example(id: &str, label: &str, resolved: bool, proof: Proof) -> Self {
+        Self {
+            id: InstanceId(id.to_owned()),
+            commit: CommitId("c0ffee".to_owned()),
+            label: label.to_owned(),
+            run: None,
+            applied: true,
+            resolved,
+            present: resolved,
+            attempts: 3,
+            place: resolved.then_some(2),
+            proof,
+            checks: 1,
+            files: 1,
+            needless_files: 0,
+            seconds: 60.0,
+            tokens: 900,
+            stages: BTreeMap::new(),
+            why: String::new(),
+        }
+    }
 }

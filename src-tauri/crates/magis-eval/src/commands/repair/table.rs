@@ -3,7 +3,7 @@
 use super::row::RepairRow;
 use crate::args::RepairTableArgs;
 use anyhow::Result;
-use magis_core::Stage;
+use magis_core::{CommitId, Stage};
 use magis_eval::instances::{InstanceId, rows};
 use magis_eval::statistics::{mcnemar, median, wilson};
 use magis_eval::table::{MarkdownTable, number, number_or_dash};
@@ -223,11 +223,13 @@ struct Compared {
 }
 
 impl Compared {
-    fn of(first: &[RepairRow], other: &[RepairRow]) -> Self {
-        let resolved: BTreeMap<&InstanceId, bool> = first.iter().map(|row| (&row.id, row.resolved)).collect();
+    fn of<'a>(first: &'a [RepairRow], other: &'a [RepairRow]) -> Self {
+        let key = |row: &'a RepairRow| (&row.id, &row.commit);
+        let resolved: BTreeMap<(&InstanceId, &CommitId), bool> =
+            first.iter().map(|row| (key(row), row.resolved)).collect();
         let pairs: Vec<(bool, bool)> = other
             .iter()
-            .filter_map(|row| Some((*resolved.get(&row.id)?, row.resolved)))
+            .filter_map(|row| Some((*resolved.get(&key(row))?, row.resolved)))
             .collect();
         let count = |is: &dyn Fn(bool, bool) -> bool| pairs.iter().filter(|(one, two)| is(*one, *two)).count();
         Self {
@@ -266,34 +268,13 @@ mod tests {
     use super::*;
     use magis_core::{Grade, Proof};
 
-    fn row(id: &str, label: &str, resolved: bool, proof: Proof) -> RepairRow {
-        RepairRow {
-            id: InstanceId(id.to_owned()),
-            label: label.to_owned(),
-            run: None,
-            applied: true,
-            resolved,
-            present: resolved,
-            attempts: 3,
-            place: resolved.then_some(2),
-            proof,
-            checks: 1,
-            files: 1,
-            needless_files: 0,
-            seconds: 60.0,
-            tokens: 900,
-            stages: BTreeMap::new(),
-            why: String::new(),
-        }
-    }
-
     fn all(label: &str, resolved: &str) -> Vec<RepairRow> {
         let shown = Proof::ShownToWork {
             grade: Grade::ExpectedResult,
         };
         (0..)
             .zip(resolved.chars())
-            .map(|(at, one)| row(&format!("bug-{at}"), label, one == '1', shown.clone()))
+            .map(|(at, one)| RepairRow::example(&format!("bug-{at}"), label, one == '1', shown.clone()))
             .collect()
     }
 
@@ -313,5 +294,13 @@ mod tests {
         assert!(line("right place among 3").contains("7/8"), "{text}");
         let compared: Vec<String> = line("one shot").split_whitespace().map(str::to_owned).collect();
         assert_eq!(compared.join(" "), "one shot 7 6 : 1 6.00 5 0 0.0625", "{text}");
+    }
+
+    #[test]
+    fn bugs_of_one_name_and_different_commits_are_not_compared() {
+        let (first, mut other) = (all("evidence", "11"), all("one shot", "01"));
+        other[0].commit = CommitId("d".to_owned());
+        let it = Compared::of(&first, &other);
+        assert_eq!((it.bugs, it.first, it.other), (1, 1, 1));
     }
 }
