@@ -6,7 +6,7 @@
 use crate::next::{closed, not_approved};
 use crate::task::Rank;
 use crate::{Effect, RoundState, Run, TaskState};
-use magis_core::{AttemptNumber, BaseTests, QaMode, Round, TaskId, TaskOutcome, TestsMode};
+use magis_core::{AttemptNumber, BaseTests, QaMode, Round, TaskId, TaskOutcome, TestsMode, WritingMode};
 use std::ops::Range;
 
 /// The share of a round's answers that has to have the same code, where nothing can be shown, for the round to end early.
@@ -193,16 +193,21 @@ impl Run {
         None
     }
 
-    /// Returns what is missing of the other answers at the place of an attempt that passes, where programs found something in it: before it is
-    /// reviewed, one of them may pass as well, with nothing found in it.
+    /// Returns what is missing of the other answers at the place of an attempt that passes, before it is reviewed. They are waited for where programs
+    /// found something in it, and where they are written already, as edits at one token are: one of them may pass as well and stand before it. The last
+    /// one at a place is no such edit where it rewrites the definition, so that only a finding is worth its time.
     fn rival(&self, task: TaskId, round: Round, number: AttemptNumber) -> Option<Effect> {
         let state = self.task(task)?;
         let attempt = state.attempt(round, number)?;
-        if attempt.findings().is_empty() || attempt.verdict.is_some() {
+        if attempt.verdict.is_some() {
             return None;
         }
         let of_round = state.round(round)?;
-        let (_, beside) = self.place_of(of_round, number);
+        let (_, mut beside) = self.place_of(of_round, number);
+        if attempt.findings().is_empty() {
+            let written = attempt.mode() == WritingMode::TokenEdit;
+            beside.end = if written { beside.end - 1 } else { beside.start };
+        }
         Some(self.next_among(of_round, beside)?.of(task, round))
     }
 

@@ -14,6 +14,9 @@ pub struct Driver {
     pub same_as: fn(AttemptNumber) -> Option<AttemptNumber>,
     /// What programs find in an answer, besides what `code` says.
     pub finds: fn(AttemptNumber) -> Option<Finding>,
+    /// The change that an answer is.
+    pub change: fn(AttemptNumber) -> FileChange,
+    pub mode: WritingMode,
     /// What fails on the base.
     pub checks: Vec<BugCheck>,
     /// How many answers a round has, where fewer than the request allows.
@@ -34,6 +37,8 @@ impl Default for Driver {
             code: |_| Some(Vec::new()),
             same_as: |_| None,
             finds: |_| None,
+            change: |_| FileChange::Delete,
+            mode: WritingMode::Definition,
             checks: Vec::new(),
             others: 0,
             answers: None,
@@ -223,10 +228,10 @@ impl Driver {
                     round: *round,
                     attempt: *attempt,
                     diagnosis: String::new(),
-                    change: FileChange::Delete,
+                    change: (self.change)(*attempt),
                     findings: findings.into_iter().chain((self.finds)(*attempt)).collect(),
                     place: 0,
-                    mode: WritingMode::Definition,
+                    mode: self.mode,
                     same_as: (self.same_as)(*attempt).map(|known| (*round, known)),
                 },
                 None => RunEvent::CodeFailed {

@@ -172,6 +172,33 @@ fn a_passing_attempt_that_only_deletes_waits_for_the_others_at_its_place() {
 }
 
 #[test]
+fn a_passing_edit_at_one_token_waits_for_those_beside_it_and_the_smallest_stands_first() {
+    fn of_lines(lines: usize) -> FileChange {
+        FileChange::Modify {
+            edits: vec![Edit {
+                span: LineSpan::new(1, 1).unwrap(),
+                text: "x\n".repeat(lines),
+            }],
+        }
+    }
+    for (mode, tested, accepted) in [(WritingMode::TokenEdit, 3, 2), (WritingMode::FillIn, 2, 1)] {
+        let mut driver = Driver {
+            checks: vec![check(1, Grade::ExpectedResult)],
+            mode,
+            change: |attempt| of_lines(if attempt.0 == 1 { 3 } else { 1 }),
+            shows: |_, _, attempt| (if attempt.0 > 0 { SHOWN } else { CheckState::Present }, 0),
+            others: 1,
+            ..Driver::default()
+        };
+        let (steps, log) = code_steps(&mut driver, by_evidence(8));
+        assert_eq!(steps.matches("TestAttempt").count(), tested, "{steps}");
+        let run = Run::fold(&log).unwrap();
+        let taken = run.task(TaskId(1)).unwrap().accepted_attempt();
+        assert_eq!(taken, Some((Round(1), AttemptNumber(accepted))), "{steps}");
+    }
+}
+
+#[test]
 fn a_weak_grade_is_plausible_and_handed_over_as_that() {
     let grade = Grade::WrongOutputGone;
     let mut driver = Driver {
