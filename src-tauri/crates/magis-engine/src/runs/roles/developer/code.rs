@@ -100,31 +100,32 @@ fn asked(
     round: Round,
     attempt: AttemptNumber,
 ) -> Result<Asked, AskError> {
-    let (place, share) = match state.round(round) {
-        Some(known) => run.place_of(known, attempt),
-        None => (0, 0..1),
-    };
+    let known = state.round(round);
+    let (place, share) = known.map_or((0, 0..1), |known| run.place_of(known, attempt));
     let among = attempt.0 - share.start;
-    let path = &state.task.path;
+    let may_be_rewritten = run.request().writing.is_empty() && share.len() > 1 && attempt.0 + 1 == share.end;
+    let is_rewritten = match known {
+        Some(known) if may_be_rewritten && round.0 == 1 && !known.first_place().spans.is_empty() => {
+            let path = &state.task.path;
+            let text = work.read(path)?.text;
+            writing::is_rewritten(known.first_place(), path, &text, place, known.places.len())
+        }
+        // Later rounds come after what is cheaper.
+        _ => may_be_rewritten && place == 0,
+    };
     let at = AnswerAt {
         round,
         place,
         among,
-        count: share.end - share.start,
-        is_short: match state.round(round).and_then(|round| round.places.get(place)) {
-            // Only that one may rewrite a definition.
-            Some(at) if round.0 == 1 && place == 0 && among + 1 == share.end - share.start && !at.spans.is_empty() => {
-                writing::is_short(at, path, &work.read(path)?.text)
-            }
-            _ => true,
-        },
+        is_rewritten,
     };
     let mode = writing::mode(work, run, at);
     let greedy = writing::is_greedy(work, run, state, at);
     Ok(Asked {
         about: about(state).round(round).attempt(attempt),
         round,
-        place,
+        // What is rewritten is the first place's, wherever its turn is.
+        place: if is_rewritten { 0 } else { place },
         mode,
         among,
         sampling: if greedy {

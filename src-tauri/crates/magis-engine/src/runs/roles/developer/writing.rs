@@ -16,6 +16,8 @@ use magis_syntax::{SourceLanguage, extract_definition, fit_infill, outline, rein
 
 /// The most lines of what is rewritten beside lines that are filled in: one more costs as much as ten answers at such a line.
 const SHORT: u32 = 40;
+/// The most lines of what is rewritten before the other places are tried: beyond, that costs more than the edits at all of them.
+const AT_ONCE: u32 = 12;
 /// The most lines that are left out to be filled in.
 const GAP: u32 = 12;
 /// One answer of a round: which it is, and how it is asked for.
@@ -37,29 +39,28 @@ pub(super) struct AnswerAt {
     pub round: Round,
     pub place: usize,
     pub among: u32,
-    pub count: u32,
-    /// Whether the definition there is short enough to be rewritten beside lines that are filled in.
-    pub is_short: bool,
+    /// Whether it rewrites the definitions at the first place of all.
+    pub is_rewritten: bool,
 }
 
-/// Returns whether the definitions at a place are short enough to be rewritten beside lines that are filled in.
-pub(super) fn is_short(place: &CodePlace, path: &RepoPath, text: &str) -> bool {
-    let rewritten = regions(text, &outline(path, text), &place.symbols, &place.spans);
-    rewritten.iter().map(|region| region.span.lines()).sum::<u32>() <= SHORT
+/// Returns whether the last answer at one of a round's places rewrites the whole definitions at the first one, as a fault of several lines needs it:
+/// in the first round at that place itself where they have a few lines, at the last place where they have more, and not at all where they are long.
+pub(super) fn is_rewritten(first: &CodePlace, path: &RepoPath, text: &str, place: usize, places: usize) -> bool {
+    let rewritten = regions(text, &outline(path, text), &first.symbols, &first.spans);
+    let lines = rewritten.iter().map(|region| region.span.lines()).sum::<u32>();
+    let at = if lines <= AT_ONCE { 0 } else { places.saturating_sub(1) };
+    lines <= SHORT && place == at
 }
 
-/// Returns how an answer is asked for. Edits at one token and filling in are cheap and find most; the last answer at the first place of all rewrites the
-/// whole definition where that is short, as a fault of several lines needs it.
+/// Returns how an answer is asked for. Edits at one token and filling in are cheap and find most.
 pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
-    let is_last_at_first = at.place == 0 && at.count > 1 && at.among + 1 == at.count;
-    let is_rewritten = request.writing.is_empty() && at.is_short && is_last_at_first;
-    if edits::are_asked(work, run, at.round) && !is_rewritten {
+    if edits::are_asked(work, run, at.round) && !at.is_rewritten {
         return WritingMode::TokenEdit;
     }
     let wanted = if !request.writing.is_empty() {
         request.writing[at.among as usize % request.writing.len()]
-    } else if request.attempts_per_round == 1 || is_rewritten {
+    } else if request.attempts_per_round == 1 || at.is_rewritten {
         WritingMode::Definition
     } else {
         WritingMode::FillIn
@@ -81,7 +82,11 @@ pub(super) fn is_greedy(work: &Workspace, run: &Run, state: &TaskState, at: Answ
     if this == WritingMode::FillIn {
         return departure(state, at.round, at.place, at.among).is_some();
     }
-    let earlier = (0..at.among).map(|among| AnswerAt { among, ..at });
+    let earlier = (0..at.among).map(|among| AnswerAt {
+        among,
+        is_rewritten: false,
+        ..at
+    });
     at.round.0 == 1 && earlier.into_iter().all(|earlier| mode(work, run, earlier) != this)
 }
 
@@ -345,4 +350,25 @@ async fn gap(
         ..code_around(run, state, asked.round, text, region.span, past)
     };
     Ok((prompt, mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_lines_are_rewritten_at_their_place_more_behind_all_places_and_long_ones_not_at_all() {
+        let path = RepoPath::new("a.py").expect("a path");
+        for (lines, expected) in [(4, vec![0]), (30, vec![2]), (60, vec![])] {
+            let text = format!("def f(a):\n{}    return a\n", "    a += 1\n".repeat(lines - 2));
+            let first = CodePlace {
+                symbols: vec!["f".to_owned()],
+                spans: vec![LineSpan::new(2, 3).expect("a span")],
+            };
+            let at: Vec<usize> = (0..3)
+                .filter(|place| is_rewritten(&first, &path, &text, *place, 3))
+                .collect();
+            assert_eq!(at, expected, "{lines} lines");
+        }
+    }
 }
