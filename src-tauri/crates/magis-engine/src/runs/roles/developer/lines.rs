@@ -70,6 +70,11 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     let gaps = surprisal::LINES * run.request().places_per_round as usize;
     let most = (gaps / chosen.len().max(1)).clamp(surprisal::LINES, surprisal::MOST_LINES);
     let by_token = edits::are_asked(work, run, round);
+    let chosen = if by_token {
+        one_by_one(chosen, run.request().places_per_round as usize)
+    } else {
+        chosen
+    };
     for chosen in chosen {
         if by_token {
             let spans = edits::spans(&path, &text, &outline, &chosen);
@@ -117,6 +122,13 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
         others: places,
         answers: (answers < allowed).then_some(answers),
     })
+}
+
+/// Returns each symbol as a place of its own, at most so many: where whole definitions are read, the next one is read only where nothing at the one
+/// before it helped.
+fn one_by_one(places: Vec<Vec<&Symbol>>, most: usize) -> Vec<Vec<&Symbol>> {
+    let symbols = places.into_iter().flatten();
+    symbols.take(most.max(1)).map(|symbol| vec![symbol]).collect()
 }
 
 /// Returns how many answers are worth asking for at so many places: whole definitions cost as much as ten lines that are filled in, these more than
@@ -469,4 +481,30 @@ fn best_chunk(run: &Run, state: &TaskState, text: &str) -> LineSpan {
         .map(|piece| piece.span);
     best.or_else(|| LineSpan::new(1, (text.lines().count() as u32).max(1)).ok())
         .unwrap_or(LineSpan::FIRST_LINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_that_are_read_whole_are_places_of_their_own_and_no_more_than_wanted() {
+        let path = RepoPath::new("a.py").expect("a path");
+        let outline = outline(
+            &path,
+            "def f():\n    pass\n\ndef g():\n    pass\n\ndef h():\n    pass\n",
+        );
+        let [f, g, h] = &outline.symbols[..] else {
+            panic!("three functions")
+        };
+        let names = |most: usize| {
+            let places = one_by_one(vec![vec![f, g], vec![h]], most);
+            let names = places
+                .into_iter()
+                .map(|place| place.into_iter().map(|symbol| symbol.name.as_str()));
+            names.map(Iterator::collect).collect::<Vec<Vec<&str>>>()
+        };
+        assert_eq!(names(2), [["f"], ["g"]]);
+        assert_eq!(names(4), [["f"], ["g"], ["h"]]);
+    }
 }
