@@ -161,6 +161,23 @@ impl Repositories {
     }
 }
 
+/// Returns the files of a folder without git that the rules of a clone's project ignore, but for caches and installed packages.
+pub fn ignored(folder: &Path, clone: &Path) -> Result<Vec<RepoPath>> {
+    const NEVER: [&str; 4] = ["node_modules", "__pycache__", ".pytest_cache", "target"];
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut command = git(clone);
+    command
+        .arg("--work-tree")
+        .arg(folder)
+        .args(["ls-files", "-z", "--others", "--ignored", "--exclude-standard"]);
+    let listed = run(command, &format!("listing what {} ignores", clone.display()))?;
+    let is_kept = |path: &RepoPath| !path.as_str().split('/').any(|part| NEVER.contains(&part));
+    let paths = listed.split('\0').filter_map(|path| RepoPath::new(path).ok());
+    Ok(paths.filter(is_kept).collect())
+}
+
 fn git(place: &Path) -> Command {
     let mut command = Command::new("git");
     command.arg("-C").arg(place).stdin(Stdio::null());
@@ -173,4 +190,33 @@ fn run(mut command: Command, what: &str) -> Result<String> {
         bail!("{what}: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_files_that_a_project_ignores_are_found_beside_its_clone() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (tree, clone) = (place.path().join("tree"), place.path().join("clone"));
+        for (path, text) in [
+            (".gitignore", "version.py\n__pycache__\n"),
+            ("src/a.py", "x = 1\n"),
+            ("src/version.py", "version = '1'\n"),
+            ("src/__pycache__/a.pyc", ""),
+            ("notes.txt", "not ignored\n"),
+        ] {
+            let file = tree.join(path);
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            std::fs::write(file, text).expect("a file");
+        }
+        std::fs::create_dir(&clone).expect("a folder");
+        let mut init = git(&clone);
+        init.args(["init", "--quiet"]);
+        run(init, "making a repository").expect("git");
+        let found = ignored(&tree, &clone).expect("git");
+        assert_eq!(found, [RepoPath::new("src/version.py").expect("a path")]);
+        assert!(ignored(&place.path().join("none"), &clone).expect("git").is_empty());
+    }
 }

@@ -16,7 +16,7 @@ use magis_engine::tests::IsolationTerm;
 use magis_engine::{Magis, SolveRequest};
 use magis_eval::record::RunRecord;
 use magis_eval::repair::patch_of;
-use magis_eval::repositories::Repositories;
+use magis_eval::repositories::{Repositories, ignored};
 use magis_flow::Run;
 use magis_llm::LanguageModel as _;
 use magis_repo::{BaseChoice, ObjectStore, Patch, Repository, Snapshot, apply_changes};
@@ -187,14 +187,19 @@ impl<'a> RepairBench<'a> {
         let clone = self.work.join("repair/clones").join(&case.id.0);
         self.environments
             .repositories()
-            .scratch_clone(&case.repo, &case.commit, &clone)?;
-        // What is installed beside the project, outside of git, belongs to it.
-        let (installed, link) = (
-            tree_of(&self.work, &case.repo).join("node_modules"),
-            clone.join("node_modules"),
-        );
+            .check_out(&case.repo, &case.commit, &clone)?;
+        // What is installed beside the project and built in it, outside of git, belongs to it.
+        let tree = tree_of(&self.work, &case.repo);
+        let (installed, link) = (tree.join("node_modules"), clone.join("node_modules"));
         if installed.is_dir() && !link.exists() {
             copy_folder(&installed, &link)?;
+        }
+        for path in ignored(&tree, &clone)? {
+            let target = clone.join(path.as_str());
+            if !target.exists() {
+                fs::create_dir_all(target.parent().unwrap_or(&clone))?;
+                fs::copy(tree.join(path.as_str()), &target).with_context(|| format!("copying {path}"))?;
+            }
         }
         Ok(clone)
     }
