@@ -296,6 +296,8 @@ fn another_output_than_the_wrong_one_is_weaker() {
     assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "4")]), &run(&[gives(0, "3")])), @"WrongOutputGone; Gone { grade: WrongOutputGone, gone: 1, of: 1 }");
     assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "4")]), &run(&[raises(0, "ValueError", "no")])), @r#"WrongOutputGone; OtherError { what: "ValueError: no" }"#);
     assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "3")]), &run(&[gives(0, "3")])), @"the unchanged code shows nothing of what the issue says");
+    let missing = run(&[raises(0, "ModuleNotFoundError", "No module named 'sums'")]);
+    assert_snapshot!(check_verdict(WRONG_SUM, &missing, &missing), @"the unchanged code fails in another way than the issue says: ModuleNotFoundError: No module named 'sums'");
 }
 
 #[test]

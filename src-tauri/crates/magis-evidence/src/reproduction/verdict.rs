@@ -88,6 +88,9 @@ pub enum Nothing {
     Broken(String),
     #[error("the unchanged code shows nothing of what the issue says")]
     NotSeen,
+    /// Something else went wrong: a package that is not installed, say.
+    #[error("the unchanged code fails in another way than the issue says: {0}")]
+    OtherError(String),
 }
 
 /// What a check says of a changed tree.
@@ -130,7 +133,18 @@ pub fn reproduces(check: &Check, base: &Observation) -> Result<Reproduction, Not
             grade,
         }),
         None if *base == Observation::TimedOut => Err(Nothing::TimedOut),
-        None => Err(Nothing::NotSeen),
+        None => Err(other_error(base).map_or(Nothing::NotSeen, Nothing::OtherError)),
+    }
+}
+
+/// Returns the first exception of the statements of a run.
+fn other_error(base: &Observation) -> Option<String> {
+    match base {
+        Observation::Steps { outcomes, .. } => {
+            let raised = outcomes.iter().find_map(|outcome| outcome.raised.as_ref())?;
+            Some(steps::described(raised))
+        }
+        Observation::TimedOut | Observation::Broken(_) | Observation::Text(_) => None,
     }
 }
 

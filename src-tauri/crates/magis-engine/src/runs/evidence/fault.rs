@@ -203,10 +203,10 @@ async fn of_issue(
         remarks.push("the issue shows nothing that a program could run".to_owned());
     } else if bench.issue_checks.is_empty() {
         let why = why.unwrap_or_default();
-        remarks.push(format!(
-            "{} of the issue were run, and none shows the fault: {why}",
-            count(tried, "example")
-        ));
+        remarks.push(match tried {
+            1 => format!("the example of the issue does not show the fault: {why}"),
+            _ => format!("none of the {tried} examples of the issue shows the fault: {why}"),
+        });
     }
     let mut shown: Vec<u32> = bench.issue_checks.keys().copied().collect();
     shown.sort_by_key(|number| std::cmp::Reverse(bench.issue_checks[number].found.attainable()));

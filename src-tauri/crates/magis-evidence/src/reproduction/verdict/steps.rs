@@ -2,7 +2,7 @@
 
 mod changed;
 
-pub(super) use changed::{instead, now};
+pub(super) use changed::{described, instead, now};
 
 use super::{ExpectedResult, Fault, FaultPlace};
 use crate::reproduction::check::{About, Check, Claim, Said};

@@ -208,7 +208,7 @@ fn appeared(check: &Check, before: &[StatementOutcome], after: &[StatementOutcom
     found
 }
 
-fn described(raised: &Exception) -> String {
+pub(in crate::reproduction::verdict) fn described(raised: &Exception) -> String {
     format!("{}: {}", raised.kind, raised.message)
         .chars()
         .take(300)
