@@ -275,6 +275,15 @@ function isOfCode({ event }: RunEventLike): boolean {
 /** Every attempt that there will be is written and tested, and the task is not closed yet. */
 export const attemptsAt = all.length - ending.length
 
+/** Events as a log has them, one each so many milliseconds. */
+function logged(events: RunEventLike[], apart: number): Recorded['events'] {
+  return events.map((event, at) => ({
+    seq: at + 1,
+    at_ms: recorded.created_at_ms + at * apart,
+    event: event.event === 'run_started' ? { ...event, request } : event,
+  }))
+}
+
 const request: T.RunRequest = {
   ...recorded.request,
   candidates_per_round: 6,
@@ -286,15 +295,44 @@ export const evidenceRun: Recorded = {
   ...recorded,
   number: 7,
   request,
-  events: all.map((event, at) => ({
-    seq: at + 1,
-    at_ms: recorded.created_at_ms + at * 4_000,
-    event: event.event === 'run_started' ? { ...event, request } : event,
-  })),
+  events: logged(all, 4_000),
   // The events before the code keep their order; one more stands before those of the ranking.
   calls: recorded.calls.map((call) => ({
     ...call,
     after_seq: /^commit/.test(call.step) ? attemptsAt + 2 : call.after_seq + (call.after_seq > ranked ? 1 : 0),
   })),
   diffs: { '1/1/0': breaking.diff, '1/1/1': breaking.diff, '1/1/2': working.diff, '1/1/3': elsewhere.diff },
+}
+
+/** The edits at one token of a run at the usual effort: of 49 answers at each of two places 32 were written. */
+const edits = Array.from({ length: 32 }, (_, at) => {
+  if (at === 30) return change([30, 30, ''])
+  return at === 31 ? merged : change([29, 29, `    name_width = max((len(name) for name in amounts), default=${at})`])
+})
+const tried = edits.flatMap((edit, at): RunEventLike[] => {
+  if (at % 7 === 5)
+    return [{ event: 'code_failed', task: 1, round: 1, candidate: at, reason: 'The answer has no code.' }]
+  const works = at >= 30
+  return [
+    written(at, 0, edit, { mode: 'token_edit', findings: at === 30 ? [{ kind: 'only_deletes' }] : [] }),
+    judged(
+      at,
+      works ? tested(`e${at}`, gone, allPass) : tested(`e${at}`, [{ kind: 'present' }, { kind: 'present' }], null),
+    ),
+  ]
+})
+
+export const editsRun: Recorded = {
+  ...evidenceRun,
+  number: 8,
+  events: logged(
+    [
+      ...all.slice(0, -attempts.length - ending.length),
+      ...attempts.slice(0, 2).map((event) => (event.event === 'lines_chosen' ? { ...event, answers: 98 } : event)),
+      ...tried,
+      ...ending,
+    ],
+    1_000,
+  ),
+  diffs: Object.fromEntries(edits.map((edit, at) => [`1/1/${at}`, edit.diff])),
 }

@@ -290,7 +290,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       if (found) found.outcome = event.outcome
       if (found && (event.outcome.kind === 'approved' || event.outcome.kind === 'not_approved')) {
         const attempts = found.rounds.find((one) => one.round === (event.outcome as { round: number }).round)?.attempts
-        const best = attempts?.find((one) => one.proof.kind === 'shown_to_work') ?? attempts?.at(-1)
+        const shown = attempts?.filter((one) => one.proof.kind === 'shown_to_work')
+        const best = shown?.find((one) => one.findings.length === 0) ?? shown?.[0] ?? attempts?.at(-1)
         found.accepted = best === undefined ? null : [event.outcome.round, best.attempt]
       }
       break

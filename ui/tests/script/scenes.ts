@@ -6,7 +6,7 @@ import files from '../fixtures/files.json'
 import models from '../fixtures/models.json'
 import categoryCase from '../fixtures/run-5.json'
 import emptyReport from '../fixtures/run-1.json'
-import { attemptsAt, evidenceRun } from './evidence_run'
+import { attemptsAt, editsRun, evidenceRun } from './evidence_run'
 import { fold, reviewOf, type Recorded } from './recorded'
 
 export type SceneName =
@@ -21,6 +21,7 @@ export type SceneName =
   | 'waiting'
   | 'evidence'
   | 'attempts'
+  | 'edits'
 export type Scene = {
   name: SceneName
   info: T.AppInfo
@@ -49,6 +50,7 @@ export const recorded = new Map<number, Recorded>([
   [5, categoryCase as unknown as Recorded],
   [1, emptyReport as unknown as Recorded],
   [7, evidenceRun],
+  [8, editsRun],
 ])
 
 /** A text that would act if anything were made of it but text, with characters that are not seen. */
@@ -116,7 +118,7 @@ export function scene(name: SceneName): Scene {
     summaries: summaries(name),
     runningAt: name === 'attempts' ? attemptsAt : runningAt,
     // A command that is allowed where a run by it is on record.
-    commands: commands(name === 'evidence' || name === 'attempts'),
+    commands: commands(['evidence', 'attempts', 'edits'].includes(name)),
   }
 }
 
@@ -229,7 +231,7 @@ function catalogue(name: SceneName): T.ModelRow[] {
 
 function rows(name: SceneName): T.RunRow[] {
   const done = [...recorded.values()].map((one) => fold(one).row)
-  const [real, other, proven] = done as [T.RunRow, T.RunRow, T.RunRow]
+  const [real, other, proven, edited] = done as [T.RunRow, T.RunRow, T.RunRow, T.RunRow]
   const more: [string, string, T.RunStatus, number, number, number, number][] = [
     ['A note with a comma is read back as two columns', 'tally', 'approved', 1, 19, 36, 228_000],
     ['tally list prints the sign of a refund twice', 'tally', 'approved', 1, 0, 2, 164_000],
@@ -301,6 +303,7 @@ function rows(name: SceneName): T.RunRow[] {
     const created_at_ms = now - row.worked_ms - minute / 4
     return [{ ...row, created_at_ms, ended_at_ms: live ? null : now - minute / 4 }, ...listed]
   }
+  if (name === 'edits') return [{ ...edited, created_at_ms: now - minute, ended_at_ms: now - minute / 4 }, ...listed]
   if (name === 'waiting') {
     const left = ['Dates before 1970 are refused', 'A budget of zero warns on every expense'].map(
       (title, at): T.RunRow => ({

@@ -1,6 +1,6 @@
 // What the dots of a round show, which attempt is looked at first, and what the form makes of a choice of tests.
 import { expect, test } from 'vitest'
-import { acceptedOf, dotsOf, firstShown, hasMany, isUsable, standingOf } from '../../src/features/solve/attempts'
+import { acceptedOf, dotTowards, dotsOf, firstShown, hasMany, isUsable, standingOf } from '../../src/features/solve/attempts'
 import { dotText, proofText } from '../../src/features/solve/proof'
 import { chosenRow, firstChoice, namesIn, obstacle, shares } from '../../src/features/solve/tests_choice'
 import { neededBy } from '../../src/features/review/needed'
@@ -90,6 +90,19 @@ test('dots stand by place, shared out as in Rust, with those that are missing', 
   ])
   expect(rows[0]?.dots.map((dot) => dot.standing)).toEqual(['shown', 'missing', 'missing'])
   expect(rows[1]?.dots[1]?.standing).toBe('idle')
+})
+
+test('arrows lead through the attempts that are written, and to the rows beside them', () => {
+  const of = [0, 1, 2, 4].map((number) => attempt(number, { place: number < 4 ? 0 : 1 }))
+  const rows = dotsOf(round(of, ['a', 'b']), 8)
+  expect(dotTowards('ArrowRight', rows, 2)).toBe(4)
+  expect(dotTowards('ArrowRight', rows, 4)).toBeNull()
+  expect(dotTowards('ArrowLeft', rows, 1)).toBe(0)
+  expect(dotTowards('ArrowDown', rows, 2)).toBe(4)
+  expect(dotTowards('ArrowUp', rows, 4)).toBe(0)
+  expect(dotTowards('ArrowUp', rows, 1)).toBeNull()
+  expect(dotTowards('End', rows, 0)).toBe(4)
+  expect(dotTowards('Enter', rows, 0)).toBeNull()
 })
 
 test('one attempt at one place is nothing to choose from', () => {

@@ -262,6 +262,14 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     },
   },
   {
+    name: 'run-edits',
+    look: { scene: 'edits' },
+    to: async (page) => {
+      await openRun(page)
+      await stage(page, 'code')
+    },
+  },
+  {
     name: 'run-proof',
     look: { scene: 'evidence' },
     to: async (page) => {

@@ -63,6 +63,39 @@ export function dotsOf(round: RoundView, attempts: number): PlaceDots[] {
   }))
 }
 
+/**
+ * Which attempt an arrow leads to from a chosen one: left and right through all that are written, up and down to the
+ * row beside it; none for another key, or where there is no further row.
+ */
+export function dotTowards(key: string, rows: readonly Pick<PlaceDots, 'dots'>[], chosen: number): number | null {
+  const written = rows
+    .map(({ dots }) => dots.filter((dot) => dot.attempt !== null).map((dot) => dot.number))
+    .filter((row) => row.length > 0)
+  const all = written.flat()
+  const row = written.findIndex((numbers) => numbers.includes(chosen))
+  const column = written[row]?.indexOf(chosen) ?? 0
+  const beside = (by: number): number | null => {
+    const next = row === -1 ? undefined : written[row + by]
+    return next?.[Math.min(column, next.length - 1)] ?? null
+  }
+  switch (key) {
+    case 'ArrowRight':
+      return all[all.indexOf(chosen) + 1] ?? null
+    case 'ArrowLeft':
+      return all[all.indexOf(chosen) - 1] ?? null
+    case 'ArrowDown':
+      return beside(1)
+    case 'ArrowUp':
+      return beside(-1)
+    case 'Home':
+      return all[0] ?? null
+    case 'End':
+      return all[all.length - 1] ?? null
+    default:
+      return null
+  }
+}
+
 /** At which place an attempt is, from 0. Of one that failed only its number says it. */
 function placeAt(attempt: AttemptView | null, number: number, attempts: number, places: number): number {
   if (attempt !== null && attempt.failed === null) return Math.min(attempt.place, places - 1)

@@ -102,7 +102,8 @@ export const tests = {
   'tests.set_aside': 'Set aside: {reason}',
 
   'tests.grid': 'Attempts of round {n} of task T{id}, by place',
-  'tests.tabs': 'Attempts of round {n} of task T{id}',
+  'tests.unwritten.one': '{n} not written',
+  'tests.unwritten.other': '{n} not written',
   'tests.attempt': 'Attempt {n}',
   'tests.dot': 'Attempt {n} at {place}: {what}',
   'tests.dot.missing': 'not written',

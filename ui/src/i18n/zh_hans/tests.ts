@@ -101,7 +101,8 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.set_aside': '已搁置：{reason}',
 
   'tests.grid': '任务 T{id} 第 {n} 轮的各次尝试，按位置排列',
-  'tests.tabs': '任务 T{id} 第 {n} 轮的各次尝试',
+  'tests.unwritten.one': '{n} 次未写出',
+  'tests.unwritten.other': '{n} 次未写出',
   'tests.attempt': '尝试 {n}',
   'tests.dot': '尝试 {n}，位置 {place}：{what}',
   'tests.dot.missing': '尚未写出',
