@@ -19,7 +19,7 @@ const LONGEST: u32 = 100;
 /// Edits that are looked at in one definition, usable or not.
 const LOOKED_AT: u32 = 300;
 /// Usable ones that are kept at a place.
-const KEPT: usize = 48;
+pub(super) const KEPT: usize = 48;
 /// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
 const WRITTEN: u32 = 9;
 

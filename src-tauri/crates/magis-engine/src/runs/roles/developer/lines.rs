@@ -143,11 +143,13 @@ fn answers_at(work: &Workspace, run: &Run, places: usize, by_token: bool) -> u32
     if !work.calls.card().fills_in {
         return allowed.min(least);
     }
-    let most = if by_token {
-        allowed
+    let at_a_place = if by_token {
+        // The last answer is the definition, rewritten.
+        edits::KEPT as u32 + 1
     } else {
-        FILLED_IN_AT_A_PLACE * places
+        FILLED_IN_AT_A_PLACE
     };
+    let most = at_a_place * places;
     let took: u32 = run.checks().iter().map(|check| check.on_base.took_ms).sum();
     allowed
         .min(most)
