@@ -68,6 +68,8 @@ pub struct AttemptView {
     pub same_as: Option<(u32, u32)>,
     /// How many answers of the round have its code, itself included.
     pub votes: u32,
+    /// Its place by likelihood, from 1, and among how many that pass; none where it was not compared with others.
+    pub likelihood: Option<(u32, u32)>,
     /// What checks and tests said of it.
     pub tested: Option<ChangeTests>,
     /// What checks and tests prove of it.
@@ -368,6 +370,9 @@ fn task_view(
             mode: attempt.mode(),
             same_as: attempt.same_as().map(|(round, number)| (round.0, number.0)),
             votes: round.votes(number) as u32,
+            likelihood: round
+                .likelihood(number)
+                .map(|(place, among)| (place as u32, among as u32)),
             tested: attempt.tested.clone(),
             proof: attempt.proof(),
             diagnosis,

@@ -242,6 +242,8 @@ export type AttemptView = {
 	same_as: [number, number] | null,
 	/**  How many answers of the round have its code, itself included. */
 	votes: number,
+	/**  Its place by likelihood, from 1, and among how many that pass; none where it was not compared with others. */
+	likelihood: [number, number] | null,
 	/**  What checks and tests said of it. */
 	tested: ChangeTests | null,
 	/**  What checks and tests prove of it. */

@@ -312,7 +312,7 @@ const edits = Array.from({ length: 32 }, (_, at) => {
 const tried = edits.flatMap((edit, at): RunEventLike[] => {
   if (at % 7 === 5)
     return [{ event: 'code_failed', task: 1, round: 1, candidate: at, reason: 'The answer has no code.' }]
-  const works = at >= 30
+  const works = at >= 29
   return [
     written(at, 0, edit, { mode: 'token_edit', findings: at === 30 ? [{ kind: 'only_deletes' }] : [] }),
     judged(
@@ -330,6 +330,15 @@ export const editsRun: Recorded = {
       ...all.slice(0, -attempts.length - ending.length),
       ...attempts.slice(0, 2).map((event) => (event.event === 'lines_chosen' ? { ...event, answers: 98 } : event)),
       ...tried,
+      {
+        event: 'attempts_compared',
+        task: 1,
+        round: 1,
+        gains: [
+          { attempt: 29, gain: -6.3 },
+          { attempt: 31, gain: 2.1 },
+        ],
+      },
       ...ending,
     ],
     1_000,

@@ -230,6 +230,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
               mode: event.mode ?? 'definition',
               same_as: event.same_as ?? null,
               votes: 1,
+              likelihood: null,
               tested: null,
               proof: { kind: 'not_run' },
               diff: recorded.diffs[`${event.task}/${event.round}/${event.candidate}`] ?? '',
@@ -245,6 +246,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
               mode: 'definition',
               same_as: null,
               votes: 1,
+              likelihood: null,
               tested: null,
               proof: { kind: 'not_run' },
               diff: '',
@@ -280,6 +282,14 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       if (view.evidence) Object.assign(view.evidence, { patch: event.result, proof: proofOf(event.result) })
       view.row.proof = proofOf(event.result)
       break
+    case 'attempts_compared': {
+      const gains = event.gains.toSorted((one, other) => other.gain - one.gain)
+      for (const [at, one] of gains.entries()) {
+        const found = round(event.task, event.round)?.attempts.find((attempt) => attempt.attempt === one.attempt)
+        if (found) found.likelihood = [at + 1, gains.length]
+      }
+      break
+    }
     case 'reviewed': {
       const found = round(event.task, event.round)?.attempts.find((one) => one.attempt === event.candidate)
       if (found) found.verdict = event.verdict
@@ -291,7 +301,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       if (found && (event.outcome.kind === 'approved' || event.outcome.kind === 'not_approved')) {
         const attempts = found.rounds.find((one) => one.round === (event.outcome as { round: number }).round)?.attempts
         const shown = attempts?.filter((one) => one.proof.kind === 'shown_to_work')
-        const best = shown?.find((one) => one.findings.length === 0) ?? shown?.[0] ?? attempts?.at(-1)
+        const best = shown?.find((one) => one.likelihood?.[0] === 1) ?? shown?.[0] ?? attempts?.at(-1)
         found.accepted = best === undefined ? null : [event.outcome.round, best.attempt]
       }
       break

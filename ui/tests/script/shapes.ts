@@ -48,6 +48,7 @@ export type RunEventLike =
       same_as?: [number, number]
     }
   | { event: 'attempt_tested'; task: number; round: number; attempt: number; result: T.ChangeTests }
+  | { event: 'attempts_compared'; task: number; round: number; gains: { attempt: number; gain: number }[] }
   | { event: 'minimised'; task: number; change: T.FileChange; dropped: number; hunks: number; needed?: T.HunkNeed[] }
   | { event: 'attempt_taken'; task: number; round: number; attempt: number }
   | { event: 'code_failed'; task: number; round: number; candidate: number; reason: string }

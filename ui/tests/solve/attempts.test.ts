@@ -31,6 +31,7 @@ function attempt(number: number, more: Partial<AttemptView> = {}): AttemptView {
     mode: 'definition',
     same_as: null,
     votes: 1,
+    likelihood: null,
     tested: null,
     proof: { kind: 'not_run' },
     diff: '',

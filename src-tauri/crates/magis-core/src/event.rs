@@ -1,9 +1,9 @@
 //! The facts a run consists of. They are appended to the store before they are acted upon; nothing else is state.
 
 use crate::{
-    AttemptNumber, BaseTests, BlobId, BugCheck, Candidate, ChangeTests, CommitId, Description, Edit, FileAction,
-    FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, Plan, RepoPath, Role, Round, RunOutcome,
-    RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, TreeId, Verdict, WritingMode,
+    AttemptGain, AttemptNumber, BaseTests, BlobId, BugCheck, Candidate, ChangeTests, CommitId, Description, Edit,
+    FileAction, FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, Plan, RepoPath, Role, Round,
+    RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, TreeId, Verdict, WritingMode,
 };
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
@@ -150,6 +150,12 @@ pub enum RunEvent {
         round: Round,
         attempt: AttemptNumber,
         result: Box<ChangeTests>,
+    },
+    /// Several attempts of a round pass, so that what was run does not tell them apart: how likely the code is with each of them.
+    AttemptsCompared {
+        task: TaskId,
+        round: Round,
+        gains: Vec<AttemptGain>,
     },
     /// P11: the QA Engineer reviewed.
     Reviewed {
@@ -342,6 +348,7 @@ impl RunEvent {
             | Self::CodeWritten { .. }
             | Self::CodeFailed { .. }
             | Self::AttemptTested { .. }
+            | Self::AttemptsCompared { .. }
             | Self::Minimised { .. }
             | Self::Reviewed { .. }
             | Self::TaskClosed { .. } => Some(Stage::Code),

@@ -41,7 +41,7 @@ pub use request::{
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
 pub use testing::{
-    BaseTests, BugCheck, ChangeTests, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput, FailingTest,
-    FunctionAt, Grade, HunkNeed, ProgramRun, Proof, TestName, TestsOnChange,
+    AttemptGain, BaseTests, BugCheck, ChangeTests, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput,
+    FailingTest, FunctionAt, Grade, HunkNeed, ProgramRun, Proof, TestName, TestsOnChange,
 };
 pub use verdict::{Decision, Finding, ModelReview, Verdict};

@@ -3,7 +3,7 @@
 //! How code is run, and how outputs are judged, is not known here.
 
 use crate::text::count;
-use crate::{RepoPath, TreeId};
+use crate::{AttemptNumber, RepoPath, TreeId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -141,6 +141,15 @@ pub struct ChangeTests {
     pub checks: Vec<CheckRun>,
     /// None where no tests were run.
     pub tests: Option<TestsOnChange>,
+}
+
+/// How much likelier the model finds the code with an attempt than without it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct AttemptGain {
+    pub attempt: AttemptNumber,
+    /// The logarithm of how many times as likely, in nats; the same for all where the model could not say.
+    pub gain: f64,
 }
 
 /// What a check showed of a changed tree.

@@ -40,6 +40,8 @@ pub enum Effect {
     WriteCode(TaskId, Round, AttemptNumber),
     /// Run checks and tests on the tree with an attempt.
     TestAttempt(TaskId, Round, AttemptNumber),
+    /// Ask the model how likely the code is with each of the attempts of a round that only this can tell apart.
+    CompareAttempts(TaskId, Round),
     /// P11.
     Review(TaskId, Round, AttemptNumber),
     /// Take out of the change of a task what it can do without.
@@ -75,6 +77,7 @@ impl Effect {
             | Self::TestBase
             | Self::WriteCode(..)
             | Self::TestAttempt(..)
+            | Self::CompareAttempts(..)
             | Self::Review(..)
             | Self::Minimise(_) => Stage::Code,
             Self::Merge | Self::TestPatch => Stage::Merge,

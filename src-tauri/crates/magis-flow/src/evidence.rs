@@ -43,6 +43,9 @@ impl Run {
             if let Some(next) = self.rival(task, round, attempt) {
                 return vec![next];
             }
+            if let Some(comparison) = self.comparison(task, round, attempt) {
+                return vec![comparison];
+            }
             if let Some(review) = self.review(task, round, attempt) {
                 return vec![review];
             }
@@ -209,6 +212,17 @@ impl Run {
             beside.end = if written { beside.end - 1 } else { beside.start };
         }
         Some(self.next_among(of_round, beside)?.of(task, round))
+    }
+
+    /// Returns what is missing to tell an attempt that passes from others that pass as well, before it is reviewed; none where it is alone.
+    fn comparison(&self, task: TaskId, round: Round, best: AttemptNumber) -> Option<Effect> {
+        let of_round = self.task(task)?.round(round)?;
+        if of_round.attempts.get(&best)?.verdict.is_some() {
+            return None;
+        }
+        let undecided = of_round.undecided();
+        let is_missing = undecided.len() > 1 && undecided.iter().any(|(_, attempt)| attempt.gain.is_none());
+        is_missing.then_some(Effect::CompareAttempts(task, round))
     }
 
     /// Returns the best attempt that passes. One that its review rejected does not count where the grade is weak

@@ -3,9 +3,9 @@
 use crate::Effect;
 use crate::task::{Attempt, AttemptState, RoundState, TaskState};
 use magis_core::{
-    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, CodePlace, Description, Evidence, Hint,
-    HintsMode, Judgement, MergeResult, Plan, Proof, RepoPath, Round, RunEvent, RunOutcome, RunRequest, SkippedFile,
-    Speaker, Speech, Stage, TaskId, TestsMode, Turn,
+    AttemptGain, AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, CodePlace, Description, Evidence,
+    Hint, HintsMode, Judgement, MergeResult, Plan, Proof, RepoPath, Round, RunEvent, RunOutcome, RunRequest,
+    SkippedFile, Speaker, Speech, Stage, TaskId, TestsMode, Turn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -250,6 +250,11 @@ impl Run {
                 attempt,
                 result,
             } => self.attempt_mut(*task, *round, *attempt)?.tested = Some((**result).clone()),
+            RunEvent::AttemptsCompared { task, round, gains } => {
+                for AttemptGain { attempt, gain } in gains {
+                    self.attempt_mut(*task, *round, *attempt)?.gain = Some(*gain);
+                }
+            }
             RunEvent::Reviewed {
                 task,
                 round,

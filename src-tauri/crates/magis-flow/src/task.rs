@@ -41,6 +41,8 @@ pub struct Attempt {
     pub state: AttemptState,
     /// What running it showed.
     pub tested: Option<ChangeTests>,
+    /// How much likelier the code is with it than without it, in nats; none where it was not compared with others.
+    pub gain: Option<f64>,
     /// P11.
     pub verdict: Option<Verdict>,
 }
@@ -71,6 +73,7 @@ impl Attempt {
         Self {
             state,
             tested: None,
+            gain: None,
             verdict: None,
         }
     }
@@ -195,8 +198,7 @@ fn end_of(text: &str) -> String {
 
 impl RoundState {
     /// Returns the answer that is taken furthest: the one that its runs speak best for, else the one with the fewest findings;
-    /// then the one with the most votes, the smallest,
-    /// the earliest of a round.
+    /// then the one with the most votes, the likeliest, the smallest, the earliest of a round.
     pub fn best(&self) -> Option<(AttemptNumber, &Attempt)> {
         let usable = self
             .attempts
@@ -220,8 +222,34 @@ impl RoundState {
         1 + self.attempts.values().filter(same).count()
     }
 
+    /// Returns the attempts that pass and that only the model tells apart: all that stand behind the best one by no more than its likelihood and its size.
+    /// Several that pass are rarely the same, because a check is a single example.
+    pub fn undecided(&self) -> Vec<(AttemptNumber, &Attempt)> {
+        let Some((_, best)) = self.best().and_then(|(number, _)| Some((number, self.rank(number)?))) else {
+            return Vec::new();
+        };
+        let passing = self
+            .attempts
+            .iter()
+            .filter(|(_, attempt)| attempt.proof().grade().is_some());
+        passing
+            .filter(|(number, attempt)| {
+                let rank = self.rank(**number).filter(|_| attempt.same_as().is_none());
+                rank.is_some_and(|rank| rank.ties_by_evidence(&best))
+            })
+            .map(|(number, attempt)| (*number, attempt))
+            .collect()
+    }
+
+    /// Returns the place of an answer by likelihood, from 1, and among how many; none where it was not compared with others.
+    pub fn likelihood(&self, number: AttemptNumber) -> Option<(usize, usize)> {
+        let gain = self.attempts.get(&number)?.gain?;
+        let compared = || self.attempts.values().filter_map(|attempt| attempt.gain);
+        Some((1 + compared().filter(|other| *other > gain).count(), compared().count()))
+    }
+
     /// Returns the place of an answer among all of a run: more is better. Breaking nothing comes first, then how many checks
-    /// pass and by which grade, then the review, the votes, and the size of the change.
+    /// pass and by which grade, then the review, the votes, how likely the code is, and the size of the change.
     pub(crate) fn rank(&self, number: AttemptNumber) -> Option<Rank> {
         let attempt = self.attempts.get(&number)?;
         let change = attempt.usable_change()?;
@@ -246,6 +274,7 @@ impl RoundState {
             approved: attempt.approved(),
             findings: Reverse(attempt.findings().len()),
             votes: self.votes(number),
+            likelihood: attempt.gain.map_or(0, |gain| (gain * 1_000.0) as i64),
             size: Reverse(size(change)),
             round: self.round,
             number: Reverse(number),
@@ -262,9 +291,19 @@ pub(crate) struct Rank {
     approved: bool,
     findings: Reverse<usize>,
     votes: usize,
+    /// In thousandths of a nat.
+    likelihood: i64,
     size: Reverse<usize>,
     round: Round,
     number: Reverse<AttemptNumber>,
+}
+
+impl Rank {
+    /// Returns whether nothing that was run, found or said tells two answers apart.
+    fn ties_by_evidence(&self, other: &Self) -> bool {
+        let evidence = |rank: &Self| (rank.proof, rank.broken, rank.approved, rank.findings, rank.votes);
+        evidence(self) == evidence(other) && self.grades == other.grades
+    }
 }
 
 /// Returns how many lines a change writes or replaces.

@@ -101,7 +101,8 @@ impl Prompt for CodeByName {
     }
 }
 
-/// P9, second half, by likelihood: how well each line of a definition fits where it stands, when the issue is known.
+/// P9, second half, by likelihood: how well each line of a definition fits where it stands, when the issue is known. Attempts that pass are compared
+/// by the same question.
 #[derive(Debug, Clone, Serialize)]
 pub struct CodeToRead {
     #[serde(flatten)]

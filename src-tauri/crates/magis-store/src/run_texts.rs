@@ -240,6 +240,7 @@ pub(crate) fn add_event(
         | RunEvent::BaseTested { .. }
         | RunEvent::CodeFailed { .. }
         | RunEvent::AttemptTested { .. }
+        | RunEvent::AttemptsCompared { .. }
         | RunEvent::Minimised { .. }
         | RunEvent::PatchTested { .. }
         | RunEvent::AttemptTaken { .. }

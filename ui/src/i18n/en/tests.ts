@@ -102,6 +102,9 @@ export const tests = {
   'tests.set_aside': 'Set aside: {reason}',
 
   'tests.grid': 'Attempts of round {n} of task T{id}, by place',
+  'tests.likelihood': 'No. {n} by likelihood of {of} that pass',
+  'tests.likelihood.why':
+    'What was run does not tell these attempts apart; the model says how likely the code is with each.',
   'tests.unwritten.one': '{n} not written',
   'tests.unwritten.other': '{n} not written',
   'tests.attempt': 'Attempt {n}',

@@ -310,6 +310,7 @@ async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> RoleResult
         Effect::WriteTests => evidence::write_tests(work, run).await,
         Effect::TestBase => evidence::test_base(work, run).await,
         Effect::TestAttempt(task, round, attempt) => evidence::test_attempt(work, run, *task, *round, *attempt).await,
+        Effect::CompareAttempts(task, round) => developer::compare_attempts(work, run, *task, *round).await,
         Effect::Minimise(task) => evidence::minimise(work, run, *task).await,
         Effect::TestPatch => evidence::test_patch(work, run).await,
         Effect::ReadIssue => custodian::read_issue(work, run).await,

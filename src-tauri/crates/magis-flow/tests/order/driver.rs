@@ -25,6 +25,8 @@ pub struct Driver {
     pub others: usize,
     /// What running an attempt shows: what becomes of each check, and how many tests it breaks.
     pub shows: fn(TaskId, Round, AttemptNumber) -> (CheckState, usize),
+    /// How much likelier an attempt makes the code.
+    pub gain: fn(AttemptNumber) -> f64,
     pub steps: Vec<String>,
 }
 
@@ -43,6 +45,7 @@ impl Default for Driver {
             others: 0,
             answers: None,
             shows: |_, _, _| (CheckState::Present, 0),
+            gain: |_| 0.0,
             steps: Vec::new(),
         }
     }
@@ -92,6 +95,11 @@ pub fn role(name: &str) -> Role {
     }
 }
 
+fn undecided(run: &Run, task: TaskId, round: Round) -> Vec<AttemptNumber> {
+    let of_round = run.task(task).and_then(|state| state.round(round)).unwrap();
+    of_round.undecided().into_iter().map(|(number, _)| number).collect()
+}
+
 impl Driver {
     fn answer(&mut self, run: &Run, effect: &Effect) -> RunEvent {
         match effect {
@@ -125,6 +133,17 @@ impl Driver {
                 round: *round,
                 attempt: *attempt,
                 result: Box::new(self.result(*task, *round, *attempt)),
+            },
+            Effect::CompareAttempts(task, round) => RunEvent::AttemptsCompared {
+                task: *task,
+                round: *round,
+                gains: undecided(run, *task, *round)
+                    .into_iter()
+                    .map(|attempt| AttemptGain {
+                        attempt,
+                        gain: (self.gain)(attempt),
+                    })
+                    .collect(),
             },
             Effect::Minimise(task) => RunEvent::Minimised {
                 task: *task,

@@ -199,6 +199,40 @@ fn a_passing_edit_at_one_token_waits_for_those_beside_it_and_the_smallest_stands
 }
 
 #[test]
+fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        mode: WritingMode::TokenEdit,
+        // The second only deletes, so that its likelihood is not asked for.
+        finds: |attempt| (attempt.0 == 1).then_some(Finding::OnlyDeletes),
+        shows: |_, _, attempt| (if attempt.0 > 0 { SHOWN } else { CheckState::Present }, 0),
+        gain: |attempt| if attempt.0 == 3 { 4.5 } else { -14.0 },
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(6));
+    assert_eq!(steps.matches("CompareAttempts(T(1), R(1))").count(), 1, "{steps}");
+    let run = Run::fold(&log).unwrap();
+    let state = run.task(TaskId(1)).unwrap();
+    assert_eq!(state.accepted_attempt(), Some((Round(1), AttemptNumber(3))), "{steps}");
+    let round = state.round(Round(1)).unwrap();
+    assert_eq!(round.likelihood(AttemptNumber(3)), Some((1, 3)));
+    assert_eq!(round.likelihood(AttemptNumber(4)), Some((2, 3)));
+    assert_eq!(round.likelihood(AttemptNumber(1)), None);
+}
+
+#[test]
+fn an_attempt_that_passes_alone_is_not_compared() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        mode: WritingMode::TokenEdit,
+        shows: |_, _, attempt| (if attempt.0 == 1 { SHOWN } else { CheckState::Present }, 0),
+        ..Driver::default()
+    };
+    let (steps, _) = code_steps(&mut driver, by_evidence(6));
+    assert!(!steps.contains("CompareAttempts"), "{steps}");
+}
+
+#[test]
 fn a_weak_grade_is_plausible_and_handed_over_as_that() {
     let grade = Grade::WrongOutputGone;
     let mut driver = Driver {

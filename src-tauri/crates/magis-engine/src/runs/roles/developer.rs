@@ -4,11 +4,13 @@ mod change;
 mod code;
 mod edits;
 mod gap;
+mod likelihood;
 mod lines;
 mod surprisal;
 mod writing;
 
 pub(crate) use code::write_code;
+pub(crate) use likelihood::compare_attempts;
 pub(crate) use lines::choose_lines;
 
 use super::RoleResult;

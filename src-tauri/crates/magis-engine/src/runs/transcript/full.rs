@@ -270,6 +270,7 @@ fn task_of(event: &RunEvent) -> Option<TaskId> {
         | RunEvent::CodeWritten { task, .. }
         | RunEvent::CodeFailed { task, .. }
         | RunEvent::AttemptTested { task, .. }
+        | RunEvent::AttemptsCompared { task, .. }
         | RunEvent::Minimised { task, .. }
         | RunEvent::Reviewed { task, .. }
         | RunEvent::TaskClosed { task, .. } => Some(*task),

@@ -184,6 +184,7 @@ impl Transcript {
                 page.entry(4, tone, &lead, &proof.to_string());
                 tested::change(page, result, self.detail);
             }
+            RunEvent::AttemptsCompared { round, gains, .. } => tested::compared(page, *round, gains),
             RunEvent::PatchTested { result } => tested::change(page, result, self.detail),
             RunEvent::Minimised {
                 task, dropped, hunks, ..

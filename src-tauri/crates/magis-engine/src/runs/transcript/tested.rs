@@ -2,7 +2,9 @@
 
 use super::section::Section;
 use super::{Detail, Tone, count};
-use magis_core::{BaseTests, BugCheck, ChangeTests, CheckSource, CheckState, ProgramRun, Proof, TestsOnChange};
+use magis_core::{
+    AttemptGain, BaseTests, BugCheck, ChangeTests, CheckSource, CheckState, ProgramRun, Proof, Round, TestsOnChange,
+};
 
 /// Lines of an output that are shown while a run goes on.
 const LIVE: usize = 14;
@@ -40,6 +42,25 @@ pub(super) fn fault(page: &mut Section, checks: &[BugCheck], remarks: &[String],
     if checks.is_empty() && remarks.is_empty() {
         page.line("  nothing that can be run shows the fault");
     }
+}
+
+pub(super) fn compared(page: &mut Section, round: Round, gains: &[AttemptGain]) {
+    let mut ordered: Vec<&AttemptGain> = gains.iter().collect();
+    ordered.sort_by(|one, other| other.gain.total_cmp(&one.gain));
+    let of = |one: &&AttemptGain| format!("{}.{} ({:+.1})", round.0, one.attempt.0 + 1, one.gain);
+    let shown = ordered.iter().take(NAMES).map(of).collect::<Vec<_>>().join(", ");
+    let more = match ordered.len().saturating_sub(NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let text =
+        format!("what was run does not tell them apart; by how likely the code is with each, in nats: {shown}{more}");
+    page.entry(
+        4,
+        Tone::Strong,
+        &format!("{} pass:", count(gains.len(), "attempt")),
+        &text,
+    );
 }
 
 pub(super) fn base(page: &mut Section, tests: &BaseTests) {

@@ -1,0 +1,100 @@
+//! How likely the code is with each of several attempts that pass. A check is one example, and many a wrong change passes it; of those that pass, the
+//! change that leaves the code the most natural is the right one more often than not (Yang and others, 2024, "entropy-delta").
+
+use crate::calls::{AskError, PromptVariant};
+use crate::runs::roles::RoleResult;
+use crate::runs::roles::region::fence;
+use crate::runs::workspace::{Workspace, about, after, lines};
+use magis_core::{AttemptGain, AttemptNumber, FileChange, LineSpan, Round, RunEvent, TaskId};
+use magis_flow::{Run, TaskState};
+use magis_prompts::{CodeToRead, Template};
+use magis_syntax::outline;
+use std::collections::BTreeMap;
+
+/// Lines behind the last change that are read as well.
+const BEHIND: u32 = 8;
+/// The most lines before the first change that are read, where its definition begins earlier.
+const BEFORE: u32 = 60;
+
+/// Asks how likely the code is with each of the attempts of a round that nothing but this tells apart.
+pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: TaskId, round: Round) -> RoleResult {
+    let state = work.task(run, task)?;
+    let known = state.round(round);
+    let undecided = known.map(magis_flow::RoundState::undecided).unwrap_or_default();
+    let mut gains: BTreeMap<AttemptNumber, f64> = undecided.iter().map(|(number, _)| (*number, 0.0)).collect();
+    // Code of one place is compared with itself, changed and not.
+    let mut places: BTreeMap<usize, Vec<(AttemptNumber, &FileChange)>> = BTreeMap::new();
+    for (number, attempt) in &undecided {
+        if let (Some(place), Some(change)) = (attempt.place(), attempt.usable_change()) {
+            places.entry(place).or_default().push((*number, change));
+        }
+    }
+    for changes in places.values() {
+        match gains_at(work, run, state, round, changes).await {
+            Ok(found) => gains.extend(found),
+            Err(AskError::Unusable(why)) => {
+                let instead = "the order in which the attempts were written";
+                work.calls.replaced(Template::Surprisal, why, instead);
+            }
+            Err(fatal) => return Err(fatal),
+        }
+    }
+    let gains = gains.into_iter().map(|(attempt, gain)| AttemptGain { attempt, gain });
+    Ok(RunEvent::AttemptsCompared {
+        task,
+        round,
+        gains: gains.collect(),
+    })
+}
+
+/// Returns by how much each change of a place makes its code likelier: log P(the code with it) − log P(the code as it is), both read from the begin of
+/// the definition to a few lines behind the last change.
+async fn gains_at(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    round: Round,
+    changes: &[(AttemptNumber, &FileChange)],
+) -> Result<Vec<(AttemptNumber, f64)>, AskError> {
+    let path = &state.task.path;
+    let edits = || changes.iter().flat_map(|(_, change)| change.edits());
+    let (Some(first), Some(last)) = (
+        edits().map(|edit| edit.span.first()).min(),
+        edits().map(|edit| edit.span.last()).max(),
+    ) else {
+        return Ok(Vec::new());
+    };
+    let text = work.read(path)?.text;
+    let outline = outline(path, &text);
+    let owner = outline.innermost(first);
+    let begin = owner.map_or(first, |symbol| symbol.span.first());
+    let begin = begin.max(first.saturating_sub(BEFORE)).max(1);
+    let read = |text: &str, last: u32| {
+        let count = (text.lines().count() as u32).max(begin);
+        let span = LineSpan::new(begin, (last + BEHIND).clamp(begin, count));
+        // The line before the first one ends with the text's first character.
+        span.map(|span| format!("\n{}", lines(text, span).trim_end()))
+    };
+    let count = |text: &str| text.lines().count() as u32;
+    let mut texts = Vec::new();
+    for (_, change) in changes {
+        let changed = after(&text, change).unwrap_or_default();
+        texts.push(read(&changed, (last + count(&changed)).saturating_sub(count(&text))));
+    }
+    texts.push(read(&text, last));
+    let texts = texts.into_iter().collect::<Result<Vec<String>, _>>();
+    let texts = texts.map_err(|error| AskError::Unusable(error.to_string()))?;
+    let prompt = CodeToRead {
+        head: work.head(run),
+        path: path.to_string(),
+        task: state.task.description.clone(),
+        symbol: owner.map_or_else(|| path.to_string(), |symbol| symbol.qualified_name.clone()),
+        fence: fence(path).to_owned(),
+    };
+    let asked = [PromptVariant::whole(prompt)];
+    let scores = work.calls.score(&about(state).round(round), asked, &texts).await?;
+    let of = |at: usize| scores.get(at).map_or(0.0, |score| score.logprob);
+    let as_it_is = of(changes.len());
+    let numbers = changes.iter().enumerate();
+    Ok(numbers.map(|(at, (number, _))| (*number, of(at) - as_it_is)).collect())
+}
