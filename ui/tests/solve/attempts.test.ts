@@ -1,6 +1,14 @@
 // What the dots of a round show, which attempt is looked at first, and what the form makes of a choice of tests.
 import { expect, test } from 'vitest'
-import { acceptedOf, dotTowards, dotsOf, firstShown, hasMany, isUsable, standingOf } from '../../src/features/solve/attempts'
+import {
+  acceptedOf,
+  dotTowards,
+  dotsOf,
+  firstShown,
+  hasMany,
+  isUsable,
+  standingOf,
+} from '../../src/features/solve/attempts'
 import { dotText, proofText } from '../../src/features/solve/proof'
 import { chosenRow, firstChoice, namesIn, obstacle, shares } from '../../src/features/solve/tests_choice'
 import { neededBy } from '../../src/features/review/needed'

@@ -102,8 +102,7 @@ export const tests: Record<keyof typeof english, string> = {
 
   'tests.grid': '任务 T{id} 第 {n} 轮的各次尝试，按位置排列',
   'tests.likelihood': '{of} 个通过的尝试中，按可能性排第 {n}',
-  'tests.likelihood.why':
-    '运行结果无法区分这些尝试；模型给出了每种改动下代码的可能性。',
+  'tests.likelihood.why': '运行结果无法区分这些尝试；模型给出了每种改动下代码的可能性。',
   'tests.unwritten.one': '{n} 次未写出',
   'tests.unwritten.other': '{n} 次未写出',
   'tests.attempt': '尝试 {n}',
