@@ -245,6 +245,21 @@ fn what_the_prose_binds_comes_before_the_calls_that_use_it() {
 }
 
 #[test]
+fn a_string_that_reads_like_a_call_is_a_value() {
+    assert_snapshot!(check_made("Unexpected result\n\nAfter `s = 'insert into foo(a, b)'`, `calc.format(s)` gives `'insert into foo(a,b)'`. I expected `'insert into foo(a, b)'`.\n\n(with `import calc`)\n"), @r#"
+    python
+      step "s = 'insert into foo(a, b)'"
+      step "import calc"
+      step "calc.format(s)"
+      shown, any: prints "s = 'insert into foo(a, b)'"
+      shown, any: prints "calc.format(s)"
+      shown, any: prints "'insert into foo(a,b)'"
+      right, any: prints "'insert into foo(a, b)'"
+      shown, any: prints "import calc"
+    "#);
+}
+
+#[test]
 fn files_and_command_lines_become_one_check() {
     assert_snapshot!(check_made("Linter is silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\npip install calc\ncalc-lint a.py --strict\n```\n\n### Output\n\n```\na.py:1:0: C1: odd name\n```\n\n### Expected behavior\n\n```\na.py:1:0: C1: odd name\na.py:1:4: C2: odd value\n```\n"), @r#"
     shell "calc-lint a.py --strict"

@@ -6,7 +6,7 @@ use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::{FileRole, Input, Piece, has_extension};
-use crate::reproduction::wording::{bare_calls, computes, inline_code, made_of};
+use crate::reproduction::wording::{bare_calls, computes, inline_code, made_of, without_inline, without_strings};
 use magis_syntax::{SourceLanguage, syntax_errors};
 use serde::Serialize;
 
@@ -154,14 +154,17 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
         })
     };
     let parses = |code: &str| syntax_errors(SourceLanguage::Python, code) == 0;
+    // `'insert into foo(a)'` is a string, and calls nothing.
+    let is_call = |code: &str| computes(&without_strings(code));
     let mut found: Vec<String> = Vec::new();
     for text in texts() {
         let inline = inline_code(text)
             .into_iter()
             .map(|inline| inline.code)
-            .filter(|code| computes(code));
+            .filter(|code| is_call(code));
         let made: Vec<String> = made_of(text).into_iter().map(|(call, _)| call).collect();
-        for code in made.iter().map(String::as_str).chain(inline).chain(bare_calls(text)) {
+        let text = without_inline(text, |code| !is_call(code));
+        for code in made.iter().map(String::as_str).chain(inline).chain(bare_calls(&text)) {
             let is_new = !found.iter().any(|other| other.contains(code))
                 && !inputs.iter().any(|input| input.source.contains(code));
             if is_new && !code.ends_with("()") && parses(code) {

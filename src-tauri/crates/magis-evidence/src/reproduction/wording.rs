@@ -113,6 +113,40 @@ pub fn inline_code(prose: &str) -> Vec<Inline<'_>> {
     found
 }
 
+/// Returns prose without those pieces of code that are `unwanted`.
+pub fn without_inline(prose: &str, unwanted: impl Fn(&str) -> bool) -> String {
+    let (mut kept, mut end) = (String::new(), 0);
+    for parts in INLINE.captures_iter(prose) {
+        let (Some(whole), Some(code)) = (parts.get(0), parts.get(1).or_else(|| parts.get(2))) else {
+            continue;
+        };
+        if unwanted(code.as_str().trim()) {
+            kept.push_str(&prose[end..whole.start()]);
+            end = whole.end();
+        }
+    }
+    kept + &prose[end..]
+}
+
+/// Returns code with nothing between its quotes.
+pub fn without_strings(code: &str) -> String {
+    let (mut kept, mut open, mut escaped) = (String::new(), None, false);
+    for c in code.chars() {
+        match open {
+            Some(quote) if c == quote && !escaped => open = None,
+            Some(_) => {
+                escaped = c == '\\' && !escaped;
+                continue;
+            }
+            None if matches!(c, '\'' | '"') => open = Some(c),
+            None => {}
+        }
+        escaped = false;
+        kept.push(c);
+    }
+    kept
+}
+
 /// Returns whether a piece of code within prose calls or computes something.
 pub fn computes(code: &str) -> bool {
     BARE_CALL.is_match(code) || OPERATION.is_match(code) && !code.starts_with('-')
