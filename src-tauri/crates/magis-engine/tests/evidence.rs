@@ -382,6 +382,80 @@ async fn a_model_that_fills_in_reads_the_definition_and_its_edits_at_one_token_a
     assert_eq!(environment.calls(run, "P10-code"), 0);
 }
 
+/// Adds a file of tests to the repository.
+fn add_tests(environment: &TestEnvironment, text: &str) {
+    let path = "tests/test_named.py";
+    std::fs::write(environment.repository().join(path), text).unwrap();
+    environment.git(&["add", path]);
+    environment.commit(path, text);
+}
+
+#[tokio::test]
+async fn a_test_that_is_missing_is_not_held_against_a_change_where_tests_change_their_names() {
+    let environment = TestEnvironment::new();
+    let made = "import hashlib\nimport secrets\nimport unittest\n\n\nclass Named(unittest.TestCase):\n    pass\n\n\n\
+                with open('tally/filters.py', 'rb') as code:\n    by_code = hashlib.sha256(code.read()).hexdigest()\n\
+                for name in [secrets.token_hex(8), by_code]:\n    setattr(Named, 'test_' + name, lambda self: None)\n";
+    add_tests(&environment, made);
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+}
+
+#[tokio::test]
+async fn tests_that_are_made_out_of_a_set_keep_their_names() {
+    let environment = TestEnvironment::new();
+    let made = "import unittest\n\n\nclass Named(unittest.TestCase):\n    pass\n\n\n\
+                for at, name in enumerate({'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'}):\n    \
+                setattr(Named, f'test_{at}_{name}', lambda self: None)\n";
+    add_tests(&environment, made);
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let wavering = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::BaseTested { tests } => Some(tests.wavering),
+        _ => None,
+    });
+    assert_eq!(wavering, Some(Vec::new()));
+}
+
+#[tokio::test]
+async fn of_edits_that_pass_the_model_reads_the_code_with_each_and_the_likeliest_is_taken() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let wanted = [(" < until", " < until or entry.day == until"), (" < ", " <= ")];
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &wanted)))
+            .score_with(|request| {
+                let texts = &request.continuations;
+                texts.iter().any(|text| text.contains("day == until")).then(|| {
+                    assert!(
+                        texts.iter().all(|text| text.starts_with("\ndef in_period(")),
+                        "{texts:?}"
+                    );
+                    let score = |text: &String| if text.contains("day <= until") { -40.0 } else { -55.5 };
+                    texts.iter().map(score).collect()
+                })
+            }),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let compared = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::AttemptsCompared { gains, .. } => Some(gains.iter().map(|of| of.gain).collect::<Vec<f64>>()),
+        _ => None,
+    });
+    assert_eq!(compared, Some(vec![0.0, 15.5]), "against the code as it is");
+    let state = magis.state(run).unwrap();
+    let patch = &state.merged().unwrap().patch;
+    assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
+}
+
 #[tokio::test]
 async fn where_no_edit_at_one_token_mends_it_the_definition_is_rewritten_in_the_same_round() {
     let environment = TestEnvironment::new();

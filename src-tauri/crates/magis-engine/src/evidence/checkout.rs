@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 const REPORTS: &str = "/magis-reports";
 /// Where a check's files lie and its command runs.
 const CHECK: &str = "/magis-check";
+/// Python's sets have the same order in every run: tests that are made out of one keep their names, so that two runs can be compared.
+const HASH_SEED: (&str, &str) = ("PYTHONHASHSEED", "0");
+
 /// The folders of virtual environments, in the order in which they are looked for.
 const VIRTUAL_ENVIRONMENTS: [&str; 3] = [".venv", "venv", "env"];
 /// The folders below which packages are imported, beside the root itself.
@@ -147,7 +150,7 @@ impl Checkout {
             .collect();
         let variables = [
             ("PYTHONPATH", search.join(":")),
-            ("PYTHONHASHSEED", "0".to_owned()),
+            (HASH_SEED.0, HASH_SEED.1.to_owned()),
             ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
         ];
         job.environment
@@ -222,6 +225,7 @@ impl Checkout {
         let mut job = SandboxJob::new(Vec::<String>::new(), self.root.join(&worded.folder));
         job.limits = limits;
         job.environment.clone_from(&self.tools.environment);
+        job.environment.insert(HASH_SEED.0.to_owned(), HASH_SEED.1.to_owned());
         job.environment.extend(worded.variables.iter().cloned());
         job.readable.extend(self.tools.readable.iter().cloned());
         if worded.report.is_some_and(|report| report.place == ReportPlace::Merged) {

@@ -335,6 +335,11 @@ impl BaseResults {
         steady.filter(|(_, status)| status.is_bad()).map(|(name, _)| name)
     }
 
+    /// Returns whether tests keep their names from run to run. Where some do not, one that is missing may have got another name.
+    pub fn has_steady_names(&self) -> bool {
+        self.wavering.iter().all(|name| self.statuses.contains_key(name))
+    }
+
     /// Returns how many tests pass.
     pub fn passed(&self) -> u32 {
         let passed = self.statuses.values().filter(|status| **status == TestStatus::Passed);

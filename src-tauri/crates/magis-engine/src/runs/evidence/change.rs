@@ -235,7 +235,7 @@ async fn run_tests(
         incomplete,
     };
     // Where the run broke off, what is missing is not held against the change, but nothing is shown either.
-    let is_whole = told.incomplete.is_none();
+    let is_missed = told.incomplete.is_none() && base.has_steady_names();
     for (name, before) in base.statuses.iter().filter(|(name, _)| !base.wavering.contains(*name)) {
         match (before.is_bad(), status(name)) {
             (_, Some(TestStatus::Passed)) => {
@@ -246,7 +246,7 @@ async fn run_tests(
             }
             (true, _) => told.still_failing += 1,
             (false, Some(TestStatus::Failed | TestStatus::Errored)) => fail(&mut told, name, &now),
-            (false, None) if is_whole && *before == TestStatus::Passed => fail(&mut told, name, &now),
+            (false, None) if is_missed && *before == TestStatus::Passed => fail(&mut told, name, &now),
             (false, Some(TestStatus::Skipped) | None) => {}
         }
     }
