@@ -4,7 +4,7 @@ use super::super::environments::JudgeEnvironments;
 use super::super::mutate::tree_of;
 use super::super::one_shot::{GivenFile, OneShot};
 use super::super::{load, model_of, open, sandbox_helper};
-use super::case::{CaseJudge, RepairCase};
+use super::case::{CaseJudge, RepairCase, TIME};
 use super::row::{RepairRow, StageCost};
 use crate::args::RepairArgs;
 use anyhow::{Context as _, Result};
@@ -25,8 +25,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+
+/// How long the tests of an attempt may take at the least.
+const SHORTEST: Duration = Duration::from_secs(15);
 
 /// What all bugs of a set share.
 pub struct RepairBench<'a> {
@@ -91,14 +94,21 @@ impl<'a> RepairBench<'a> {
         // Read before anything is judged: a judge may clear the clone away.
         let attempts = attempts(state, &clone)?;
         let patch = record.patch().to_owned();
-        let told = judge.judge(&patch).await?;
+        let judging = Instant::now();
+        let told = judge.judge(&patch, TIME).await?;
+        // Many an attempt hangs; one that is right takes no longer than the patch.
+        let time = if told.applied {
+            (judging.elapsed() * 3).clamp(SHORTEST, TIME)
+        } else {
+            TIME
+        };
         let (mut present, mut judged) = (told.resolved, BTreeSet::from([patch.clone()]));
         for attempt in attempts {
             if present {
                 break;
             }
             if judged.insert(attempt.clone()) {
-                present |= judge.judge(&attempt).await?.resolved;
+                present |= judge.judge(&attempt, time).await?.resolved;
             }
         }
         let stages = stages(&record);
@@ -140,7 +150,7 @@ impl<'a> RepairBench<'a> {
                 .map(|file| file.text.clone())
         };
         let patch = patch_of(&reply.text, &paths, &text).patch;
-        let told = judge.judge(&patch).await?;
+        let told = judge.judge(&patch, TIME).await?;
         let tokens = u64::from(reply.usage.prompt_tokens) + u64::from(reply.usage.generated_tokens);
         Ok(RepairRow {
             applied: told.applied,

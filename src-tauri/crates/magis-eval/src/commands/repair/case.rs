@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// How long the tests of a patch may take.
-const TIME: Duration = Duration::from_mins(3);
+pub const TIME: Duration = Duration::from_mins(3);
 
 /// One bug: what a run may know of it, and what judges.
 pub struct RepairCase {
@@ -135,11 +135,11 @@ impl<'a> CaseJudge<'a> {
         Ok(Self { case, by })
     }
 
-    /// Tells whether a patch resolves the bug.
-    pub async fn judge(&self, patch: &str) -> Result<Judged> {
+    /// Tells whether a patch resolves the bug. Tests of a made bug end after `time` at the latest; the script of a set has a limit of its own.
+    pub async fn judge(&self, patch: &str, time: Duration) -> Result<Judged> {
         match &self.by {
             CaseTests::Tree(bug, repository, tree) => {
-                let told = judge(bug, patch, repository, tree, TIME).await?;
+                let told = judge(bug, patch, repository, tree, time).await?;
                 Ok(Judged {
                     applied: told.applied,
                     resolved: told.resolved,
