@@ -234,7 +234,8 @@ async fn run_tests(
         run: record,
         incomplete,
     };
-    // Where the run broke off, what is missing is not held against the change, but nothing is shown either.
+    // Where the run broke off, what is missing is not held against the change, but nothing is shown either. Where tests change their names it is not,
+    // either: one that is missing may be there by another.
     let is_missed = told.incomplete.is_none() && base.has_steady_names();
     for (name, before) in base.statuses.iter().filter(|(name, _)| !base.wavering.contains(*name)) {
         match (before.is_bad(), status(name)) {

@@ -25,11 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-/// How long the tests of an attempt may take at the least.
-const SHORTEST: Duration = Duration::from_secs(15);
 
 /// What all bugs of a set share.
 pub struct RepairBench<'a> {
@@ -94,13 +91,11 @@ impl<'a> RepairBench<'a> {
         // Read before anything is judged: a judge may clear the clone away.
         let attempts = attempts(state, &clone)?;
         let patch = record.patch().to_owned();
-        let judging = Instant::now();
         let told = judge.judge(&patch, TIME).await?;
-        // Many an attempt hangs; one that is right takes no longer than the patch.
-        let time = if told.applied {
-            (judging.elapsed() * 3).clamp(SHORTEST, TIME)
-        } else {
+        let time = if told.resolved {
             TIME
+        } else {
+            judge.attempt_time().await?
         };
         let (mut present, mut judged) = (told.resolved, BTreeSet::from([patch.clone()]));
         for attempt in attempts {

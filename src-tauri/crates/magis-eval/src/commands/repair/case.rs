@@ -12,10 +12,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long the tests of a patch may take.
 pub const TIME: Duration = Duration::from_mins(3);
+/// How long those of an attempt may take at the least.
+const SHORTEST: Duration = Duration::from_secs(15);
 
 /// One bug: what a run may know of it, and what judges.
 pub struct RepairCase {
@@ -153,6 +155,16 @@ impl<'a> CaseJudge<'a> {
             }),
             CaseTests::Script(environments) => self.by_script(environments, patch),
         }
+    }
+
+    /// Returns how long the tests of an attempt may take: three times as long as those of the reference, because many an attempt hangs.
+    pub async fn attempt_time(&self) -> Result<Duration> {
+        let CaseTests::Tree(bug, ..) = &self.by else {
+            return Ok(TIME);
+        };
+        let begun = Instant::now();
+        self.judge(&bug.patch, TIME).await?;
+        Ok((begun.elapsed() * 3).clamp(SHORTEST, TIME))
     }
 
     fn by_script(&self, environments: &JudgeEnvironments, patch: &str) -> Result<Judged> {

@@ -31,7 +31,8 @@ pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: Task
     }
     for changes in places.values() {
         match gains_at(work, run, state, round, changes).await {
-            Ok(found) => gains.extend(found),
+            // The log's JSON has no number for what is not finite.
+            Ok(found) => gains.extend(found.into_iter().filter(|(_, gain)| gain.is_finite())),
             Err(AskError::Unusable(why)) => {
                 let instead = "the order in which the attempts were written";
                 work.calls.replaced(Template::Surprisal, why, instead);
@@ -78,7 +79,8 @@ async fn gains_at(
     let count = |text: &str| text.lines().count() as u32;
     let mut texts = Vec::new();
     for (_, change) in changes {
-        let changed = after(&text, change).unwrap_or_default();
+        let changed = after(&text, change);
+        let changed = changed.ok_or_else(|| AskError::Unusable(format!("a change of {path} does not fit it")))?;
         texts.push(read(&changed, (last + count(&changed)).saturating_sub(count(&text))));
     }
     texts.push(read(&text, last));
