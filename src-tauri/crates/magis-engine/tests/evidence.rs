@@ -10,8 +10,8 @@ mod environment;
 
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{
-    AttemptNumber, BugCheck, CheckSource, DescriptionSource, Grade, IssueChecks, MethodPart, Proof, RepoPath, Round,
-    RunEvent, RunId, RunOutcome, TaskOutcome, TestLine, TestsMode, WritingMode,
+    AttemptNumber, BaseTests, BugCheck, CheckSource, DescriptionSource, Grade, IssueChecks, MethodPart, Proof,
+    RepoPath, Round, RunEvent, RunId, RunOutcome, TaskOutcome, TestLine, TestsMode, WritingMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
@@ -20,6 +20,8 @@ use magis_engine::tests::IsolationTerm;
 use magis_engine::{DriveEnd, Magis, SolveRequest, Steering};
 use magis_llm::{ScriptedModel, TokenEdit};
 use magis_testkit::{fingerprint, sample};
+use std::os::unix::fs::symlink;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a user would write: an input, what it gives, and what it should give.
@@ -403,6 +405,75 @@ async fn a_test_that_is_missing_is_not_held_against_a_change_where_tests_change_
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let state = magis.state(run).unwrap();
     assert!(state.proof().is_shown(), "{}", state.proof());
+}
+
+/// Runs the sample's tests by the command that is found, and returns it with the base's tests.
+async fn tested_as_found(environment: &TestEnvironment) -> (String, BaseTests) {
+    let (magis, wish) = with_tests(environment, ISSUE, 2);
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
+    magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
+    let line = command.line();
+    let wish = SolveRequest {
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: line.clone(),
+                folder: command.folder,
+            }),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..wish
+    };
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let tests = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::BaseTested { tests } => Some(*tests),
+        _ => None,
+    });
+    (line, tests.unwrap())
+}
+
+#[tokio::test]
+async fn packages_of_an_environment_that_is_linked_into_the_repository_are_there() {
+    let environment = TestEnvironment::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let installed = elsewhere.path().join("environment");
+    let made = Command::new("python3")
+        .args(["-m", "venv", "--without-pip"])
+        .arg(&installed)
+        .status();
+    assert!(made.unwrap().success());
+    let version = std::fs::read_dir(installed.join("lib"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    std::fs::write(version.path().join("site-packages/installed_here.py"), "").unwrap();
+    symlink(&installed, environment.repository().join(".venv")).unwrap();
+    add_tests(
+        &environment,
+        "import unittest\n\nimport installed_here\n\n\nclass Named(unittest.TestCase):\n    def test_it(self):\n        pass\n",
+    );
+    let (line, tests) = tested_as_found(&environment).await;
+    assert_eq!(line, ".venv/bin/python -m unittest");
+    assert!(tests.passed > 1 && tests.failing.is_empty(), "{tests:?}");
+}
+
+#[tokio::test]
+async fn a_link_in_place_of_an_environment_shows_nothing_of_the_machine() {
+    let environment = TestEnvironment::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("key"), "secret").unwrap();
+    symlink(elsewhere.path(), environment.repository().join(".venv")).unwrap();
+    environment.git(&["add", "-f", ".venv"]);
+    add_tests(
+        &environment,
+        "import os\nimport unittest\n\n\nclass Named(unittest.TestCase):\n    def test_it(self):\n        \
+         self.assertTrue(os.path.islink('.venv'))\n        self.assertFalse(os.path.exists('.venv/key'))\n",
+    );
+    let (line, tests) = tested_as_found(&environment).await;
+    assert_eq!(line, "python3 -m unittest");
+    assert!(tests.passed > 1 && tests.failing.is_empty(), "{tests:?}");
 }
 
 #[tokio::test]

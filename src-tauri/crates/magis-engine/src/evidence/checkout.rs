@@ -1,8 +1,9 @@
 //! A base tree written into a folder, on which commands run: each sees it where the repository lies, with the packages that the person has
 //! installed there, and none changes it.
 
+use super::installed::{self, InstalledFolder, interpreter_of};
 use super::scratch::ScratchFolder;
-use super::toolchains::{Toolchains, interpreter_of};
+use super::toolchains::Toolchains;
 use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{RepoPath, SkippedFile};
@@ -22,8 +23,6 @@ const CHECK: &str = "/magis-check";
 /// Python's sets have the same order in every run: tests that are made out of one keep their names, so that two runs can be compared.
 const HASH_SEED: (&str, &str) = ("PYTHONHASHSEED", "0");
 
-/// The folders of virtual environments, in the order in which they are looked for.
-const VIRTUAL_ENVIRONMENTS: [&str; 3] = [".venv", "venv", "env"];
 /// The folders below which packages are imported, beside the root itself.
 const SOURCE_FOLDERS: [&str; 3] = ["src", "lib", "python"];
 
@@ -167,18 +166,16 @@ impl Checkout {
         scratch.allow_change(&mut job, &empty, Path::new(CHECK))?;
         if let Some(folder) = python.environment {
             let path = job.environment.get("PATH").cloned().unwrap_or_default();
-            let programs = folder.join("bin").display().to_string();
+            let programs = self.root.join(&folder.path).join("bin").display().to_string();
             job.environment.insert("PATH".to_owned(), format!("{programs}:{path}"));
-            job.readable.extend(interpreter_of(&folder));
-            scratch.allow_change(&mut job, &folder, &folder)?;
+            self.show_installed(&mut job, &mut scratch, &folder)?;
         }
         Ok((words, self.sandbox.run(&job).await?))
     }
 
     /// Finds the Python that a check runs on: that of the repository's virtual environment, else the one on the path.
     fn python(&self) -> Python {
-        let folders = VIRTUAL_ENVIRONMENTS.iter().map(|folder| self.root.join(folder));
-        if let Some(folder) = folders.into_iter().find(|folder| folder.join("bin/python").exists()) {
+        if let Some(folder) = installed::virtual_environment(&self.root) {
             return Python {
                 program: "python".to_owned(),
                 environment: Some(folder),
@@ -237,15 +234,29 @@ impl Checkout {
         fs::create_dir(&reports).map_err(EngineError::io("make", &reports))?;
         scratch.allow_change(&mut job, &self.scratch.path().join(TREE), &self.root)?;
         scratch.allow_change(&mut job, &reports, Path::new(REPORTS))?;
-        for folder in installed(&self.root, command) {
-            let folder = self.root.join(folder);
-            job.readable.extend(interpreter_of(&folder));
-            scratch.allow_change(&mut job, &folder, &folder)?;
+        for folder in installed::of_command(&self.root, command) {
+            self.show_installed(&mut job, &mut scratch, &folder)?;
         }
         for (original, at) in &self.tools.changeable {
             scratch.allow_change(&mut job, original, at)?;
         }
         Ok(Prepared { job, scratch })
+    }
+
+    /// Lets a job use and change what is installed at a place of the tree.
+    fn show_installed(
+        &self,
+        job: &mut SandboxJob,
+        scratch: &mut ScratchFolder,
+        folder: &InstalledFolder,
+    ) -> Result<(), EngineError> {
+        job.readable.extend(interpreter_of(&folder.original));
+        // Its programs name the folder in which they were installed.
+        if folder.is_linked && !folder.original.starts_with(&self.root) {
+            job.readable.push(folder.original.clone());
+        }
+        scratch.allow_change(job, &folder.original, &self.root.join(&folder.path))?;
+        Ok(())
     }
 
     fn read(&self, worded: &WordedRun, prepared: &Prepared, outcome: &Outcome) -> Result<TestResults, String> {
@@ -295,12 +306,6 @@ fn copy_built(path: &RepoPath, root: &Path, tree: &Path) -> Result<(), EngineErr
     Ok(())
 }
 
-/// Returns those of a command's folders of installed packages that are there, relative to the root.
-pub fn installed(root: &Path, command: &TestCommand) -> Vec<String> {
-    let there = |folder: &String| root.join(folder).is_dir();
-    command.environments().into_iter().filter(there).collect()
-}
-
 /// The name of the folder that holds the tree.
 const TREE: &str = "tree";
 /// The order in which layers are made.
@@ -313,7 +318,7 @@ const MOST_REPORTS: usize = 10_000;
 struct Python {
     program: String,
     /// Its virtual environment, where it has one.
-    environment: Option<PathBuf>,
+    environment: Option<InstalledFolder>,
 }
 
 /// A job whose command is still to be named, with the folder that takes up its changes.

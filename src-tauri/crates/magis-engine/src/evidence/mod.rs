@@ -4,6 +4,7 @@
 //! A run stands on this; here nothing knows of runs.
 
 mod checkout;
+mod installed;
 mod nearest;
 mod scratch;
 mod test_commands;

@@ -1,6 +1,7 @@
 //! The test commands of a repository, and which of them the person allowed.
 
-use super::checkout::{Checkout, installed};
+use super::checkout::Checkout;
+use super::installed;
 use crate::{EngineError, Magis};
 use magis_core::{RepoId, RepoPath};
 use magis_evidence::commands::{self, ProjectFiles, TestCommand};
@@ -193,8 +194,9 @@ impl<'tree> TestedTree<'tree> {
     }
 
     fn with_installed(&self, command: TestCommand) -> TestCommand {
-        let installed = installed(&self.root, &command);
-        command.using(&installed)
+        let installed = installed::of_command(&self.root, &command);
+        let paths: Vec<String> = installed.into_iter().map(|folder| folder.path).collect();
+        command.using(&paths)
     }
 }
 

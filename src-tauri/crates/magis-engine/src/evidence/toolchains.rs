@@ -1,10 +1,10 @@
 //! The compilers, interpreters and package caches that a person has installed in their home, as far as commands may see them: programs and
 //! packages, never settings that hold passwords.
 
+use super::installed::interpreter_of;
 use magis_sandbox::SANDBOX_HOME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a command sees of the person's toolchains.
@@ -205,19 +205,6 @@ fn installation_of(programs: &Path, home: &Path) -> Option<PathBuf> {
     is_one.then(|| parent.to_owned())
 }
 
-/// Returns the installation that a Python environment stands on, by its `pyvenv.cfg`: where it lies elsewhere, it has to be shown.
-pub fn interpreter_of(folder: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(folder.join("pyvenv.cfg")).ok()?;
-    let home = text.lines().find_map(|line| {
-        let (key, value) = line.split_once('=')?;
-        (key.trim() == "home").then(|| PathBuf::from(value.trim()))
-    })?;
-    // The `bin` folder stands in the installation; the root of the machine, or a folder above a home, is none.
-    let installation = home.parent()?;
-    let is_deep = installation.components().count() > 3;
-    (home.is_absolute() && home.ends_with("bin") && is_deep).then(|| installation.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::Toolchains;
@@ -297,17 +284,22 @@ mod tests {
     #[test]
     fn an_activated_environment_is_shown_whole_and_the_home_around_it_is_not() {
         let home = home();
-        for folder in ["envs/one/bin", "envs/one/lib", ".local/lib"] {
+        for folder in [
+            "envs/one/bin",
+            "envs/one/lib",
+            ".local/lib",
+            "pythons/3/bin",
+            "pythons/3/lib/python3.11",
+        ] {
             std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
         }
-        std::fs::write(
-            home.path().join("envs/one/pyvenv.cfg"),
-            "home = /opt/pythons/3.11/bin\n",
-        )
-        .expect("a file");
+        let python = home.path().join("pythons/3").canonicalize().expect("a path");
+        std::fs::write(python.join("bin/python3"), "").expect("a file");
+        let standing_on = format!("home = {}/bin\n", python.display());
+        std::fs::write(home.path().join("envs/one/pyvenv.cfg"), standing_on).expect("a file");
         let tools = found(home.path(), &["envs/one/bin", ".local/bin"]);
         assert!(tools.readable.contains(&home.path().join("envs/one")));
-        assert!(tools.readable.contains(Path::new("/opt/pythons/3.11")));
+        assert!(tools.readable.contains(&python));
         assert!(tools.readable.contains(&home.path().join(".local/bin")));
         assert!(!tools.readable.contains(&home.path().join(".local")));
     }
