@@ -12,11 +12,14 @@ use magis_core::{
 use magis_evidence::reproduction::{CheckCommand, pytest};
 use magis_flow::Run;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Checks of the issue that are kept: the strongest, and one beside it.
 const KEPT: usize = 2;
 /// Checks of the issue that are tried: each costs a run of its own.
 const TRIED: usize = 12;
+/// How long all tests may take where the issue itself shows the fault: a run does not wait a minute for what it can do without.
+const FAST_SUITE: Duration = Duration::from_secs(16);
 /// So many failing tests may be about one fault; more are a project that is red for another reason.
 const MOST_FAILING: usize = 20;
 /// Functions that a check enters, as far as they are recorded.
@@ -32,9 +35,15 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
         Ok(bench) => bench,
         Err(why) => return Ok(nothing(format!("nothing was run: {why}"))),
     };
+    let (mut of_issue, mut said_of_issue) = (Vec::new(), Vec::new());
+    if checks == IssueChecks::Make {
+        shown_by_issue(bench, run, &packages, &mut of_issue, &mut said_of_issue).await?;
+    }
     let (mut found, mut remarks) = (Vec::new(), Vec::new());
     if bench.command.is_some() {
-        run_suite(bench, &mut remarks).await?;
+        let is_shown = of_issue.iter().any(|check: &BugCheck| check.grade.is_strong());
+        let time = if is_shown { FAST_SUITE } else { SUITE_TIME };
+        run_suite(bench, time, &mut remarks).await?;
     }
     for test in &failing {
         given(bench, test, &mut found, &mut remarks).await?;
@@ -42,9 +51,8 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
     if found.is_empty() {
         red(bench, run, &mut found);
     }
-    if checks == IssueChecks::Make {
-        of_issue(bench, run, &packages, &mut found, &mut remarks).await?;
-    }
+    found.append(&mut of_issue);
+    remarks.append(&mut said_of_issue);
     for (number, check) in (1..).zip(&mut found) {
         check.id = CheckId(number);
     }
@@ -59,8 +67,8 @@ fn nothing(why: String) -> RunEvent {
 }
 
 /// Runs all tests on the base, twice; a suite that takes longer is narrowed down when it is known what changes.
-async fn run_suite(bench: &mut TestBench, remarks: &mut Vec<String>) -> Result<(), EngineError> {
-    match bench.run_on_base(&[], SUITE_TIME).await? {
+async fn run_suite(bench: &mut TestBench, time: Duration, remarks: &mut Vec<String>) -> Result<(), EngineError> {
+    match bench.run_on_base(&[], time).await? {
         Ok(base) => {
             if !base.wavering.is_empty() {
                 let names: Vec<&str> = base.wavering.iter().map(|name| name.0.as_str()).take(5).collect();
@@ -182,7 +190,7 @@ fn red(bench: &TestBench, run: &Run, found: &mut Vec<BugCheck>) {
 }
 
 /// Makes checks out of the issue's text and keeps the strongest that show on the base what it says.
-async fn of_issue(
+async fn shown_by_issue(
     bench: &mut TestBench,
     run: &Run,
     packages: &[String],
