@@ -384,6 +384,49 @@ async fn a_model_that_fills_in_reads_the_definition_and_its_edits_at_one_token_a
     assert_eq!(environment.calls(run, "P10-code"), 0);
 }
 
+#[tokio::test]
+async fn of_the_edits_at_one_token_four_come_before_those_at_others() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 10);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let mut wanted = ["since", "entry", "date", "entry.day", "date.max", "date.min"]
+        .map(|name| ("until", name))
+        .to_vec();
+    wanted.push((" < ", " <= "));
+    let model = script_after(
+        ScriptedModel::new("reads").edit_with(move |request| (request.text == line).then(|| edits(line, &wanted))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let (_, number) = state.tasks().next().unwrap().accepted_attempt().unwrap();
+    assert_eq!(number.0, 4);
+}
+
+#[tokio::test]
+async fn of_a_definition_the_code_is_read_and_not_its_head_of_several_lines() {
+    let environment = TestEnvironment::new();
+    let path = "tally/filters.py";
+    let head = "def in_period(entry, since=date.min, until=date.max):\n";
+    let text = environment.read(path);
+    assert!(text.contains(head));
+    let head_of_lines = "def in_period(\n    entry,\n    since=date.min,\n    until=date.max,\n):\n";
+    environment.commit(path, &text.replace(head, head_of_lines));
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &[(" < ", " <= ")]))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let (_, number) = state.tasks().next().unwrap().accepted_attempt().unwrap();
+    assert_eq!(number.0, 0);
+}
+
 /// Adds a file of tests to the repository.
 fn add_tests(environment: &TestEnvironment, text: &str) {
     let path = "tests/test_named.py";

@@ -30,6 +30,8 @@ pub struct Symbol {
     pub span: LineSpan,
     /// The line on which the definition proper begins, behind decorators, attributes and doc comments.
     pub body_first: u32,
+    /// The last line of its head, which has its name and parameters; where nothing stands behind a head, the same line as `body_first`.
+    pub head_last: u32,
     /// The head of the definition on one line, at most 200 characters.
     pub signature: String,
     /// How many definitions it lies in.
@@ -67,6 +69,11 @@ fn symbols(definitions: Vec<Definition>) -> Vec<Symbol> {
             qualified_name: definition.qualified_name,
             span: definition.span,
             body_first: definition.body_first,
+            head_last: if definition.has_body {
+                definition.head_last
+            } else {
+                definition.body_first
+            },
             signature: definition.signature,
             depth: definition.depth,
         })

@@ -112,7 +112,7 @@ impl<'a> KnownText<'a> {
     }
 
     /// Returns the edits of the one token: where the other token is the one that comes next anyway, the one before it is left out; else it stands in its
-    /// place, or in front of it.
+    /// place, or in front of it; a word in front of a word also as a word of its own.
     fn edits_by_token(&self, engine: &Engine, text: &[Token], way: &Way) -> Vec<TokenEdit> {
         let (start, end) = (self.starts[way.at], self.starts[way.at + 1]);
         let mut edits = Vec::new();
@@ -121,10 +121,23 @@ impl<'a> KnownText<'a> {
         } else {
             let bytes = engine.tokenizer.bytes(way.token);
             edits.extend(edit(start..end, bytes.clone(), way.gain));
-            edits.extend(edit(start..start, bytes, way.gain));
+            edits.extend(edit(start..start, bytes.clone(), way.gain));
+            if ends_word(&bytes) && self.bytes.get(start).copied().is_some_and(is_of_word) {
+                edits.extend(edit(start..start, [&bytes[..], b" "].concat(), way.gain));
+            }
         }
         edits
     }
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Returns whether a text ends with a word of letters: `not`, say.
+fn ends_word(text: &[u8]) -> bool {
+    let word = text.trim_ascii_start();
+    !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic)
 }
 
 /// Returns an edit, but for one that splits a character.

@@ -12,16 +12,29 @@ use magis_core::{CodePlace, Edit, Finding, LineSpan, RepoPath, Round, WritingMod
 use magis_flow::{Run, TaskState};
 use magis_llm::TokenEdit;
 use magis_syntax::{Outline, Symbol, code_lines};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest piece of a definition that is read, in lines.
 const LONGEST: u32 = 100;
+/// Pieces of a long definition that are read.
+const PIECES: usize = 3;
 /// Edits that are looked at in one definition, usable or not.
 const LOOKED_AT: u32 = 300;
 /// Usable ones that are kept at a place.
 pub(super) const KEPT: usize = 48;
+/// Edits at one token that are kept before the others: words of a message, say, that could all be other ones.
+const KEPT_AT_A_TOKEN: usize = 4;
 /// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
 const WRITTEN: u32 = 9;
+
+/// An edit that the model would make.
+struct FoundEdit {
+    /// In the order of the model, for its piece of the code.
+    rank: usize,
+    /// The token: the piece, and where in it.
+    token: (usize, u32),
+    edit: Edit,
+}
 
 /// Returns whether a round's answers are such edits: in the first one, where a check tells them apart.
 pub(super) fn are_asked(work: &Workspace, run: &Run, round: Round) -> bool {
@@ -30,10 +43,10 @@ pub(super) fn are_asked(work: &Workspace, run: &Run, round: Round) -> bool {
     round == Round(1) && is_wanted && !run.checks().is_empty() && surprisal::is_asked(work, run)
 }
 
-/// Returns the lines of the code of definitions, each definition's as one span.
+/// Returns the lines of the code of definitions, in pieces that are read one by one.
 pub(super) fn spans(path: &RepoPath, text: &str, outline: &Outline, symbols: &[&Symbol]) -> Vec<LineSpan> {
     let code = |symbol: &&Symbol| code_of(path, text, symbol, own_lines(outline, symbol));
-    symbols.iter().filter_map(code).collect()
+    symbols.iter().filter_map(code).flat_map(pieces).collect()
 }
 
 /// Returns the edit of an answer at a place.
@@ -69,25 +82,33 @@ async fn at_place(
 ) -> Result<Vec<Edit>, AskError> {
     let path = &state.task.path;
     let text = work.read(path)?.text;
-    let mut found: Vec<(usize, Edit)> = Vec::new();
-    for span in &place.spans {
+    let mut found: Vec<FoundEdit> = Vec::new();
+    for (piece, span) in place.spans.iter().enumerate() {
         let missed = missed_by_all(run.checks(), path, *span);
+        if code_lines(path, &text, *span).iter().all(|line| missed.contains(line)) {
+            continue;
+        }
         let prompt = code_around(run, state, Round(1), &text, *span, past_fix(work, run)?);
         let code = lines(&text, *span);
         let edits = work
             .calls
             .token_edits(about, &prompt, &code, LOOKED_AT, WRITTEN)
             .await?;
-        let edits = edits
-            .iter()
-            .enumerate()
-            .filter_map(|(rank, edit)| Some((rank, of_lines(&code, span.first(), edit)?)));
-        found.extend(edits.filter(|(_, edit)| !missed.contains(&edit.span.first())));
+        for (rank, edit) in edits.iter().enumerate() {
+            let of_lines = of_lines(&code, span.first(), edit);
+            if let Some(of_lines) = of_lines.filter(|edit| !missed.contains(&edit.span.first())) {
+                found.push(FoundEdit {
+                    rank,
+                    token: (piece, edit.start),
+                    edit: of_lines,
+                });
+            }
+        }
     }
-    found.sort_by_key(|(rank, _)| *rank);
-    let mut kept: Vec<Edit> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for (_, edit) in found {
+    found.sort_by_key(|found| found.rank);
+    let (mut kept, mut others): (Vec<Edit>, Vec<Edit>) = (Vec::new(), Vec::new());
+    let (mut seen, mut at_token) = (BTreeSet::new(), BTreeMap::new());
+    for FoundEdit { token, edit, .. } in found {
         if kept.len() == KEPT {
             break;
         }
@@ -95,22 +116,37 @@ async fn at_place(
             continue;
         }
         let change = change_of(state, vec![edit.clone()]);
-        if !check(work, run, state, &change)?.iter().any(Finding::is_fatal) {
+        if check(work, run, state, &change)?.iter().any(Finding::is_fatal) {
+            continue;
+        }
+        let at_token: &mut usize = at_token.entry(token).or_default();
+        *at_token += 1;
+        if *at_token <= KEPT_AT_A_TOKEN {
             kept.push(edit);
+        } else {
+            others.push(edit);
         }
     }
+    kept.extend(others);
+    kept.truncate(KEPT);
     Ok(kept)
 }
 
-/// Returns the lines of a definition that hold its code: without the line that names it, and without a docstring at its begin.
+/// Returns the lines of a definition that hold its code: without its head, and without a docstring at its begin.
 fn code_of(path: &RepoPath, text: &str, symbol: &Symbol, shown: LineSpan) -> Option<LineSpan> {
     let code = code_lines(path, text, shown);
-    let body = || code.iter().filter(|line| **line != symbol.body_first);
+    let body = || code.iter().filter(|line| **line > symbol.head_last);
     let (first, last) = match (body().min(), body().max()) {
         (Some(first), Some(last)) => (*first, *last),
         _ => (*code.first()?, *code.last()?),
     };
-    LineSpan::new(first, last.min(first + LONGEST - 1)).ok()
+    LineSpan::new(first, last).ok()
+}
+
+/// Returns the pieces of a long definition, the first ones of it.
+fn pieces(code: LineSpan) -> impl Iterator<Item = LineSpan> {
+    let firsts = (code.first()..=code.last()).step_by(LONGEST as usize).take(PIECES);
+    firsts.filter_map(move |first| LineSpan::new(first, code.last().min(first + LONGEST - 1)).ok())
 }
 
 /// Returns an edit of a token in the code from line `first` on as an edit of whole lines.
@@ -126,4 +162,18 @@ fn of_lines(code: &str, first: u32, edit: &TokenEdit) -> Option<Edit> {
         span: LineSpan::new(line(line_start), last).ok()?,
         text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+    use magis_core::LineSpan;
+
+    #[test]
+    fn a_long_definition_is_read_in_pieces() {
+        let span = |first, last| LineSpan::new(first, last).expect("a span");
+        assert!(pieces(span(7, 40)).eq([span(7, 40)]));
+        assert!(pieces(span(1, 230)).eq([span(1, 100), span(101, 200), span(201, 230)]));
+        assert!(pieces(span(1, 900)).eq([span(1, 100), span(101, 200), span(201, 300)]));
+    }
 }

@@ -34,13 +34,16 @@ pub(super) async fn lines_of(
     shown: LineSpan,
 ) -> Result<Vec<LineSpan>, AskError> {
     let path = &state.task.path;
-    let last = shown.last().min(shown.first() + LONGEST - 1);
-    let read = LineSpan::new(shown.first(), last).unwrap_or(shown);
-    let code = code_lines(path, text, read);
     let missed = missed_by_all(run.checks(), path, symbol.span);
     // The line that names a definition says what it is, and surprises whoever has not seen it. One that was never run shows no fault.
     let is_asked = |line: &u32| *line != symbol.body_first && !missed.contains(line);
-    let code: Vec<u32> = code.into_iter().filter(is_asked).collect();
+    let code: Vec<u32> = code_lines(path, text, shown).into_iter().filter(is_asked).collect();
+    // Of a long definition its head and docstring are left out, which may be all that would be read else.
+    let body = code.iter().copied().find(|line| *line > symbol.head_last);
+    let is_long = shown.last() - shown.first() >= LONGEST;
+    let first = body.filter(|_| is_long).unwrap_or(shown.first());
+    let read = LineSpan::new(first, shown.last().min(first + LONGEST - 1)).unwrap_or(shown);
+    let code: Vec<u32> = code.into_iter().filter(|line| read.contains(*line)).collect();
     if code.len() <= 1 {
         return Ok(code
             .into_iter()
