@@ -115,21 +115,28 @@ async fn at_place(
         if !seen.insert((edit.span, edit.text.clone())) {
             continue;
         }
-        let change = change_of(state, vec![edit.clone()]);
-        if check(work, run, state, &change)?.iter().any(Finding::is_fatal) {
-            continue;
-        }
         let at_token: &mut usize = at_token.entry(token).or_default();
-        *at_token += 1;
-        if *at_token <= KEPT_AT_A_TOKEN {
-            kept.push(edit);
-        } else {
+        if *at_token == KEPT_AT_A_TOKEN {
             others.push(edit);
+        } else if is_usable(work, run, state, &edit)? {
+            *at_token += 1;
+            kept.push(edit);
         }
     }
-    kept.extend(others);
-    kept.truncate(KEPT);
+    for edit in others {
+        if kept.len() == KEPT {
+            break;
+        }
+        if is_usable(work, run, state, &edit)? {
+            kept.push(edit);
+        }
+    }
     Ok(kept)
+}
+
+fn is_usable(work: &mut Workspace, run: &Run, state: &TaskState, edit: &Edit) -> Result<bool, AskError> {
+    let change = change_of(state, vec![edit.clone()]);
+    Ok(!check(work, run, state, &change)?.iter().any(Finding::is_fatal))
 }
 
 /// Returns the lines of a definition that hold its code: without its head, and without a docstring at its begin.
