@@ -3,6 +3,7 @@
 //! Nothing here recurses: texts nest as deep as somebody cares to write brackets.
 
 use crate::SourceLanguage;
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
@@ -11,8 +12,37 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
 /// long, its steps being slow and not many, and a tree of garbage is worth nothing.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// How many trees a thread keeps: that of a file, and that of what a change makes of it. Each question about a change asks for both, and each of a
+/// hundred changes for the first again.
+const KEPT: usize = 2;
+
+/// The longest text whose tree is kept, in bytes.
+const LONGEST_KEPT: usize = 1 << 20;
+
+thread_local! {
+    /// What was parsed last, the latest first.
+    static PARSED: RefCell<Vec<(SourceLanguage, String, Tree)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Parses `text`; none where the grammar does not come to an end in time.
 pub(crate) fn parse(language: SourceLanguage, text: &str) -> Option<Tree> {
+    if text.len() > LONGEST_KEPT {
+        return parse_anew(language, text);
+    }
+    PARSED.with_borrow_mut(|parsed| {
+        let is_same = |kept: &(SourceLanguage, String, Tree)| kept.0 == language && kept.1 == text;
+        let latest = match parsed.iter().position(is_same) {
+            Some(at) => parsed.remove(at),
+            None => (language, text.to_owned(), parse_anew(language, text)?),
+        };
+        let tree = latest.2.clone();
+        parsed.insert(0, latest);
+        parsed.truncate(KEPT);
+        Some(tree)
+    })
+}
+
+fn parse_anew(language: SourceLanguage, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
     let start = Instant::now();
