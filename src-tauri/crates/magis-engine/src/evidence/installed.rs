@@ -24,11 +24,9 @@ pub fn of_command(root: &Path, command: &TestCommand) -> Vec<InstalledFolder> {
 
 /// Returns the first virtual environment of Python in the repository's folder.
 pub fn virtual_environment(root: &Path) -> Option<InstalledFolder> {
-    let there = VIRTUAL_ENVIRONMENTS
+    VIRTUAL_ENVIRONMENTS
         .iter()
-        .filter_map(|path| at(root, (*path).to_owned()));
-    there
-        .into_iter()
+        .filter_map(|path| at(root, (*path).to_owned()))
         .find(|found| found.original.join("bin/python").exists())
 }
 
