@@ -1,0 +1,252 @@
+//! How a model that fills in code writes attempts, and which of them is taken.
+
+use super::{ISSUE, allow, checks, solve, with_tests};
+use crate::environment::{TestEnvironment, script_after};
+use magis_core::{AttemptNumber, MethodPart, Round, RunEvent, RunOutcome, WritingMode};
+use magis_engine::state::Attempt;
+use magis_engine::{DriveEnd, SolveRequest};
+use magis_llm::{ScriptedModel, TokenEdit};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+#[tokio::test]
+async fn a_model_that_fills_in_is_asked_for_the_lines_of_what_the_check_enters() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    let wish = SolveRequest {
+        places: 3,
+        writing: vec![WritingMode::FillIn],
+        ..wish
+    };
+    allow(&environment, &magis);
+    let asked = AtomicU32::new(0);
+    // The one line of code in `in_period`, and then lines that it did not ask for.
+    let model = script_after(ScriptedModel::new("fills in").fill_in_with(move |request| {
+        assert!(
+            request.before.ends_with("lies between two days.\"\"\"\n"),
+            "{}",
+            request.before
+        );
+        assert!(
+            !request.before.contains("since <= entry.day < until"),
+            "{}",
+            request.before
+        );
+        Some(if asked.fetch_add(1, Ordering::Relaxed) == 0 {
+            "    return since <= entry.day <= until\n\n\ndef more():\n    pass\n".into()
+        } else {
+            "    return since < entry.day < until\n".into()
+        })
+    }));
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    assert_eq!(environment.calls(run, "P10-code"), 0, "the first answer is enough");
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+    let patch = &state.merged().unwrap().patch;
+    assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
+    assert!(!patch.contains("more"), "as many lines as were left out: {patch}");
+}
+
+/// Edits the one line of code in `in_period`: what stands there, and what instead.
+fn edits(line: &str, wanted: &[(&str, &str)]) -> Vec<TokenEdit> {
+    let edit = |(at, (old, new)): (usize, &(&str, &str))| {
+        let start = line.find(old).unwrap() as u32;
+        TokenEdit {
+            start,
+            end: start + old.len() as u32,
+            text: (*new).to_owned(),
+            gain: -(at as f64),
+        }
+    };
+    wanted.iter().enumerate().map(edit).collect()
+}
+
+#[tokio::test]
+async fn a_model_that_fills_in_reads_the_definition_and_its_edits_at_one_token_are_run_first() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let wanted = [
+        ("<=", "< ="),
+        (" <=", " <"),
+        ("until", "missing"),
+        (" < ", " <= "),
+        ("until", "since"),
+    ];
+    let model = script_after(ScriptedModel::new("reads").edit_with(move |request| {
+        if request.text != line {
+            return None;
+        }
+        assert!(request.before.contains("leaves out the last day"), "{}", request.before);
+        Some(edits(line, &wanted))
+    }));
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+    let patch = &state.merged().unwrap().patch;
+    assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
+    let task = state.tasks().next().unwrap();
+    let (_, number) = task.accepted_attempt().unwrap();
+    assert_eq!(number.0, 1, "what does not parse or is not defined is not run");
+    let usable = |attempt: &&Attempt| attempt.usable_change().is_some();
+    let modes = task.rounds[0].attempts.values().filter(usable).map(Attempt::mode);
+    assert!(modes.eq([WritingMode::TokenEdit; 3]));
+    assert_eq!(environment.calls(run, "P10-code"), 0);
+}
+
+#[tokio::test]
+async fn of_the_edits_at_one_token_four_come_before_those_at_others() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 10);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let mut wanted = ["since", "entry", "date", "entry.day", "date.max", "date.min"]
+        .map(|name| ("until", name))
+        .to_vec();
+    wanted.push((" < ", " <= "));
+    let model = script_after(
+        ScriptedModel::new("reads").edit_with(move |request| (request.text == line).then(|| edits(line, &wanted))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let (_, number) = state.tasks().next().unwrap().accepted_attempt().unwrap();
+    assert_eq!(number.0, 4);
+}
+
+#[tokio::test]
+async fn of_a_definition_the_code_is_read_and_not_its_head_of_several_lines() {
+    let environment = TestEnvironment::new();
+    let path = "tally/filters.py";
+    let head = "def in_period(entry, since=date.min, until=date.max):\n";
+    let text = environment.read(path);
+    assert!(text.contains(head));
+    let head_of_lines = "def in_period(\n    entry,\n    since=date.min,\n    until=date.max,\n):\n";
+    environment.commit(path, &text.replace(head, head_of_lines));
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &[(" < ", " <= ")]))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let (_, number) = state.tasks().next().unwrap().accepted_attempt().unwrap();
+    assert_eq!(number.0, 0);
+}
+
+#[tokio::test]
+async fn of_edits_that_pass_the_model_reads_the_code_with_each_and_the_likeliest_is_taken() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let wanted = [(" < until", " < until or entry.day == until"), (" < ", " <= ")];
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &wanted)))
+            .score_with(|request| {
+                let texts = &request.continuations;
+                texts.iter().any(|text| text.contains("day == until")).then(|| {
+                    assert!(
+                        texts.iter().all(|text| text.starts_with("\ndef in_period(")),
+                        "{texts:?}"
+                    );
+                    let score = |text: &String| if text.contains("day <= until") { -40.0 } else { -55.5 };
+                    texts.iter().map(score).collect()
+                })
+            }),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let compared = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::AttemptsCompared { gains, .. } => Some(gains.iter().map(|of| of.gain).collect::<Vec<f64>>()),
+        _ => None,
+    });
+    assert_eq!(compared, Some(vec![0.0, 15.5]), "against the code as it is");
+    let state = magis.state(run).unwrap();
+    let patch = &state.merged().unwrap().patch;
+    assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
+}
+
+#[tokio::test]
+async fn where_no_edit_at_one_token_mends_it_the_definition_is_rewritten_in_the_same_round() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &[(" < ", " > ")]))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let (round, number) = task.accepted_attempt().unwrap();
+    assert_eq!((round, number), (Round(1), AttemptNumber(3)));
+    assert_eq!(task.attempt(round, number).unwrap().mode(), WritingMode::Definition);
+}
+
+#[tokio::test]
+async fn a_past_change_that_was_described_alike_is_an_example() {
+    let environment = TestEnvironment::new();
+    let code = environment.read("tally/filters.py") + "\n\ndef before(entry, last):\n    return entry.day < last\n";
+    environment.commit("tally/filters.py", &code);
+    let mended = code.replace("entry.day < last\n", "entry.day <= last\n");
+    environment.commit_saying("before() leaves out the last day", "tally/filters.py", &mended);
+    for without in [None, Some(MethodPart::PastFix)] {
+        let (magis, wish) = with_tests(&environment, ISSUE, 6);
+        allow(&environment, &magis);
+        let line = "    return since <= entry.day < until\n";
+        let model = script_after(ScriptedModel::new("reads").edit_with(move |request| {
+            let past = "# A past change of this project: before() leaves out the last day\n\
+                        #   - return entry.day < last\n#   + return entry.day <= last\n";
+            let shown = request.before.starts_with(past);
+            (request.text == line && shown == without.is_none()).then(|| edits(line, &[(" < ", " <= ")]))
+        }));
+        let wish = SolveRequest {
+            without: without.into_iter().collect(),
+            ..wish
+        };
+        let (_, end) = solve(&magis, wish, model).await;
+        assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    }
+}
+
+#[tokio::test]
+async fn lines_that_the_check_does_not_run_are_not_asked_for() {
+    let environment = TestEnvironment::new();
+    let code = environment.read("tally/filters.py");
+    let longer = code.replace(
+        "    return since <= entry.day < until\n",
+        "    if until < since:\n        raise ValueError(until)\n    return since <= entry.day < until\n",
+    );
+    assert_ne!(longer, code);
+    environment.commit("tally/filters.py", &longer);
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    allow(&environment, &magis);
+    let model = script_after(ScriptedModel::new("fills in").fill_in_with(|request| {
+        assert!(!request.before.ends_with("if until < since:\n"), "{}", request.before);
+        Some("    return since <= entry.day < until and entry\n".into())
+    }));
+    let wish = SolveRequest {
+        places: 2,
+        writing: vec![WritingMode::FillIn],
+        ..wish
+    };
+    let (run, _) = solve(&magis, wish, model).await;
+    assert!(environment.calls(run, "P9-surprisal") > 0);
+    assert!(environment.calls(run, "P10-fill-in") > 0);
+    let found = checks(&magis, run);
+    let entered = found[0].reached.iter().find(|at| at.name == "in_period").unwrap();
+    let missed = entered
+        .missed
+        .iter()
+        .map(|line| longer.lines().nth(*line as usize - 1).unwrap());
+    assert_eq!(missed.collect::<Vec<_>>(), ["        raise ValueError(until)"]);
+}

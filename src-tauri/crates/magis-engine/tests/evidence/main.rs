@@ -1,0 +1,355 @@
+//! Runs that run code: on the sample repository, with a scripted model, real commands and the real sandbox.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+mod attempts;
+#[path = "../environment/mod.rs"]
+mod environment;
+mod project;
+
+use environment::{TestEnvironment, script, script_after};
+use magis_core::{
+    BugCheck, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, RunEvent, RunId, RunOutcome,
+    TaskOutcome, TestLine, TestsMode,
+};
+use magis_engine::repository::BaseChoice;
+use magis_engine::sandbox::HelperCommand;
+use magis_engine::tests::IsolationTerm;
+use magis_engine::{DriveEnd, Magis, SolveRequest, Steering};
+use magis_llm::ScriptedModel;
+use magis_testkit::{fingerprint, sample};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a user would write: an input, what it gives, and what it should give.
+const ISSUE: &str = "list --until leaves out the last day
+
+```python
+>>> from datetime import date
+>>> from types import SimpleNamespace
+>>> from tally.filters import in_period
+>>> in_period(SimpleNamespace(day=date(2025, 3, 31)), until=date(2025, 3, 31))
+False
+```
+
+Expected:
+
+```python
+True
+```
+";
+
+/// A comparison that is another one, and still wrong.
+const WRONG: &str = "(entry, since=date.min, until=date.max):\n    \"\"\"Tell whether the day of an entry lies between two days.\"\"\"\n    return since < entry.day < until\n";
+const RIGHT: &str = "(entry, since=date.min, until=date.max):\n    \"\"\"Tell whether the day of an entry lies between two days.\"\"\"\n    return since <= entry.day <= until\n";
+
+/// Returns the program that sets up the sandbox; it is built with the tests of the whole workspace.
+fn helper() -> HelperCommand {
+    let folder = std::env::current_exe().unwrap();
+    let program = folder.parent().unwrap().parent().unwrap().join("magis-sandbox-helper");
+    assert!(
+        program.is_file(),
+        "{} is not built; run the tests with --workspace",
+        program.display()
+    );
+    HelperCommand { program, args: vec![] }
+}
+
+/// Returns the engine with a sandbox, and a request that runs the sample's tests.
+fn with_tests(environment: &TestEnvironment, issue: &str, attempts: u32) -> (Magis, SolveRequest) {
+    let magis = environment.magis.clone().with_sandbox(helper());
+    let wish = SolveRequest {
+        attempts,
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: "python3 -m unittest".to_owned(),
+                folder: String::new(),
+            }),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..environment.wish(issue)
+    };
+    (magis, wish)
+}
+
+fn allow(environment: &TestEnvironment, magis: &Magis) {
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
+    assert_eq!(command.line(), "python3 -m unittest");
+    magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
+}
+
+async fn solve(magis: &Magis, wish: SolveRequest, model: ScriptedModel) -> (RunId, DriveEnd) {
+    let run = magis.prepare_for(wish, &model).unwrap().run;
+    let (progress, _watch) = tokio::sync::mpsc::unbounded_channel();
+    let stop = tokio_util::sync::CancellationToken::new();
+    let end = magis
+        .drive(run, std::sync::Arc::new(model), stop, progress)
+        .await
+        .unwrap();
+    (run, end)
+}
+
+fn checks(magis: &Magis, run: RunId) -> Vec<BugCheck> {
+    magis.state(run).unwrap().checks().to_vec()
+}
+
+fn remarks(environment: &TestEnvironment, run: RunId) -> String {
+    let remarks = environment.events(run).into_iter().filter_map(|event| match event {
+        RunEvent::FaultShown { remarks, .. } => Some(remarks.join("; ")),
+        _ => None,
+    });
+    remarks.collect()
+}
+
+/// Answers P10 for `in_period` wrongly at first, then rightly.
+fn wrong_then_right() -> ScriptedModel {
+    let asked = AtomicU32::new(0);
+    script_after(ScriptedModel::new("wrong, then right").answer(move |request| {
+        let is_code = request.answer_prefix.ends_with("def in_period");
+        is_code.then(|| {
+            if asked.fetch_add(1, Ordering::Relaxed) == 0 {
+                WRONG
+            } else {
+                RIGHT
+            }
+            .into()
+        })
+    }))
+}
+
+#[tokio::test]
+async fn what_the_issue_shows_is_run_and_the_attempt_that_mends_it_is_taken() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let before = fingerprint(&environment.repository());
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    assert_eq!(
+        state.proof(),
+        Proof::ShownToWork {
+            grade: Grade::ExpectedResult
+        }
+    );
+    let found = checks(&magis, run);
+    assert!(matches!(found[0].source, CheckSource::Issue { .. }), "{found:?}");
+    assert!(found[0].on_base.stdout.text.contains("False"), "{found:?}");
+    assert!(
+        found[0].reached.iter().any(|at| at.name == "in_period"),
+        "what it ran through is known: {:?}",
+        found[0].reached
+    );
+    let task = state.tasks().next().unwrap();
+    assert_eq!(
+        task.accepted_attempt().map(|(_, number)| number.0),
+        Some(1),
+        "the second one"
+    );
+    let first = task.rounds[0].attempts.values().next().unwrap();
+    assert!(!first.proof().is_shown());
+    assert_eq!(
+        fingerprint(&environment.repository()),
+        before,
+        "nothing is written there"
+    );
+}
+
+#[tokio::test]
+async fn what_nobody_allowed_is_not_run() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 1);
+    let (run, end) = solve(&magis, wish, script()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    assert_eq!(magis.state(run).unwrap().proof(), Proof::NotRun);
+    let said = remarks(&environment, run);
+    assert!(
+        said.contains("`python3 -m unittest` is not allowed in this repository"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_failing_test_that_speaks_of_the_issue_is_the_evidence() {
+    let environment = TestEnvironment::new();
+    let check = &sample::UNTIL.check;
+    std::fs::write(environment.repository().join(check.path), check.text).unwrap();
+    environment.git(&["add", "--all"]);
+    environment.commit("README.md", "Sums up.\n");
+    let (magis, wish) = with_tests(
+        &environment,
+        "select() leaves out the last day\n\nIt should be part of it.",
+        1,
+    );
+    allow(&environment, &magis);
+    let (run, end) = solve(&magis, wish, script()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let found = checks(&magis, run);
+    assert!(
+        matches!(&found[0].source, CheckSource::FailingTests { tests } if !tests.is_empty()),
+        "{found:?}"
+    );
+    assert_eq!(
+        magis.state(run).unwrap().proof(),
+        Proof::ShownToWork {
+            grade: Grade::ExpectedResult
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_change_that_breaks_a_test_is_handed_over_as_not_shown_to_work() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 1);
+    allow(&environment, &magis);
+    let always = "(entry, since=date.min, until=date.max):\n    \"\"\"Tell whether the day of an entry lies between two days.\"\"\"\n    return True\n";
+    let model = script_after(ScriptedModel::new("always").when_prefixed("def in_period", always));
+    let wish = SolveRequest { max_rounds: 1, ..wish };
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::NotApproved));
+    let Proof::NotShown { why } = magis.state(run).unwrap().proof() else {
+        panic!("it breaks the tests of the filters")
+    };
+    assert!(why.contains("that passed on the base"), "{why}");
+}
+
+#[tokio::test]
+async fn a_person_takes_an_attempt_and_its_task_ends_with_it() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 1);
+    allow(&environment, &magis);
+    let model = script_after(ScriptedModel::new("wrong").when_prefixed("def in_period", WRONG));
+    let run = magis.prepare_for(wish, &model).unwrap().run;
+    let (progress, mut watch) = tokio::sync::mpsc::unbounded_channel();
+    let person = magis.clone();
+    let taking = tokio::spawn(async move {
+        while let Some(seen) = watch.recv().await {
+            if let magis_engine::Progress::Event { event, .. } = &seen
+                && let RunEvent::AttemptTested {
+                    task, round, attempt, ..
+                } = &**event
+            {
+                let (task, round, attempt) = (*task, *round, *attempt);
+                person
+                    .steer(run, Steering::TakeAttempt { task, round, attempt })
+                    .unwrap();
+                return;
+            }
+        }
+    });
+    let stop = tokio_util::sync::CancellationToken::new();
+    magis
+        .drive(run, std::sync::Arc::new(model), stop, progress)
+        .await
+        .unwrap();
+    taking.await.unwrap();
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    assert!(task.taken.is_some());
+    assert!(
+        matches!(task.outcome, Some(TaskOutcome::NotApproved { .. })),
+        "{:?}",
+        task.outcome
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_was_stopped_goes_on_with_its_evidence() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let run = magis.prepare_for(wish, &script()).unwrap().run;
+    let stopped = TestEnvironment {
+        magis: magis.clone(),
+        ..environment
+    };
+    stopped.stop_before(run, "P5").await;
+    let found = checks(&magis, run);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let end = stopped.drive(run, std::sync::Arc::new(script())).await.unwrap();
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    assert_eq!(
+        magis.state(run).unwrap().proof(),
+        Proof::ShownToWork {
+            grade: Grade::ExpectedResult
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_given_test_that_passes_on_the_base_shows_nothing_and_is_named() {
+    let environment = TestEnvironment::new();
+    let (magis, mut wish) = with_tests(&environment, ISSUE, 1);
+    allow(&environment, &magis);
+    if let TestsMode::Run { failing, checks, .. } = &mut wish.tests {
+        failing.push("tests/test_dates.py".to_owned());
+        *checks = IssueChecks::Skip;
+    }
+    let (run, _) = solve(&magis, wish, script()).await;
+    let said = remarks(&environment, run);
+    assert!(said.contains("tests/test_dates.py"), "{said}");
+    assert!(checks(&magis, run).is_empty());
+}
+
+#[tokio::test]
+async fn where_something_shows_the_fault_no_summary_is_waited_for() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(environment.calls(run, "P2"), 0);
+    let state = magis.state(run).unwrap();
+    let description = state.description(&RepoPath::new("tally/filters.py").unwrap()).unwrap();
+    assert_eq!(description.source, DescriptionSource::Names);
+    assert!(description.summary.contains("in_period"), "{}", description.summary);
+}
+
+#[tokio::test]
+async fn an_edited_check_is_run_on_the_base_and_on_the_result_and_the_run_stays_as_it_is() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let check = checks(&magis, run).remove(0);
+    let before = environment.events(run).len();
+    let script = check.script.replace("31", "30");
+    assert_ne!(script, check.script);
+    let stop = tokio_util::sync::CancellationToken::new();
+    let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
+    assert!(tried.on_base.stdout.text.contains("False"), "{tried:?}");
+    let on_result = tried.on_result.unwrap();
+    assert!(on_result.stdout.text.contains("True"), "{on_result:?}");
+    assert_eq!(environment.events(run).len(), before);
+    magis.forbid_tests(magis.run(run).unwrap().entry.repo.unwrap()).unwrap();
+    let refused = magis.try_check(run, check.id, &script, &stop).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("is not allowed in this repository"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_test_that_a_qa_engineer_writes_judges_the_attempts_and_can_be_edited() {
+    let test = "from datetime import date\nfrom types import SimpleNamespace\nfrom tally.filters import in_period\n\
+                day = date(2025, 3, 31)\nassert in_period(SimpleNamespace(day=day), until=day)\n";
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, "list --until leaves out the last day", 2);
+    allow(&environment, &magis);
+    let model = wrong_then_right().when("Write the shortest Python script", test);
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let check = checks(&magis, run).remove(0);
+    assert!(matches!(check.source, CheckSource::Written { .. }), "{check:?}");
+    let state = magis.state(run).unwrap();
+    assert!(matches!(state.proof(), Proof::Plausible { .. }), "{:?}", state.proof());
+    let stop = tokio_util::sync::CancellationToken::new();
+    let script = test.replace("31", "30");
+    let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
+    assert!(tried.on_base.stderr.text.contains("AssertionError"), "{tried:?}");
+    assert_eq!(tried.on_result.unwrap().status, Some(0));
+}

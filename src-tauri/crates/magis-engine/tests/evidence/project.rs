@@ -1,0 +1,119 @@
+//! The project's own tests, and the environment that they run in.
+
+use super::{ISSUE, allow, solve, with_tests, wrong_then_right};
+use crate::environment::TestEnvironment;
+use magis_core::{BaseTests, IssueChecks, RunEvent, RunOutcome, TestLine, TestsMode};
+use magis_engine::repository::BaseChoice;
+use magis_engine::tests::IsolationTerm;
+use magis_engine::{DriveEnd, SolveRequest};
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+/// Adds a file of tests to the repository.
+fn add_tests(environment: &TestEnvironment, text: &str) {
+    let path = "tests/test_named.py";
+    std::fs::write(environment.repository().join(path), text).unwrap();
+    environment.git(&["add", path]);
+    environment.commit(path, text);
+}
+
+#[tokio::test]
+async fn a_test_that_is_missing_is_not_held_against_a_change_where_tests_change_their_names() {
+    let environment = TestEnvironment::new();
+    let made = "import hashlib\nimport secrets\nimport unittest\n\n\nclass Named(unittest.TestCase):\n    pass\n\n\n\
+                with open('tally/filters.py', 'rb') as code:\n    by_code = hashlib.sha256(code.read()).hexdigest()\n\
+                for name in [secrets.token_hex(8), by_code]:\n    setattr(Named, 'test_' + name, lambda self: None)\n";
+    add_tests(&environment, made);
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+}
+
+/// Runs the sample's tests by the command that is found, and returns it with the base's tests.
+async fn tested_as_found(environment: &TestEnvironment) -> (String, BaseTests) {
+    let (magis, wish) = with_tests(environment, ISSUE, 2);
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
+    magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
+    let line = command.line();
+    let wish = SolveRequest {
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: line.clone(),
+                folder: command.folder,
+            }),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..wish
+    };
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let tests = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::BaseTested { tests } => Some(*tests),
+        _ => None,
+    });
+    (line, tests.unwrap())
+}
+
+#[tokio::test]
+async fn packages_of_an_environment_that_is_linked_into_the_repository_are_there() {
+    let environment = TestEnvironment::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let installed = elsewhere.path().join("environment");
+    let made = Command::new("python3")
+        .args(["-m", "venv", "--without-pip"])
+        .arg(&installed)
+        .status();
+    assert!(made.unwrap().success());
+    let version = std::fs::read_dir(installed.join("lib"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    std::fs::write(version.path().join("site-packages/installed_here.py"), "").unwrap();
+    symlink(&installed, environment.repository().join(".venv")).unwrap();
+    add_tests(
+        &environment,
+        "import unittest\n\nimport installed_here\n\n\nclass Named(unittest.TestCase):\n    def test_it(self):\n        pass\n",
+    );
+    let (line, tests) = tested_as_found(&environment).await;
+    assert_eq!(line, ".venv/bin/python -m unittest");
+    assert!(tests.passed > 1 && tests.failing.is_empty(), "{tests:?}");
+}
+
+#[tokio::test]
+async fn a_link_in_place_of_an_environment_shows_nothing_of_the_machine() {
+    let environment = TestEnvironment::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("key"), "secret").unwrap();
+    symlink(elsewhere.path(), environment.repository().join(".venv")).unwrap();
+    environment.git(&["add", "-f", ".venv"]);
+    add_tests(
+        &environment,
+        "import os\nimport unittest\n\n\nclass Named(unittest.TestCase):\n    def test_it(self):\n        \
+         self.assertTrue(os.path.islink('.venv'))\n        self.assertFalse(os.path.exists('.venv/key'))\n",
+    );
+    let (line, tests) = tested_as_found(&environment).await;
+    assert_eq!(line, "python3 -m unittest");
+    assert!(tests.passed > 1 && tests.failing.is_empty(), "{tests:?}");
+}
+
+#[tokio::test]
+async fn tests_that_are_made_out_of_a_set_keep_their_names() {
+    let environment = TestEnvironment::new();
+    let made = "import unittest\n\n\nclass Named(unittest.TestCase):\n    pass\n\n\n\
+                for at, name in enumerate({'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'}):\n    \
+                setattr(Named, f'test_{at}_{name}', lambda self: None)\n";
+    add_tests(&environment, made);
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let wavering = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::BaseTested { tests } => Some(tests.wavering),
+        _ => None,
+    });
+    assert_eq!(wavering, Some(Vec::new()));
+}
