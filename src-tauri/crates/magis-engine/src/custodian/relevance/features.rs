@@ -28,6 +28,8 @@ mod thresholds {
     };
     /// Among the first by places.
     pub const FIRST: KeepRule = KeepRule { margin: 0.2, most: 5 };
+    /// Near the best, where something shows the fault.
+    pub const TRIED: KeepRule = KeepRule { margin: 0.6, most: 4 };
     /// The first places lie so close together: the second has 11/12 of the first, the third 11/13.
     pub const PLACES: f64 = 11.0;
     /// A place by likelihood beside one in the ranking.
@@ -67,6 +69,12 @@ impl RelevanceFeatures<'_> {
             score / best + weight::LIKELIHOOD * at(&named, index) + weight::CODE * at(&answered, index)
         };
         self.ranking.iter().enumerate().map(fused).collect()
+    }
+
+    /// Returns which files stay candidates where something shows the fault: the places do not count, as a wrong file costs some runs that fail there, and
+    /// no wrong patch.
+    pub fn kept_to_try(self) -> Vec<bool> {
+        keep(&self.fused(), thresholds::TRIED)
     }
 
     /// Returns which files stay candidates.
@@ -174,6 +182,18 @@ mod tests {
         let named: Vec<Option<f64>> = [4.0, 3.9, 3.8, 3.7, 3.6].map(Some).into();
         let ranking = [5.0, 4.9, 4.8, 4.7, 4.6];
         assert_eq!(features(&ranking, &named).kept(), [true, true, true, false, false]);
+    }
+
+    #[test]
+    fn where_something_shows_the_fault_four_near_the_best_stay_whatever_their_places() {
+        let named: Vec<Option<f64>> = [4.0, 3.9, 3.8, 3.7, 3.6].map(Some).into();
+        let ranking = [5.0, 4.9, 4.8, 4.7, 4.6];
+        assert_eq!(
+            features(&ranking, &named).kept_to_try(),
+            [true, true, true, true, false]
+        );
+        assert_eq!(features(&[5.0, 4.0, 1.0], &[]).kept_to_try(), [true, true, false]);
+        assert!(RelevanceFeatures::default().kept_to_try().is_empty());
     }
 
     #[test]

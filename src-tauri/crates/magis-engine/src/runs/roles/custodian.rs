@@ -173,7 +173,12 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> RoleResult {
         per_token: &per_token,
         yes_no: &yes_no,
     };
-    let (fused, kept) = (features.fused(), features.kept());
+    let fused = features.fused();
+    let kept = if run.checks().is_empty() {
+        features.kept()
+    } else {
+        features.kept_to_try()
+    };
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),
         naming: judged.relevance[at].naming,
