@@ -70,6 +70,8 @@ pub struct AttemptView {
     pub votes: u32,
     /// Its place by likelihood, from 1, and among how many that pass; none where it was not compared with others.
     pub likelihood: Option<(u32, u32)>,
+    /// Whether the model finds the code much less likely with it.
+    pub unlikely: bool,
     /// What checks and tests said of it.
     pub tested: Option<ChangeTests>,
     /// What checks and tests prove of it.
@@ -373,6 +375,7 @@ fn task_view(
             likelihood: round
                 .likelihood(number)
                 .map(|(place, among)| (place as u32, among as u32)),
+            unlikely: attempt.is_unlikely(),
             tested: attempt.tested.clone(),
             proof: attempt.proof(),
             diagnosis,

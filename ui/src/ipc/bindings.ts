@@ -244,6 +244,8 @@ export type AttemptView = {
 	votes: number,
 	/**  Its place by likelihood, from 1, and among how many that pass; none where it was not compared with others. */
 	likelihood: [number, number] | null,
+	/**  Whether the model finds the code much less likely with it. */
+	unlikely: boolean,
 	/**  What checks and tests said of it. */
 	tested: ChangeTests | null,
 	/**  What checks and tests prove of it. */
@@ -393,6 +395,8 @@ export type ChangeTests = {
 	checks: CheckRun[],
 	/**  None where no tests were run. */
 	tests: TestsOnChange | null,
+	/**  Whether the model finds the code much less likely with the change: it is plausible at most then. Known of the patch alone. */
+	unlikely?: boolean,
 };
 
 /**  One of the checks of a run that show the fault, from 1. */
@@ -1154,7 +1158,7 @@ export type ProgramRun = {
 export type Proof = { kind: "not_run" } | 
 /**  Every check that fails on the base passes, one of them by a strong grade, and no test that passed fails. */
 { kind: "shown_to_work"; grade: Grade } | 
-/**  The same by weak grades alone: whether what it gives now is right, nothing says. */
+/**  The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds unlikely. */
 { kind: "plausible"; grade: Grade } | 
 /**  It was run, and that does not show that it works. */
 { kind: "not_shown"; why: string };

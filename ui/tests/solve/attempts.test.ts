@@ -40,6 +40,7 @@ function attempt(number: number, more: Partial<AttemptView> = {}): AttemptView {
     same_as: null,
     votes: 1,
     likelihood: null,
+    unlikely: false,
     tested: null,
     proof: { kind: 'not_run' },
     diff: '',

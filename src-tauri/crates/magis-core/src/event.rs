@@ -151,7 +151,7 @@ pub enum RunEvent {
         attempt: AttemptNumber,
         result: Box<ChangeTests>,
     },
-    /// Several attempts of a round pass, so that what was run does not tell them apart: how likely the code is with each of them.
+    /// How likely the code is with the attempts of a round that pass, and that what was run does not tell apart; one where it passes alone.
     AttemptsCompared {
         task: TaskId,
         round: Round,

@@ -141,6 +141,13 @@ pub struct ChangeTests {
     pub checks: Vec<CheckRun>,
     /// None where no tests were run.
     pub tests: Option<TestsOnChange>,
+    /// Whether the model finds the code much less likely with the change: it is plausible at most then. Known of the patch alone.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub unlikely: bool,
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
 }
 
 /// How much likelier the model finds the code with an attempt than without it.
@@ -148,7 +155,7 @@ pub struct ChangeTests {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct AttemptGain {
     pub attempt: AttemptNumber,
-    /// The logarithm of how many times as likely, in nats; the same for all where the model could not say.
+    /// The logarithm of how many times as likely, in nats; 0 where the model could not say.
     pub gain: f64,
 }
 
@@ -221,7 +228,7 @@ pub enum Proof {
     ShownToWork {
         grade: Grade,
     },
-    /// The same by weak grades alone: whether what it gives now is right, nothing says.
+    /// The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds unlikely.
     Plausible {
         grade: Grade,
     },
@@ -306,7 +313,7 @@ impl ChangeTests {
             ));
         }
         match self.checks.iter().filter_map(grade).max() {
-            Some(grade) if grade.is_strong() => Proof::ShownToWork { grade },
+            Some(grade) if grade.is_strong() && !self.unlikely => Proof::ShownToWork { grade },
             Some(grade) => Proof::Plausible { grade },
             None => why("no check passes".to_owned()),
         }

@@ -40,7 +40,7 @@ pub enum Effect {
     WriteCode(TaskId, Round, AttemptNumber),
     /// Run checks and tests on the tree with an attempt.
     TestAttempt(TaskId, Round, AttemptNumber),
-    /// Ask the model how likely the code is with each of the attempts of a round that only this can tell apart.
+    /// Ask the model how likely the code is with each of the best attempts of a round that pass.
     CompareAttempts(TaskId, Round),
     /// P11.
     Review(TaskId, Round, AttemptNumber),

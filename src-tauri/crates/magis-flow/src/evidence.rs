@@ -18,8 +18,8 @@ type AttemptKey = (TaskId, Round, AttemptNumber);
 impl Run {
     /// Returns the next step of the code stage.
     ///
-    /// Tasks take turns, a round each, because nobody knows which of them is the right place. The first attempt that is shown
-    /// to work ends the stage: its task is closed with it, and the others are set aside.
+    /// Tasks take turns, a round each, because nobody knows which of them is the right place; one whose attempts pass, though none is taken yet, goes
+    /// first. The first attempt that is shown to work ends the stage: its task is closed with it, and the others are set aside.
     pub(crate) fn code_by_evidence(&self) -> Vec<Effect> {
         let open: Vec<&TaskState> = self
             .groups()
@@ -56,9 +56,9 @@ impl Run {
                 &format!("the change of {task} alone passes"),
             );
         }
-        let rounds = |state: &&&TaskState| state.rounds.iter().filter(|round| self.is_written(round)).count();
+        let rounds = |state: &TaskState| state.rounds.iter().filter(|round| self.is_written(round)).count();
         let unfinished = open.iter().filter(|state| !self.is_exhausted(state));
-        match unfinished.min_by_key(rounds) {
+        match unfinished.min_by_key(|state| (!state.has_passing(), rounds(state))) {
             Some(state) => vec![self.step(state)],
             None => self.close_unshown(&open),
         }
@@ -214,19 +214,19 @@ impl Run {
         Some(self.next_among(of_round, beside)?.of(task, round))
     }
 
-    /// Returns what is missing to tell an attempt that passes from others that pass as well, before it is reviewed; none where it is alone.
+    /// Returns what is missing to know how likely the code is with an attempt that passes, and with others that pass as well, before it is reviewed.
     fn comparison(&self, task: TaskId, round: Round, best: AttemptNumber) -> Option<Effect> {
         let of_round = self.task(task)?.round(round)?;
         if of_round.attempts.get(&best)?.verdict.is_some() {
             return None;
         }
         let undecided = of_round.undecided();
-        let is_missing = undecided.len() > 1 && undecided.iter().any(|(_, attempt)| attempt.gain.is_none());
+        let is_missing = undecided.iter().any(|(_, attempt)| attempt.gain.is_none());
         is_missing.then_some(Effect::CompareAttempts(task, round))
     }
 
-    /// Returns the best attempt that passes. One that its review rejected does not count where the grade is weak
-    /// and there is more to come.
+    /// Returns the best attempt that passes. Where there is more to come, one does not count with which the code is unlikely, and with a weak grade none
+    /// that its review rejected.
     fn passing_attempt(&self) -> Option<AttemptKey> {
         let mut passing: Vec<(Rank, AttemptKey)> = Vec::new();
         for state in self.tasks() {
@@ -235,8 +235,8 @@ impl Run {
                     let Some(grade) = attempt.proof().grade() else {
                         continue;
                     };
-                    let doubted = attempt.verdict.is_some() && !attempt.approved() && !grade.is_strong();
-                    if doubted && !self.is_exhausted(state) {
+                    let rejected = attempt.verdict.is_some() && !attempt.approved() && !grade.is_strong();
+                    if (rejected || attempt.is_unlikely()) && !self.is_exhausted(state) {
                         continue;
                     }
                     if let Some(rank) = round.rank(*number) {

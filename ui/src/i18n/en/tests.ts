@@ -105,6 +105,11 @@ export const tests = {
   'tests.likelihood': 'No. {n} by likelihood of {of} that pass',
   'tests.likelihood.why':
     'What was run does not tell these attempts apart; the model says how likely the code is with each.',
+  'tests.unlikely': 'Unlikely code',
+  'tests.unlikely.why':
+    'The model finds the code much less likely with this attempt than without it. It counts only where no other attempt passes.',
+  'tests.unlikely.patch':
+    'The model finds the code much less likely with this change than without it: look at it closely.',
   'tests.unwritten.one': '{n} not written',
   'tests.unwritten.other': '{n} not written',
   'tests.attempt': 'Attempt {n}',

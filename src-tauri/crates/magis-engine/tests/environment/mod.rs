@@ -258,6 +258,12 @@ pub fn rest(model: ScriptedModel) -> ScriptedModel {
             let deciding = request.continuations.first().is_some_and(|text| text == " approve");
             deciding.then(|| vec![-0.5, -3.0])
         })
+        .score_with(|request| {
+            // Code is as likely with one change as with another.
+            let texts = &request.continuations;
+            let is_code = texts.iter().all(|text| text.starts_with("\ndef "));
+            is_code.then(|| vec![-40.0; texts.len()])
+        })
         .when("Summarise this file", " chooses entries. It has functions for each filter.")
         .when("Write the commit message of this change", " makes sorting stable.")
         .answer(|request| {

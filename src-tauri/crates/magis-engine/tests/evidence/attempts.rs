@@ -2,7 +2,7 @@
 
 use super::{ISSUE, allow, checks, solve, with_tests};
 use crate::environment::{TestEnvironment, script_after};
-use magis_core::{AttemptNumber, MethodPart, Round, RunEvent, RunOutcome, WritingMode};
+use magis_core::{AttemptNumber, MethodPart, Proof, Round, RunEvent, RunOutcome, WritingMode};
 use magis_engine::state::Attempt;
 use magis_engine::{DriveEnd, SolveRequest};
 use magis_llm::{ScriptedModel, TokenEdit};
@@ -171,6 +171,36 @@ async fn of_edits_that_pass_the_model_reads_the_code_with_each_and_the_likeliest
     let state = magis.state(run).unwrap();
     let patch = &state.merged().unwrap().patch;
     assert!(patch.contains("+    return since <= entry.day <= until\n"), "{patch}");
+}
+
+#[tokio::test]
+async fn an_edit_that_passes_alone_and_makes_the_code_unlikely_waits_for_another_that_passes() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let wanted = [(" < until", " < until or entry.day == until")];
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &wanted)))
+            .score_with(|request| {
+                let texts = &request.continuations;
+                let score = |text: &String| if text.contains("day == until") { -50.0 } else { -40.0 };
+                texts
+                    .iter()
+                    .any(|text| text.contains("entry.day"))
+                    .then(|| texts.iter().map(score).collect())
+            }),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let first = task.attempt(Round(1), AttemptNumber(0)).unwrap();
+    assert!(matches!(first.proof(), Proof::Plausible { .. }) && first.is_unlikely());
+    let (round, number) = task.accepted_attempt().unwrap();
+    let taken = task.attempt(round, number).unwrap();
+    assert_eq!(taken.mode(), WritingMode::Definition, "{round} {number}");
 }
 
 #[tokio::test]

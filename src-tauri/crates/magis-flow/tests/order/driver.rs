@@ -311,6 +311,7 @@ impl Driver {
                 run: program_run(),
                 incomplete: None,
             }),
+            unlikely: false,
         }
     }
 

@@ -122,7 +122,7 @@ fn the_first_attempt_that_is_shown_to_work_ends_the_stage() {
     assert_eq!(
         steps,
         "ChooseLines(T(1), R(1))\nTestBase\nWriteCode(T(1), R(1), A(0))\nTestAttempt(T(1), R(1), A(0))\n\
-         WriteCode(T(1), R(1), A(1))\nTestAttempt(T(1), R(1), A(1))\nDefineReviewer(T(1))\n\
+         WriteCode(T(1), R(1), A(1))\nTestAttempt(T(1), R(1), A(1))\nCompareAttempts(T(1), R(1))\nDefineReviewer(T(1))\n\
          Review(T(1), R(1), A(1))\nClose(T1, Approved { round: R(1) })\nMinimise(T(1))\nMerge\nTestPatch\nEnd(Approved)"
     );
     let run = Run::fold(&log).unwrap();
@@ -221,15 +221,56 @@ fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
 }
 
 #[test]
-fn an_attempt_that_passes_alone_is_not_compared() {
-    let mut driver = Driver {
-        checks: vec![check(1, Grade::ExpectedResult)],
-        mode: WritingMode::TokenEdit,
-        shows: |_, _, attempt| (if attempt.0 == 1 { SHOWN } else { CheckState::Present }, 0),
-        ..Driver::default()
-    };
-    let (steps, _) = code_steps(&mut driver, by_evidence(6));
-    assert!(!steps.contains("CompareAttempts"), "{steps}");
+fn an_attempt_that_makes_the_code_unlikely_is_taken_only_where_nothing_else_passes() {
+    // What the first one that passes gains, whether one of the second round passes too, and which is taken.
+    let cases: [(fn(AttemptNumber) -> f64, bool, (u32, u32)); 3] = [
+        (|attempt| if attempt.0 == 1 { -5.9 } else { 0.0 }, true, (1, 1)),
+        (|attempt| if attempt.0 == 1 { -6.1 } else { 0.0 }, true, (2, 0)),
+        (|attempt| if attempt.0 == 1 { -6.1 } else { 0.0 }, false, (1, 1)),
+    ];
+    for (gain, another, (round, number)) in cases {
+        let mut driver = Driver {
+            checks: vec![check(1, Grade::ExpectedResult)],
+            mode: WritingMode::TokenEdit,
+            shows: if another { in_both_rounds } else { in_the_first_round },
+            gain,
+            kept: vec!["a.py", "b.py"],
+            ..Driver::default()
+        };
+        let (steps, log) = code_steps(&mut driver, by_evidence(4));
+        assert!(!steps.contains("T(2), R"), "nothing at the other file passes: {steps}");
+        let run = Run::fold(&log).unwrap();
+        let state = run.task(TaskId(1)).unwrap();
+        assert_eq!(
+            state.accepted_attempt(),
+            Some((Round(round), AttemptNumber(number))),
+            "{steps}"
+        );
+        let is_shown = state
+            .attempt(Round(round), AttemptNumber(number))
+            .unwrap()
+            .proof()
+            .is_shown();
+        assert_eq!(is_shown, another, "what makes the code unlikely is plausible: {steps}");
+        let first = state.round(Round(1)).unwrap();
+        assert_eq!(
+            first.likelihood(AttemptNumber(1)),
+            None,
+            "it was compared with no other"
+        );
+    }
+}
+
+fn in_the_first_round(_: TaskId, round: Round, attempt: AttemptNumber) -> (CheckState, usize) {
+    let passes = (round.0, attempt.0) == (1, 1);
+    (if passes { SHOWN } else { CheckState::Present }, 0)
+}
+
+fn in_both_rounds(task: TaskId, round: Round, attempt: AttemptNumber) -> (CheckState, usize) {
+    match (round.0, attempt.0) {
+        (2, 0) => (SHOWN, 0),
+        _ => in_the_first_round(task, round, attempt),
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use magis_core::{
 };
 use magis_evidence::reproduction::{self, CheckVerdict};
 use magis_evidence::results::{Completeness, TestStatus};
-use magis_flow::Run;
+use magis_flow::{Attempt, Run};
 use magis_repo::apply_changes;
 use std::collections::BTreeMap;
 
@@ -32,9 +32,7 @@ pub(crate) async fn test_attempt(
     attempt: AttemptNumber,
 ) -> RoleResult {
     let state = work.task(run, task)?;
-    let change = state
-        .attempt(round, attempt)
-        .and_then(magis_flow::Attempt::usable_change);
+    let change = state.attempt(round, attempt).and_then(Attempt::usable_change);
     let change = change.ok_or_else(|| AskError::Unusable("there is nothing to test".to_owned()))?;
     let changes = [(state.task.path.clone(), change.clone())];
     let result = test_changes(work, run, &changes).await?;
@@ -49,23 +47,32 @@ pub(crate) async fn test_attempt(
 /// Runs the checks and the tests on the merged tree. Where that is the tree of the one attempt that was taken, what it showed stands.
 pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
     let merged = run.merged().map(|merged| merged.tree.clone());
-    let taken = run.tasks().filter_map(|state| {
-        let (round, number) = state.accepted_attempt()?;
-        state.attempt(round, number)?.tested.clone()
+    let taken: Vec<&Attempt> = run
+        .tasks()
+        .filter_map(|state| {
+            let (round, number) = state.accepted_attempt()?;
+            state.attempt(round, number)
+        })
+        .collect();
+    let unlikely = taken.iter().any(|attempt| attempt.is_unlikely());
+    let known = taken.iter().find_map(|attempt| {
+        let tested = attempt.tested.as_ref()?;
+        (Some(&tested.tree) == merged.as_ref() && tested.tests.is_some()).then(|| tested.clone())
     });
-    if let Some(known) = taken
-        .into_iter()
-        .find(|tested| Some(&tested.tree) == merged.as_ref() && tested.tests.is_some())
-    {
+    if let Some(known) = known {
+        let result = ChangeTests { unlikely, ..known };
         return Ok(RunEvent::PatchTested {
-            result: Box::new(known),
+            result: Box::new(result),
         });
     }
     let changes: Vec<(RepoPath, FileChange)> = run
         .tasks()
         .filter_map(|state| Some((state.task.path.clone(), state.accepted_change()?.1.clone())))
         .collect();
-    let result = test_changes(work, run, &changes).await?;
+    let result = ChangeTests {
+        unlikely,
+        ..test_changes(work, run, &changes).await?
+    };
     Ok(RunEvent::PatchTested {
         result: Box::new(result),
     })
@@ -114,6 +121,7 @@ pub(super) async fn test_changes(
         tree,
         checks: states,
         tests,
+        unlikely: false,
     })
 }
 
@@ -129,6 +137,7 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
             run: ProgramRun::none(why),
             incomplete: Some(why.to_owned()),
         }),
+        unlikely: false,
     }
 }
 

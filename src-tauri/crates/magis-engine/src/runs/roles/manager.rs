@@ -329,9 +329,10 @@ pub(crate) async fn merge(work: &mut Workspace, run: &Run) -> RoleResult {
 fn evidence(run: &Run) -> (Proof, Vec<String>) {
     let taken = run.tasks().find_map(|state| {
         let (round, number) = state.accepted_attempt()?;
-        state.attempt(round, number)?.tested.as_ref()
+        let attempt = state.attempt(round, number)?;
+        Some((attempt.proof(), attempt.tested.as_ref()?))
     });
-    let Some(tested) = taken else {
+    let Some((proof, tested)) = taken else {
         return (Proof::NotRun, Vec::new());
     };
     let mut lines = Vec::new();
@@ -346,7 +347,7 @@ fn evidence(run: &Run) -> (Proof, Vec<String>) {
             tests.newly_failing.len()
         ));
     }
-    (tested.proof(), lines)
+    (proof, lines)
 }
 
 /// Returns the pull-request text: what the issue was, what each task did, what the models' reviews said. Written by

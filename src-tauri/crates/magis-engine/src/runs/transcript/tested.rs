@@ -53,14 +53,16 @@ pub(super) fn compared(page: &mut Section, round: Round, gains: &[AttemptGain]) 
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let text =
-        format!("what was run does not tell them apart; by how likely the code is with each, in nats: {shown}{more}");
-    page.entry(
-        4,
-        Tone::Strong,
-        &format!("{} pass:", count(gains.len(), "attempt")),
-        &text,
-    );
+    let text = if gains.len() == 1 {
+        format!("how much likelier the code is with it, in nats: {shown}")
+    } else {
+        format!("what was run does not tell them apart; by how likely the code is with each, in nats: {shown}{more}")
+    };
+    let passing = match gains.len() {
+        1 => "one attempt passes:".to_owned(),
+        number => format!("{} pass:", count(number, "attempt")),
+    };
+    page.entry(4, Tone::Strong, &passing, &text);
 }
 
 pub(super) fn base(page: &mut Section, tests: &BaseTests) {
@@ -103,6 +105,10 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
     }
     if let Some(tests) = &tested.tests {
         on_change(page, tests);
+    }
+    if tested.unlikely {
+        let text = "the model finds the code much less likely with this change than without it: look at it closely";
+        page.entry(6, Tone::Bad, "unlikely:", text);
     }
 }
 
