@@ -1875,7 +1875,9 @@ export type WritingMode =
 /**  The chosen lines left out and filled in. */
 "fill_in" | 
 /**  One token of a definition replaced, left out or put in, or a line written anew from one on, where a model that reads it would rather have it so. */
-"token_edit";
+"token_edit" | 
+/**  A statement put in before a line that stays. */
+"insert";
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

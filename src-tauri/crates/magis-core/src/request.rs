@@ -139,6 +139,8 @@ pub enum WritingMode {
     FillIn,
     /// One token of a definition replaced, left out or put in, or a line written anew from one on, where a model that reads it would rather have it so.
     TokenEdit,
+    /// A statement put in before a line that stays.
+    Insert,
 }
 
 impl WritingMode {

@@ -197,7 +197,7 @@ impl Run {
     }
 
     /// Returns what is missing of the other answers at the place of an attempt that passes, before it is reviewed. They are waited for where programs
-    /// found something in it, and where they are written already, as edits at one token are: one of them may pass as well and stand before it. The last
+    /// found something in it, and where they are written already, as edits at one token and what is put in are: one of them may pass as well and stand before it. The last
     /// one at a place is no such edit where it rewrites the definition, so that only a finding is worth its time.
     fn rival(&self, task: TaskId, round: Round, number: AttemptNumber) -> Option<Effect> {
         let state = self.task(task)?;
@@ -208,7 +208,7 @@ impl Run {
         let of_round = state.round(round)?;
         let (_, mut beside) = self.place_of(of_round, number);
         if attempt.findings().is_empty() {
-            let written = attempt.mode() == WritingMode::TokenEdit;
+            let written = matches!(attempt.mode(), WritingMode::TokenEdit | WritingMode::Insert);
             beside.end = if written { beside.end - 1 } else { beside.start };
         }
         Some(self.next_among(of_round, beside)?.of(task, round))

@@ -123,6 +123,7 @@ export const tests = {
   'tests.mode.lines': 'Lines rewritten',
   'tests.mode.fill_in': 'Lines filled in',
   'tests.mode.token_edit': 'Edited at one token',
+  'tests.mode.insert': 'A statement put in',
   'tests.votes.one': '{n} answer',
   'tests.votes.other': '{n} answers agree',
   'tests.take': 'Take this one',

@@ -119,6 +119,7 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.mode.lines': '重写了代码行',
   'tests.mode.fill_in': '补写了代码行',
   'tests.mode.token_edit': '在一个词元处修改',
+  'tests.mode.insert': '插入一条语句',
   'tests.votes.one': '{n} 个答案',
   'tests.votes.other': '{n} 个答案一致',
   'tests.take': '采用此项',

@@ -97,6 +97,37 @@ async fn a_model_that_fills_in_reads_the_definition_and_its_edits_at_one_token_a
 }
 
 #[tokio::test]
+async fn a_statement_that_is_missing_is_put_in_before_a_line_that_stays() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    let wish = SolveRequest {
+        writing: vec![WritingMode::Insert],
+        ..wish
+    };
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let model = script_after(
+        ScriptedModel::new("puts in")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &[(" < ", " > ")])))
+            .fill_in_with(move |request| {
+                // What stands there stays, and the model goes on with more than the statement.
+                let is_there = request.after.starts_with(line) && request.before.ends_with("two days.\"\"\"\n");
+                is_there.then(|| "    if entry.day == until:\n        return True\n    return since < until\n".into())
+            }),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let (round, number) = task.accepted_attempt().unwrap();
+    let taken = task.attempt(round, number).unwrap();
+    assert_eq!((taken.mode(), number), (WritingMode::Insert, AttemptNumber(0)));
+    let patch = &state.merged().unwrap().patch;
+    let put_in = "+    if entry.day == until:\n+        return True\n     return since <= entry.day < until\n";
+    assert!(patch.contains(put_in), "{patch}");
+}
+
+#[tokio::test]
 async fn of_the_edits_at_one_token_four_come_before_those_at_others() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 10);

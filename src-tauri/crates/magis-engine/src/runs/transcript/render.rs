@@ -268,6 +268,7 @@ impl Transcript {
                         WritingMode::Lines => "the lines rewritten",
                         WritingMode::FillIn => "the lines filled in",
                         WritingMode::TokenEdit => "edited at one token",
+                        WritingMode::Insert => "a statement put in",
                     };
                     let lead = format!("attempt {}.{}", round.0, attempt.0 + 1);
                     page.entry(4, Tone::Strong, &lead, &format!("at place {}, {way}", place + 1));

@@ -1,5 +1,6 @@
 //! Edits at one token: a model that fills in code reads a definition once, and says at each token what it would rather have written; where it
-//! would most, it goes on writing. One reading gives the answers for all lines of the definition, and most cost a run of the check alone.
+//! would most, it goes on writing. One reading gives the answers for all lines of the definition, and most cost a run of the check alone. It also says
+//! where a statement may be missing.
 
 use super::change::{change_of, check};
 use super::gap::code_around;
@@ -24,6 +25,8 @@ const LOOKED_AT: u32 = 300;
 pub(super) const KEPT: usize = 48;
 /// Edits at one token that are kept before the others: words of a message, say, that could all be other ones.
 const KEPT_AT_A_TOKEN: usize = 4;
+/// Lines of a place before which a statement is put in.
+pub(super) const GAPS: usize = 12;
 /// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
 const WRITTEN: u32 = 9;
 
@@ -36,11 +39,18 @@ struct FoundEdit {
     edit: Edit,
 }
 
-/// Returns whether a round's answers are such edits: in the first one, where a check tells them apart.
-pub(super) fn are_asked(work: &Workspace, run: &Run, round: Round) -> bool {
-    let wanted = &run.request().writing;
-    let is_wanted = wanted.is_empty() || *wanted == [WritingMode::TokenEdit];
-    round == Round(1) && is_wanted && !run.checks().is_empty() && surprisal::is_asked(work, run)
+/// Returns how a round's answers are asked for by what the model says as it reads the definition: edits at one token first, then statements that are put
+/// in. None in later rounds, and where no check tells them apart.
+pub(super) fn mode(work: &Workspace, run: &Run, round: Round) -> Option<WritingMode> {
+    if run.checks().is_empty() || !surprisal::is_asked(work, run) {
+        return None;
+    }
+    match (run.request().writing.as_slice(), round.0) {
+        ([], 1) => Some(WritingMode::TokenEdit),
+        ([], 2) => Some(WritingMode::Insert),
+        ([one @ (WritingMode::TokenEdit | WritingMode::Insert)], 1) => Some(*one),
+        _ => None,
+    }
 }
 
 /// Returns the lines of the code of definitions, in pieces that are read one by one.
@@ -61,15 +71,55 @@ pub(super) async fn nth(
     place: &CodePlace,
     among: u32,
 ) -> Result<Edit, AskError> {
-    let key = (state.task.id, place.symbols.clone());
-    if !work.token_edits.contains_key(&key) {
-        let found = at_place(work, run, state, about, place).await?;
-        work.token_edits.insert(key.clone(), found);
+    let found = known(work, run, state, about, place).await?;
+    let found = found.into_iter().nth(among as usize);
+    found.ok_or_else(|| AskError::Unusable("the model would make no further edit at one token there".to_owned()))
+}
+
+/// Returns the lines of a definition before which a statement is put in: those that the model would rather have begun or gone on with in another way, the
+/// likeliest first, and then the first others. Where a case was lost, what follows it begins alike (`elif _isint` for `elif _isbool`).
+pub(super) async fn gaps(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    about: &CallContext,
+    text: &str,
+    place: &CodePlace,
+) -> Result<Vec<LineSpan>, AskError> {
+    let path = &state.task.path;
+    let edits = known(work, run, state, about, place).await?;
+    let mut gaps: Vec<u32> = Vec::new();
+    let code = place.spans.iter().flat_map(|span| {
+        let missed = missed_by_all(run.checks(), path, *span);
+        let code = code_lines(path, text, *span).into_iter();
+        code.filter(move |line| !missed.contains(line))
+    });
+    for line in edits.iter().map(|edit| edit.span.first()).chain(code) {
+        if gaps.len() < GAPS && !gaps.contains(&line) {
+            gaps.push(line);
+        }
     }
-    let found = work.token_edits.get(&key).and_then(|found| found.get(among as usize));
-    found
-        .cloned()
-        .ok_or_else(|| AskError::Unusable("the model would make no further edit at one token there".to_owned()))
+    Ok(gaps
+        .into_iter()
+        .filter_map(|line| LineSpan::new(line, line).ok())
+        .collect())
+}
+
+/// Returns the usable edits of the definitions at a place; each is read once.
+async fn known(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    about: &CallContext,
+    place: &CodePlace,
+) -> Result<Vec<Edit>, AskError> {
+    let key = (state.task.id, place.symbols.clone());
+    if let Some(known) = work.token_edits.get(&key) {
+        return Ok(known.clone());
+    }
+    let found = at_place(work, run, state, about, place).await?;
+    work.token_edits.insert(key, found.clone());
+    Ok(found)
 }
 
 /// Returns the usable edits of the definitions at a place, in the model's order.

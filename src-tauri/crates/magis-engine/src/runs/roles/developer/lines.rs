@@ -69,18 +69,22 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     // Where there are fewer places than wanted, each gives more lines.
     let gaps = surprisal::LINES * run.request().places_per_round as usize;
     let most = (gaps / chosen.len().max(1)).clamp(surprisal::LINES, surprisal::MOST_LINES);
-    let by_token = edits::are_asked(work, run, round);
-    let chosen = if by_token {
+    let by_reading = edits::mode(work, run, round);
+    let chosen = if by_reading.is_some() {
         one_by_one(chosen, run.request().places_per_round as usize)
     } else {
         chosen
     };
     for chosen in chosen {
-        if by_token {
+        if let Some(mode) = by_reading {
             let spans = edits::spans(&path, &text, &outline, &chosen);
             if !spans.is_empty() {
                 let symbols = chosen.iter().map(|symbol| symbol.qualified_name.clone()).collect();
-                places.push(CodePlace { symbols, spans });
+                let mut place = CodePlace { symbols, spans };
+                if mode == WritingMode::Insert {
+                    place.spans = edits::gaps(work, run, state, &about, &text, &place).await?;
+                }
+                places.push(place);
                 continue;
             }
         }
@@ -112,7 +116,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
         });
     }
     let allowed = run.request().attempts_per_round;
-    let answers = answers_at(work, run, places.len(), by_token);
+    let answers = answers_at(work, run, &places, by_reading);
     let first = places.remove(0);
     Ok(RunEvent::LinesChosen {
         task,
@@ -133,9 +137,9 @@ fn one_by_one(places: Vec<Vec<&Symbol>>, most: usize) -> Vec<Vec<&Symbol>> {
 
 /// Returns how many answers are worth asking for at so many places: whole definitions cost as much as ten lines that are filled in, these more than
 /// edits at one token, and what shows the fault is run for each answer.
-fn answers_at(work: &Workspace, run: &Run, places: usize, by_token: bool) -> u32 {
+fn answers_at(work: &Workspace, run: &Run, at: &[CodePlace], by_reading: Option<WritingMode>) -> u32 {
     let allowed = run.request().attempts_per_round;
-    let places = places.max(1) as u32;
+    let places = at.len().max(1) as u32;
     if allowed < 2 || !run.request().writing.is_empty() {
         return allowed;
     }
@@ -143,11 +147,11 @@ fn answers_at(work: &Workspace, run: &Run, places: usize, by_token: bool) -> u32
     if !work.calls.card().fills_in {
         return allowed.min(least);
     }
-    let at_a_place = if by_token {
-        // The last answer is the definition, rewritten.
-        edits::KEPT as u32 + 1
-    } else {
-        FILLED_IN_AT_A_PLACE
+    // The last answer is the definition, rewritten.
+    let at_a_place = match by_reading {
+        Some(WritingMode::TokenEdit) => edits::KEPT as u32 + 1,
+        Some(_) => at.iter().map(|place| place.spans.len()).max().unwrap_or(0) as u32 + 1,
+        None => FILLED_IN_AT_A_PLACE,
     };
     let most = at_a_place * places;
     let took: u32 = run.checks().iter().map(|check| check.on_base.took_ms).sum();
@@ -378,10 +382,11 @@ fn came_to_nothing(state: &TaskState, symbol: &str) -> u32 {
 
 /// In how many rounds attempts at a symbol were tested, and none was shown to work.
 fn failed_tests(state: &TaskState, symbol: &str) -> u32 {
-    // Edits at one token leave most ways to write a line untried.
+    // Edits at one token and what is put in leave most ways to write a line untried.
+    let by_reading = |mode: &WritingMode| matches!(mode, WritingMode::TokenEdit | WritingMode::Insert);
     let failed = |round: &&RoundState| {
-        let mut tested = tested_at(round, symbol);
-        tested.any(|(mode, _)| mode != WritingMode::TokenEdit)
+        let modes: Vec<WritingMode> = tested_at(round, symbol).map(|(mode, _)| mode).collect();
+        !modes.is_empty() && !modes.iter().any(by_reading)
     };
     state.rounds.iter().filter(failed).count() as u32
 }

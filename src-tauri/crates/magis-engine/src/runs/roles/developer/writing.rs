@@ -20,6 +20,8 @@ const SHORT: u32 = 40;
 const AT_ONCE: u32 = 12;
 /// The most lines that are left out to be filled in.
 const GAP: u32 = 12;
+/// The most tokens of a statement that is put in.
+const PUT_IN: u32 = 48;
 /// One answer of a round: which it is, and how it is asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
@@ -55,8 +57,8 @@ pub(super) fn is_rewritten(first: &CodePlace, path: &RepoPath, text: &str, place
 /// Returns how an answer is asked for. Edits at one token and filling in are cheap and find most.
 pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
-    if edits::are_asked(work, run, at.round) && !at.is_rewritten {
-        return WritingMode::TokenEdit;
+    if let Some(by_reading) = edits::mode(work, run, at.round).filter(|_| !at.is_rewritten) {
+        return by_reading;
     }
     let wanted = if !request.writing.is_empty() {
         request.writing[at.among as usize % request.writing.len()]
@@ -66,9 +68,11 @@ pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
         WritingMode::FillIn
     };
     match wanted {
-        WritingMode::FillIn | WritingMode::TokenEdit if !work.calls.card().fills_in => WritingMode::Definition,
+        WritingMode::FillIn | WritingMode::TokenEdit | WritingMode::Insert if !work.calls.card().fills_in => {
+            WritingMode::Definition
+        }
         // Beyond the first round, and without a check.
-        WritingMode::TokenEdit => WritingMode::FillIn,
+        WritingMode::TokenEdit | WritingMode::Insert => WritingMode::FillIn,
         wanted => wanted,
     }
 }
@@ -76,7 +80,7 @@ pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
 /// Returns whether an answer is greedy: each that is one of the likeliest at its gap, and the first that is asked for in its way.
 pub(super) fn is_greedy(work: &Workspace, run: &Run, state: &TaskState, at: AnswerAt) -> bool {
     let this = mode(work, run, at);
-    if this == WritingMode::TokenEdit {
+    if matches!(this, WritingMode::TokenEdit | WritingMode::Insert) {
         return true;
     }
     if this == WritingMode::FillIn {
@@ -132,6 +136,7 @@ pub(super) async fn modify(
     for region in regions_of(state, asked, path, &text) {
         let (diagnosis, new) = match asked.mode {
             WritingMode::FillIn => (String::new(), fill_in(work, run, state, asked, &text, &region).await?),
+            WritingMode::Insert => (String::new(), insert(work, run, state, asked, &text, &region).await?),
             WritingMode::Definition | WritingMode::Lines | WritingMode::TokenEdit => {
                 rewrite(work, run, state, asked, &text, &region).await?
             }
@@ -165,7 +170,7 @@ pub(super) async fn ask_ahead(
     for asked in all {
         for region in regions_of(state, asked, path, &text) {
             match asked.mode {
-                WritingMode::FillIn => {
+                WritingMode::FillIn | WritingMode::Insert => {
                     let (prompt, mode) = gap(work, run, state, asked, &text, &region).await?;
                     first.extend(work.calls.plan_fill_in(&asked.about, &mode, &prompt).await.ok());
                 }
@@ -207,6 +212,10 @@ fn regions_of(state: &TaskState, asked: &Asked, path: &RepoPath, text: &str) -> 
             .map(|span| exact(text, span))
             .into_iter()
             .collect(),
+        WritingMode::Insert => {
+            let before = place.spans.get(asked.among as usize);
+            before.map(|span| exact(text, *span)).into_iter().collect()
+        }
     }
 }
 
@@ -327,6 +336,46 @@ async fn fill_in(
         .ok_or_else(|| AskError::Unusable("the answer holds no code".to_owned()))
 }
 
+/// P10 by filling in where nothing was left out: a statement that is put in before a line.
+async fn insert(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    asked: &Asked,
+    text: &str,
+    region: &Region,
+) -> Result<String, AskError> {
+    let (prompt, mode) = gap(work, run, state, asked, text, region).await?;
+    let answer = work.calls.fill_in(&asked.about, &mode, prompt).await?;
+    let statement = first_statement(&answer);
+    if statement.trim().is_empty() {
+        return Err(AskError::Unusable("the model would put nothing in there".to_owned()));
+    }
+    Ok(statement + &lines(text, region.span))
+}
+
+/// Returns the first statement of a text, whole lines: a line, and what it opens. A model that puts one in goes on with what follows it.
+fn first_statement(text: &str) -> String {
+    let indented = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.lines().map(str::trim_end).skip_while(|line| line.is_empty());
+    let Some(first) = lines.next() else {
+        return String::new();
+    };
+    let mut statement = vec![first];
+    for line in lines {
+        let is_deeper = line.is_empty() || indented(line) > indented(first);
+        let closes = indented(line) == indented(first) && line.trim_start().starts_with(['}', ')', ']']);
+        if !is_deeper && !closes {
+            break;
+        }
+        statement.push(line);
+    }
+    while statement.last().is_some_and(|line| line.is_empty()) {
+        statement.pop();
+    }
+    statement.join("\n") + "\n"
+}
+
 /// Returns the prompt for a gap: the issue as a comment, and the code around it; and how its text is chosen. The lines that stood there are not
 /// shown: a model repeats them.
 async fn gap(
@@ -338,6 +387,16 @@ async fn gap(
     region: &Region,
 ) -> Result<(CodeToFillIn, FillInMode), AskError> {
     let old = lines(text, region.span);
+    if asked.mode == WritingMode::Insert {
+        let past = past_fix(work, run)?;
+        let around = code_around(run, state, asked.round, text, region.span, past);
+        let prompt = CodeToFillIn {
+            after: [old, around.after.clone()].concat(),
+            room: PUT_IN,
+            ..around
+        };
+        return Ok((prompt, FillInMode::Free(asked.sampling)));
+    }
     let counted = work.calls.count(std::slice::from_ref(&old)).await?;
     let mode = match departure(state, asked.round, asked.place, asked.among) {
         Some((by, rank)) => FillInMode::OtherThan(OtherThan { text: old, by, rank }),
@@ -355,6 +414,25 @@ async fn gap(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_is_put_in_the_first_statement_counts() {
+        for (text, expected) in [
+            ("", ""),
+            ("\n    a = 1\n    b = 2", "    a = 1\n"),
+            (
+                "    elif b:\n        return 1\n\n    elif c:\n",
+                "    elif b:\n        return 1\n",
+            ),
+            (
+                "  if (b) {\n    return 1;\n  }\n  return 2;\n",
+                "  if (b) {\n    return 1;\n  }\n",
+            ),
+            ("  call(\n    1,\n  );\n  more", "  call(\n    1,\n  );\n"),
+        ] {
+            assert_eq!(first_statement(text), expected);
+        }
+    }
 
     #[test]
     fn a_few_lines_are_rewritten_at_their_place_more_behind_all_places_and_long_ones_not_at_all() {
