@@ -224,9 +224,9 @@ fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
 fn an_attempt_that_makes_the_code_unlikely_is_taken_only_where_nothing_else_passes() {
     // What the first one that passes gains, whether one of the second round passes too, and which is taken.
     let cases: [(fn(AttemptNumber) -> f64, bool, (u32, u32)); 3] = [
-        (|attempt| if attempt.0 == 1 { -5.9 } else { 0.0 }, true, (1, 1)),
-        (|attempt| if attempt.0 == 1 { -6.1 } else { 0.0 }, true, (2, 0)),
-        (|attempt| if attempt.0 == 1 { -6.1 } else { 0.0 }, false, (1, 1)),
+        (|attempt| if attempt.0 == 1 { -2.9 } else { 0.0 }, true, (1, 1)),
+        (|attempt| if attempt.0 == 1 { -3.1 } else { 0.0 }, true, (2, 0)),
+        (|attempt| if attempt.0 == 1 { -3.1 } else { 0.0 }, false, (1, 1)),
     ];
     for (gain, another, (round, number)) in cases {
         let mut driver = Driver {
