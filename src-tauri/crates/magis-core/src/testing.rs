@@ -142,12 +142,8 @@ pub struct ChangeTests {
     /// None where no tests were run.
     pub tests: Option<TestsOnChange>,
     /// Whether the model finds the code much less likely with the change: it is plausible at most then. Known of the patch alone.
-    #[serde(default, skip_serializing_if = "is_not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlikely: bool,
-}
-
-fn is_not(flag: &bool) -> bool {
-    !flag
 }
 
 /// How much likelier the model finds the code with an attempt than without it.

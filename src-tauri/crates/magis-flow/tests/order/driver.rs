@@ -26,7 +26,7 @@ pub struct Driver {
     /// What running an attempt shows: what becomes of each check, and how many tests it breaks.
     pub shows: fn(TaskId, Round, AttemptNumber) -> (CheckState, usize),
     /// How much likelier an attempt makes the code.
-    pub gain: fn(AttemptNumber) -> f64,
+    pub gain: Box<dyn Fn(AttemptNumber) -> f64>,
     pub steps: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl Default for Driver {
             others: 0,
             answers: None,
             shows: |_, _, _| (CheckState::Present, 0),
-            gain: |_| 0.0,
+            gain: Box::new(|_| 0.0),
             steps: Vec::new(),
         }
     }

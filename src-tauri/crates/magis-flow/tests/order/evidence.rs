@@ -206,7 +206,7 @@ fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
         // The second only deletes, so that its likelihood is not asked for.
         finds: |attempt| (attempt.0 == 1).then_some(Finding::OnlyDeletes),
         shows: |_, _, attempt| (if attempt.0 > 0 { SHOWN } else { CheckState::Present }, 0),
-        gain: |attempt| if attempt.0 == 3 { 4.5 } else { -14.0 },
+        gain: Box::new(|attempt| if attempt.0 == 3 { 4.5 } else { -14.0 }),
         ..Driver::default()
     };
     let (steps, log) = code_steps(&mut driver, by_evidence(6));
@@ -223,17 +223,12 @@ fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
 #[test]
 fn an_attempt_that_makes_the_code_unlikely_is_taken_only_where_nothing_else_passes() {
     // What the first one that passes gains, whether one of the second round passes too, and which is taken.
-    let cases: [(fn(AttemptNumber) -> f64, bool, (u32, u32)); 3] = [
-        (|attempt| if attempt.0 == 1 { -2.9 } else { 0.0 }, true, (1, 1)),
-        (|attempt| if attempt.0 == 1 { -3.1 } else { 0.0 }, true, (2, 0)),
-        (|attempt| if attempt.0 == 1 { -3.1 } else { 0.0 }, false, (1, 1)),
-    ];
-    for (gain, another, (round, number)) in cases {
+    for (gain, another, (round, number)) in [(-2.9, true, (1, 1)), (-3.1, true, (2, 0)), (-3.1, false, (1, 1))] {
         let mut driver = Driver {
             checks: vec![check(1, Grade::ExpectedResult)],
             mode: WritingMode::TokenEdit,
             shows: if another { in_both_rounds } else { in_the_first_round },
-            gain,
+            gain: Box::new(move |attempt| if attempt.0 == 1 { gain } else { 0.0 }),
             kept: vec!["a.py", "b.py"],
             ..Driver::default()
         };
