@@ -136,7 +136,11 @@ impl Attempt {
 
     /// Returns whether the model finds the code much less likely with it than without it.
     pub fn is_unlikely(&self) -> bool {
-        let further = self.usable_change().map_or(0, size).saturating_sub(1) as f64;
+        let further = self
+            .usable_change()
+            .map_or(0, size)
+            .saturating_sub(1)
+            .min(FURTHER_LINES) as f64;
         self.gain
             .is_some_and(|gain| gain < -UNLIKELY - UNLIKELY_BY_LINE * further)
     }
@@ -163,11 +167,12 @@ impl Attempt {
     }
 }
 
-/// How much less likely a change of one line may make its code before others are looked for, in nats: of 37 right changes one goes further, of 12 wrong
-/// ones that passed ten do.
+/// How much less likely a change of one line may make its code before others are looked for, in nats: of 37 right changes one goes further, of 13 wrong
+/// ones that passed eleven do.
 const UNLIKELY: f64 = 3.0;
-/// The same for each further line that it writes or replaces: of eight right changes that put lines in one goes further.
+/// The same for each further line that it writes or replaces, four at the most: of eight right changes that put lines in two go further.
 const UNLIKELY_BY_LINE: f64 = 6.0;
+const FURTHER_LINES: usize = 4;
 
 /// The most characters of an output or a message that an objection quotes.
 const QUOTED: usize = 700;

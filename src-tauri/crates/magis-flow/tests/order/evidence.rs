@@ -171,16 +171,17 @@ fn a_passing_attempt_that_only_deletes_waits_for_the_others_at_its_place() {
     }
 }
 
+fn of_lines(lines: usize) -> FileChange {
+    FileChange::Modify {
+        edits: vec![Edit {
+            span: LineSpan::new(1, 1).unwrap(),
+            text: "x\n".repeat(lines),
+        }],
+    }
+}
+
 #[test]
 fn a_passing_edit_at_one_token_waits_for_those_beside_it_and_the_smallest_stands_first() {
-    fn of_lines(lines: usize) -> FileChange {
-        FileChange::Modify {
-            edits: vec![Edit {
-                span: LineSpan::new(1, 1).unwrap(),
-                text: "x\n".repeat(lines),
-            }],
-        }
-    }
     for (mode, tested, accepted) in [(WritingMode::TokenEdit, 3, 2), (WritingMode::FillIn, 2, 1)] {
         let mut driver = Driver {
             checks: vec![check(1, Grade::ExpectedResult)],
@@ -222,13 +223,25 @@ fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
 
 #[test]
 fn an_attempt_that_makes_the_code_unlikely_is_taken_only_where_nothing_else_passes() {
-    // What the first one that passes gains, whether one of the second round passes too, and which is taken.
-    for (gain, another, (round, number)) in [(-2.9, true, (1, 1)), (-3.1, true, (2, 0)), (-3.1, false, (1, 1))] {
+    // What the first one that passes gains, how many lines it has, whether one of the second round passes too, and which is taken.
+    for (gain, lines, another, (round, number)) in [
+        (-2.9, 1, true, (1, 1)),
+        (-3.1, 1, true, (2, 0)),
+        (-3.1, 1, false, (1, 1)),
+        (-8.9, 2, true, (1, 1)),
+        (-9.1, 2, true, (2, 0)),
+        (-27.1, 15, true, (2, 0)),
+    ] {
         let mut driver = Driver {
             checks: vec![check(1, Grade::ExpectedResult)],
             mode: WritingMode::TokenEdit,
             shows: if another { in_both_rounds } else { in_the_first_round },
             gain: Box::new(move |attempt| if attempt.0 == 1 { gain } else { 0.0 }),
+            change: match lines {
+                1 => |_| of_lines(1),
+                2 => |_| of_lines(2),
+                _ => |_| of_lines(15),
+            },
             kept: vec!["a.py", "b.py"],
             ..Driver::default()
         };
