@@ -197,8 +197,8 @@ impl Run {
     }
 
     /// Returns what is missing of the other answers at the place of an attempt that passes, before it is reviewed. They are waited for where programs
-    /// found something in it, and where they are written already, as edits at one token and what is put in are: one of them may pass as well and stand before it. The last
-    /// one at a place is no such edit where it rewrites the definition, so that only a finding is worth its time.
+    /// found something in it, and where they are written already, as edits at one token and what is put in are: one of them may pass as well and stand before
+    /// it. The last one at a place rewrites the definition, so that only a finding is worth its time.
     fn rival(&self, task: TaskId, round: Round, number: AttemptNumber) -> Option<Effect> {
         let state = self.task(task)?;
         let attempt = state.attempt(round, number)?;

@@ -29,7 +29,7 @@ mod thresholds {
     /// Among the first by places.
     pub const FIRST: KeepRule = KeepRule { margin: 0.2, most: 5 };
     /// Near the best, where something shows the fault.
-    pub const TRIED: KeepRule = KeepRule { margin: 0.6, most: 4 };
+    pub const TRIED: KeepRule = KeepRule { most: 4, ..NEAR };
     /// The first places lie so close together: the second has 11/12 of the first, the third 11/13.
     pub const PLACES: f64 = 11.0;
     /// A place by likelihood beside one in the ranking.

@@ -26,7 +26,7 @@ pub(super) const KEPT: usize = 48;
 /// Edits at one token that are kept before the others: words of a message, say, that could all be other ones.
 const KEPT_AT_A_TOKEN: usize = 4;
 /// Lines of a place before which a statement is put in.
-pub(super) const GAPS: usize = 12;
+const GAPS: usize = 12;
 /// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
 const WRITTEN: u32 = 9;
 
