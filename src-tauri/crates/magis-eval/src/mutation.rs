@@ -14,7 +14,6 @@ mod messages;
 mod propose;
 mod shuffle;
 mod store;
-mod tape;
 mod tree_run;
 
 pub use bug::{MutatedBug, id_of, ids_of};

@@ -18,6 +18,7 @@ mod pytest;
 mod rspec;
 mod sympy;
 mod tap;
+mod tape;
 mod trx;
 mod unittest;
 mod xml;
@@ -128,6 +129,7 @@ pub fn read(form: ReportForm, report: &str, folder: &str) -> Result<TestResults,
         ReportForm::Libtest => libtest::read(report, &mut found),
         ReportForm::Nextest => nextest::read(report, &mut found),
         ReportForm::Tap => tap::read(report, &mut found),
+        ReportForm::Tape => tape::read(report, &mut found),
         ReportForm::Unittest => unittest::read(report, &mut found),
         ReportForm::Minitest => minitest::read(report, &mut found),
         ReportForm::Sympy => sympy::read(report, &mut found),

@@ -8,7 +8,7 @@ use magis_evidence::results::{
 };
 use proptest::prelude::*;
 
-const FORMS: [ReportForm; 13] = [
+const FORMS: [ReportForm; 14] = [
     ReportForm::JUnit,
     ReportForm::Trx,
     ReportForm::Jest,
@@ -18,6 +18,7 @@ const FORMS: [ReportForm; 13] = [
     ReportForm::Libtest,
     ReportForm::Nextest,
     ReportForm::Tap,
+    ReportForm::Tape,
     ReportForm::Unittest,
     ReportForm::Minitest,
     ReportForm::Sympy,
@@ -25,7 +26,7 @@ const FORMS: [ReportForm; 13] = [
 ];
 
 /// Reports of every form, to be cut and disturbed.
-const REPORTS: [&str; 15] = [
+const REPORTS: [&str; 16] = [
     include_str!("reports/pytest.xml"),
     include_str!("reports/node.xml"),
     include_str!("reports/dotnet.trx"),
@@ -36,6 +37,7 @@ const REPORTS: [&str; 15] = [
     include_str!("reports/libtest.txt"),
     include_str!("reports/nextest.txt"),
     include_str!("reports/node.tap"),
+    include_str!("reports/tape.tap"),
     include_str!("reports/unittest.txt"),
     include_str!("reports/minitest.txt"),
     include_str!("reports/sympy.txt"),

@@ -1,11 +1,11 @@
-//! JavaScript and TypeScript: Jest, Vitest, Mocha and Node's own runner, started by the project's script where it has
+//! JavaScript and TypeScript: Jest, Vitest, Mocha, Node's own runner and tape, started by the project's script where it has
 //! one.
 
 mod script;
 
-use super::SelectionError;
 use super::family::{Found, Runner, Standing, Wanted, Worded, any_of, distinct, in_scratch, with};
 use super::files::{Tree, file_name, has_extension, join, stem};
+use super::{ReportPlace, SelectionError, TestReport};
 use crate::results::{ReportForm, TestId};
 use script::Package;
 
@@ -19,11 +19,18 @@ pub enum JavaScriptRunner {
     Mocha,
     /// `node --test`
     Node,
+    Tape,
     /// A script of `package.json` behind which none of the others could be made out.
     Script,
 }
 
-use JavaScriptRunner::{Jest, Mocha, Node, Script, Vitest};
+use JavaScriptRunner::{Jest, Mocha, Node, Script, Tape, Vitest};
+
+/// Where tape reports.
+const ON_STDOUT: TestReport = TestReport {
+    form: ReportForm::Tape,
+    place: ReportPlace::Stdout,
+};
 
 /// Files that configure a runner.
 const CONFIGURATIONS: [(&str, JavaScriptRunner); 14] = [
@@ -89,6 +96,7 @@ pub(super) fn recognise(words: &[&str]) -> Option<JavaScriptRunner> {
         "jest" | "jest.js" => Some(Jest),
         "vitest" | "vitest.mjs" => Some(Vitest),
         "mocha" | "_mocha" | "mocha.js" => Some(Mocha),
+        "tape" => Some(Tape),
         "node" if words.contains(&"--test") => Some(Node),
         "node" => words[1..]
             .iter()
@@ -105,6 +113,7 @@ impl JavaScriptRunner {
             Vitest => "vitest",
             Mocha => "mocha",
             Node => "node",
+            Tape => "tape",
             Script => "npm",
         }
     }
@@ -117,13 +126,14 @@ impl Runner for JavaScriptRunner {
             Vitest => "Vitest",
             Mocha => "Mocha",
             Node => "node --test",
+            Tape => "tape",
             Script => "a script of package.json",
         }
     }
 
     fn environments(&self) -> &'static [&'static str] {
         match self {
-            Jest | Vitest | Mocha | Node | Script => &["node_modules"],
+            Jest | Vitest | Mocha | Node | Tape | Script => &["node_modules"],
         }
     }
 
@@ -134,7 +144,7 @@ impl Runner for JavaScriptRunner {
         let fits = match self {
             Jest => dotted || folder("__tests__"),
             Vitest => dotted,
-            Mocha | Script => dotted || folder("test") || folder("tests") || folder("__tests__"),
+            Mocha | Tape | Script => dotted || folder("test") || folder("tests") || folder("__tests__"),
             Node => {
                 let named =
                     name.starts_with("test-") || ["_test", "-test", ".test"].iter().any(|end| name.ends_with(end));
@@ -152,7 +162,7 @@ impl Runner for JavaScriptRunner {
                 let options = format!("--test-reporter=junit \"--test-reporter-destination={destination}\"");
                 vec![("NODE_OPTIONS".to_owned(), options)]
             }
-            Jest | Vitest | Mocha | Script => vec![("CI".to_owned(), "1".to_owned())],
+            Jest | Vitest | Mocha | Tape | Script => vec![("CI".to_owned(), "1".to_owned())],
         }
     }
 
@@ -180,6 +190,11 @@ impl Runner for JavaScriptRunner {
                 Some(in_scratch(ReportForm::Mocha, "report.json")),
             ),
             Node => (Vec::new(), Some(in_scratch(ReportForm::JUnit, "report.xml"))),
+            // It runs the files that its words name, and cannot be told to leave some out.
+            Tape => match wanted {
+                Wanted::Whole => return Ok((words.to_vec(), Some(ON_STDOUT))),
+                Wanted::Files(_) | Wanted::Tests(_) => return Err(SelectionError::Cannot(self.name())),
+            },
             Script => match wanted {
                 Wanted::Whole => return Ok((words.to_vec(), None)),
                 Wanted::Files(_) | Wanted::Tests(_) => return Err(SelectionError::Cannot(self.name())),
@@ -197,7 +212,7 @@ impl JavaScriptRunner {
             Wanted::Tests(tests) => {
                 // In Vitest's report the file is the class. Node's does not tell the file.
                 let file = |test: &TestId| match self {
-                    Jest | Mocha | Script => test.file.clone(),
+                    Jest | Mocha | Tape | Script => test.file.clone(),
                     Vitest => Some(test.group.clone()),
                     Node => None,
                 };
@@ -213,7 +228,7 @@ impl JavaScriptRunner {
             (Mocha, Some(pattern)) => vec!["-g".to_owned(), format!("^{pattern}$")],
             // A script names its files, and behind them Node takes no options.
             (Node, Some(_)) => return Err(SelectionError::Cannot("node --test")),
-            (Jest | Vitest | Mocha | Node | Script, _) => Vec::new(),
+            (Jest | Vitest | Mocha | Node | Tape | Script, _) => Vec::new(),
         };
         if self == Jest && !files.is_empty() {
             words.push("--runTestsByPath".to_owned());
@@ -226,8 +241,8 @@ impl JavaScriptRunner {
     fn full_name(self, test: &TestId) -> String {
         match self {
             Vitest => test.name.replace(" > ", " "),
-            Jest | Mocha | Node | Script if test.group.is_empty() => test.name.clone(),
-            Jest | Mocha | Node | Script => format!("{} {}", test.group, test.name),
+            Jest | Mocha | Node | Tape | Script if test.group.is_empty() => test.name.clone(),
+            Jest | Mocha | Node | Tape | Script => format!("{} {}", test.group, test.name),
         }
     }
 }

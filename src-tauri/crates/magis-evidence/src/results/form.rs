@@ -23,6 +23,8 @@ pub enum ReportForm {
     Nextest,
     /// The Test Anything Protocol, versions 12 to 14.
     Tap,
+    /// What `tape` prints: the Test Anything Protocol, with the names of the tests in comments.
+    Tape,
     /// What `python -m unittest -v` prints.
     Unittest,
     /// What minitest prints when it is verbose.
@@ -77,6 +79,7 @@ impl ReportForm {
             Self::Libtest => "the output of cargo test",
             Self::Nextest => "the output of cargo nextest",
             Self::Tap => "TAP",
+            Self::Tape => "the output of tape",
             Self::Unittest => "the output of unittest",
             Self::Minitest => "the output of minitest",
             Self::Sympy => "the output of sympy's bin/test",

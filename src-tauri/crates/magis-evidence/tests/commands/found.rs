@@ -118,6 +118,11 @@ fn a_script_is_followed_to_the_runner_at_its_end() {
             "npm run --silent test --",
             "NODE_ENV=test c8 node --test",
         ),
+        (
+            r#""test": "npm run tests-only", "tests-only": "nyc tape 'test/**/*.js'""#,
+            "npm run --silent tests-only --",
+            "nyc tape 'test/**/*.js'",
+        ),
         (r#""test": "turbo test""#, "npm run --silent test --", "turbo test"),
     ];
     for (scripts, words, line) in cases {

@@ -145,6 +145,8 @@ fn javascript_is_worded() {
         &id,
         [node, &format!("{node} a.test.js"), refused],
     );
+    let refused = "tape cannot be told which of the files or tests to run; run all tests";
+    check_words(&with("tape 'test/*.js'"), "test/a.js", &id, [node, refused, refused]);
     let run = with("node --test").run(TestSelection::Whole, "/s").unwrap();
     let reporter = "--test-reporter=junit \"--test-reporter-destination=/s/report.xml\"";
     assert_eq!(run.variables, [("NODE_OPTIONS".to_owned(), reporter.to_owned())]);

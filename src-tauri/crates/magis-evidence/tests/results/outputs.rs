@@ -1,7 +1,7 @@
 //! Reports that are streams of lines.
 
-use crate::check;
-use magis_evidence::results::ReportForm;
+use crate::{FOLDER, check, told};
+use magis_evidence::results::{ReportForm, read};
 
 #[test]
 fn reads_go_stream() {
@@ -87,6 +87,27 @@ fn reads_node_tap() {
             whole
         ",
     );
+}
+
+#[test]
+fn reads_tape_by_its_headings() {
+    check(
+        ReportForm::Tape,
+        include_str!("../reports/tape.tap"),
+        "
+            failed adds numbers
+            > ---
+            > ...
+            skipped is not done
+            passed takes text
+            skipped waits
+            whole
+        ",
+    );
+    let report = include_str!("../reports/tape.tap");
+    let (cut, _) = report.split_once("1..5").unwrap();
+    let partial = read(ReportForm::Tape, cut, FOLDER).unwrap();
+    assert!(told(&partial).ends_with("partial: the plan is missing, as 1..N"));
 }
 
 #[test]

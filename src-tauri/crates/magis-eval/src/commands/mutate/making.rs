@@ -131,7 +131,7 @@ impl Base {
         };
         let mut why = "no test command is found; give --test-cmd".to_owned();
         for command in commands {
-            let Some(language) = language_of(&command, project) else {
+            let Some(language) = language_of(&command) else {
                 continue;
             };
             if language == SourceLanguage::Rust && !project.tree.join("target").is_dir() {
@@ -372,13 +372,11 @@ fn passing(results: &TestResults) -> BTreeSet<TestId> {
     passed.map(|(test, _)| test.clone()).collect()
 }
 
-fn language_of(command: &TestCommand, project: &Project) -> Option<SourceLanguage> {
+fn language_of(command: &TestCommand) -> Option<SourceLanguage> {
     match command.runner {
         Some(TestRunner::Python(_)) => Some(SourceLanguage::Python),
         Some(TestRunner::JavaScript(_)) => Some(SourceLanguage::JavaScript),
         Some(TestRunner::Rust(_)) => Some(SourceLanguage::Rust),
-        // A line of a shell, as `tape 'test/*.js'` needs.
-        None if project.paths().iter().any(|path| path.as_str() == "package.json") => Some(SourceLanguage::JavaScript),
         _ => None,
     }
 }
