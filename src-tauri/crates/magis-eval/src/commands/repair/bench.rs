@@ -359,6 +359,9 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
             copy_folder(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            // The programs of `node_modules/.bin` are links.
+            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
         } else if kind.is_file() {
             fs::copy(entry.path(), &target)?;
         }
