@@ -4,42 +4,45 @@
 //! a run, [`reproduces`] tells whether the base shows what the issue says, and [`verdict`] whether a change took it away.
 //! Only the issue's text is read: no reference, no tests, no model.
 
+mod as_test;
 mod check;
 mod claims;
 mod compare;
 mod danger;
+mod node_test;
+mod notation;
 mod packages;
 mod passages;
 mod pattern;
 mod pieces;
+mod programs;
 mod prompts;
 mod pytest;
-mod python;
 mod record;
 mod shell;
+mod steps;
 mod traceback;
 mod verdict;
 mod wording;
 
+pub use as_test::as_test;
 pub use check::{About, Check, CheckCommand, CheckFile, Claim, Marker, MarkerError, Said};
-pub use packages::packages;
-pub use passages::{Block, Passage, passages};
-pub use pieces::{FileRole, Follows, Input, Piece, pieces};
+pub use packages::{ProjectInUse, project_in_use};
 pub use prompts::{Exchange, Session, session};
-pub use pytest::pytest;
-pub use python::edited;
 pub use record::{Observation, ReachedFunction, RunEnd, RunOutput, StatementOutcome, observe};
+pub use steps::edited;
 pub use traceback::{Exception, Traceback, TracebackFrame, tracebacks};
 pub use verdict::{CheckVerdict, Fault, FaultPlace, Nothing, Reproduction, reproduces, verdict};
 pub use wording::Stance;
 
-/// Makes the candidate checks of an issue, the fullest first. `packages` are the names under which the project's own
-/// code is imported ([`packages`] finds them); `marker` is drawn at random by the caller.
-pub fn checks(issue: &str, packages: &[String], marker: &Marker) -> Vec<Check> {
-    let passages = passages(issue);
-    let pieces = pieces(&passages);
-    let mut found = shell::checks(issue, &passages, &pieces, packages, marker);
-    found.extend(python::checks(&passages, &pieces, packages, marker));
+/// Makes the candidate checks of an issue, the fullest first, in the language of the project ([`project_in_use`] tells it); `marker` is drawn at
+/// random by the caller.
+pub fn checks(issue: &str, project: &ProjectInUse, marker: &Marker) -> Vec<Check> {
+    let passages = passages::passages(issue);
+    let notation = notation::notation(project.language);
+    let pieces = pieces::pieces(&passages, notation);
+    let mut found = shell::checks(issue, &passages, &pieces, project, marker);
+    found.extend(steps::checks(&passages, &pieces, project, marker));
     let mut unique: Vec<Check> = Vec::new();
     for check in found {
         // Without a claim a run could be judged by nothing.

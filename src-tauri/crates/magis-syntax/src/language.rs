@@ -103,24 +103,6 @@ impl SourceLanguage {
         }
     }
 
-    /// Returns what begins a comment that ends with its line.
-    pub fn line_comment(self) -> &'static str {
-        match self {
-            Self::Python | Self::Ruby => "#",
-            Self::JavaScript
-            | Self::TypeScript
-            | Self::Tsx
-            | Self::Rust
-            | Self::Go
-            | Self::Java
-            | Self::C
-            | Self::Cpp
-            | Self::CSharp
-            | Self::Php
-            | Self::Kotlin => "//",
-        }
-    }
-
     /// Returns the usual extension of its files.
     pub fn extension(self) -> &'static str {
         match self {

@@ -22,6 +22,7 @@ mod statements;
 mod symbol;
 mod syntax;
 mod tokens;
+mod top;
 mod tree;
 
 pub use answer::{extract_definition, strip_fences};
@@ -37,3 +38,4 @@ pub use statements::statements_at;
 pub use symbol::{Import, SymbolKind};
 pub use syntax::{parses_worse, syntax_errors};
 pub use tokens::{code_key, code_lines, only_deletes, same_code, words_only};
+pub use top::{TopStatement, TopStatementKind, top_statements};

@@ -8,7 +8,7 @@ use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{RepoPath, SkippedFile};
 use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun};
-use magis_evidence::reproduction::{Check, CheckCommand};
+use magis_evidence::reproduction::Check;
 use magis_evidence::results::{self, TestResults};
 use magis_repo::{Repository, Snapshot};
 use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
@@ -121,8 +121,8 @@ impl Checkout {
         Ok(test_run(&worded, &worded.words, outcome, results))
     }
 
-    /// Runs a check that was made out of an issue, by the project's Python and with its tools, on the tree with `changes`. Returns the command as
-    /// well.
+    /// Runs a check that was made out of an issue, by the project's Python or Node and with its tools, on the tree with `changes`. Returns the command
+    /// as well.
     ///
     /// # Errors
     /// When the sandbox fails.
@@ -133,10 +133,7 @@ impl Checkout {
         limits: Limits,
     ) -> Result<(Vec<String>, Outcome), EngineError> {
         let python = self.python();
-        let words = match &check.command {
-            CheckCommand::Python(file) => vec![python.program.clone(), file.clone()],
-            CheckCommand::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],
-        };
+        let words = check.command.words(&python.program, &self.root);
         let mut job = SandboxJob::new(words.clone(), CHECK);
         job.limits = limits;
         job.environment.clone_from(&self.tools.environment);
@@ -168,6 +165,9 @@ impl Checkout {
             let path = job.environment.get("PATH").cloned().unwrap_or_default();
             let programs = self.root.join(&folder.path).join("bin").display().to_string();
             job.environment.insert("PATH".to_owned(), format!("{programs}:{path}"));
+            self.show_installed(&mut job, &mut scratch, &folder)?;
+        }
+        if let Some(folder) = installed::node_modules(&self.root) {
             self.show_installed(&mut job, &mut scratch, &folder)?;
         }
         Ok((words, self.sandbox.run(&job).await?))

@@ -30,6 +30,11 @@ pub fn virtual_environment(root: &Path) -> Option<InstalledFolder> {
         .find(|found| found.original.join("bin/python").exists())
 }
 
+/// Returns the packages of Node in the repository's folder.
+pub fn node_modules(root: &Path) -> Option<InstalledFolder> {
+    at(root, "node_modules".to_owned())
+}
+
 /// Returns the folder of installed packages at a path. Strangers may have put a link there that leads anywhere on the machine, so a link counts only
 /// where it leads to a virtual environment, or from `node_modules` to another folder of that name.
 fn at(root: &Path, path: String) -> Option<InstalledFolder> {

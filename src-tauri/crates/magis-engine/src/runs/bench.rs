@@ -11,7 +11,7 @@ use crate::tests::{IsolationTerm, TestsRun};
 use crate::{EngineError, Magis};
 use magis_core::{CheckSource, ProgramRun, RepoId, RepoPath, TestLine, TestName, TestsMode};
 use magis_evidence::commands::{TestCommand, TestSelection};
-use magis_evidence::reproduction::{self, Check, Marker, Observation, Reproduction, RunEnd, RunOutput};
+use magis_evidence::reproduction::{self, Check, Marker, Observation, ProjectInUse, Reproduction, RunEnd, RunOutput};
 use magis_evidence::results::{TestResults, TestStatus};
 use magis_flow::Run;
 use magis_repo::Snapshot;
@@ -50,8 +50,7 @@ pub(super) struct BenchGround<'a> {
     pub snapshot: &'a Snapshot,
     /// Where the repository lies, and so where commands see the tree.
     pub root: &'a Path,
-    /// The names under which the project's own code is imported.
-    pub packages: &'a [String],
+    pub project: &'a ProjectInUse,
     pub stop: &'a CancellationToken,
 }
 
@@ -85,12 +84,12 @@ pub(crate) struct BaseResults {
 impl TestBench {
     /// Makes it for a run, whose base tree is written out; or says why the run runs nothing.
     pub async fn open(ground: BenchGround<'_>, run: &Run) -> Result<Result<Self, String>, EngineError> {
-        let packages = ground.packages;
+        let project = ground.project;
         let mut bench = match Self::on_tree(&ground, run).await? {
             Ok(bench) => bench,
             Err(why) => return Ok(Err(why)),
         };
-        bench.take_up(run, packages).await?;
+        bench.take_up(run, project).await?;
         Ok(Ok(bench))
     }
 
@@ -160,7 +159,7 @@ impl TestBench {
     }
 
     /// Runs the checks of the issue again that an earlier drive of the run has kept.
-    async fn take_up(&mut self, run: &Run, packages: &[String]) -> Result<(), EngineError> {
+    async fn take_up(&mut self, run: &Run, project: &ProjectInUse) -> Result<(), EngineError> {
         let numbers: BTreeSet<u32> = run
             .checks()
             .iter()
@@ -172,7 +171,7 @@ impl TestBench {
         if numbers.is_empty() {
             return Ok(());
         }
-        for (number, check) in candidates(run, packages) {
+        for (number, check) in candidates(run, project) {
             if numbers.contains(&number)
                 && let Ok(found) = self.try_check(check).await?
             {
@@ -348,8 +347,8 @@ impl BaseResults {
 }
 
 /// Makes the checks of the issue, each with its number.
-pub(super) fn candidates(run: &Run, packages: &[String]) -> impl Iterator<Item = (u32, Check)> + use<> {
-    let made = marker().map(|marker| reproduction::checks(run.request().issue.text(), packages, &marker));
+pub(super) fn candidates(run: &Run, project: &ProjectInUse) -> impl Iterator<Item = (u32, Check)> + use<> {
+    let made = marker().map(|marker| reproduction::checks(run.request().issue.text(), project, &marker));
     (0..).zip(made.unwrap_or_default())
 }
 

@@ -3,7 +3,7 @@
 use super::bench::{BenchGround, TestBench, candidates, marker};
 use crate::{EngineError, Magis};
 use magis_core::{CheckId, CheckSource, ProgramRun, RunId};
-use magis_evidence::reproduction::{edited, packages};
+use magis_evidence::reproduction::{edited, project_in_use};
 use magis_repo::Snapshot;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -41,14 +41,14 @@ impl Magis {
         let texts = self.texts(run)?;
         let base = texts.base().ok_or_else(|| not_run("its base tree is not here"))?;
         let names: Vec<_> = base.files()?.0.into_iter().map(|file| file.path).collect();
-        let packages = packages(names.iter());
+        let project = project_in_use(&names, &|path| Some(base.read(path).ok()?.text));
         let edited = match known.source {
             CheckSource::Issue { number } => {
-                let original = candidates(&state, &packages).find(|(at, _)| *at == number);
+                let original = candidates(&state, &project).find(|(at, _)| *at == number);
                 let (Some((_, original)), Some(marker)) = (original, marker()) else {
                     return Err(not_run("the issue does not give this check any more"));
                 };
-                Some(edited(&original, script, &packages, &marker))
+                Some(edited(&original, script, &project, &marker))
             }
             CheckSource::Written { .. } => None,
             CheckSource::Given { .. } | CheckSource::FailingTests { .. } => {
@@ -61,7 +61,7 @@ impl Magis {
                 repo,
                 snapshot,
                 root: Path::new(&root),
-                packages: &packages,
+                project: &project,
                 stop,
             };
             let bench = TestBench::on_tree(&ground, &state).await?;

@@ -8,6 +8,7 @@ use magis_core::{
     BlobId, CheckSource, Edit, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, Round, RunId,
     SkippedFile, Speaker, TaskId,
 };
+use magis_evidence::reproduction::{ProjectInUse, project_in_use};
 use magis_flow::{Attempt, FlowError, Run, TaskState};
 use magis_prompts::{Head, Persona};
 use magis_repo::{Snapshot, SourceText};
@@ -132,13 +133,13 @@ impl Workspace {
     /// Returns what code is run on, made when it is first asked for; or why no code is run.
     pub async fn bench(&mut self, run: &Run) -> Result<Result<&mut TestBench, String>, EngineError> {
         if self.bench.is_none() {
-            let packages = self.packages()?;
+            let project = self.project_in_use()?;
             let ground = BenchGround {
                 magis: &self.magis,
                 repo: self.repo,
                 snapshot: &self.snapshot,
                 root: &self.root,
-                packages: &packages,
+                project: &project,
                 stop: &self.stop,
             };
             self.bench = Some(TestBench::open(ground, run).await?);
@@ -150,12 +151,13 @@ impl Workspace {
         })
     }
 
-    /// Returns the names under which the project's own code is imported.
-    pub fn packages(&mut self) -> Result<Vec<String>, EngineError> {
+    /// Returns the language of the project and the names under which its own code is imported.
+    pub fn project_in_use(&mut self) -> Result<ProjectInUse, EngineError> {
         let files = &self.files()?.readable;
-        Ok(magis_evidence::reproduction::packages(
-            files.iter().map(|(path, _)| path),
-        ))
+        let paths: Vec<RepoPath> = files.iter().map(|(path, _)| path.clone()).collect();
+        Ok(project_in_use(&paths, &|path| {
+            Some(self.snapshot.read(path).ok()?.text)
+        }))
     }
 
     /// Returns the text of a file of the base tree.

@@ -13,7 +13,7 @@ use magis_engine::sandbox::Toolchains;
 use magis_eval::instances::{Instance, InstanceId, rows};
 use magis_eval::repositories::Repositories;
 use magis_eval::table::MarkdownTable;
-use magis_evidence::reproduction::{self, Check, CheckCommand, CheckVerdict, Marker, RunEnd, RunOutput};
+use magis_evidence::reproduction::{self, Check, CheckVerdict, Marker, RunEnd, RunOutput};
 use magis_sandbox::{End, JobFile, Limits, Sandbox, SandboxJob, Scratch, ScratchLayer, remove_tree};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -170,8 +170,9 @@ async fn one(
         runs: 0,
     };
     let paths = files(&tree)?;
-    let packages = reproduction::packages(paths.iter());
-    let checks = reproduction::checks(&issue.problem_statement, &packages, &marker()?);
+    let text = |path: &RepoPath| fs::read_to_string(tree.join(path.as_str())).ok();
+    let project = reproduction::project_in_use(&paths, &text);
+    let checks = reproduction::checks(&issue.problem_statement, &project, &marker()?);
     let (mut reproduced, mut why) = (Vec::new(), "the issue shows nothing that could be run".to_owned());
     for check in &checks {
         let base = reproduction::observe(check, &seen.run(check).await?);
@@ -228,10 +229,7 @@ struct Setting<'a> {
 impl Setting<'_> {
     /// Runs a check on the tree as it is now.
     async fn run(&mut self, check: &Check) -> Result<RunOutput> {
-        let command = match &check.command {
-            CheckCommand::Python(file) => vec!["python".to_owned(), file.clone()],
-            CheckCommand::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],
-        };
+        let command = check.command.words("python", &self.at);
         let mut job = self.job(command, Path::new(FOLDER));
         job.environment
             .insert("PYTHONPATH".into(), self.at.display().to_string());

@@ -2,7 +2,9 @@
 
 use crate::reproduction::traceback::Exception;
 use crate::reproduction::wording::Stance;
+use magis_syntax::SourceLanguage;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use thiserror::Error;
 
 /// A check made out of an issue's text.
@@ -28,14 +30,36 @@ pub struct CheckFile {
     pub text: String,
 }
 
-/// What runs a check: the project's Python, or a shell.
+/// What runs a check: the project's Python, Node, or a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckCommand {
     /// A file of the check, by the Python of the project.
     Python(String),
+    /// A file of the check, by Node.
+    #[serde(rename = "javascript")]
+    JavaScript(String),
     /// Lines for `sh`, with the project's tools on the path.
     Shell(String),
+}
+
+impl CheckCommand {
+    /// Returns program and arguments: `python` is the program that runs Python, `root` the folder of the project.
+    pub fn words(&self, python: &str, root: &Path) -> Vec<String> {
+        match self {
+            Self::Python(file) => vec![python.to_owned(), file.clone()],
+            Self::JavaScript(file) => vec!["node".to_owned(), file.clone(), root.display().to_string()],
+            Self::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],
+        }
+    }
+
+    /// Returns the language of the steps.
+    pub fn language(&self) -> SourceLanguage {
+        match self {
+            Self::JavaScript(_) => SourceLanguage::JavaScript,
+            Self::Python(_) | Self::Shell(_) => SourceLanguage::Python,
+        }
+    }
 }
 
 /// Something the issue says of an output.

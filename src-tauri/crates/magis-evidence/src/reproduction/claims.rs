@@ -7,10 +7,10 @@ pub(crate) use prose::of_prose;
 pub(crate) use settle::settle;
 
 use crate::reproduction::check::{About, Claim, Said};
+use crate::reproduction::notation::Notation;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::{FileRole, Follows, Input, Piece};
 use crate::reproduction::wording::{Stance, inline_code};
-use magis_syntax::{SourceLanguage, syntax_errors};
 use prose::exceptions;
 
 static REMARK: Pattern = Pattern::new(
@@ -21,7 +21,7 @@ static SHOULD_BE: Pattern = Pattern::new(
 );
 
 /// Collects the claims of pieces about steps that are numbered in the order of their inputs.
-pub(crate) fn of_pieces(pieces: &[Piece]) -> Vec<Claim> {
+pub(crate) fn of_pieces(pieces: &[Piece], notation: &Notation) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut step: Option<u32> = None;
     for piece in pieces {
@@ -33,7 +33,7 @@ pub(crate) fn of_pieces(pieces: &[Piece]) -> Vec<Claim> {
             Piece::Input(input) => {
                 let next = step.map_or(0, |step| step + 1);
                 step = Some(next);
-                found.extend(of_comments(input, next));
+                found.extend(of_comments(input, next, notation));
             }
             Piece::Output { text, .. } if !text.contains(char::is_alphanumeric) => {}
             Piece::Output { text, stance, follows } => {
@@ -77,12 +77,12 @@ fn claim(what: Said, stance: Stance, about: About) -> Claim {
 }
 
 /// Reads the comments behind the statements of an input, or on the line below one.
-fn of_comments(input: &Input, step: u32) -> Vec<Claim> {
+fn of_comments(input: &Input, step: u32, notation: &Notation) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut last_code = 0;
     for (at, line) in input.source.lines().enumerate() {
         let number = at as u32 + 1;
-        let (code, comment) = comment_of(line);
+        let (code, comment) = comment_of(line, notation.language.comment_prefix());
         if !code.trim().is_empty() {
             last_code = number;
         }
@@ -99,7 +99,7 @@ fn of_comments(input: &Input, step: u32) -> Vec<Claim> {
         let trails = !code.trim().is_empty();
         if let (Some(words), true) = (SHOULD_BE.find(comment), trails) {
             let (shown, expected) = (&comment[..words.start()], value(&comment[words.end()..]));
-            if syntax_errors(SourceLanguage::Python, &expected) == 0 {
+            if notation.parses_as_value(&expected) {
                 found.push(claim(Said::Prints(expected), Stance::Right, about));
             }
             found.push(claim(Said::Prints(value(shown)), Stance::Wrong, about));
@@ -112,13 +112,16 @@ fn of_comments(input: &Input, step: u32) -> Vec<Claim> {
 }
 
 /// Splits a line at its comment, quotes respected.
-fn comment_of(line: &str) -> (&str, Option<&str>) {
+fn comment_of<'l>(line: &'l str, prefix: &str) -> (&'l str, Option<&'l str>) {
     let mut quote = None;
     for (at, c) in line.char_indices() {
         match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
+            (None, '\'' | '"' | '`') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,
-            (None, '#') => return (&line[..at], Some(line[at + 1..].trim_start_matches('#').trim())),
+            (None, _) if line[at..].starts_with(prefix) => {
+                let comment = line[at..].trim_start_matches(|c| prefix.contains(c));
+                return (&line[..at], Some(comment.trim()));
+            }
             _ => {}
         }
     }

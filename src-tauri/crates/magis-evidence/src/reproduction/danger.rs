@@ -6,7 +6,9 @@ use crate::reproduction::pattern::Pattern;
 
 static DANGERS: [(Pattern, &str); 6] = [
     (
-        Pattern::new(r"\b(?:rmtree|os\.(?:remove|unlink|rmdir|removedirs|truncate)|\.unlink\(|\.rmdir\(|shutil\.move)"),
+        Pattern::new(
+            r"\b(?:rmtree|os\.(?:remove|unlink|rmdir|removedirs|truncate)|\.unlink\(|\.rmdir\(|shutil\.move|(?:rm|rmdir|unlink|rename|truncate)Sync|fs\.(?:promises\.)?(?:rm|rename|truncate)\()",
+        ),
         "deletes or moves files",
     ),
     (
@@ -16,12 +18,14 @@ static DANGERS: [(Pattern, &str); 6] = [
         "deletes files or throws away changes with a shell command",
     ),
     (
-        Pattern::new(r"\b(?:os\.system|subprocess\.|os\.exec\w+|os\.popen|Popen\()"),
+        Pattern::new(
+            r"\b(?:os\.system|subprocess\.|os\.exec\w+|os\.popen|Popen\(|child_process|(?:exec|spawn)(?:File)?Sync\()",
+        ),
         "starts other programs",
     ),
     (
         Pattern::new(
-            r"\b(?:urlopen|urlretrieve|socket\.socket|requests\.(?:get|post|put|delete|Session)|https?\.client|curl|wget)\b",
+            r"\b(?:urlopen|urlretrieve|socket\.socket|requests\.(?:get|post|put|delete|Session)|https?\.(?:client|get|request)|net\.connect|curl|wget)\b|\bfetch\(",
         ),
         "uses the network",
     ),

@@ -5,6 +5,7 @@ mod naming;
 
 pub use naming::{file_names, has_extension, is_file_name};
 
+use crate::reproduction::notation::Notation;
 use crate::reproduction::passages::{Block, Passage};
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::prompts::{Exchange, Session, session};
@@ -20,7 +21,7 @@ static ARROW: Pattern = Pattern::new(r"(?m)[ \t]+(?:<--+|<==+|←)[ \t]*(.*)$");
 /// What a part of an issue is, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Python to be run.
+    /// Code to be run.
     Input(Input),
     /// A text that was printed or shown.
     Output {
@@ -40,7 +41,7 @@ pub enum Piece {
     Commands(Vec<String>),
 }
 
-/// Python to be run, and where it stood.
+/// Code to be run, and where it stood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     pub source: String,
@@ -67,8 +68,8 @@ pub enum FileRole {
     Written(Stance),
 }
 
-/// Reads the passages into pieces.
-pub fn pieces(passages: &[Passage]) -> Vec<Piece> {
+/// Reads the passages into pieces; code is read in the language of `notation`.
+pub(crate) fn pieces(passages: &[Passage], notation: &Notation) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut before = None;
     let mut said_before = Stance::Shown;
@@ -76,7 +77,7 @@ pub fn pieces(passages: &[Passage]) -> Vec<Piece> {
         let Passage::Block(block) = passage else {
             continue;
         };
-        let kind = kind_of(block, before.as_ref());
+        let kind = kind_of(block, before.as_ref(), notation);
         before = Some(kind.clone());
         // Words over an input speak of the output below it, too.
         let said = match stance(&block.heading, &block.lead) {
@@ -84,12 +85,12 @@ pub fn pieces(passages: &[Passage]) -> Vec<Piece> {
             said => said,
         };
         said_before = said;
-        found.extend(of_block(block, kind, number, said));
+        found.extend(of_block(block, kind, number, said, notation));
     }
     found
 }
 
-fn of_block(block: &Block, kind: BlockKind, number: usize, said: Stance) -> Vec<Piece> {
+fn of_block(block: &Block, kind: BlockKind, number: usize, said: Stance, notation: &Notation) -> Vec<Piece> {
     match kind {
         BlockKind::File(path) => vec![Piece::File {
             path,
@@ -111,7 +112,7 @@ fn of_block(block: &Block, kind: BlockKind, number: usize, said: Stance) -> Vec<
         },
         BlockKind::Input { source, rest } => {
             let input = Input {
-                source: python3(&source),
+                source: if notation.is_python() { python3(&source) } else { source },
                 block: number,
                 line: block.line,
             };

@@ -5,15 +5,18 @@ use crate::reproduction::record::{Observation, StatementOutcome};
 use crate::reproduction::verdict::{Fault, FaultPlace, Reproduction};
 
 /// Writes a check that reproduces as a test that fails on the base. `title` is the issue's.
-pub fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, title: &str) -> String {
+pub(super) fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, title: &str) -> String {
     let (mut head, mut body) = (Vec::new(), Vec::new());
     match (&check.command, base) {
         (CheckCommand::Shell(lines), _) => shell(check, lines, reproduction, &mut head, &mut body),
-        (CheckCommand::Python(_), Observation::Steps { outcomes, imports, .. }) => {
+        (CheckCommand::Python(_) | CheckCommand::JavaScript(_), Observation::Steps { outcomes, imports, .. }) => {
             head.extend(imports.iter().cloned());
             steps(check, outcomes, reproduction, &mut head, &mut body);
         }
-        (CheckCommand::Python(_), Observation::TimedOut | Observation::Broken(_) | Observation::Text(_)) => {
+        (
+            CheckCommand::Python(_) | CheckCommand::JavaScript(_),
+            Observation::TimedOut | Observation::Broken(_) | Observation::Text(_),
+        ) => {
             steps(check, &[], reproduction, &mut head, &mut body);
         }
     }
@@ -42,7 +45,7 @@ pub fn pytest(check: &Check, base: &Observation, reproduction: &Reproduction, ti
     let parameter = match &check.command {
         CheckCommand::Shell(_) => "tmp_path",
         CheckCommand::Python(_) if body.iter().any(|line| line.contains("capsys.")) => "capsys",
-        CheckCommand::Python(_) => "",
+        CheckCommand::Python(_) | CheckCommand::JavaScript(_) => "",
     };
     format!("{head}def test_{}({parameter}):\n{}\n", slug(title), body.join("\n"))
 }

@@ -2,6 +2,7 @@
 
 use crate::reproduction::check::{Check, CheckCommand};
 use crate::reproduction::traceback::Exception;
+use magis_syntax::SourceLanguage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -60,7 +61,7 @@ pub struct StatementOutcome {
     /// The claims whose text, read as code, is equal to its value.
     pub equals: Vec<usize>,
     pub raised: Option<Exception>,
-    /// The frames that led to what was raised, a line each as Python shows them, the outermost first.
+    /// The frames that led to what was raised, a line each as the language shows them: in Python the outermost first.
     #[serde(default)]
     pub trace: String,
 }
@@ -132,20 +133,29 @@ impl Observation {
             Self::Text(text) | Self::Broken(text) => return text.trim().to_owned(),
             Self::TimedOut => return String::new(),
         };
+        let is_python = check.command.language() == SourceLanguage::Python;
         let mut lines: Vec<String> = Vec::new();
         for outcome in outcomes {
             let source = check.steps.get(outcome.step as usize).map_or("", String::as_str);
             let first = outcome.line.saturating_sub(1) as usize;
             let count = (outcome.last_line.max(outcome.line) - outcome.line + 1) as usize;
             let input = source.lines().skip(first).take(count).enumerate();
-            lines.extend(input.map(|(at, line)| format!("{} {line}", if at == 0 { ">>>" } else { "..." })));
+            let (first, more) = if is_python { (">>>", "...") } else { (">", "|") };
+            lines.extend(input.map(|(at, line)| format!("{} {line}", if at == 0 { first } else { more })));
             lines.extend(outcome.printed.trim_end().lines().map(str::to_owned));
             if let Some(exception) = &outcome.raised {
-                if !outcome.trace.is_empty() {
-                    lines.push("Traceback (most recent call last):".to_owned());
-                    lines.extend(outcome.trace.lines().map(|line| format!("  {line}")));
+                let last = format!("{}: {}", exception.kind, exception.message);
+                let trace = outcome.trace.lines();
+                if is_python {
+                    if !outcome.trace.is_empty() {
+                        lines.push("Traceback (most recent call last):".to_owned());
+                        lines.extend(trace.map(|line| format!("  {line}")));
+                    }
+                    lines.push(last);
+                } else {
+                    lines.push(format!("Uncaught {last}"));
+                    lines.extend(trace.map(|line| format!("    {line}")));
                 }
-                lines.push(format!("{}: {}", exception.kind, exception.message));
             } else if let Some(value) = outcome.forms.get("repr") {
                 lines.extend(value.lines().map(str::to_owned));
             }

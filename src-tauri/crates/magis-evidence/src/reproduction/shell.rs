@@ -7,6 +7,8 @@ mod files;
 use crate::reproduction::check::{Check, CheckCommand, Claim, Marker};
 use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
+use crate::reproduction::notation::notation;
+use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::{FileRole, Piece};
@@ -24,9 +26,10 @@ pub(crate) fn checks(
     issue: &str,
     passages: &[Passage],
     pieces: &[Piece],
-    packages: &[String],
+    project: &ProjectInUse,
     marker: &Marker,
 ) -> Vec<Check> {
+    let notation = notation(project.language);
     let mut lines: Vec<String> = Vec::new();
     let mut add = |line: &str| {
         let line = line.trim();
@@ -45,7 +48,12 @@ pub(crate) fn checks(
         let (Passage::Heading(text) | Passage::Prose(text)) = passage else {
             continue;
         };
-        let own = |code: &str| packages.iter().any(|name| code.starts_with(&format!("{name} ")));
+        let own = |code: &str| {
+            project
+                .packages
+                .iter()
+                .any(|name| code.starts_with(&format!("{name} ")))
+        };
         inline_code(text)
             .iter()
             .filter(|inline| TOOL.is_match(inline.code) || own(inline.code))
@@ -68,7 +76,7 @@ pub(crate) fn checks(
             lines.push(format!("cat {}", quoted(path)));
         }
     }
-    let mut claims = claims::of_pieces(pieces);
+    let mut claims = claims::of_pieces(pieces, notation);
     if let Some(expected) = claims
         .iter()
         .any(|claim| claim.stance == Stance::Right)
@@ -76,7 +84,7 @@ pub(crate) fn checks(
     {
         unmarked(&mut claims, expected);
     }
-    claims.extend(claims::of_prose(passages));
+    claims.extend(claims::of_prose(passages, notation));
     let texts = lines
         .iter()
         .chain(files.iter().map(|file| &file.text))

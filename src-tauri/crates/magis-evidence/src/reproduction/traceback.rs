@@ -1,7 +1,7 @@
 //! Tracebacks: the exception, its message, and the frames on the way to it.
 //!
 //! Python's own form is read, and the short one of pytest (`E   ValueError: …`), each with whatever a tool writes before
-//! every line (`INTERNALERROR> `).
+//! every line (`INTERNALERROR> `); and JavaScript's, whose message comes first.
 
 use crate::reproduction::pattern::Pattern;
 use serde::{Deserialize, Serialize};
@@ -45,8 +45,11 @@ static NAME: Pattern = Pattern::new(r"^[A-Za-z_][\w.]*$");
 static KIND: Pattern = Pattern::new(
     r"^((?:[A-Za-z_]\w*\.)*[A-Z_]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failed|Failure|NotFound|Fault|Invalid|Conflict|Timeout|Refused|Poly)?)(?:: ?(.*))?$",
 );
-static ERROR_LINE: Pattern =
-    Pattern::new(r"^\s*((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Failed)): ?(.*)$");
+static ERROR_LINE: Pattern = Pattern::new(
+    r"^\s*(?:Uncaught (?:\(in promise\) )?)?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Failed)): ?(.*)$",
+);
+static SCRIPT_FRAME: Pattern = Pattern::new(r"^\s+at (?:async )?(?:(\S.*?) \()?(?:file://)?([^()\s]+?):(\d+):\d+\)?$");
+static ANY_SCRIPT_FRAME: Pattern = Pattern::new(r"^\s+at \S");
 static PYTEST: Pattern =
     Pattern::new(r"^E\s+((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Failed))(?:: ?(.*))?$");
 static PYTEST_AT: Pattern = Pattern::new(r"^(\S+\.py):(\d+): (\w*)$");
@@ -161,17 +164,29 @@ fn pytest(lines: &[&str], at: usize) -> Option<Traceback> {
     })
 }
 
-/// Reads an exception shown by its last line alone.
+/// Reads an exception shown by one line, and the frames that JavaScript shows below it, the innermost first.
 fn bare(lines: &[&str], at: usize) -> Option<Traceback> {
     let parts = ERROR_LINE.captures(lines[at])?;
+    let below = lines[at + 1..]
+        .iter()
+        .take_while(|line| ANY_SCRIPT_FRAME.is_match(line));
+    let below: Vec<&&str> = below.collect();
+    let frame = |line: &&&str| {
+        let parts = SCRIPT_FRAME.captures(line)?;
+        Some(TracebackFrame {
+            path: parts[2].to_owned(),
+            line: parts[3].parse().unwrap_or(0),
+            function: parts.get(1).map_or("", |part| part.as_str()).to_owned(),
+        })
+    };
     Some(Traceback {
         exception: Exception {
             kind: parts[1].to_owned(),
             message: parts[2].trim().to_owned(),
         },
-        frames: Vec::new(),
+        frames: below.iter().rev().filter_map(frame).collect(),
         prefix: String::new(),
-        lines: at..at + 1,
+        lines: at..at + 1 + below.len(),
     })
 }
 
@@ -185,6 +200,7 @@ impl Exception {
     pub fn is_deliberate(&self) -> bool {
         let accidents = [
             "NameError",
+            "ReferenceError",
             "UnboundLocalError",
             "AttributeError",
             "ImportError",

@@ -9,7 +9,7 @@ use magis_core::text::count;
 use magis_core::{
     BugCheck, CheckId, CheckSource, FunctionAt, Grade, IssueChecks, RepoPath, RunEvent, TestName, TestsMode,
 };
-use magis_evidence::reproduction::{CheckCommand, pytest};
+use magis_evidence::reproduction::{CheckCommand, ProjectInUse, as_test};
 use magis_flow::Run;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -30,14 +30,14 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
     let TestsMode::Run { failing, checks, .. } = run.request().tests.clone() else {
         return Ok(nothing("the run was asked to run nothing".to_owned()));
     };
-    let packages = work.packages()?;
+    let project = work.project_in_use()?;
     let bench = match work.bench(run).await? {
         Ok(bench) => bench,
         Err(why) => return Ok(nothing(format!("nothing was run: {why}"))),
     };
     let (mut of_issue, mut said_of_issue) = (Vec::new(), Vec::new());
     if checks == IssueChecks::Make {
-        shown_by_issue(bench, run, &packages, &mut of_issue, &mut said_of_issue).await?;
+        shown_by_issue(bench, run, &project, &mut of_issue, &mut said_of_issue).await?;
     }
     let (mut found, mut remarks) = (Vec::new(), Vec::new());
     if bench.command.is_some() {
@@ -193,12 +193,12 @@ fn red(bench: &TestBench, run: &Run, found: &mut Vec<BugCheck>) {
 async fn shown_by_issue(
     bench: &mut TestBench,
     run: &Run,
-    packages: &[String],
+    project: &ProjectInUse,
     found: &mut Vec<BugCheck>,
     remarks: &mut Vec<String>,
 ) -> Result<(), EngineError> {
     let (mut tried, mut why) = (0, None);
-    for (number, check) in candidates(run, packages).take(TRIED) {
+    for (number, check) in candidates(run, project).take(TRIED) {
         tried += 1;
         match bench.try_check(check).await? {
             Ok(shown) => {
@@ -227,7 +227,7 @@ async fn shown_by_issue(
     bench.issue_checks.retain(|number, _| shown.contains(number));
     for (number, check) in &bench.issue_checks {
         let script = match &check.check.command {
-            CheckCommand::Python(_) => check.check.steps.join("\n"),
+            CheckCommand::Python(_) | CheckCommand::JavaScript(_) => check.check.steps.join("\n"),
             CheckCommand::Shell(lines) => lines.clone(),
         };
         let reached = check.base.reached().iter().filter_map(|function| {
@@ -243,7 +243,7 @@ async fn shown_by_issue(
             source: CheckSource::Issue { number: *number },
             grade: check.found.attainable(),
             script,
-            as_test: Some(pytest(
+            as_test: Some(as_test(
                 &check.check,
                 &check.base,
                 &check.found,

@@ -56,7 +56,7 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     let Some(path) = best.filter(|path| SourceLanguage::of(path) == Some(SourceLanguage::Python)) else {
         return Ok(nothing("tests out of an issue are written for Python alone"));
     };
-    let packages = work.packages()?;
+    let project = work.project_in_use()?;
     if let Err(why) = work.bench(run).await? {
         return Ok(nothing(&why));
     }
@@ -65,7 +65,7 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     let prompt = TestWanted {
         head: work.head(run),
         path: path.to_string(),
-        packages: packages.join(", "),
+        packages: project.packages.join(", "),
         code,
     };
     let about = CallContext::path(&path);

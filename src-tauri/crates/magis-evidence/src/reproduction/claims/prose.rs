@@ -2,12 +2,12 @@
 
 use super::{SHOULD_BE, claim};
 use crate::reproduction::check::{About, Claim, Said};
+use crate::reproduction::notation::Notation;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::is_command;
 use crate::reproduction::traceback::{Exception, tracebacks};
 use crate::reproduction::wording::{Inline, Stance, computes, inline_code, made_of, stance};
-use magis_syntax::{SourceLanguage, syntax_errors};
 
 static EXCEPTION: Pattern =
     Pattern::new(r"\b((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))\b`?(?:: *([^`\n]+))?");
@@ -29,7 +29,7 @@ static HANGS: Pattern = Pattern::new(
 static INSTEAD_LAST: Pattern =
     Pattern::new(r"(?i)\b(?:instead of|rather than|but not|and not)(?: the (?:expected|correct))?\s*:?\s*$");
 /// Collects what the prose and the title say.
-pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
+pub(crate) fn of_prose(passages: &[Passage], notation: &Notation) -> Vec<Claim> {
     let mut found = Vec::new();
     for passage in passages {
         let (Passage::Heading(text) | Passage::Prose(text)) = passage else {
@@ -60,9 +60,9 @@ pub(crate) fn of_prose(passages: &[Passage]) -> Vec<Claim> {
             };
             found.push(claim(said, Stance::Shown, About::Any));
         }
-        found.extend(stated_values(text));
+        found.extend(stated_values(text, notation));
         for inline in inline_code(text) {
-            if is_value(inline.code) && !inline.code.contains("Error") {
+            if is_value(inline.code, notation) && !inline.code.contains("Error") {
                 found.push(claim(
                     Said::Prints(inline.code.to_owned()),
                     said_of(&inline),
@@ -103,7 +103,7 @@ fn said_of(inline: &Inline<'_>) -> Stance {
 }
 
 /// Finds the values that prose states without marks: "f(2) should be oo rather than f(oo)".
-fn stated_values(prose: &str) -> Vec<Claim> {
+fn stated_values(prose: &str, notation: &Notation) -> Vec<Claim> {
     let mut found = Vec::new();
     for sentence in prose
         .split(". ")
@@ -122,8 +122,8 @@ fn stated_values(prose: &str) -> Vec<Claim> {
                 .to_owned()
         };
         let mut add = |text: String, stance: Stance| {
-            let is_code = computes(&text) || is_value(&text) && !text.contains(' ');
-            if is_code && text.len() < 80 && syntax_errors(SourceLanguage::Python, &text) == 0 {
+            let is_code = computes(&text) || is_value(&text, notation) && !text.contains(' ');
+            if is_code && text.len() < 80 && notation.parses_as_value(&text) {
                 found.push(claim(Said::Prints(text), stance, About::Any));
             }
         };
@@ -141,10 +141,8 @@ fn stated_values(prose: &str) -> Vec<Claim> {
 }
 
 /// Returns whether a piece of code within prose may be an output: more than a name, an option, a call or a file.
-fn is_value(code: &str) -> bool {
-    code.parse::<f64>().is_ok()
-        || !NO_VALUE.is_match(code) && !is_command(code)
-        || matches!(code, "True" | "False" | "None" | "nan" | "NaN" | "inf" | "oo" | "zoo")
+fn is_value(code: &str, notation: &Notation) -> bool {
+    code.parse::<f64>().is_ok() || !NO_VALUE.is_match(code) && !is_command(code) || notation.is_value(code)
 }
 
 pub(super) fn exceptions(words: &str, about: About) -> Vec<Claim> {

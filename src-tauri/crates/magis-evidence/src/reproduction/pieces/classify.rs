@@ -1,18 +1,18 @@
 //! Which kind of block stands before one: told from its tag, its text and the words over it.
 
 use super::naming::name_of;
+use crate::reproduction::notation::Notation;
 use crate::reproduction::passages::Block;
 use crate::reproduction::pattern::Pattern;
-use crate::reproduction::prompts::session;
+use crate::reproduction::prompts::{Session, session};
 use crate::reproduction::wording::{announces_output, announces_value};
-use magis_syntax::{SourceLanguage, syntax_errors};
 
 /// What a block is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     /// Inputs with prompts, and their outputs.
     Session,
-    /// Python, and what was shown below it in the same block.
+    /// Code to be run, and what was shown below it in the same block.
     Input {
         source: String,
         rest: String,
@@ -23,7 +23,7 @@ pub(crate) enum BlockKind {
     /// A file that a run wrote.
     WrittenFile(String),
     Commands(Vec<String>),
-    /// Code of a language for which no checks are made, settings without a name.
+    /// Code of another language, settings without a name.
     Foreign,
 }
 
@@ -37,11 +37,7 @@ static ENVIRONMENT: Pattern =
     Pattern::new(r"(?i)\b(?:version|versions|environment|dependencies|configuration|installed|setup)\b");
 static ANNOUNCED: Pattern =
     Pattern::new(r"(?i)^\s*#?\s*(?:output|out|result|results|returns|prints|gives|actual(?: output| result)?)\s*:\s*$");
-static STATEMENT: Pattern = Pattern::new(
-    r"(?m)^\s*(?:import |from \w|def |class |with |for |while |if |try:|assert |raise |return |@\w|[A-Za-z_][\w., \[\]()']* ?[+*-]?= ?[^=])",
-);
-static CALL: Pattern = Pattern::new(r"(?m)^\s*[A-Za-z_][\w.]*(?:\(|\.\w+|\[)");
-const FOREIGN: [&str; 22] = [
+const FOREIGN: [&str; 29] = [
     "ini",
     "toml",
     "cfg",
@@ -57,8 +53,15 @@ const FOREIGN: [&str; 22] = [
     "patch",
     "js",
     "javascript",
+    "mjs",
+    "cjs",
+    "jsx",
     "ts",
+    "typescript",
+    "python",
+    "py",
     "rust",
+    "rs",
     "java",
     "go",
     "c",
@@ -72,10 +75,12 @@ pub(crate) fn is_command(line: &str) -> bool {
     COMMAND.is_match(line)
 }
 
-pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>) -> BlockKind {
+pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>, notation: &Notation) -> BlockKind {
     let text = block.text.as_str();
-    if session(text).is_some() {
-        return BlockKind::Session;
+    match session(text) {
+        Some(Session::Python(_)) if !notation.is_python() => return BlockKind::Foreign,
+        Some(_) => return BlockKind::Session,
+        None => {}
     }
     let words = if block.lead.is_empty() {
         &block.heading
@@ -90,11 +95,12 @@ pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>) -> BlockKind {
         };
     }
     let is_untold = matches!(block.tag.as_str(), "" | "rst" | "rest" | "restructuredtext");
-    let is_document = || text.starts_with("..") || syntax_errors(SourceLanguage::Python, text) > 0;
+    let is_document = || text.starts_with("..") || !notation.parses(text);
     if is_untold && DIRECTIVE.is_match(text) && is_document() && !announces_output(words) {
         return BlockKind::File("index.rst".to_owned());
     }
-    if FOREIGN.contains(&block.tag.as_str()) {
+    let is_tagged = notation.is_tag(&block.tag);
+    if !is_tagged && FOREIGN.contains(&block.tag.as_str()) {
         return BlockKind::Foreign;
     }
     let lines: Vec<&str> = text
@@ -107,7 +113,7 @@ pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>) -> BlockKind {
     let is_headed = COMMAND_WORDS.is_match(&block.heading) && block.lead.is_empty();
     let is_told = is_shell || is_headed;
     let is_command = |line: &&str| COMMAND.is_match(line) || is_headed || is_shell && ALONE.is_match(line);
-    let parses = || syntax_errors(SourceLanguage::Python, text) == 0;
+    let parses = || notation.parses(text);
     if !lines.is_empty() && lines.iter().all(is_command) && (is_told || !parses()) {
         return BlockKind::Commands(lines.iter().map(|line| (*line).to_owned()).collect());
     }
@@ -117,18 +123,18 @@ pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>) -> BlockKind {
     if is_shell {
         return BlockKind::Output;
     }
-    let is_python = matches!(block.tag.as_str(), "python" | "py" | "python3" | "py3");
-    let is_remark = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if is_python && text.lines().all(is_remark) {
+    let comment = notation.language.comment_prefix();
+    let is_remark = |line: &str| line.trim().is_empty() || line.trim_start().starts_with(comment);
+    if is_tagged && text.lines().all(is_remark) {
         return BlockKind::Input {
             source: text.to_owned(),
             rest: String::new(),
         };
     }
-    if let Some((source, rest)) = code_and_output(text, is_python) {
-        let shown = announces_value(words) && !STATEMENT.is_match(&source);
+    if let Some((source, rest)) = code_and_output(text, is_tagged, notation) {
+        let shown = announces_value(words) && !notation.statement.is_match(&source);
         let lone = block.tag.is_empty()
-            && is_lone_expression(&source)
+            && is_lone_expression(&source, notation)
             && matches!(before, Some(BlockKind::Input { .. }))
             && block.lead.is_empty();
         if !shown && !lone {
@@ -138,8 +144,8 @@ pub(crate) fn kind_of(block: &Block, before: Option<&BlockKind>) -> BlockKind {
     BlockKind::Output
 }
 
-/// Splits a text into the Python it begins with and what was shown below; none where it does not begin with Python.
-fn code_and_output(text: &str, is_python: bool) -> Option<(String, String)> {
+/// Splits a text into the code it begins with and what was shown below; none where it does not begin with code.
+fn code_and_output(text: &str, is_tagged: bool, notation: &Notation) -> Option<(String, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let split = lines
         .iter()
@@ -148,8 +154,15 @@ fn code_and_output(text: &str, is_python: bool) -> Option<(String, String)> {
     for end in candidates.take(40) {
         let source = lines[..end].join("\n");
         // Where only a part parses, it has to be more than words that happen to.
-        let likely = is_python || STATEMENT.is_match(&source) || CALL.is_match(&source);
-        if likely && !source.trim().is_empty() && syntax_errors(SourceLanguage::Python, &python2(&source)) == 0 {
+        let likely = is_tagged || notation.statement.is_match(&source) || notation.call.is_match(&source);
+        let parses = || {
+            if notation.is_python() {
+                notation.parses(&python2(&source))
+            } else {
+                notation.parses(&source)
+            }
+        };
+        if likely && !source.trim().is_empty() && parses() {
             let rest = lines.get(end..).unwrap_or_default();
             let skipped = usize::from(rest.first().is_some_and(|line| ANNOUNCED.is_match(line)));
             let rest = rest.get(skipped..).unwrap_or_default().join("\n");
@@ -164,8 +177,8 @@ fn python2(source: &str) -> String {
     source.replace("print ", "print;")
 }
 
-fn is_lone_expression(source: &str) -> bool {
-    !STATEMENT.is_match(source)
+fn is_lone_expression(source: &str, notation: &Notation) -> bool {
+    !notation.statement.is_match(source)
         && source
             .lines()
             .filter(|line| !line.starts_with([' ', '[', ')', ']']))

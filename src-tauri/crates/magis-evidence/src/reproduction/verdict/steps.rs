@@ -7,10 +7,10 @@ pub(super) use changed::{described, instead, now};
 use super::{ExpectedResult, Fault, FaultPlace};
 use crate::reproduction::check::{About, Check, Claim, Said};
 use crate::reproduction::compare::{has_same_words, is_shown, normal};
+use crate::reproduction::notation::notation;
 use crate::reproduction::record::StatementOutcome;
 use crate::reproduction::traceback::Exception;
 use crate::reproduction::wording::Stance;
-use magis_syntax::{SourceLanguage, syntax_errors};
 
 /// Finds what the outcomes show as the issue says.
 pub(super) fn faults(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault> {
@@ -76,18 +76,18 @@ pub(super) fn expected(check: &Check, faults: &[Fault]) -> Option<ExpectedResult
     is_value(check, text).then_some(ExpectedResult { claim, at })
 }
 
-/// Returns whether a text is a value as Python writes it: no prose, no bare name, none of the steps.
+/// Returns whether a text is a value as the check's language writes it: no prose, no bare name, none of the steps.
 fn is_value(check: &Check, text: &str) -> bool {
     let text = text.trim();
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && text.starts_with(|c: char| !c.is_numeric());
-    let is_word = is_name && !["True", "False", "None"].contains(&text);
+    let is_word = is_name && !notation(check.command.language()).is_value(text);
     !is_word && is_code(check, text)
 }
 
-/// Returns whether a text is one line of Python, and none of the steps.
+/// Returns whether a text is one line of code, and none of the steps.
 fn is_code(check: &Check, text: &str) -> bool {
     !text.contains('\n')
-        && syntax_errors(SourceLanguage::Python, text) == 0
+        && notation(check.command.language()).parses_as_value(text)
         && !check.steps.iter().any(|step| normal(step) == normal(text))
 }
 

@@ -35,7 +35,7 @@ pub(super) fn code_around(
         _ => span.first().saturating_sub(BEFORE),
     };
     let (before, after) = around(text, span, first, span.last() + BEHIND);
-    let comment = SourceLanguage::of(path).map_or("#", SourceLanguage::line_comment);
+    let comment = SourceLanguage::of(path).map_or("#", SourceLanguage::comment_prefix);
     let issue = crate::calls::condense(run.issue_text(), ISSUE).unwrap_or_else(|| run.issue_text().to_owned());
     CodeToFillIn {
         comment: comment.to_owned(),

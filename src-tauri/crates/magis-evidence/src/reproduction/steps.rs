@@ -1,68 +1,37 @@
-//! Checks in Python: the inputs of an issue as steps that a small program runs and records.
+//! The inputs of an issue as steps that a small program runs and records.
 
 use crate::reproduction::check::{Check, CheckCommand, CheckFile, Claim, Marker, Said};
 use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
+use crate::reproduction::notation::{Notation, notation};
+use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::passages::Passage;
-use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::{FileRole, Input, Piece, has_extension};
+use crate::reproduction::programs::{Steps, is_program};
 use crate::reproduction::wording::{bare_calls, computes, inline_code, made_of, without_inline, without_strings};
-use magis_syntax::{SourceLanguage, syntax_errors};
-use serde::Serialize;
 
-static BINDS: Pattern = Pattern::new(
-    r"(?m)^(?:(?:def|class|import|from [\w.]+ import) +)?([A-Za-z_]\w*(?: *, *[A-Za-z_]\w*)*) *(?:=[^=]|\(|:?$)",
-);
-/// A statement of prose that binds names, and the names.
-static BINDING: Pattern =
-    Pattern::new(r"^(?:([A-Za-z_]\w*(?: *, *[A-Za-z_]\w*)*) *=[^=]|(?:from [\w.]+ )?import +(\w.*)$)");
-/// The file with the program that runs the steps.
-const SCRIPT: &str = "reproduction.py";
-const RUNNER: &str = include_str!("runner.py");
 /// How many blocks are also tried alone, and how many calls of the prose.
 const ALONE: usize = 4;
 const CALLS: usize = 8;
 
-/// What users of a package bind before they begin, by its own documents: the session that `isympy` opens, and its like.
-const PRELUDES: [(&str, &[&str]); 2] = [
-    ("flask", &["from flask import Flask; app = Flask('flask_app')"]),
-    (
-        "sympy",
-        &[
-            "from sympy import symbols; x, y, z, t = symbols('x y z t')",
-            "from sympy import symbols; k, m, n = symbols('k m n', integer=True)",
-            "from sympy import symbols, Function; f, g, h = symbols('f g h', cls=Function)",
-        ],
-    ),
-];
-
-#[derive(Serialize)]
-struct Task<'a> {
-    marker: &'a str,
-    packages: &'a [String],
-    preludes: Vec<&'static str>,
-    steps: &'a [String],
-    /// One a claim, in their order; empty for a claim that is no text.
-    texts: Vec<&'a str>,
-}
-
 /// Makes the checks that run the inputs of an issue: all in one session, each block alone, and with the calls that
 /// stand in the prose.
-pub(crate) fn checks(passages: &[Passage], pieces: &[Piece], packages: &[String], marker: &Marker) -> Vec<Check> {
-    let mut pieces = with_lone_file(pieces);
+pub(crate) fn checks(passages: &[Passage], pieces: &[Piece], project: &ProjectInUse, marker: &Marker) -> Vec<Check> {
+    let notation = notation(project.language);
+    let mut pieces = with_lone_file(pieces, notation);
     claims::settle(&mut pieces, passages);
     let pieces = &pieces;
     let inputs: Vec<&Input> = pieces.iter().filter_map(input).collect();
     let files = given_files(pieces);
-    let said = claims::of_prose(passages);
+    let said = claims::of_prose(passages, notation);
     let make = |steps: Vec<String>, mut claims: Vec<Claim>| {
-        claims.extend(said.iter().cloned());
-        check(steps, claims, &files, packages, marker)
+        claims.extend(said.iter().filter(|claim| !is_input(claim, &steps)).cloned());
+        check(steps, claims, &files, project, marker)
     };
     let sources = |inputs: &[&Input]| inputs.iter().map(|input| input.source.clone()).collect::<Vec<_>>();
     let mut found = Vec::new();
     if !inputs.is_empty() {
-        found.push(make(sources(&inputs), claims::of_pieces(pieces)));
+        found.push(make(sources(&inputs), claims::of_pieces(pieces, notation)));
     }
     let mut blocks: Vec<usize> = inputs.iter().map(|input| input.block).collect();
     blocks.dedup();
@@ -71,17 +40,17 @@ pub(crate) fn checks(passages: &[Passage], pieces: &[Piece], packages: &[String]
             let within = of_block(pieces, *block);
             let own: Vec<&Input> = within.iter().filter_map(input).collect();
             let others = inputs.iter().filter(|input| input.block != *block);
-            if needs(&own, &others.copied().collect::<Vec<_>>()) {
+            if needs(&own, &others.copied().collect::<Vec<_>>(), notation) {
                 continue;
             }
-            found.push(make(sources(&own), claims::of_pieces(&within)));
+            found.push(make(sources(&own), claims::of_pieces(&within, notation)));
         }
     }
-    let calls = calls(passages, &inputs);
+    let calls = calls(passages, &inputs, notation);
     if !calls.is_empty() {
         let mut steps = sources(&inputs);
         steps.extend(calls);
-        found.push(make(steps, claims::of_pieces(pieces)));
+        found.push(make(steps, claims::of_pieces(pieces, notation)));
     }
     found
 }
@@ -93,14 +62,15 @@ fn input(piece: &Piece) -> Option<&Input> {
     }
 }
 
-/// Where no input is shown but one Python file and no command, the file is the input.
-fn with_lone_file(pieces: &[Piece]) -> Vec<Piece> {
+/// Where no input is shown but one file of code and no command, the file is the input.
+fn with_lone_file(pieces: &[Piece], notation: &Notation) -> Vec<Piece> {
+    let extension = notation.language.extension();
     let mut pieces = pieces.to_vec();
     let is_busy = pieces
         .iter()
         .any(|piece| matches!(piece, Piece::Input(_) | Piece::Commands(_)));
-    let python = |piece: &&mut Piece| matches!(piece, Piece::File { path, role: FileRole::Given, .. } if has_extension(path, "py") && !path.ends_with("conf.py"));
-    let mut files: Vec<&mut Piece> = pieces.iter_mut().filter(python).collect();
+    let is_code = |piece: &&mut Piece| matches!(piece, Piece::File { path, role: FileRole::Given, .. } if has_extension(path, extension) && !path.ends_with("conf.py"));
+    let mut files: Vec<&mut Piece> = pieces.iter_mut().filter(is_code).collect();
     if let ([only], false) = (files.as_mut_slice(), is_busy)
         && let Piece::File { text, .. } = &**only
     {
@@ -129,9 +99,11 @@ fn of_block(pieces: &[Piece], block: usize) -> Vec<Piece> {
 }
 
 /// Returns whether inputs use a name that others bind and they do not.
-fn needs(own: &[&Input], others: &[&Input]) -> bool {
+fn needs(own: &[&Input], others: &[&Input], notation: &Notation) -> bool {
     let bound = |inputs: &[&Input]| -> Vec<String> {
-        let lines = inputs.iter().flat_map(|input| BINDS.captures_iter(&input.source));
+        let lines = inputs
+            .iter()
+            .flat_map(|input| notation.binds.captures_iter(&input.source));
         let names = lines.flat_map(|parts| {
             parts[1]
                 .split(',')
@@ -146,14 +118,14 @@ fn needs(own: &[&Input], others: &[&Input]) -> bool {
 }
 
 /// Returns the calls that the title and the prose name and no input already is, behind what the prose binds for them.
-fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
+fn calls(passages: &[Passage], inputs: &[&Input], notation: &Notation) -> Vec<String> {
     let texts = || {
         passages.iter().filter_map(|passage| match passage {
             Passage::Heading(text) | Passage::Prose(text) => Some(text),
             Passage::Block(_) => None,
         })
     };
-    let parses = |code: &str| syntax_errors(SourceLanguage::Python, code) == 0;
+    let parses = |code: &str| notation.parses(code);
     // `'insert into foo(a)'` is a string, and calls nothing.
     let is_call = |code: &str| computes(&without_strings(code));
     let mut found: Vec<String> = Vec::new();
@@ -177,7 +149,7 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
     let mut bindings: Vec<String> = Vec::new();
     for code in statements.filter(|code| parses(code)) {
         let is_used = |name: &str| found.iter().any(|other| other != code && uses(other, name));
-        if bound_by(code).iter().any(|name| is_used(name)) && !bindings.iter().any(|other| other == code) {
+        if bound_by(code, notation).iter().any(|name| is_used(name)) && !bindings.iter().any(|other| other == code) {
             bindings.push(code.to_owned());
         }
     }
@@ -189,9 +161,16 @@ fn calls(passages: &[Passage], inputs: &[&Input]) -> Vec<String> {
     found
 }
 
+/// Returns whether a claim of the prose only repeats an input.
+fn is_input(claim: &Claim, steps: &[String]) -> bool {
+    let Said::Prints(text) = &claim.what else { return false };
+    let mut lines = steps.iter().flat_map(|step| step.lines());
+    lines.any(|line| line.trim().trim_end_matches(';') == text.trim())
+}
+
 /// Returns the names that a statement of prose binds.
-fn bound_by(code: &str) -> Vec<&str> {
-    let Some(parts) = BINDING.captures(code) else {
+fn bound_by<'c>(code: &'c str, notation: &Notation) -> Vec<&'c str> {
+    let Some(parts) = notation.binding.captures(code) else {
         return Vec::new();
     };
     let names = parts.get(1).or_else(|| parts.get(2)).map_or("", |names| names.as_str());
@@ -210,12 +189,12 @@ fn uses(code: &str, name: &str) -> bool {
 }
 
 /// Returns a check with another script in the place of its own, of which the issue says nothing: whoever wrote it judges what it shows.
-pub fn edited(original: &Check, script: &str, packages: &[String], marker: &Marker) -> Check {
+pub fn edited(original: &Check, script: &str, project: &ProjectInUse, marker: &Marker) -> Check {
     match &original.command {
-        CheckCommand::Python(_) => {
-            let given = original.files.iter().filter(|file| file.path != SCRIPT);
+        CheckCommand::Python(_) | CheckCommand::JavaScript(_) => {
+            let given = original.files.iter().filter(|file| !is_program(&file.path));
             let given: Vec<CheckFile> = given.cloned().collect();
-            check(vec![script.to_owned()], Vec::new(), &given, packages, marker)
+            check(vec![script.to_owned()], Vec::new(), &given, project, marker)
         }
         CheckCommand::Shell(_) => Check {
             command: CheckCommand::Shell(script.to_owned()),
@@ -232,7 +211,7 @@ fn given_files(pieces: &[Piece]) -> Vec<CheckFile> {
             path,
             text,
             role: FileRole::Given,
-        } if path != SCRIPT => Some(CheckFile {
+        } if !is_program(path) => Some(CheckFile {
             path: path.clone(),
             text: text.clone(),
         }),
@@ -241,37 +220,33 @@ fn given_files(pieces: &[Piece]) -> Vec<CheckFile> {
     pieces.iter().filter_map(given).collect()
 }
 
-fn check(steps: Vec<String>, claims: Vec<Claim>, files: &[CheckFile], packages: &[String], marker: &Marker) -> Check {
+fn check(
+    steps: Vec<String>,
+    claims: Vec<Claim>,
+    files: &[CheckFile],
+    project: &ProjectInUse,
+    marker: &Marker,
+) -> Check {
     let texts = claims.iter().map(|claim| match &claim.what {
         Said::Prints(text) => text.as_str(),
         Said::Raises { .. } | Said::Hangs | Said::Agrees => "",
     });
-    let known = PRELUDES
-        .iter()
-        .filter(|(package, _)| packages.iter().any(|name| name == package));
-    let task = Task {
-        marker: marker.as_str(),
-        packages,
-        preludes: known.flat_map(|(_, lines)| lines.iter().copied()).collect(),
-        steps: &steps,
+    let run = Steps {
+        project,
+        sources: &steps,
         texts: texts.collect(),
+        marker,
     };
-    // A text of JSON written as a JSON string is a string of Python, too.
-    let task = serde_json::to_string(&task).unwrap_or_default();
-    let task = serde_json::to_string(&task).unwrap_or_default();
-    let script = CheckFile {
-        path: SCRIPT.to_owned(),
-        text: format!("TASK_TEXT = {task}\n{RUNNER}"),
-    };
+    let (command, program) = run.program();
     let mut files = files.to_vec();
     let sources = steps
         .iter()
         .chain(files.iter().map(|file| &file.text))
         .map(String::as_str);
     let warnings = warnings(&sources.collect::<Vec<_>>());
-    files.push(script);
+    files.push(program);
     Check {
-        command: CheckCommand::Python(SCRIPT.to_owned()),
+        command,
         files,
         steps,
         claims,

@@ -1,0 +1,89 @@
+//! What the examples of an issue look like in each language for which checks are made.
+
+use crate::reproduction::pattern::Pattern;
+use magis_syntax::{SourceLanguage, syntax_errors};
+
+/// How code is written in a language, as far as an issue's text is read for it.
+pub(crate) struct Notation {
+    pub language: SourceLanguage,
+    /// The words behind a fence that name it.
+    tags: &'static [&'static str],
+    /// Begins of lines that only code has.
+    pub statement: Pattern,
+    /// A line that begins with a call, an attribute or an element.
+    pub call: Pattern,
+    /// What binds names at the begin of a line; the first group holds them.
+    pub binds: Pattern,
+    /// A statement of prose that binds names; one of the groups holds them.
+    pub binding: Pattern,
+    /// Values that are written as words.
+    values: &'static [&'static str],
+}
+
+static PYTHON: Notation = Notation {
+    language: SourceLanguage::Python,
+    tags: &["python", "py", "python3", "py3"],
+    statement: Pattern::new(
+        r"(?m)^\s*(?:import |from \w|def |class |with |for |while |if |try:|assert |raise |return |@\w|[A-Za-z_][\w., \[\]()']* ?[+*-]?= ?[^=])",
+    ),
+    call: Pattern::new(r"(?m)^\s*[A-Za-z_][\w.]*(?:\(|\.\w+|\[)"),
+    binds: Pattern::new(
+        r"(?m)^(?:(?:def|class|import|from [\w.]+ import) +)?([A-Za-z_]\w*(?: *, *[A-Za-z_]\w*)*) *(?:=[^=]|\(|:?$)",
+    ),
+    binding: Pattern::new(r"^(?:([A-Za-z_]\w*(?: *, *[A-Za-z_]\w*)*) *=[^=]|(?:from [\w.]+ )?import +(\w.*)$)"),
+    values: &["True", "False", "None", "nan", "NaN", "inf", "oo", "zoo"],
+};
+
+static JAVASCRIPT: Notation = Notation {
+    language: SourceLanguage::JavaScript,
+    tags: &["javascript", "js", "mjs", "cjs", "node", "jsx"],
+    statement: Pattern::new(
+        r"(?m)^\s*(?:import [\w{*'\x22]|export |const |let |var |(?:async )?function\b|class |for ?\(|while ?\(|if ?\(|try ?\{|throw |return |[A-Za-z_$][\w$., \[\]()']* ?[+*-]?= ?[^=>])",
+    ),
+    call: Pattern::new(r"(?m)^\s*(?:await |new )?[A-Za-z_$][\w$.]*(?:\(|\.\w+|\[)"),
+    binds: Pattern::new(
+        r"(?m)^(?:(?:const|let|var|(?:async +)?function\*?|class|import) +)\{? *([A-Za-z_$][\w$]*(?: *, *[A-Za-z_$][\w$]*)*)",
+    ),
+    binding: Pattern::new(r"^(?:(?:const|let|var) +)?([A-Za-z_$][\w$]*) *=[^=>]"),
+    values: &["true", "false", "null", "undefined", "NaN", "Infinity"],
+};
+
+/// Returns the notation of a language; Python's where no checks are made in it.
+pub(crate) fn notation(language: SourceLanguage) -> &'static Notation {
+    match language {
+        SourceLanguage::JavaScript => &JAVASCRIPT,
+        _ => &PYTHON,
+    }
+}
+
+impl Notation {
+    /// Returns whether the word behind a fence names the language.
+    pub(crate) fn is_tag(&self, tag: &str) -> bool {
+        self.tags.contains(&tag)
+    }
+
+    /// Returns whether a text is well-formed.
+    pub(crate) fn parses(&self, text: &str) -> bool {
+        syntax_errors(self.language, text) == 0
+    }
+
+    /// Returns whether a text is a well-formed value.
+    pub(crate) fn parses_as_value(&self, text: &str) -> bool {
+        if self.is_python() {
+            self.parses(text)
+        } else {
+            // What begins with a brace would be a block.
+            self.parses(&format!("({text})"))
+        }
+    }
+
+    /// Returns whether a word is a value.
+    pub(crate) fn is_value(&self, word: &str) -> bool {
+        self.values.contains(&word)
+    }
+
+    /// Returns whether code of the language has sessions with prompts that can be read.
+    pub(crate) fn is_python(&self) -> bool {
+        self.language == SourceLanguage::Python
+    }
+}

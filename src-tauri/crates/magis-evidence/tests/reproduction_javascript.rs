@@ -1,0 +1,209 @@
+//! Checks of JavaScript projects, run by Node.
+
+#![expect(clippy::unwrap_used, reason = "a test says so by failing")]
+
+use insta::assert_snapshot;
+use magis_core::RepoPath;
+use magis_evidence::reproduction::{
+    Check, Marker, Observation, ProjectInUse, RunEnd, RunOutput, as_test, checks, observe, project_in_use, reproduces,
+    tracebacks, verdict,
+};
+use magis_syntax::SourceLanguage;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+const MARKER: &str = "0123456789abcdef0123";
+const COMMON: &str = r#"{"name": "calc", "main": "lib/index.js"}"#;
+const MODULE: &str = r#"{"name": "calc", "type": "module", "exports": "./lib/index.js"}"#;
+
+/// A project of two files.
+fn project(manifest: &str, code: &str) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("lib")).unwrap();
+    fs::write(root.path().join("package.json"), manifest).unwrap();
+    fs::write(root.path().join("lib/index.js"), code).unwrap();
+    root
+}
+
+fn used(root: &Path) -> ProjectInUse {
+    let paths = ["package.json", "lib/index.js"].map(|path| RepoPath::new(path).unwrap());
+    project_in_use(&paths, &|path| fs::read_to_string(root.join(path.as_str())).ok())
+}
+
+fn first_check(issue: &str, root: &Path) -> Check {
+    checks(issue, &used(root), &Marker::new(MARKER).unwrap()).remove(0)
+}
+
+fn run(check: &Check, root: &Path) -> Observation {
+    let folder = tempfile::tempdir().unwrap();
+    for file in &check.files {
+        fs::write(folder.path().join(&file.path), &file.text).unwrap();
+    }
+    let words = check.command.words("python3", root);
+    let output = Command::new(&words[0])
+        .args(&words[1..])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    observe(
+        check,
+        &RunOutput {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            ending: RunEnd::Exited(output.status.code().unwrap()),
+        },
+    )
+}
+
+/// What the first check of an issue says of a project, and of the same with other code.
+fn check_verdict(issue: &str, manifest: &str, code: &str, changed: &str) -> String {
+    let root = project(manifest, code);
+    let check = first_check(issue, root.path());
+    let base = run(&check, root.path());
+    match reproduces(&check, &base) {
+        Ok(found) => {
+            fs::write(root.path().join("lib/index.js"), changed).unwrap();
+            let now = run(&check, root.path());
+            format!("{:?}; {:?}", found.attainable(), verdict(&check, &found, &base, &now))
+        }
+        Err(why) => format!("{why}\n{}", base.session(&check)),
+    }
+}
+
+const WRONG_SUM: &str =
+    "exports.add = function add(a, b) {\n  if (a === b) {\n    return 0;\n  }\n  return a - b;\n};\n";
+const RIGHT_SUM: &str =
+    "exports.add = function add(a, b) {\n  if (a === b) {\n    return 0;\n  }\n  return a + b;\n};\n";
+const STATED: &str = "Wrong result of `add(1, 2)`\n\nWith\n\n```javascript\nvar add = require('calc').add;\nadd(1, 2)\n```\n\nI get `-1`, but it should be `3`.\n";
+
+#[test]
+fn a_value_that_an_issue_states_is_expected() {
+    assert_snapshot!(check_verdict(STATED, COMMON, WRONG_SUM, RIGHT_SUM), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(STATED, COMMON, WRONG_SUM, "exports.add = () => 4"), @"ExpectedResult; Gone { grade: SomethingChanged, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(STATED, COMMON, RIGHT_SUM, RIGHT_SUM), @"
+    the unchanged code shows nothing of what the issue says
+    > var add = require('calc').add;
+    > add(1, 2)
+    3
+    ");
+}
+
+#[test]
+fn values_are_compared_as_values() {
+    let issue = "It drops a key\n\n```js\nconst { parse } = require('calc')\nparse('a=1&b=2')\n```\n\nActual:\n\n```js\n{\"a\": \"1\"}\n```\n\nExpected:\n\n```js\n{\"a\": \"1\", \"b\": \"2\"}\n```\n";
+    let parsing = |more: &str| {
+        format!(
+            "exports.parse = (text) => {{ const found = Object.create(null); for (const pair of text.split('&')) {{ const [key, value] = pair.split('='); {more} found[key] = value }} return found }}"
+        )
+    };
+    assert_snapshot!(check_verdict(issue, COMMON, &parsing("if (key === 'b') continue;"), &parsing("")), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
+fn names_that_an_example_does_not_bind_are_those_of_the_project() {
+    let issue = "add() subtracts\n\n```js\nadd(1, 2) // returns -1, should be 3\ncalc.add(1, 2)\n```\n";
+    assert_snapshot!(check_verdict(issue, COMMON, WRONG_SUM, RIGHT_SUM), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 2, of: 2 }");
+}
+
+#[test]
+fn modules_promises_and_what_is_printed_later_are_seen() {
+    let issue = "Wrong sum\n\n```mjs\nimport { add } from 'calc'\nconst sum = await Promise.resolve(add(1, 2))\nsetTimeout(() => console.log(`the sum is ${sum}`), 20)\n```\n\nThis prints:\n\n```\nthe sum is -1\n```\n\nExpected:\n\n```\nthe sum is 3\n```\n";
+    let module = |code: &str| code.replace("exports.add =", "export const add =");
+    assert_snapshot!(check_verdict(issue, MODULE, &module(WRONG_SUM), &module(RIGHT_SUM)), @"WrongOutputGone; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
+fn exceptions_of_javascript_are_known_by_their_stack() {
+    let issue = "Crash\n\n```js\nconst calc = require('calc')\ncalc.first(null)\n```\n\n```\nTypeError: Cannot read properties of null (reading '0')\n    at first (/home/me/calc/lib/index.js:2:14)\n    at Object.<anonymous> (/home/me/a.js:2:6)\n    at node:internal/main/run_main_module:23:47\n```\n";
+    let wrong = "exports.first = function first(list) {\n  return list[0];\n};\n";
+    let right = "exports.first = function first(list) {\n  return list && list[0];\n};\n";
+    assert_snapshot!(check_verdict(issue, COMMON, wrong, right), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");
+    let frames: Vec<String> = tracebacks(issue)[0]
+        .frames
+        .iter()
+        .map(|frame| format!("{}:{} {}", frame.path, frame.line, frame.function))
+        .collect();
+    assert_snapshot!(frames.join("\n"), @r"
+    node:internal/main/run_main_module:23 
+    /home/me/a.js:2 Object.<anonymous>
+    /home/me/calc/lib/index.js:2 first
+    ");
+    let root = project(COMMON, wrong);
+    let check = first_check(issue, root.path());
+    let session = run(&check, root.path()).session(&check);
+    let folder = root.path().canonicalize().unwrap();
+    assert_snapshot!(session.replace(&*folder.to_string_lossy(), "ROOT"), @"
+    > const calc = require('calc')
+    > calc.first(null)
+    Uncaught TypeError: Cannot read properties of null (reading '0')
+        at Object.first (ROOT/lib/index.js:2:14)
+    ");
+}
+
+#[test]
+fn the_functions_that_an_example_enters_are_told_with_the_lines_that_never_run() {
+    let root = project(COMMON, WRONG_SUM);
+    let observed = run(&first_check(STATED, root.path()), root.path());
+    let told: Vec<String> = observed
+        .reached()
+        .iter()
+        .map(|at| format!("{} {} {} {:?}", at.0, at.1, at.2, at.3))
+        .collect();
+    assert_eq!(told, ["lib/index.js 1 add [3]"]);
+}
+
+#[test]
+fn a_check_is_offered_as_a_test_of_nodes_own_runner() {
+    let root = project(COMMON, WRONG_SUM);
+    let check = first_check(STATED, root.path());
+    let base = run(&check, root.path());
+    let test = as_test(&check, &base, &reproduces(&check, &base).unwrap(), "It's wrong");
+    assert_snapshot!(test, @r"
+    const assert = require('node:assert');
+    const test = require('node:test');
+
+    test('It\'s wrong', () => {
+      var add = require('calc').add;
+      assert.deepStrictEqual(add(1, 2), 3);
+    });
+    ");
+    // It fails on the base, and passes with the right change.
+    fs::write(root.path().join("sum.test.js"), test.replace("'calc'", "'./lib'")).unwrap();
+    let passes = || {
+        let run = Command::new("node")
+            .args(["--test", "sum.test.js"])
+            .current_dir(root.path())
+            .output()
+            .unwrap();
+        run.status.success()
+    };
+    assert!(!passes());
+    fs::write(root.path().join("lib/index.js"), RIGHT_SUM).unwrap();
+    assert!(passes());
+}
+
+#[test]
+fn a_project_is_used_in_the_language_of_most_of_its_files() {
+    let root = project(COMMON, WRONG_SUM);
+    let found = used(root.path());
+    assert_eq!(
+        (found.language, found.packages),
+        (SourceLanguage::JavaScript, vec!["calc".to_owned()])
+    );
+    let paths = ["package.json", "a.js", "calc/__init__.py", "calc/core.py"].map(|path| RepoPath::new(path).unwrap());
+    let mixed = project_in_use(&paths, &|_| Some(COMMON.to_owned()));
+    assert_eq!(
+        (mixed.language, mixed.packages),
+        (SourceLanguage::Python, vec!["calc".to_owned()])
+    );
+}
+
+#[test]
+fn an_example_in_another_language_is_not_run() {
+    let root = project(COMMON, WRONG_SUM);
+    let issue = "It fails\n\n```python\nadd(1, 2)\n```\n\n```\n>>> add(1, 2)\n-1\n```\n";
+    assert!(checks(issue, &used(root.path()), &Marker::new(MARKER).unwrap()).is_empty());
+}
