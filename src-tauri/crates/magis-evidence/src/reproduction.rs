@@ -19,6 +19,7 @@ mod programs;
 mod prompts;
 mod pytest;
 mod record;
+mod rust_test;
 mod shell;
 mod steps;
 mod traceback;
@@ -45,8 +46,8 @@ pub fn checks(issue: &str, project: &ProjectInUse, marker: &Marker) -> Vec<Check
     found.extend(steps::checks(&passages, &pieces, project, marker));
     let mut unique: Vec<Check> = Vec::new();
     for check in found {
-        // Without a claim a run could be judged by nothing.
-        if !check.claims.is_empty()
+        // Without a claim and an assertion of its own a run could be judged by nothing.
+        if (!check.claims.is_empty() || check.asserts())
             && !unique
                 .iter()
                 .any(|other| other.steps == check.steps && other.command == check.command)

@@ -38,6 +38,7 @@ fn shown(check: &Check) -> String {
     let mut lines = vec![match &check.command {
         CheckCommand::Python(_) => "python".to_owned(),
         CheckCommand::JavaScript(_) => "node".to_owned(),
+        CheckCommand::Rust => "cargo".to_owned(),
         CheckCommand::Shell(lines) => format!("shell {lines:?}"),
     }];
     let own = |path: &&str| !path.starts_with("reproduction.");

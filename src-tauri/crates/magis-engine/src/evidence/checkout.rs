@@ -8,7 +8,7 @@ use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{RepoPath, SkippedFile};
 use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun};
-use magis_evidence::reproduction::Check;
+use magis_evidence::reproduction::{Check, CheckCommand};
 use magis_evidence::results::{self, TestResults};
 use magis_repo::{Repository, Snapshot};
 use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
@@ -167,8 +167,13 @@ impl Checkout {
             job.environment.insert("PATH".to_owned(), format!("{programs}:{path}"));
             self.show_installed(&mut job, &mut scratch, &folder)?;
         }
-        if let Some(folder) = installed::node_modules(&self.root) {
+        if let Some(folder) = installed::of_check(&self.root, &check.command) {
             self.show_installed(&mut job, &mut scratch, &folder)?;
+        }
+        if check.command == CheckCommand::Rust {
+            for (original, at) in &self.tools.changeable {
+                scratch.allow_change(&mut job, original, at)?;
+            }
         }
         Ok((words, self.sandbox.run(&job).await?))
     }

@@ -1,6 +1,7 @@
 //! The folders of installed packages beside a repository's own files: virtual environments, `node_modules`, folders of builds.
 
 use magis_evidence::commands::TestCommand;
+use magis_evidence::reproduction::CheckCommand;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,9 +31,13 @@ pub fn virtual_environment(root: &Path) -> Option<InstalledFolder> {
         .find(|found| found.original.join("bin/python").exists())
 }
 
-/// Returns the packages of Node in the repository's folder.
-pub fn node_modules(root: &Path) -> Option<InstalledFolder> {
-    at(root, "node_modules".to_owned())
+/// Returns the folder of what Node has installed in the repository's folder, or Cargo has built there, for a check that may need it.
+pub fn of_check(root: &Path, command: &CheckCommand) -> Option<InstalledFolder> {
+    match command {
+        CheckCommand::JavaScript(_) | CheckCommand::Shell(_) => at(root, "node_modules".to_owned()),
+        CheckCommand::Rust => at(root, "target".to_owned()),
+        CheckCommand::Python(_) => None,
+    }
 }
 
 /// Returns the folder of installed packages at a path. Strangers may have put a link there that leads anywhere on the machine, so a link counts only

@@ -22,6 +22,14 @@ pub struct Check {
     pub marker: Marker,
 }
 
+impl Check {
+    /// Returns whether its steps assert something themselves.
+    pub(crate) fn asserts(&self) -> bool {
+        let mut lines = self.steps.iter().flat_map(|step| step.lines());
+        lines.any(|line| line.trim_start().starts_with("assert"))
+    }
+}
+
 /// A file of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckFile {
@@ -30,7 +38,7 @@ pub struct CheckFile {
     pub text: String,
 }
 
-/// What runs a check: the project's Python, Node, or a shell.
+/// What runs a check: the project's Python, Node, Cargo, or a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckCommand {
@@ -39,9 +47,14 @@ pub enum CheckCommand {
     /// A file of the check, by Node.
     #[serde(rename = "javascript")]
     JavaScript(String),
+    /// The files of the check are a package that depends on the project.
+    Rust,
     /// Lines for `sh`, with the project's tools on the path.
     Shell(String),
 }
+
+/// Runs the package of a check, which finds the project beside itself.
+const RUN_PACKAGE: &str = r#"ln -sfn "$0" project && CARGO_TARGET_DIR="$0/target" exec cargo run --quiet --offline"#;
 
 impl CheckCommand {
     /// Returns program and arguments: `python` is the program that runs Python, `root` the folder of the project.
@@ -49,6 +62,10 @@ impl CheckCommand {
         match self {
             Self::Python(file) => vec![python.to_owned(), file.clone()],
             Self::JavaScript(file) => vec!["node".to_owned(), file.clone(), root.display().to_string()],
+            // What the project has built already is used.
+            Self::Rust => ["sh", "-c", RUN_PACKAGE, &root.display().to_string()]
+                .map(str::to_owned)
+                .to_vec(),
             Self::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],
         }
     }
@@ -57,6 +74,7 @@ impl CheckCommand {
     pub fn language(&self) -> SourceLanguage {
         match self {
             Self::JavaScript(_) => SourceLanguage::JavaScript,
+            Self::Rust => SourceLanguage::Rust,
             Self::Python(_) | Self::Shell(_) => SourceLanguage::Python,
         }
     }

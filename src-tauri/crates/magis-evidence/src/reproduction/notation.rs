@@ -48,10 +48,23 @@ static JAVASCRIPT: Notation = Notation {
     values: &["true", "false", "null", "undefined", "NaN", "Infinity"],
 };
 
+static RUST: Notation = Notation {
+    language: SourceLanguage::Rust,
+    tags: &["rust", "rs"],
+    statement: Pattern::new(
+        r"(?m)^\s*(?:use \w|let |fn |pub |struct |enum |impl\b|trait |const |static |#\[|for \w|while |if |match |loop \{|assert\w*!\(|[a-z_]\w*!\()",
+    ),
+    call: Pattern::new(r"(?m)^\s*&?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*(?:::<[^>]*>)?(?:\(|\.\w+)"),
+    binds: Pattern::new(r"(?m)^\s*(?:let (?:mut )?|fn |struct |enum |const |static (?:mut )?)([A-Za-z_]\w*)"),
+    binding: Pattern::new(r"^let (?:mut )?([A-Za-z_]\w*)(?: *:[^=]+)? *=[^=]"),
+    values: &["true", "false", "None"],
+};
+
 /// Returns the notation of a language; Python's where no checks are made in it.
 pub(crate) fn notation(language: SourceLanguage) -> &'static Notation {
     match language {
         SourceLanguage::JavaScript => &JAVASCRIPT,
+        SourceLanguage::Rust => &RUST,
         _ => &PYTHON,
     }
 }
@@ -64,16 +77,19 @@ impl Notation {
 
     /// Returns whether a text is well-formed.
     pub(crate) fn parses(&self, text: &str) -> bool {
-        syntax_errors(self.language, text) == 0
+        match self.language {
+            // What an example shows stands in a function.
+            SourceLanguage::Rust => syntax_errors(self.language, &format!("fn main() {{\n{text}\n}}")) == 0,
+            language => syntax_errors(language, text) == 0,
+        }
     }
 
     /// Returns whether a text is a well-formed value.
     pub(crate) fn parses_as_value(&self, text: &str) -> bool {
-        if self.is_python() {
-            self.parses(text)
-        } else {
+        match self.language {
             // What begins with a brace would be a block.
-            self.parses(&format!("({text})"))
+            SourceLanguage::JavaScript => self.parses(&format!("({text})")),
+            _ => self.parses(text),
         }
     }
 

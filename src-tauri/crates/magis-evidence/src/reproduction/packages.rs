@@ -7,9 +7,9 @@ use magis_syntax::SourceLanguage;
 /// A project as the examples of its issues use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectInUse {
-    /// Python or JavaScript: the one that most of its files are in.
+    /// Python, JavaScript or Rust: the one that most of its files are in.
     pub language: SourceLanguage,
-    /// The names under which its own code is imported.
+    /// The names under which its own code is imported; in Rust that of the package, and that of its library.
     pub packages: Vec<String>,
 }
 
@@ -33,31 +33,51 @@ const ASIDE: [&str; 14] = [
 
 /// Tells how a project is used, by the paths of its files and the text of the one that a path names.
 pub fn project_in_use(paths: &[RepoPath], text: &dyn Fn(&RepoPath) -> Option<String>) -> ProjectInUse {
-    let python = packages_of_python(paths);
-    let javascript = name_of_manifest(paths, text);
-    let count = |language| {
+    let manifest = |name: &str| {
+        let path = paths.iter().find(|path| path.as_str() == name)?;
+        text(path)
+    };
+    let known = [
+        (SourceLanguage::Python, Some(packages_of_python(paths))),
+        (
+            SourceLanguage::JavaScript,
+            manifest("package.json").and_then(|text| name_of_package(&text)),
+        ),
+        (
+            SourceLanguage::Rust,
+            manifest("Cargo.toml").and_then(|text| names_of_crate(&text)),
+        ),
+    ];
+    let files = |language| {
         paths
             .iter()
             .filter(|path| SourceLanguage::of(path) == Some(language))
             .count()
     };
-    match javascript {
-        Some(name) if count(SourceLanguage::JavaScript) > count(SourceLanguage::Python) => ProjectInUse {
-            language: SourceLanguage::JavaScript,
-            packages: vec![name],
-        },
-        _ => ProjectInUse {
-            language: SourceLanguage::Python,
-            packages: python,
-        },
-    }
+    let named = known
+        .into_iter()
+        .filter_map(|(language, names)| Some((language, names?)));
+    // Of equals the first counts.
+    let (language, packages) = named
+        .rev()
+        .max_by_key(|(language, _)| files(*language))
+        .unwrap_or((SourceLanguage::Python, Vec::new()));
+    ProjectInUse { language, packages }
 }
 
-/// Returns the name that the `package.json` of the root gives.
-fn name_of_manifest(paths: &[RepoPath], text: &dyn Fn(&RepoPath) -> Option<String>) -> Option<String> {
-    let manifest = paths.iter().find(|path| path.as_str() == "package.json")?;
-    let manifest: serde_json::Value = serde_json::from_str(&text(manifest)?).ok()?;
-    manifest.get("name")?.as_str().map(str::to_owned)
+/// Returns the name that a `package.json` gives.
+fn name_of_package(manifest: &str) -> Option<Vec<String>> {
+    let manifest: serde_json::Value = serde_json::from_str(manifest).ok()?;
+    Some(vec![manifest.get("name")?.as_str()?.to_owned()])
+}
+
+/// Returns the names of the package of a `Cargo.toml` and of its library.
+fn names_of_crate(manifest: &str) -> Option<Vec<String>> {
+    let manifest: toml::Table = manifest.parse().ok()?;
+    let name = |table: &str| manifest.get(table)?.get("name")?.as_str();
+    let package = name("package")?;
+    let library = name("lib").map_or_else(|| package.replace('-', "_"), str::to_owned);
+    Some(vec![package.to_owned(), library])
 }
 
 /// Returns the top-level packages and modules among the paths of a tree, at its root or in `src/` or `lib/`. Packages

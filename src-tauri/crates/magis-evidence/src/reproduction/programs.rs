@@ -7,10 +7,12 @@ use serde::Serialize;
 
 const PYTHON: &str = include_str!("programs/runner.py");
 const JAVASCRIPT: &str = include_str!("programs/runner.js");
+const RUST: &str = include_str!("programs/recorder.rs");
 
 /// The files with the programs.
 const PYTHON_FILE: &str = "reproduction.py";
 const JAVASCRIPT_FILE: &str = "reproduction.cjs";
+const RUST_FILES: [&str; 2] = ["Cargo.toml", "src/main.rs"];
 
 /// What users of a package bind before they begin, by its own documents: the session that `isympy` opens, and its like.
 const PRELUDES: [(&str, &[&str]); 2] = [
@@ -65,12 +67,12 @@ struct Statement {
 
 /// Returns whether a file of a check is one of the programs.
 pub(crate) fn is_program(path: &str) -> bool {
-    [PYTHON_FILE, JAVASCRIPT_FILE].contains(&path)
+    [PYTHON_FILE, JAVASCRIPT_FILE].contains(&path) || RUST_FILES.contains(&path)
 }
 
 impl Steps<'_> {
-    /// Returns the command that runs the steps, and its file.
-    pub(crate) fn program(&self) -> (CheckCommand, CheckFile) {
+    /// Returns the command that runs the steps, and its files.
+    pub(crate) fn program(&self) -> (CheckCommand, Vec<CheckFile>) {
         let (command, path, task, program) = match self.project.language {
             SourceLanguage::JavaScript => (
                 CheckCommand::JavaScript(JAVASCRIPT_FILE.to_owned()),
@@ -78,6 +80,7 @@ impl Steps<'_> {
                 format!("const TASK_TEXT = {};", quoted(&self.javascript())),
                 JAVASCRIPT,
             ),
+            SourceLanguage::Rust => return (CheckCommand::Rust, self.package().to_vec()),
             _ => (
                 CheckCommand::Python(PYTHON_FILE.to_owned()),
                 PYTHON_FILE,
@@ -89,7 +92,7 @@ impl Steps<'_> {
             path: path.to_owned(),
             text: format!("{task}\n{program}"),
         };
-        (command, file)
+        (command, vec![file])
     }
 
     fn python(&self) -> PythonTask<'_> {
@@ -115,17 +118,102 @@ impl Steps<'_> {
     }
 }
 
+impl Steps<'_> {
+    /// Returns a package that runs the steps and depends on the project, which is linked beside it.
+    fn package(&self) -> [CheckFile; 2] {
+        let (name, library) = match self.project.packages.as_slice() {
+            [name, library, ..] => (name.as_str(), library.as_str()),
+            _ => ("", ""),
+        };
+        let manifest = format!(
+            "[package]\nname = \"magis-reproduction\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n[dependencies]\n\"{name}\" = {{ path = \"project\" }}\n"
+        );
+        let mut uses: Vec<String> = Vec::new();
+        let mut code = String::new();
+        for (number, step) in self.sources.iter().enumerate() {
+            for (at, statement) in rust_statements(step).into_iter().enumerate() {
+                let TopStatement { source, kind, .. } = &statement;
+                // The same name cannot be imported twice.
+                if source.starts_with("use ") {
+                    if !uses.contains(source) {
+                        uses.push(source.clone());
+                        code.push_str(&format!("{source}\n"));
+                    }
+                    continue;
+                }
+                code.push_str(&format!(
+                    "magis_recorder::begin(magis_recorder::Place {{ step: {number}, statement: {at}, line: {}, last_line: {}, asserts: {} }});\n",
+                    statement.line,
+                    statement.last_line,
+                    source.starts_with("assert")
+                ));
+                code.push_str(&match kind {
+                    TopStatementKind::Expression => format!(
+                        "match ({}) {{ value => magis_recorder::end(magis_forms!(&value), \"\") }}\n",
+                        source.trim_end_matches(';')
+                    ),
+                    TopStatementKind::Binding(name) => {
+                        format!("{source}\nmagis_recorder::end(magis_forms!(&{name}), \"bound_\");\n")
+                    }
+                    TopStatementKind::Other => format!("{source}\nmagis_recorder::end(Vec::new(), \"\");\n"),
+                });
+            }
+        }
+        let program = format!(
+            "#![allow(warnings)]\nconst MAGIS_MARKER: &str = {:?};\n{RUST}\nfn magis_steps() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {{\nuse {library}::*;\n{code}Ok(())\n}}\n",
+            self.marker.as_str()
+        );
+        let [first, second] = RUST_FILES;
+        [(first, manifest), (second, program)].map(|(path, text)| CheckFile {
+            path: path.to_owned(),
+            text,
+        })
+    }
+}
+
+/// Returns the statements of a step, those within its `main` where it has one.
+fn rust_statements(step: &str) -> Vec<TopStatement> {
+    let parsed = |text: &str| top_statements(SourceLanguage::Rust, text);
+    let Some(statements) = parsed(step) else {
+        return vec![whole(step)];
+    };
+    let mut found = Vec::new();
+    for statement in statements {
+        let is_main = ["fn main()", "pub fn main()"]
+            .iter()
+            .any(|head| statement.source.starts_with(head));
+        let body = statement
+            .source
+            .split_once('{')
+            .and_then(|(_, rest)| Some(rest.rsplit_once('}')?.0));
+        match body.filter(|_| is_main).and_then(parsed) {
+            Some(inner) => {
+                let before = statement.line - 1;
+                found.extend(inner.into_iter().map(|inner| TopStatement {
+                    line: inner.line + before,
+                    last_line: inner.last_line + before,
+                    ..inner
+                }));
+            }
+            None => found.push(statement),
+        }
+    }
+    found
+}
+
+/// Returns a step as one statement.
+fn whole(step: &str) -> TopStatement {
+    TopStatement {
+        source: step.to_owned(),
+        line: 1,
+        last_line: step.lines().count().max(1) as u32,
+        kind: TopStatementKind::Other,
+    }
+}
+
 /// Returns the statements of a step; one that does not parse is left to whoever runs it.
 fn statements(source: &str) -> Vec<Statement> {
-    let whole = || {
-        vec![TopStatement {
-            source: source.to_owned(),
-            line: 1,
-            last_line: source.lines().count().max(1) as u32,
-            kind: TopStatementKind::Other,
-        }]
-    };
-    let found = top_statements(SourceLanguage::JavaScript, source).unwrap_or_else(whole);
+    let found = top_statements(SourceLanguage::JavaScript, source).unwrap_or_else(|| vec![whole(source)]);
     let statement = |found: TopStatement| Statement {
         asserts: found.source.starts_with("assert"),
         source: found.source,

@@ -9,14 +9,11 @@ pub(super) fn pytest(check: &Check, base: &Observation, reproduction: &Reproduct
     let (mut head, mut body) = (Vec::new(), Vec::new());
     match (&check.command, base) {
         (CheckCommand::Shell(lines), _) => shell(check, lines, reproduction, &mut head, &mut body),
-        (CheckCommand::Python(_) | CheckCommand::JavaScript(_), Observation::Steps { outcomes, imports, .. }) => {
+        (_, Observation::Steps { outcomes, imports, .. }) => {
             head.extend(imports.iter().cloned());
             steps(check, outcomes, reproduction, &mut head, &mut body);
         }
-        (
-            CheckCommand::Python(_) | CheckCommand::JavaScript(_),
-            Observation::TimedOut | Observation::Broken(_) | Observation::Text(_),
-        ) => {
+        (_, Observation::TimedOut | Observation::Broken(_) | Observation::Text(_)) => {
             steps(check, &[], reproduction, &mut head, &mut body);
         }
     }
@@ -44,13 +41,13 @@ pub(super) fn pytest(check: &Check, base: &Observation, reproduction: &Reproduct
     };
     let parameter = match &check.command {
         CheckCommand::Shell(_) => "tmp_path",
-        CheckCommand::Python(_) if body.iter().any(|line| line.contains("capsys.")) => "capsys",
-        CheckCommand::Python(_) | CheckCommand::JavaScript(_) => "",
+        _ if body.iter().any(|line| line.contains("capsys.")) => "capsys",
+        _ => "",
     };
     format!("{head}def test_{}({parameter}):\n{}\n", slug(title), body.join("\n"))
 }
 
-fn slug(title: &str) -> String {
+pub(super) fn slug(title: &str) -> String {
     let lower = title.to_lowercase();
     let words = lower
         .split(|c: char| !c.is_ascii_alphanumeric())

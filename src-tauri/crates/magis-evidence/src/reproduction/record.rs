@@ -105,13 +105,22 @@ pub fn observe(check: &Check, run: &RunOutput) -> Observation {
             RunEnd::Exited(_) | RunEnd::TimedOut => Observation::Text(format!("{}\n{}", run.stdout, run.stderr)),
         };
     }
-    let mut outcomes = Vec::new();
+    let is_between = check.command == CheckCommand::Rust;
+    let mut outcomes: Vec<StatementOutcome> = Vec::new();
+    let mut between = String::new();
     for line in run.stdout.lines() {
         let record = line
             .strip_prefix(check.marker.as_str())
             .and_then(|text| serde_json::from_str(text.trim()).ok());
         match record {
-            Some(Record::StatementOutcome(outcome)) => outcomes.push(outcome),
+            Some(Record::StatementOutcome(mut outcome)) => {
+                let printed = std::mem::take(&mut between);
+                if is_between {
+                    // Each record begins a line of its own.
+                    outcome.printed = printed.strip_suffix('\n').unwrap_or(&printed).to_owned();
+                }
+                outcomes.push(outcome);
+            }
             Some(Record::End { imports, reached, .. }) => {
                 return Observation::Steps {
                     outcomes,
@@ -119,7 +128,10 @@ pub fn observe(check: &Check, run: &RunOutput) -> Observation {
                     reached,
                 };
             }
-            None => {}
+            None => {
+                between.push_str(line);
+                between.push('\n');
+            }
         }
     }
     Observation::Broken(tail(&run.stderr))

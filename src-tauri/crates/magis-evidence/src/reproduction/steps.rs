@@ -191,7 +191,7 @@ fn uses(code: &str, name: &str) -> bool {
 /// Returns a check with another script in the place of its own, of which the issue says nothing: whoever wrote it judges what it shows.
 pub fn edited(original: &Check, script: &str, project: &ProjectInUse, marker: &Marker) -> Check {
     match &original.command {
-        CheckCommand::Python(_) | CheckCommand::JavaScript(_) => {
+        CheckCommand::Python(_) | CheckCommand::JavaScript(_) | CheckCommand::Rust => {
             let given = original.files.iter().filter(|file| !is_program(&file.path));
             let given: Vec<CheckFile> = given.cloned().collect();
             check(vec![script.to_owned()], Vec::new(), &given, project, marker)
@@ -244,7 +244,7 @@ fn check(
         .chain(files.iter().map(|file| &file.text))
         .map(String::as_str);
     let warnings = warnings(&sources.collect::<Vec<_>>());
-    files.push(program);
+    files.extend(program);
     Check {
         command,
         files,

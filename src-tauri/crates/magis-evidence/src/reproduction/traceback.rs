@@ -1,7 +1,7 @@
 //! Tracebacks: the exception, its message, and the frames on the way to it.
 //!
 //! Python's own form is read, and the short one of pytest (`E   ValueError: …`), each with whatever a tool writes before
-//! every line (`INTERNALERROR> `); and JavaScript's, whose message comes first.
+//! every line (`INTERNALERROR> `); JavaScript's, whose message comes first; and the panics of Rust.
 
 use crate::reproduction::pattern::Pattern;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ static ERROR_LINE: Pattern = Pattern::new(
     r"^\s*(?:Uncaught (?:\(in promise\) )?)?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Failed)): ?(.*)$",
 );
 static SCRIPT_FRAME: Pattern = Pattern::new(r"^\s+at (?:async )?(?:(\S.*?) \()?(?:file://)?([^()\s]+?):(\d+):\d+\)?$");
+static PANIC: Pattern = Pattern::new(r"^\s*thread '([^']*)'(?: \(\d+\))? panicked at (?:'(.*)', )?(\S+:\d+:\d+):?\s*$");
+static PLACE: Pattern = Pattern::new(r"^(.+?):(\d+):\d+$");
+static ENDS_PANIC: Pattern = Pattern::new(r"^(?:\s*|note: .*|stack backtrace:.*)$");
 static ANY_SCRIPT_FRAME: Pattern = Pattern::new(r"^\s+at \S");
 static PYTEST: Pattern =
     Pattern::new(r"^E\s+((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Failed))(?:: ?(.*))?$");
@@ -62,7 +65,9 @@ pub fn tracebacks(text: &str) -> Vec<Traceback> {
     while at < lines.len() {
         let next = match HEAD.captures(lines[at]) {
             Some(parts) => python(&lines, at, parts.get(1).map_or("", |part| part.as_str())),
-            None => pytest(&lines, at).or_else(|| bare(&lines, at)),
+            None => pytest(&lines, at)
+                .or_else(|| panic(&lines, at))
+                .or_else(|| bare(&lines, at)),
         };
         let Some(next) = next else {
             at += 1;
@@ -161,6 +166,34 @@ fn pytest(lines: &[&str], at: usize) -> Option<Traceback> {
         frames: frames.into_iter().collect(),
         prefix: "E".to_owned(),
         lines: at..at + 1,
+    })
+}
+
+/// Reads a panic of Rust: the place, and the message on the same line or the next.
+fn panic(lines: &[&str], at: usize) -> Option<Traceback> {
+    let parts = PANIC.captures(lines[at])?;
+    let (message, end) = match parts.get(2) {
+        Some(message) => (message.as_str().to_owned(), at + 1),
+        None => {
+            let below = lines[at + 1..].iter().take_while(|line| !ENDS_PANIC.is_match(line));
+            let below: Vec<&str> = below.copied().collect();
+            (below.join("\n"), at + 1 + below.len())
+        }
+    };
+    let place = PLACE.captures(&parts[3]);
+    let frames = place.map(|parts| TracebackFrame {
+        path: parts[1].to_owned(),
+        line: parts[2].parse().unwrap_or(0),
+        function: String::new(),
+    });
+    Some(Traceback {
+        exception: Exception {
+            kind: "panic".to_owned(),
+            message: message.trim().to_owned(),
+        },
+        frames: frames.into_iter().collect(),
+        prefix: String::new(),
+        lines: at..end,
     })
 }
 

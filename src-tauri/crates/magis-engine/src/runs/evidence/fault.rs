@@ -227,7 +227,7 @@ async fn shown_by_issue(
     bench.issue_checks.retain(|number, _| shown.contains(number));
     for (number, check) in &bench.issue_checks {
         let script = match &check.check.command {
-            CheckCommand::Python(_) | CheckCommand::JavaScript(_) => check.check.steps.join("\n"),
+            CheckCommand::Python(_) | CheckCommand::JavaScript(_) | CheckCommand::Rust => check.check.steps.join("\n"),
             CheckCommand::Shell(lines) => lines.clone(),
         };
         let reached = check.base.reached().iter().filter_map(|function| {

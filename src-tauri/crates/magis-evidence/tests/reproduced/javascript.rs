@@ -1,76 +1,23 @@
 //! Checks of JavaScript projects, run by Node.
 
-#![expect(clippy::unwrap_used, reason = "a test says so by failing")]
-
+use crate::SmallProject;
 use insta::assert_snapshot;
 use magis_core::RepoPath;
-use magis_evidence::reproduction::{
-    Check, Marker, Observation, ProjectInUse, RunEnd, RunOutput, as_test, checks, observe, project_in_use, reproduces,
-    tracebacks, verdict,
-};
+use magis_evidence::reproduction::{as_test, project_in_use, reproduces, tracebacks};
 use magis_syntax::SourceLanguage;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
-const MARKER: &str = "0123456789abcdef0123";
 const COMMON: &str = r#"{"name": "calc", "main": "lib/index.js"}"#;
 const MODULE: &str = r#"{"name": "calc", "type": "module", "exports": "./lib/index.js"}"#;
 
-/// A project of two files.
-fn project(manifest: &str, code: &str) -> TempDir {
-    let root = tempfile::tempdir().unwrap();
-    fs::create_dir(root.path().join("lib")).unwrap();
-    fs::write(root.path().join("package.json"), manifest).unwrap();
-    fs::write(root.path().join("lib/index.js"), code).unwrap();
-    root
-}
+const CODE: &str = "lib/index.js";
 
-fn used(root: &Path) -> ProjectInUse {
-    let paths = ["package.json", "lib/index.js"].map(|path| RepoPath::new(path).unwrap());
-    project_in_use(&paths, &|path| fs::read_to_string(root.join(path.as_str())).ok())
-}
-
-fn first_check(issue: &str, root: &Path) -> Check {
-    checks(issue, &used(root), &Marker::new(MARKER).unwrap()).remove(0)
-}
-
-fn run(check: &Check, root: &Path) -> Observation {
-    let folder = tempfile::tempdir().unwrap();
-    for file in &check.files {
-        fs::write(folder.path().join(&file.path), &file.text).unwrap();
-    }
-    let words = check.command.words("python3", root);
-    let output = Command::new(&words[0])
-        .args(&words[1..])
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    observe(
-        check,
-        &RunOutput {
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-            ending: RunEnd::Exited(output.status.code().unwrap()),
-        },
-    )
+fn project(manifest: &str, code: &str) -> SmallProject {
+    SmallProject::new(&[("package.json", manifest), (CODE, code)])
 }
 
 /// What the first check of an issue says of a project, and of the same with other code.
 fn check_verdict(issue: &str, manifest: &str, code: &str, changed: &str) -> String {
-    let root = project(manifest, code);
-    let check = first_check(issue, root.path());
-    let base = run(&check, root.path());
-    match reproduces(&check, &base) {
-        Ok(found) => {
-            fs::write(root.path().join("lib/index.js"), changed).unwrap();
-            let now = run(&check, root.path());
-            format!("{:?}; {:?}", found.attainable(), verdict(&check, &found, &base, &now))
-        }
-        Err(why) => format!("{why}\n{}", base.session(&check)),
-    }
+    project(manifest, code).verdict(issue, CODE, changed)
 }
 
 const WRONG_SUM: &str =
@@ -131,10 +78,10 @@ fn exceptions_of_javascript_are_known_by_their_stack() {
     /home/me/a.js:2 Object.<anonymous>
     /home/me/calc/lib/index.js:2 first
     ");
-    let root = project(COMMON, wrong);
-    let check = first_check(issue, root.path());
-    let session = run(&check, root.path()).session(&check);
-    let folder = root.path().canonicalize().unwrap();
+    let project = project(COMMON, wrong);
+    let check = project.first_check(issue);
+    let session = project.run(&check).session(&check);
+    let folder = project.root.path().canonicalize().unwrap();
     assert_snapshot!(session.replace(&*folder.to_string_lossy(), "ROOT"), @"
     > const calc = require('calc')
     > calc.first(null)
@@ -145,8 +92,8 @@ fn exceptions_of_javascript_are_known_by_their_stack() {
 
 #[test]
 fn the_functions_that_an_example_enters_are_told_with_the_lines_that_never_run() {
-    let root = project(COMMON, WRONG_SUM);
-    let observed = run(&first_check(STATED, root.path()), root.path());
+    let project = project(COMMON, WRONG_SUM);
+    let observed = project.run(&project.first_check(STATED));
     let told: Vec<String> = observed
         .reached()
         .iter()
@@ -157,9 +104,9 @@ fn the_functions_that_an_example_enters_are_told_with_the_lines_that_never_run()
 
 #[test]
 fn a_check_is_offered_as_a_test_of_nodes_own_runner() {
-    let root = project(COMMON, WRONG_SUM);
-    let check = first_check(STATED, root.path());
-    let base = run(&check, root.path());
+    let project = project(COMMON, WRONG_SUM);
+    let check = project.first_check(STATED);
+    let base = project.run(&check);
     let test = as_test(&check, &base, &reproduces(&check, &base).unwrap(), "It's wrong");
     assert_snapshot!(test, @r"
     const assert = require('node:assert');
@@ -171,24 +118,17 @@ fn a_check_is_offered_as_a_test_of_nodes_own_runner() {
     });
     ");
     // It fails on the base, and passes with the right change.
-    fs::write(root.path().join("sum.test.js"), test.replace("'calc'", "'./lib'")).unwrap();
-    let passes = || {
-        let run = Command::new("node")
-            .args(["--test", "sum.test.js"])
-            .current_dir(root.path())
-            .output()
-            .unwrap();
-        run.status.success()
-    };
+    project.write("sum.test.js", &test.replace("'calc'", "'./lib'"));
+    let passes = || project.succeeds(&["node", "--test", "sum.test.js"]);
     assert!(!passes());
-    fs::write(root.path().join("lib/index.js"), RIGHT_SUM).unwrap();
+    project.write(CODE, RIGHT_SUM);
     assert!(passes());
 }
 
 #[test]
 fn a_project_is_used_in_the_language_of_most_of_its_files() {
-    let root = project(COMMON, WRONG_SUM);
-    let found = used(root.path());
+    let project = project(COMMON, WRONG_SUM);
+    let found = project.in_use();
     assert_eq!(
         (found.language, found.packages),
         (SourceLanguage::JavaScript, vec!["calc".to_owned()])
@@ -203,7 +143,7 @@ fn a_project_is_used_in_the_language_of_most_of_its_files() {
 
 #[test]
 fn an_example_in_another_language_is_not_run() {
-    let root = project(COMMON, WRONG_SUM);
+    let project = project(COMMON, WRONG_SUM);
     let issue = "It fails\n\n```python\nadd(1, 2)\n```\n\n```\n>>> add(1, 2)\n-1\n```\n";
-    assert!(checks(issue, &used(root.path()), &Marker::new(MARKER).unwrap()).is_empty());
+    assert!(project.checks(issue).is_empty());
 }

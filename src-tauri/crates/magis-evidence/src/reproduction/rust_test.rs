@@ -1,0 +1,42 @@
+//! A check as a test for the project, as Cargo runs it.
+
+use crate::reproduction::as_test::{Asserted, asserted, bound};
+use crate::reproduction::check::Check;
+use crate::reproduction::pytest::slug;
+use crate::reproduction::record::Observation;
+use crate::reproduction::verdict::Reproduction;
+
+/// Writes a check that reproduces as a test that fails on the base. `title` is the issue's.
+pub(super) fn rust_test(check: &Check, base: &Observation, reproduction: &Reproduction, title: &str) -> String {
+    let (mut head, mut body): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (statement, outcome, what) in asserted(check, base, reproduction) {
+        // A value is known as it is shown.
+        let compared = |how: &str, text: &str| {
+            let name = bound(&statement, outcome);
+            let shown = format!("{:?}", text);
+            let value = name.unwrap_or(statement.trim_end_matches(';'));
+            let assertion = format!("assert_{how}!(format!(\"{{:?}}\", {value}), {shown});");
+            if name.is_some() {
+                vec![statement.clone(), assertion]
+            } else {
+                vec![assertion]
+            }
+        };
+        match what {
+            _ if statement.starts_with("use ") => head.push(statement),
+            Asserted::Gives(value) => body.extend(compared("eq", value)),
+            Asserted::DoesNotGive(value) => body.extend(compared("ne", value)),
+            Asserted::Ends(_) => body.extend(["// Panicked before.".to_owned(), statement]),
+            Asserted::Shows(form) => body.extend([format!("// What is {form} here was wrong before."), statement]),
+            Asserted::Nothing => body.push(statement),
+        }
+    }
+    let body = body.iter().flat_map(|text| text.lines());
+    let body: Vec<String> = body.map(|line| format!("    {line}")).collect();
+    let head = if head.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n\n", head.join("\n"))
+    };
+    format!("{head}#[test]\nfn {}() {{\n{}\n}}\n", slug(title), body.join("\n"))
+}

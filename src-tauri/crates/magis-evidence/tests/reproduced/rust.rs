@@ -1,0 +1,98 @@
+//! Checks of Rust projects, run by Cargo.
+
+use crate::SmallProject;
+use insta::assert_snapshot;
+use magis_evidence::reproduction::{as_test, reproduces, tracebacks};
+use magis_syntax::SourceLanguage;
+
+const MANIFEST: &str = "[package]\nname = \"sum-up\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+const WRONG: &str =
+    "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n\npub fn first(list: &[i32]) -> i32 {\n    list[0]\n}\n";
+const RIGHT: &str = "pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n\npub fn first(list: &[i32]) -> i32 {\n    list.first().copied().unwrap_or(0)\n}\n";
+
+const CODE: &str = "src/lib.rs";
+
+fn project() -> SmallProject {
+    SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, WRONG)])
+}
+
+/// What the first check of an issue says of the wrong code and of the right one.
+fn check_verdict(issue: &str) -> String {
+    project().verdict(issue, CODE, RIGHT)
+}
+
+const STATED: &str = "Wrong result of `add(1, 2)`\n\nWith\n\n```rust\nuse sum_up::add;\nlet two = 2;\nadd(1, two)\n```\n\nI get `-1`, but it should be `3`.\n";
+
+#[test]
+fn a_value_that_an_issue_states_is_expected() {
+    assert_snapshot!(check_verdict(STATED), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
+fn what_a_program_prints_is_seen_and_names_of_the_project_need_no_import() {
+    let issue = "Sums are wrong\n\n```rust\nfn main() {\n    let sum = add(1, 2);\n    println!(\"the sum is {sum}\");\n}\n```\n\nThis prints:\n\n```\nthe sum is -1\n```\n\nExpected:\n\n```\nthe sum is 3\n```\n";
+    assert_snapshot!(check_verdict(issue), @"WrongOutputGone; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
+fn a_failing_assertion_and_a_panic_are_seen() {
+    let asserts = "It fails\n\n```rust\nassert_eq!(sum_up::add(1, 2), 3);\n```\n";
+    let panics = "Crash\n\n```rust\nsum_up::first(&[])\n```\n\n```\nthread 'main' panicked at src/lib.rs:6:5:\nindex out of bounds: the len is 0 but the index is 0\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n```\n";
+    assert_snapshot!(check_verdict(asserts), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(panics), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");
+    let seen = tracebacks(panics);
+    assert_eq!(
+        (seen[0].frames[0].path.as_str(), seen[0].frames[0].line),
+        ("src/lib.rs", 6)
+    );
+    let project = project();
+    let check = project.first_check(panics);
+    assert_snapshot!(project.run(&check).session(&check), @"
+    > sum_up::first(&[])
+    Uncaught panic: index out of bounds: the len is 0 but the index is 0
+        at project/src/lib.rs:6:5
+    ");
+}
+
+#[test]
+fn code_that_does_not_compile_shows_nothing() {
+    let issue = "It fails\n\n```rust\nsum_up::missing(1)\n```\n\nI get `2`, but it should be `3`.\n";
+    let told = check_verdict(issue);
+    assert!(told.starts_with("the check ended before its last step"), "{told}");
+}
+
+#[test]
+fn a_check_is_offered_as_a_test_of_cargo() {
+    let project = project();
+    let check = project.first_check(STATED);
+    let base = project.run(&check);
+    let test = as_test(
+        &check,
+        &base,
+        &reproduces(&check, &base).unwrap(),
+        "Wrong result of `add(1, 2)`",
+    );
+    assert_snapshot!(test, @r#"
+    use sum_up::add;
+
+    #[test]
+    fn wrong_result_of_add_1_2() {
+        let two = 2;
+        assert_eq!(format!("{:?}", add(1, two)), "3");
+    }
+    "#);
+    // It fails on the base, and passes with the right change.
+    project.write("tests/issue.rs", &test);
+    let passes = || project.succeeds(&["cargo", "test", "--quiet", "--offline", "--target-dir", "target"]);
+    assert!(!passes());
+    project.write(CODE, RIGHT);
+    assert!(passes());
+}
+
+#[test]
+fn a_project_is_known_by_the_names_of_its_package_and_its_library() {
+    let project = project();
+    let found = project.in_use();
+    assert_eq!(found.language, SourceLanguage::Rust);
+    assert_eq!(found.packages, ["sum-up", "sum_up"]);
+}
