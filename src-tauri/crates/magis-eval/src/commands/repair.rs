@@ -51,6 +51,13 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
                 () = stop.cancelled() => break,
                 row = bench.one(case) => row.with_context(|| format!("repairing {}", case.id))?,
             };
+            let row = match row {
+                Ok(row) => row,
+                Err(why) => {
+                    eprintln!("[{number}/{total}] {}: left out, {why}", case.id);
+                    continue;
+                }
+            };
             eprintln!(
                 "[{number}/{total}] {}: {}{}, {}, {:.0} s",
                 row.id,

@@ -3,7 +3,8 @@
 
 use super::grammar::{ancestors, children, nodes, parse, parts, text_of};
 use super::issue::{Observed, Snippet};
-use magis_syntax::SourceLanguage;
+use magis_core::RepoPath;
+use magis_syntax::{SourceLanguage, undefined_names};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
@@ -67,8 +68,19 @@ impl FailedCheck {
             return None;
         }
         let show = show.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        Some((Snippet { setup, show }, actual, expected))
+        let snippet = Snippet { setup, show };
+        let is_whole = language != SourceLanguage::JavaScript || stands_alone(&snippet);
+        is_whole.then_some((snippet, actual, expected))
     }
+}
+
+/// Returns whether a snippet of JavaScript binds all names that it uses: what is left out of it, only the test has.
+fn stands_alone(snippet: &Snippet) -> bool {
+    let code = [&snippet.setup[..], &[snippet.show.clone()]].concat().join("\n");
+    let path = RepoPath::new("snippet.js");
+    // A function's own arguments are no names of a script.
+    let is_inside = words(&snippet.show).contains("arguments");
+    !is_inside && path.is_ok_and(|path| undefined_names(&path, "", &code).is_empty())
 }
 
 /// Returns how much an expression looks like what is checked rather than like what is expected.
@@ -390,5 +402,23 @@ mod tests {
             "add(1, 2)",
             ("4", "3"),
         );
+    }
+
+    #[test]
+    fn a_mutations_check_that_uses_what_the_test_alone_has_is_not_shown() {
+        let shown = |checked: &str| {
+            let text = format!(
+                "var test = require('tape');\nvar add = require('../');\n\nfunction two() {{ return 2; }}\n\ntest('adds', function () {{\n  is.equal({checked}, 3);\n}});\n"
+            );
+            let failed = FailedCheck {
+                file: "test/add.js".to_owned(),
+                line: 7,
+                values: Some(("4".to_owned(), "3".to_owned())),
+            };
+            failed.shown(SourceLanguage::JavaScript, &text, "calc").is_some()
+        };
+        assert!(shown("add(1, 2)"));
+        assert!(!shown("add(1, two)"));
+        assert!(!shown("arguments[2]"));
     }
 }

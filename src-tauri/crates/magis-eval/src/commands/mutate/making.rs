@@ -8,7 +8,7 @@ use magis_core::RepoPath;
 use magis_eval::change::Change;
 use magis_eval::instances::InstanceId;
 use magis_eval::mutation::{
-    BugRepository, CutTestName, IssueStyle, MutatedBug, Mutation, SandboxedTree, Shuffle, id_of, without_tests,
+    BugRepository, CutTestName, IssueStyle, MutatedBug, Mutation, SandboxedTree, Shuffle, id_of, judge, without_tests,
 };
 use magis_evidence::commands::{ProjectFiles as _, TestCommand, TestRunner, TestSelection, find, given};
 use magis_evidence::results::{Completeness, TestId, TestResults, TestStatus};
@@ -33,6 +33,8 @@ const MOST_FAILING: usize = 8;
 const FEW: usize = 3;
 /// The longest that a run of tests may take.
 const LONGEST: Duration = Duration::from_mins(2);
+/// How often the tests run at first: what wavers is left out, as the names of tests do that are made out of a set.
+const RUNS: usize = 3;
 /// How long the first run of tests may take, which may have to build them.
 const FIRST: Duration = Duration::from_mins(9);
 
@@ -70,16 +72,27 @@ pub async fn make(
         );
         match outcome {
             Ok(found) => {
-                queue.note(&path, &mutation);
                 let id = InstanceId(format!("{}-{:04}", project.name, first + kept));
+                let failing = found.failing.len();
+                let bug = base.bug(project, id.clone(), &mutation, found)?;
+                let told = judge(&bug, &bug.patch, &project.repository, &tree, LONGEST).await?;
+                if !told.resolved {
+                    let took = begun.elapsed().as_secs_f64();
+                    eprintln!(
+                        "      {what}: its reference is not resolved, {} ({took:.1} s)",
+                        told.why
+                    );
+                    continue;
+                }
+                queue.note(&path, &mutation);
                 kept += 1;
                 eprintln!(
                     "[{kept}/{}] {id}: {what}, {} tests fail ({:.1} s)",
                     plan.count,
-                    found.failing.len(),
+                    failing,
                     begun.elapsed().as_secs_f64()
                 );
-                keep(base.bug(project, id, &mutation, found)?)?;
+                keep(bug)?;
             }
             Err(why) => eprintln!("      {what}: {why} ({:.1} s)", begun.elapsed().as_secs_f64()),
         }
@@ -107,7 +120,7 @@ pub fn with_red_tests(bug: &MutatedBug, repository: &BugRepository) -> Result<Mu
 struct Base {
     command: TestCommand,
     language: SourceLanguage,
-    /// The tests that passed twice.
+    /// The tests that passed each time.
     passing: BTreeSet<TestId>,
     took: Duration,
 }
@@ -138,7 +151,7 @@ impl Base {
                 tree.build(&command, "target", FIRST).await?;
             }
             let mut runs = Vec::new();
-            for _ in 0..2 {
+            for _ in 0..RUNS {
                 let begun = Instant::now();
                 let ran = tree.test(&command, TestSelection::Whole, &Vec::new(), FIRST).await?;
                 match ran.results {
@@ -154,8 +167,9 @@ impl Base {
                     }
                 }
             }
-            if let [(first, _), (second, took)] = runs.as_slice() {
-                let passing: BTreeSet<TestId> = first.intersection(second).cloned().collect();
+            if let ([.., (_, took)], RUNS) = (runs.as_slice(), runs.len()) {
+                let all = runs.iter().map(|(passing, _)| passing.clone());
+                let passing = all.reduce(|all, passing| &all & &passing).unwrap_or_default();
                 if passing.len() >= 5 {
                     return Ok(Self {
                         command,

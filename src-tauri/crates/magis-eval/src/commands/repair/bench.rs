@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// What all bugs of a set share.
@@ -68,17 +68,21 @@ impl<'a> RepairBench<'a> {
         }
     }
 
-    /// Repairs one bug and judges what came of it.
-    pub async fn one(&self, case: &RepairCase) -> Result<RepairRow> {
+    /// Repairs one bug and judges what came of it; or says why the bug is left out.
+    pub async fn one(&self, case: &RepairCase) -> Result<Result<RepairRow, String>> {
         let judge = CaseJudge::prepare(case, &self.work, &self.sandbox, &self.environments)?;
-        if self.args.one_shot {
-            self.one_shot(case, &judge).await
+        let attempt_time = match judge.attempt_time().await? {
+            Ok(time) => time,
+            Err(why) => return Ok(Err(format!("its reference does not resolve it here: {why}"))),
+        };
+        Ok(Ok(if self.args.one_shot {
+            self.one_shot(case, &judge).await?
         } else {
-            self.run(case, &judge).await
-        }
+            self.run(case, &judge, attempt_time).await?
+        }))
     }
 
-    async fn run(&self, case: &RepairCase, judge: &CaseJudge<'_>) -> Result<RepairRow> {
+    async fn run(&self, case: &RepairCase, judge: &CaseJudge<'_>, attempt_time: Duration) -> Result<RepairRow> {
         let clone = self.clone_of(case)?;
         let begun = Instant::now();
         let run = self.prepare(case, &clone)?;
@@ -92,18 +96,13 @@ impl<'a> RepairBench<'a> {
         let attempts = attempts(state, &clone)?;
         let patch = record.patch().to_owned();
         let told = judge.judge(&patch, TIME).await?;
-        let time = if told.resolved {
-            TIME
-        } else {
-            judge.attempt_time().await?
-        };
         let (mut present, mut judged) = (told.resolved, BTreeSet::from([patch.clone()]));
         for attempt in attempts {
             if present {
                 break;
             }
             if judged.insert(attempt.clone()) {
-                present |= judge.judge(&attempt, time).await?.resolved;
+                present |= judge.judge(&attempt, attempt_time).await?.resolved;
             }
         }
         let stages = stages(&record);

@@ -157,14 +157,18 @@ impl<'a> CaseJudge<'a> {
         }
     }
 
-    /// Returns how long the tests of an attempt may take: three times as long as those of the reference, because many an attempt hangs.
-    pub async fn attempt_time(&self) -> Result<Duration> {
+    /// Returns how long the tests of an attempt may take: three times as long as those of the reference, because many an attempt hangs. Where the
+    /// reference itself does not resolve the bug nothing can, and the reason is returned.
+    pub async fn attempt_time(&self) -> Result<Result<Duration, String>> {
         let CaseTests::Tree(bug, ..) = &self.by else {
-            return Ok(TIME);
+            return Ok(Ok(TIME));
         };
         let begun = Instant::now();
-        self.judge(&bug.patch, TIME).await?;
-        Ok((begun.elapsed() * 3).clamp(SHORTEST, TIME))
+        let told = self.judge(&bug.patch, TIME).await?;
+        if !told.resolved {
+            return Ok(Err(told.why));
+        }
+        Ok(Ok((begun.elapsed() * 3).clamp(SHORTEST, TIME)))
     }
 
     fn by_script(&self, environments: &JudgeEnvironments, patch: &str) -> Result<Judged> {
