@@ -49,8 +49,16 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
                     shape.qualifier = Some(owner.to_owned());
                     Some(shape)
                 }
+                // A module that is one function is known by that function's name.
+                None if target == "exports" => {
+                    let own = right.child_by_field_name("name").map(|name| slice(text, name));
+                    bound(own.unwrap_or(target), right, SymbolKind::Function)
+                }
                 None => bound(target, right, SymbolKind::Function),
             }
+        }
+        "function_expression" | "generator_function" if !is_bound(node) => {
+            Shape::named(node, text, SymbolKind::Function)
         }
         "pair" => {
             let key = slice(text, node.child_by_field_name("key")?).trim_matches(['"', '\'']);
@@ -78,6 +86,21 @@ pub(super) fn shape<'t>(node: Node<'t>, text: &str, around: Surroundings<'_>) ->
 fn bound<'t>(name: &str, value: Node<'t>, function: SymbolKind) -> Option<Shape<'t>> {
     let (kind, body) = function_or_class(value)?;
     Some(Shape::new(name, kind.unwrap_or(function), body))
+}
+
+/// Returns whether a function that is a value is known by the name that it is bound to.
+fn is_bound(value: Node<'_>) -> bool {
+    value.parent().is_some_and(|parent| {
+        matches!(
+            parent.kind(),
+            "variable_declarator"
+                | "assignment_expression"
+                | "pair"
+                | "field_definition"
+                | "public_field_definition"
+                | "export_statement"
+        )
+    })
 }
 
 fn function_or_class(value: Node<'_>) -> Option<(Option<SymbolKind>, Option<Node<'_>>)> {

@@ -70,6 +70,17 @@ fn javascript() {
 }
 
 #[test]
+fn functions_of_javascript_that_are_values_have_their_own_names() {
+    let text = "module.exports = function parse(text) {\n  return text.map(function trimmed(part) {\n    return part.trim();\n  });\n};\nvar a = function b() {};\nmodule.exports = (x) => x;\n";
+    insta::assert_snapshot!(outlined("a.js", text), @r"
+    function parse 1-5 from 1: module.exports = function parse(text)
+      function parse.trimmed 2-4 from 2: function trimmed(part)
+    function a 6 from 6: var a = function b()
+    function exports 7 from 7: module.exports = (x) =>
+    ");
+}
+
+#[test]
 fn typescript() {
     let text = include_str!("../fixtures/sample.ts");
     insta::assert_snapshot!(outlined("a.ts", text), @r###"

@@ -46,9 +46,13 @@ pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
 }
 
 /// Returns the lines of a symbol to choose from: all of them, or what stands before the first definition inside a long
-/// one.
+/// class and its like. What stands behind a function inside a function is the outer one's own code.
 pub(crate) fn own_lines(outline: &Outline, symbol: &Symbol) -> LineSpan {
-    if symbol.span.lines() <= WHOLE_DEFINITION {
+    let is_function = matches!(
+        symbol.kind,
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro
+    );
+    if is_function || symbol.span.lines() <= WHOLE_DEFINITION {
         return symbol.span;
     }
     let inner = outline.symbols.iter().find(|inner| {
@@ -213,5 +217,18 @@ mod tests {
             &[(7, 7), (8, 8)],
             &[("6-8", "method", "@property\ndef total")],
         );
+    }
+
+    #[test]
+    fn of_a_long_class_the_head_is_its_own_and_of_a_long_function_all() {
+        let path = RepoPath::new("long.py").unwrap();
+        let fill = "        y = 1\n".repeat(130);
+        let own = |head: &str| {
+            let text = format!("{head}:\n    x = 1\n\n    def inner():\n{fill}\n    z = 2\n");
+            let outline = outline(&path, &text);
+            own_lines(&outline, &outline.symbols[0])
+        };
+        assert_eq!(own("class Long"), LineSpan::new(1, 3).unwrap());
+        assert_eq!(own("def long()"), LineSpan::new(1, 136).unwrap());
     }
 }

@@ -233,8 +233,11 @@ async fn choose_symbols<'outline>(
     let mut all = vec![first];
     for at in descending(&fused) {
         let symbol = symbols[at];
-        let overlaps = |other: &&Symbol| other.span.intersection(symbol.span).is_some();
-        let is_taken = all.iter().flatten().any(overlaps);
+        let is_function = matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
+        // A function around one that is taken has code of its own; what is inside one is read with it.
+        let is_taken = all.iter().flatten().any(|other| {
+            other.span.contains(symbol.span.first()) || !is_function && other.span.intersection(symbol.span).is_some()
+        });
         if all.len() < wanted && !is_taken && !is_table(symbol) && !reach.misses(symbol) {
             all.push(vec![symbol]);
         }
