@@ -9,6 +9,7 @@
 mod attempts;
 #[path = "../environment/mod.rs"]
 mod environment;
+mod languages;
 mod project;
 
 use environment::{TestEnvironment, script, script_after};

@@ -1,0 +1,107 @@
+//! Examples of issues in other languages than Python, in a run.
+
+use super::{solve, with_tests, wrong_then_right};
+use crate::environment::TestEnvironment;
+use magis_core::{BugCheck, Grade, IssueChecks, RunEvent, TestLine, TestsMode};
+use magis_engine::SolveRequest;
+use magis_engine::repository::BaseChoice;
+use magis_engine::tests::IsolationTerm;
+
+/// Returns a repository that holds these files and no others; those below `node_modules` are installed there.
+fn repository_of(files: &[(&str, &str)]) -> TestEnvironment {
+    let environment = TestEnvironment::new();
+    environment.git(&["rm", "-rq", "."]);
+    let ignored = (".gitignore", "/node_modules\n/target\n");
+    for (path, text) in files.iter().chain([&ignored]) {
+        let path = environment.repository().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    environment.git(&["add", "."]);
+    environment.commit(ignored.0, ignored.1);
+    environment
+}
+
+/// Begins a run and returns the checks that show the fault, and what is remarked.
+async fn shown(environment: &TestEnvironment, issue: &str) -> (Vec<BugCheck>, String) {
+    let (magis, wish) = with_tests(environment, issue, 1);
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
+    magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
+    let wish = SolveRequest {
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: command.line(),
+                folder: command.folder,
+            }),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..wish
+    };
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let shown = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::FaultShown { checks, remarks } => Some((checks, remarks.join("; "))),
+        _ => None,
+    });
+    shown.unwrap()
+}
+
+#[tokio::test]
+async fn an_example_in_javascript_is_run_with_the_packages_that_are_installed() {
+    let environment = repository_of(&[
+        (
+            "package.json",
+            r#"{"name": "sums", "scripts": {"test": "node --test"}}"#,
+        ),
+        (
+            "index.js",
+            "const plus = require('plus');\n\nexports.add = function add(a, b) {\n  return plus(a, -b);\n};\n",
+        ),
+        ("node_modules/plus/index.js", "module.exports = (a, b) => a + b;\n"),
+    ]);
+    let issue =
+        "Wrong sum\n\n```js\nconst { add } = require('sums');\nadd(1, 2)\n```\n\nI get `-1`, but it should be `3`.\n";
+    let (checks, remarks) = shown(&environment, issue).await;
+    let [check] = checks.as_slice() else {
+        panic!("{remarks}")
+    };
+    assert_eq!(check.grade, Grade::ExpectedResult);
+    let reached: Vec<(&str, u32, &str)> = check
+        .reached
+        .iter()
+        .map(|at| (at.path.as_str(), at.line, at.name.as_str()))
+        .collect();
+    assert_eq!(reached, [("index.js", 3, "add")]);
+    assert!(
+        check
+            .as_test
+            .as_ref()
+            .unwrap()
+            .contains("assert.deepStrictEqual(add(1, 2), 3);")
+    );
+}
+
+#[tokio::test]
+async fn an_example_in_rust_is_run_by_cargo() {
+    let environment = repository_of(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"sum-up\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        ),
+        ("src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"),
+    ]);
+    let issue = "Wrong sum\n\n```rust\nuse sum_up::add;\nadd(1, 2)\n```\n\nI get `-1`, but it should be `3`.\n";
+    let (checks, remarks) = shown(&environment, issue).await;
+    let [check] = checks.as_slice() else {
+        panic!("{remarks}")
+    };
+    assert_eq!(check.grade, Grade::ExpectedResult);
+    assert!(
+        check
+            .as_test
+            .as_ref()
+            .unwrap()
+            .contains(r#"assert_eq!(format!("{:?}", add(1, 2)), "3");"#)
+    );
+}
