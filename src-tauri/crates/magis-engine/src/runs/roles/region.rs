@@ -45,14 +45,22 @@ pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
     outline.symbols.iter().filter(kind).collect()
 }
 
+fn is_function(symbol: &Symbol) -> bool {
+    matches!(
+        symbol.kind,
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro
+    )
+}
+
+/// Returns whether a symbol is a function that is rewritten as a whole.
+pub(crate) fn is_short_function(symbol: &Symbol) -> bool {
+    is_function(symbol) && symbol.span.lines() <= WHOLE_DEFINITION
+}
+
 /// Returns the lines of a symbol to choose from: all of them, or what stands before the first definition inside a long
 /// class and its like. What stands behind a function inside a function is the outer one's own code.
 pub(crate) fn own_lines(outline: &Outline, symbol: &Symbol) -> LineSpan {
-    let is_function = matches!(
-        symbol.kind,
-        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro
-    );
-    if is_function || symbol.span.lines() <= WHOLE_DEFINITION {
+    if is_function(symbol) || symbol.span.lines() <= WHOLE_DEFINITION {
         return symbol.span;
     }
     let inner = outline.symbols.iter().find(|inner| {

@@ -4,7 +4,7 @@ use super::{edits, surprisal};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
-use crate::runs::roles::region::{nameable, own_lines};
+use crate::runs::roles::region::{is_short_function, nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
 use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId, WritingMode};
 use magis_flow::{Attempt, RoundState, Run, TaskState};
@@ -230,19 +230,8 @@ async fn choose_symbols<'outline>(
     } else {
         1
     };
-    let mut all = vec![first];
-    for at in descending(&fused) {
-        let symbol = symbols[at];
-        let is_function = matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
-        // A function around one that is taken has code of its own; what is inside one is read with it.
-        let is_taken = all.iter().flatten().any(|other| {
-            other.span.contains(symbol.span.first()) || !is_function && other.span.intersection(symbol.span).is_some()
-        });
-        if all.len() < wanted && !is_taken && !is_table(symbol) && !reach.misses(symbol) {
-            all.push(vec![symbol]);
-        }
-    }
-    Ok(all)
+    let is_left_out = |symbol: &Symbol| is_table(symbol) || reach.misses(symbol);
+    Ok(with_others(first, &symbols, &fused, wanted, is_left_out))
 }
 
 /// Where what shows the fault runs, as far as that is known.
@@ -369,6 +358,29 @@ fn places<'outline>(
         }
     }
     chosen
+}
+
+/// Returns a place and further ones by their scores, so many together at the most. What is inside a symbol that is taken is read with it. A short function
+/// around one has code of its own; a long one, which may be a whole module, has to come before those inside it.
+fn with_others<'outline>(
+    first: Vec<&'outline Symbol>,
+    symbols: &[&'outline Symbol],
+    scores: &[f64],
+    most: usize,
+    is_left_out: impl Fn(&Symbol) -> bool,
+) -> Vec<Vec<&'outline Symbol>> {
+    let mut all = vec![first];
+    for at in descending(scores) {
+        let symbol = symbols[at];
+        let may_be_around = is_short_function(symbol);
+        let is_taken = all.iter().flatten().any(|other| {
+            other.span.contains(symbol.span.first()) || !may_be_around && other.span.intersection(symbol.span).is_some()
+        });
+        if all.len() < most && !is_taken && !is_left_out(symbol) {
+            all.push(vec![symbol]);
+        }
+    }
+    all
 }
 
 /// Returns whether a symbol is a long constant: every line of a table surprises, and none more than the others.
@@ -516,5 +528,27 @@ mod tests {
         };
         assert_eq!(names(2), [["f"], ["g"]]);
         assert_eq!(names(4), [["f"], ["g"], ["h"]]);
+    }
+
+    #[test]
+    fn a_short_function_around_one_that_is_taken_is_a_place_and_a_long_one_or_one_inside_is_not() {
+        let path = RepoPath::new("a.py").expect("a path");
+        let of = |lines: usize| {
+            let fill = "    x = 1\n".repeat(lines);
+            let text = format!(
+                "def outer():\n    def inner():\n        def within():\n            pass\n{fill}\ndef other():\n    pass\n"
+            );
+            let outline = outline(&path, &text);
+            let symbols: Vec<&Symbol> = outline.symbols.iter().collect();
+            let [outer, inner, within, other] = symbols[..] else {
+                panic!("four functions")
+            };
+            let scores = [3.0, 4.0, 2.0, 1.0];
+            let places = with_others(vec![inner], &[outer, inner, within, other], &scores, 4, |_| false);
+            let names = places.iter().flatten().map(|symbol| symbol.name.clone());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(of(3), "inner outer other");
+        assert_eq!(of(130), "inner other");
     }
 }
