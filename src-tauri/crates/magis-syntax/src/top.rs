@@ -54,7 +54,7 @@ pub fn top_statements(language: SourceLanguage, text: &str) -> Option<Vec<TopSta
     } else {
         root
     };
-    let skipped = if is_rust { 1 } else { 0 };
+    let skipped = usize::from(is_rust);
     let mut cursor = block.walk();
     let nodes = block.named_children(&mut cursor);
     let statements = nodes.filter(|node| !node.is_extra() && node.kind() != "empty_statement");

@@ -76,7 +76,9 @@ impl FailedCheck {
 
 /// Returns whether a snippet of JavaScript binds all names that it uses: what is left out of it, only the test has.
 fn stands_alone(snippet: &Snippet) -> bool {
-    let code = [&snippet.setup[..], &[snippet.show.clone()]].concat().join("\n");
+    let code = [snippet.setup.as_slice(), std::slice::from_ref(&snippet.show)]
+        .concat()
+        .join("\n");
     let path = RepoPath::new("snippet.js");
     // A function's own arguments are no names of a script.
     let is_inside = words(&snippet.show).contains("arguments");

@@ -117,7 +117,10 @@ pub fn observe(check: &Check, run: &RunOutput) -> Observation {
                 let printed = std::mem::take(&mut between);
                 if is_between {
                     // Each record begins a line of its own.
-                    outcome.printed = printed.strip_suffix('\n').unwrap_or(&printed).to_owned();
+                    printed
+                        .strip_suffix('\n')
+                        .unwrap_or(&printed)
+                        .clone_into(&mut outcome.printed);
                 }
                 outcomes.push(outcome);
             }

@@ -13,7 +13,7 @@ pub(super) fn rust_test(check: &Check, base: &Observation, reproduction: &Reprod
         // A value is known as it is shown.
         let compared = |how: &str, text: &str| {
             let name = bound(&statement, outcome);
-            let shown = format!("{:?}", text);
+            let shown = format!("{text:?}");
             let value = name.unwrap_or(statement.trim_end_matches(';'));
             let assertion = format!("assert_{how}!(format!(\"{{:?}}\", {value}), {shown});");
             if name.is_some() {
