@@ -5,6 +5,7 @@
 //! Only the text is read: no reference, no tests, no model.
 
 mod as_test;
+mod asserted;
 mod check;
 mod claims;
 mod compare;

@@ -17,7 +17,7 @@ pub struct TopStatement {
 /// What a statement leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopStatementKind {
-    /// A value.
+    /// A value that a prompt would show.
     Expression,
     /// One name with a value.
     Binding(String),

@@ -26,7 +26,7 @@ pub enum JavaScriptRunner {
 
 use JavaScriptRunner::{Jest, Mocha, Node, Script, Tape, Vitest};
 
-/// Where tape reports.
+/// tape has no option for a file, and prints its report.
 const ON_STDOUT: TestReport = TestReport {
     form: ReportForm::Tape,
     place: ReportPlace::Stdout,

@@ -1,6 +1,6 @@
 //! A check as a test for the project, in the style of Node's own runner.
 
-use crate::reproduction::as_test::{Asserted, asserted, bound};
+use crate::reproduction::asserted::{Asserted, asserted, bound};
 use crate::reproduction::check::Check;
 use crate::reproduction::notation::notation;
 use crate::reproduction::record::Observation;

@@ -1,6 +1,6 @@
 //! A check as a test for the project, as Cargo runs it.
 
-use crate::reproduction::as_test::{Asserted, asserted, bound};
+use crate::reproduction::asserted::{Asserted, asserted, bound};
 use crate::reproduction::check::Check;
 use crate::reproduction::pytest::slug;
 use crate::reproduction::record::Observation;
