@@ -6,6 +6,7 @@ use magis_eval::instances::InstanceId;
 use magis_eval::repositories::Repositories;
 use magis_sandbox::remove_tree;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -140,7 +141,17 @@ pub fn copy_installed(from: &Path, to: &Path) -> Result<()> {
         }
         let place = to.join(path.as_str());
         fs::create_dir_all(place.parent().unwrap_or(to))?;
-        fs::copy(from.join(path.as_str()), &place).with_context(|| format!("writing {}", place.display()))?;
+        copy_file(&from.join(path.as_str()), &place)?;
     }
     Ok(())
+}
+
+/// Copies a file, or a link as a link: the programs of `node_modules/.bin` are links, and so may an environment be.
+pub fn copy_file(from: &Path, to: &Path) -> Result<()> {
+    if from.is_symlink() {
+        fs::read_link(from).and_then(|target| symlink(target, to))
+    } else {
+        fs::copy(from, to).map(drop)
+    }
+    .with_context(|| format!("writing {}", to.display()))
 }

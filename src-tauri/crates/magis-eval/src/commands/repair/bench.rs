@@ -1,6 +1,6 @@
 //! What all bugs of a set share while they are repaired: the program, the model, the sandbox, the repositories.
 
-use super::super::environments::JudgeEnvironments;
+use super::super::environments::{JudgeEnvironments, copy_file};
 use super::super::mutate::tree_of;
 use super::super::one_shot::{GivenFile, OneShot};
 use super::super::{load, model_of, open, sandbox_helper};
@@ -358,11 +358,8 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
             copy_folder(&entry.path(), &target)?;
-        } else if kind.is_symlink() {
-            // The programs of `node_modules/.bin` are links.
-            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &target)?;
+        } else if kind.is_symlink() || kind.is_file() {
+            copy_file(&entry.path(), &target)?;
         }
     }
     Ok(())
