@@ -1,9 +1,10 @@
 //! What a test made out of a check says of each statement.
 
 use crate::reproduction::check::{About, Check, Said};
+use crate::reproduction::programs::statements_of;
 use crate::reproduction::record::{Observation, StatementOutcome};
 use crate::reproduction::verdict::{Fault, FaultPlace, Reproduction};
-use magis_syntax::{TopStatement, top_statements};
+use magis_syntax::TopStatement;
 
 /// What a test says of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +33,7 @@ pub(super) fn asserted<'c>(
     };
     let mut found = Vec::new();
     for (step, source) in (0..).zip(&check.steps) {
-        let Some(statements) = top_statements(check.command.language(), source) else {
-            found.push((source.clone(), None, Asserted::Nothing));
-            continue;
-        };
-        for (at, TopStatement { source, .. }) in (0..).zip(statements) {
+        for (at, TopStatement { source, .. }) in (0..).zip(statements_of(check.command.language(), source)) {
             let outcome = outcomes
                 .iter()
                 .find(|outcome| (outcome.step, outcome.statement) == (step, at));
@@ -80,16 +77,7 @@ fn of_statement<'c>(
                 };
             }
             Fault::Missing { claim } => {
-                let is_here = match check.claims.get(*claim).map(|claim| claim.about) {
-                    Some(About::Step(step)) => step == outcome.step,
-                    Some(About::Line { step, line }) => {
-                        step == outcome.step && (outcome.line..=outcome.last_line).contains(&line)
-                    }
-                    // Where the issue does not tell, its last statement is the one it comes to.
-                    Some(About::Any) => is_last,
-                    None => false,
-                };
-                if let (true, Some(right)) = (is_here, text_of(*claim)) {
+                if let (true, Some(right)) = (is_stated_of(check, *claim, outcome, is_last), text_of(*claim)) {
                     return Asserted::Gives(right);
                 }
             }
@@ -102,6 +90,17 @@ fn of_statement<'c>(
         }
     }
     Asserted::Nothing
+}
+
+/// Returns whether a claim is about a statement.
+pub(super) fn is_stated_of(check: &Check, claim: usize, outcome: &StatementOutcome, is_last: bool) -> bool {
+    match check.claims.get(claim).map(|claim| claim.about) {
+        Some(About::Step(step)) => step == outcome.step,
+        Some(About::Line { step, line }) => step == outcome.step && (outcome.line..=outcome.last_line).contains(&line),
+        // Where the issue does not tell, its last statement is the one it comes to.
+        Some(About::Any) => is_last,
+        None => false,
+    }
 }
 
 /// Returns the name that a statement binds, where the value of one was recorded.

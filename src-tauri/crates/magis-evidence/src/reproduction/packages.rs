@@ -77,7 +77,9 @@ fn names_of_crate(manifest: &str) -> Option<Vec<String>> {
     let name = |table: &str| manifest.get(table)?.get("name")?.as_str();
     let package = name("package")?;
     let library = name("lib").map_or_else(|| package.replace('-', "_"), str::to_owned);
-    Some(vec![package.to_owned(), library])
+    // They are written into code and a manifest, and strangers may have chosen them.
+    let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    (is_plain(package) && is_plain(&library)).then(|| vec![package.to_owned(), library])
 }
 
 /// Returns the top-level packages and modules among the paths of a tree, at its root or in `src/` or `lib/`. Packages

@@ -112,13 +112,11 @@ impl Steps<'_> {
         JavaScriptTask {
             marker: self.marker.as_str(),
             packages: &self.project.packages,
-            steps: self.sources.iter().map(|source| statements(source)).collect(),
+            steps: self.sources.iter().map(|source| script_statements(source)).collect(),
             texts: &self.texts,
         }
     }
-}
 
-impl Steps<'_> {
     /// Returns a package that runs the steps and depends on the project, which is linked beside it.
     fn package(&self) -> [CheckFile; 2] {
         let (name, library) = match self.project.packages.as_slice() {
@@ -131,7 +129,7 @@ impl Steps<'_> {
         let mut uses: Vec<String> = Vec::new();
         let mut code = String::new();
         for (number, step) in self.sources.iter().enumerate() {
-            for (at, statement) in rust_statements(step).into_iter().enumerate() {
+            for (at, statement) in statements_of(SourceLanguage::Rust, step).into_iter().enumerate() {
                 let TopStatement { source, kind, .. } = &statement;
                 // The same name cannot be imported twice.
                 if source.starts_with("use ") {
@@ -171,17 +169,19 @@ impl Steps<'_> {
     }
 }
 
-/// Returns the statements of a step, those within its `main` where it has one.
-fn rust_statements(step: &str) -> Vec<TopStatement> {
-    let parsed = |text: &str| top_statements(SourceLanguage::Rust, text);
+/// Returns the statements of a step as they are run and numbered; in Rust those within its `main` where it has one. One that does not parse is left to
+/// whoever runs it, as a whole.
+pub(crate) fn statements_of(language: SourceLanguage, step: &str) -> Vec<TopStatement> {
+    let parsed = |text: &str| top_statements(language, text);
     let Some(statements) = parsed(step) else {
         return vec![whole(step)];
     };
     let mut found = Vec::new();
     for statement in statements {
-        let is_main = ["fn main()", "pub fn main()"]
-            .iter()
-            .any(|head| statement.source.starts_with(head));
+        let is_main = language == SourceLanguage::Rust
+            && ["fn main()", "pub fn main()"]
+                .iter()
+                .any(|head| statement.source.starts_with(head));
         let body = statement
             .source
             .split_once('{')
@@ -211,9 +211,8 @@ fn whole(step: &str) -> TopStatement {
     }
 }
 
-/// Returns the statements of a step; one that does not parse is left to whoever runs it.
-fn statements(source: &str) -> Vec<Statement> {
-    let found = top_statements(SourceLanguage::JavaScript, source).unwrap_or_else(|| vec![whole(source)]);
+fn script_statements(step: &str) -> Vec<Statement> {
+    let found = statements_of(SourceLanguage::JavaScript, step);
     let statement = |found: TopStatement| Statement {
         asserts: found.source.starts_with("assert"),
         source: found.source,

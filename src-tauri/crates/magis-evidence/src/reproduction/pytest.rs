@@ -1,6 +1,7 @@
 //! A check as a test for the project, in the style of pytest, to be offered to a person.
 
-use crate::reproduction::check::{About, Check, CheckCommand, Said};
+use crate::reproduction::asserted::is_stated_of;
+use crate::reproduction::check::{Check, CheckCommand, Said};
 use crate::reproduction::record::{Observation, StatementOutcome};
 use crate::reproduction::verdict::{Fault, FaultPlace, Reproduction};
 
@@ -157,16 +158,7 @@ fn statement_of(
                 };
             }
             Fault::Missing { claim } => {
-                let there = check.claims.get(*claim).map(|claim| claim.about);
-                let is_here = match there {
-                    Some(About::Step(step)) => step == outcome.step,
-                    Some(About::Line { step, line }) => {
-                        step == outcome.step && (outcome.line..=outcome.last_line).contains(&line)
-                    }
-                    // Where the issue does not tell, its last statement is the one it comes to.
-                    Some(About::Any) => last == Last::Yes,
-                    None => false,
-                };
+                let is_here = is_stated_of(check, *claim, outcome, last == Last::Yes);
                 if let (true, Some(Said::Raises { exception, .. })) =
                     (is_here, check.claims.get(*claim).map(|claim| &claim.what))
                 {

@@ -49,8 +49,8 @@ static ERROR_LINE: Pattern = Pattern::new(
     r"^\s*(?:Uncaught (?:\(in promise\) )?)?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Failed)): ?(.*)$",
 );
 static SCRIPT_FRAME: Pattern = Pattern::new(r"^\s+at (?:async )?(?:(\S.*?) \()?(?:file://)?([^()\s]+?):(\d+):\d+\)?$");
-static PANIC: Pattern = Pattern::new(r"^\s*thread '([^']*)'(?: \(\d+\))? panicked at (?:'(.*)', )?(\S+:\d+:\d+):?\s*$");
-static PLACE: Pattern = Pattern::new(r"^(.+?):(\d+):\d+$");
+static PANIC: Pattern =
+    Pattern::new(r"^\s*thread '([^']*)'(?: \(\d+\))? panicked at (?:'(.*)', )?(\S+?):(\d+):\d+:?\s*$");
 static ENDS_PANIC: Pattern = Pattern::new(r"^(?:\s*|note: .*|stack backtrace:.*)$");
 static ANY_SCRIPT_FRAME: Pattern = Pattern::new(r"^\s+at \S");
 static PYTEST: Pattern =
@@ -153,11 +153,7 @@ fn pytest(lines: &[&str], at: usize) -> Option<Traceback> {
         .iter()
         .take(8)
         .find_map(|line| PYTEST_AT.captures(line.trim_end()));
-    let frames = place.map(|parts| TracebackFrame {
-        path: parts[1].to_owned(),
-        line: parts[2].parse().unwrap_or(0),
-        function: String::new(),
-    });
+    let frames = place.map(|parts| TracebackFrame::at(&parts[1], &parts[2]));
     Some(Traceback {
         exception: Exception {
             kind: parts[1].to_owned(),
@@ -180,18 +176,12 @@ fn panic(lines: &[&str], at: usize) -> Option<Traceback> {
             (below.join("\n"), at + 1 + below.len())
         }
     };
-    let place = PLACE.captures(&parts[3]);
-    let frames = place.map(|parts| TracebackFrame {
-        path: parts[1].to_owned(),
-        line: parts[2].parse().unwrap_or(0),
-        function: String::new(),
-    });
     Some(Traceback {
         exception: Exception {
             kind: "panic".to_owned(),
             message: message.trim().to_owned(),
         },
-        frames: frames.into_iter().collect(),
+        frames: vec![TracebackFrame::at(&parts[3], &parts[4])],
         prefix: String::new(),
         lines: at..end,
     })
@@ -221,6 +211,17 @@ fn bare(lines: &[&str], at: usize) -> Option<Traceback> {
         prefix: String::new(),
         lines: at..at + 1 + below.len(),
     })
+}
+
+impl TracebackFrame {
+    /// Makes one of a form that does not tell the function.
+    fn at(path: &str, line: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            line: line.parse().unwrap_or(0),
+            function: String::new(),
+        }
+    }
 }
 
 impl Exception {

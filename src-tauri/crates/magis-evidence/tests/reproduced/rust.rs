@@ -96,3 +96,28 @@ fn a_project_is_known_by_the_names_of_its_package_and_its_library() {
     assert_eq!(found.language, SourceLanguage::Rust);
     assert_eq!(found.packages, ["sum-up", "sum_up"]);
 }
+
+#[test]
+fn a_program_of_an_issue_is_offered_as_a_test_by_the_statements_of_its_main() {
+    let project = project();
+    let issue = "Sums are wrong\n\n```rust\nuse sum_up::add;\n\nfn main() {\n    let sum = add(1, 2);\n    assert_eq!(sum, 3);\n}\n```\n";
+    let check = project.first_check(issue);
+    let base = project.run(&check);
+    let test = as_test(&check, &base, &reproduces(&check, &base).unwrap(), "Sums are wrong");
+    assert_snapshot!(test, @"
+    use sum_up::add;
+
+    #[test]
+    fn sums_are_wrong() {
+        let sum = add(1, 2);
+        assert_eq!(sum, 3);
+    }
+    ");
+}
+
+#[test]
+fn a_name_that_is_none_is_not_written_into_a_manifest() {
+    let manifest = "[package]\nname = \"a\\\" = 1\"\n";
+    let project = SmallProject::new(&[("Cargo.toml", manifest), (CODE, WRONG)]);
+    assert_eq!(project.in_use().language, SourceLanguage::Python);
+}
