@@ -1,9 +1,7 @@
 //! What is to be done next: the order of algorithms 1, 2 and 3, as a function of the state alone.
 
 use crate::{Effect, Run, TaskQuestion, TaskState};
-use magis_core::{
-    Candidate, Evidence, MethodPart, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn,
-};
+use magis_core::{MethodPart, QaMode, RepoPath, Round, RunEvent, RunOutcome, Speaker, TaskId, TaskOutcome, Turn};
 use std::collections::BTreeSet;
 
 impl Run {
@@ -64,7 +62,7 @@ impl Run {
 
     /// Algorithm 2, first half: P4 for every kept file, P5 for every task.
     fn team(&self) -> Vec<Effect> {
-        let kept = self.kept_and_run();
+        let kept = self.kept();
         let has_task = |path: &RepoPath| self.tasks.values().any(|state| state.task.candidate == *path);
         let undecided = kept
             .iter()
@@ -101,24 +99,6 @@ impl Run {
             .values()
             .filter(|state| state.role.is_none())
             .map(|state| Effect::DefineRole(state.task.id))
-            .collect()
-    }
-
-    /// Returns the kept files that a check of the fault runs code of, and those the person gave; all that are kept where
-    /// no check says what it runs. What never ran did not show the fault.
-    fn kept_and_run(&self) -> Vec<&Candidate> {
-        let run: BTreeSet<&RepoPath> = self
-            .checks()
-            .iter()
-            .flat_map(|check| &check.reached)
-            .map(|at| &at.path)
-            .collect();
-        let kept = self.kept();
-        if !kept.iter().any(|kept| run.contains(&kept.path)) {
-            return kept;
-        }
-        kept.into_iter()
-            .filter(|kept| run.contains(&kept.path) || kept.evidence.contains(&Evidence::Given))
             .collect()
     }
 

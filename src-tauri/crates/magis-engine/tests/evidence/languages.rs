@@ -22,8 +22,8 @@ fn repository_of(files: &[(&str, &str)]) -> TestEnvironment {
     environment
 }
 
-/// Begins a run and returns the checks that show the fault, and what is remarked.
-async fn shown(environment: &TestEnvironment, issue: &str) -> (Vec<BugCheck>, String) {
+/// Returns the events of a run on an issue, with the tests of the project.
+async fn events(environment: &TestEnvironment, issue: &str) -> Vec<RunEvent> {
     let (magis, wish) = with_tests(environment, issue, 1);
     let repo = magis.add_repository(&environment.repository()).unwrap();
     let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
@@ -40,10 +40,18 @@ async fn shown(environment: &TestEnvironment, issue: &str) -> (Vec<BugCheck>, St
         ..wish
     };
     let (run, _) = solve(&magis, wish, wrong_then_right()).await;
-    let shown = environment.events(run).into_iter().find_map(|event| match event {
-        RunEvent::FaultShown { checks, remarks } => Some((checks, remarks.join("; "))),
-        _ => None,
-    });
+    environment.events(run)
+}
+
+/// Returns the checks of a run that show the fault, and what is remarked.
+async fn shown(environment: &TestEnvironment, issue: &str) -> (Vec<BugCheck>, String) {
+    let shown = events(environment, issue)
+        .await
+        .into_iter()
+        .find_map(|event| match event {
+            RunEvent::FaultShown { checks, remarks } => Some((checks, remarks.join("; "))),
+            _ => None,
+        });
     shown.unwrap()
 }
 
@@ -80,6 +88,41 @@ async fn an_example_in_javascript_is_run_with_the_packages_that_are_installed() 
             .unwrap()
             .contains("assert.deepStrictEqual(add(1, 2), 3);")
     );
+}
+
+#[tokio::test]
+async fn what_an_example_runs_through_is_kept_and_files_that_only_look_like_it_are_not() {
+    let looks_alike = "// add plus minus sum\nconst add = require('..').add;\nadd(1, 2);\n";
+    let environment = repository_of(&[
+        (
+            "package.json",
+            r#"{"name": "sums", "main": "q.js", "scripts": {"test": "node --test"}}"#,
+        ),
+        (
+            "q.js",
+            "exports[['a', 'dd'].join('')] = function (a, b) {\n  return a - b;\n};\n",
+        ),
+        ("add.js", looks_alike),
+        ("plus.js", looks_alike),
+        ("minus.js", looks_alike),
+        ("sum.js", looks_alike),
+    ]);
+    let issue = "Wrong sum: add, plus, minus\n\n```js\nconst { add } = require('sums');\nvar sum = add(1, 2);\nsum\n```\n\nI get `-1`, but it should be `3`.\n";
+    let judged = events(&environment, issue)
+        .await
+        .into_iter()
+        .find_map(|event| match event {
+            RunEvent::RelevanceJudged { judgements } => Some(judgements),
+            _ => None,
+        });
+    let judged = judged.unwrap();
+    assert!(judged.len() > 1, "others are ranked, too");
+    let kept: Vec<&str> = judged
+        .iter()
+        .filter(|file| file.kept)
+        .map(|file| file.path.as_str())
+        .collect();
+    assert_eq!(kept, ["q.js"]);
 }
 
 #[tokio::test]

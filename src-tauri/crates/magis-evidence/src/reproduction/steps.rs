@@ -161,11 +161,16 @@ fn calls(passages: &[Passage], inputs: &[&Input], notation: &Notation) -> Vec<St
     found
 }
 
-/// Returns whether a claim of the prose only repeats an input.
+/// Returns whether a claim of the prose only repeats an input, or the call whose value a name is bound to.
 fn is_input(claim: &Claim, steps: &[String]) -> bool {
     let Said::Prints(text) = &claim.what else { return false };
-    let mut lines = steps.iter().flat_map(|step| step.lines());
-    lines.any(|line| line.trim().trim_end_matches(';') == text.trim())
+    let text = text.trim();
+    let is_repeated = |line: &str| {
+        let line = line.trim().trim_end_matches(';');
+        let bound = line.strip_suffix(text).filter(|_| text.ends_with(')'));
+        line == text || bound.is_some_and(|name| name.ends_with("= "))
+    };
+    steps.iter().flat_map(|step| step.lines()).any(is_repeated)
 }
 
 /// Returns the names that a statement of prose binds.

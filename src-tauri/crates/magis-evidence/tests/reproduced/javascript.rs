@@ -39,6 +39,13 @@ fn a_value_that_an_issue_states_is_expected() {
 }
 
 #[test]
+fn a_value_that_is_bound_and_then_shown_counts_where_it_is_shown() {
+    let bound = STATED.replace("add(1, 2)\n```", "var sum = add(1, 2);\nsum\n```");
+    assert_snapshot!(check_verdict(&bound, COMMON, WRONG_SUM, RIGHT_SUM), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 2, of: 2 }");
+    assert_snapshot!(check_verdict(&bound, COMMON, WRONG_SUM, "exports.add = () => 4"), @"ExpectedResult; Gone { grade: SomethingChanged, gone: 2, of: 2 }");
+}
+
+#[test]
 fn values_are_compared_as_values() {
     let issue = "It drops a key\n\n```js\nconst { parse } = require('calc')\nparse('a=1&b=2')\n```\n\nActual:\n\n```js\n{\"a\": \"1\"}\n```\n\nExpected:\n\n```js\n{\"a\": \"1\", \"b\": \"2\"}\n```\n";
     let parsing = |more: &str| {

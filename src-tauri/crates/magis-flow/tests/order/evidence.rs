@@ -60,34 +60,6 @@ fn where_nothing_shows_the_fault_tests_are_asked_for_when_the_files_are_known() 
 }
 
 #[test]
-fn a_file_that_no_check_runs_has_no_task_where_another_is_run() {
-    let runs = |name: &str| FunctionAt {
-        path: path(name),
-        line: 1,
-        name: "f".to_owned(),
-        missed: Vec::new(),
-    };
-    for (reached, asked) in [
-        (vec![], "DefineTask(a.py, Insisting) DefineTask(b.py, Openly)"),
-        (vec![runs("b.py"), runs("c.py")], "DefineTask(b.py, Insisting)"),
-        (
-            vec![runs("c.py")],
-            "DefineTask(a.py, Insisting) DefineTask(b.py, Openly)",
-        ),
-    ] {
-        let shown = check(1, Grade::ExpectedResult);
-        let mut driver = Driver {
-            kept: vec!["a.py", "b.py"],
-            checks: vec![BugCheck { reached, ..shown }],
-            ..Driver::default()
-        };
-        driver.drive(by_evidence(1), |_, _| None);
-        let defined = driver.steps.iter().filter(|step| step.starts_with("DefineTask"));
-        assert_eq!(defined.cloned().collect::<Vec<String>>().join(" "), asked);
-    }
-}
-
-#[test]
 fn where_code_is_run_a_meeting_is_held_by_several_without_a_check_or_when_a_person_speaks() {
     let shown = vec![check(1, Grade::ExpectedResult)];
     for (kept, checks, speaks, speeches) in [

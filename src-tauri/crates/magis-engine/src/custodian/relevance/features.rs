@@ -71,10 +71,17 @@ impl RelevanceFeatures<'_> {
         self.ranking.iter().enumerate().map(fused).collect()
     }
 
-    /// Returns which files stay candidates where something shows the fault: the places do not count, as a wrong file costs some runs that fail there, and
+    /// Returns which files stay candidates where something shows the fault: those that it runs through, where it says so,
+    /// as what never ran did not show it. Their places do not count, as a wrong file costs some runs that fail there, and
     /// no wrong patch.
-    pub fn kept_to_try(self) -> Vec<bool> {
-        keep(&self.fused(), thresholds::TRIED)
+    pub fn kept_to_try(self, entered: &[bool]) -> Vec<bool> {
+        let mut fused = self.fused();
+        if entered.contains(&true) {
+            for (fused, _) in fused.iter_mut().zip(entered).filter(|(_, entered)| !**entered) {
+                *fused = f64::NEG_INFINITY;
+            }
+        }
+        keep(&fused, thresholds::TRIED)
     }
 
     /// Returns which files stay candidates.
@@ -188,12 +195,22 @@ mod tests {
     fn where_something_shows_the_fault_four_near_the_best_stay_whatever_their_places() {
         let named: Vec<Option<f64>> = [4.0, 3.9, 3.8, 3.7, 3.6].map(Some).into();
         let ranking = [5.0, 4.9, 4.8, 4.7, 4.6];
+        let unknown = [false; 5];
         assert_eq!(
-            features(&ranking, &named).kept_to_try(),
+            features(&ranking, &named).kept_to_try(&unknown),
             [true, true, true, true, false]
         );
-        assert_eq!(features(&[5.0, 4.0, 1.0], &[]).kept_to_try(), [true, true, false]);
-        assert!(RelevanceFeatures::default().kept_to_try().is_empty());
+        assert_eq!(
+            features(&[5.0, 4.0, 1.0], &[]).kept_to_try(&unknown[..3]),
+            [true, true, false]
+        );
+        assert!(RelevanceFeatures::default().kept_to_try(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_shows_the_fault_leaves_the_files_that_it_runs_through() {
+        let kept = features(&[9.0, 8.0, 3.0, 1.0], &[]).kept_to_try(&[false, false, true, true]);
+        assert_eq!(kept, [false, false, true, true]);
     }
 
     #[test]

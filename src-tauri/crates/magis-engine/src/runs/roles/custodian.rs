@@ -82,25 +82,39 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> RoleResult {
     let ranking = index_session
         .index
         .rank_by(&located.query, index_session.sources(Signals::ALL), k)?;
-    Ok(RunEvent::CandidatesRanked {
-        candidates: raise_reached(ranking.candidates, run.checks()),
-        skipped: joined(skipped, located.skipped.clone()),
-    })
+    let skipped = joined(skipped, located.skipped.clone());
+    let mut candidates = ranking.candidates;
+    let reached: BTreeSet<&RepoPath> = run
+        .checks()
+        .iter()
+        .flat_map(|check| &check.reached)
+        .map(|at| &at.path)
+        .collect();
+    for path in reached {
+        let is_ranked = candidates.iter().any(|candidate| candidate.path == *path);
+        if let (false, Some(blob)) = (is_ranked, work.blob(path)?) {
+            candidates.push(Candidate {
+                path: path.clone(),
+                blob,
+                score: 0.0,
+                evidence: Vec::new(),
+            });
+        }
+    }
+    let mut candidates = raise_reached(candidates, run.checks());
+    candidates.truncate(k);
+    Ok(RunEvent::CandidatesRanked { candidates, skipped })
 }
 
 /// What a file gains by which a check ran through, as a share of the best score. What it never entered is hardly at fault.
 const REACHED: f64 = 0.3;
 
-/// Raises the files that the checks ran through on the base: the fewer functions of a file they entered beside others, the less.
+/// Raises the files that the checks ran through on the base.
 fn raise_reached(mut candidates: Vec<Candidate>, checks: &[BugCheck]) -> Vec<Candidate> {
-    let reached: BTreeSet<&RepoPath> = checks
-        .iter()
-        .flat_map(|check| &check.reached)
-        .map(|at| &at.path)
-        .collect();
     let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
     for candidate in &mut candidates {
-        if let Some(functions) = entered(&candidate.path, checks, &reached) {
+        let functions = entered(&candidate.path, checks);
+        if functions > 0 {
             candidate.score += REACHED * best;
             candidate.evidence.push(Evidence::Reached { functions });
             candidate.evidence.sort_by_key(Evidence::display_order);
@@ -110,16 +124,11 @@ fn raise_reached(mut candidates: Vec<Candidate>, checks: &[BugCheck]) -> Vec<Can
     candidates
 }
 
-/// Returns how many functions of a file the checks entered; none where they did not reach it.
-fn entered(path: &RepoPath, checks: &[BugCheck], reached: &BTreeSet<&RepoPath>) -> Option<u32> {
-    reached.contains(path).then(|| {
-        let all = checks
-            .iter()
-            .flat_map(|check| &check.reached)
-            .filter(|at| at.path == *path);
-        let functions: BTreeSet<(u32, &str)> = all.map(|at| (at.line, at.name.as_str())).collect();
-        functions.len() as u32
-    })
+/// Returns how many functions of a file the checks entered.
+fn entered(path: &RepoPath, checks: &[BugCheck]) -> u32 {
+    let functions = checks.iter().flat_map(|check| &check.reached);
+    let of_file = functions.filter(|at| at.path == *path);
+    of_file.map(|at| (at.line, &at.name)).collect::<BTreeSet<_>>().len() as u32
 }
 
 /// P3: conditional log-likelihood of all candidates, yes/no on the code of the best of them, fused with the ranking.
@@ -161,10 +170,11 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> RoleResult {
         let by_check = |evidence: &Evidence| matches!(evidence, Evidence::Reached { .. });
         candidate.evidence.iter().any(by_check)
     };
-    let any_reached = ranked.iter().any(reached);
+    let reached: Vec<bool> = ranked.iter().map(reached).collect();
+    let any_reached = reached.contains(&true);
     let mut yes_no = vec![None; ranked.len()];
     for at in descending(&named).into_iter().take(ASKED_ON_CODE) {
-        if reached(&ranked[at]) || !any_reached {
+        if reached[at] || !any_reached {
             yes_no[at] = judge_on_code(work, run, &head, &ranked[at].path).await?;
         }
     }
@@ -177,7 +187,7 @@ pub(crate) async fn judge(work: &mut Workspace, run: &Run) -> RoleResult {
     let kept = if run.checks().is_empty() {
         features.kept()
     } else {
-        features.kept_to_try()
+        features.kept_to_try(&reached)
     };
     let judgement = |at: usize| Judgement {
         path: ranked[at].path.clone(),

@@ -58,15 +58,7 @@ pub(super) fn faults(check: &Check, outcomes: &[StatementOutcome]) -> Vec<Fault>
 
 /// Finds the value that an issue states as the result, where it states one and shows one fault: what is stated without a place is about that one.
 pub(super) fn expected(check: &Check, faults: &[Fault]) -> Option<ExpectedResult> {
-    let mut places = faults.iter().filter_map(|fault| match fault {
-        Fault::Raised { at, .. } | Fault::Shown { at, .. } => Some(*at),
-        Fault::Assertion { .. }
-        | Fault::Lines { .. }
-        | Fault::Missing { .. }
-        | Fault::Unlike { .. }
-        | Fault::Hung { .. } => None,
-    });
-    let at = places.next().filter(|at| places.all(|other| other == *at))?;
+    let at = only_place(faults)?;
     let is_right = |(_, claim): &(usize, &Claim)| claim.stance == Stance::Right;
     let mut stated = check.claims.iter().enumerate().filter(is_right);
     let (claim, only) = stated.next().filter(|_| stated.next().is_none())?;
@@ -74,6 +66,26 @@ pub(super) fn expected(check: &Check, faults: &[Fault]) -> Option<ExpectedResult
         return None;
     };
     is_value(check, text).then_some(ExpectedResult { claim, at })
+}
+
+/// Returns where the one fault shows. A value that is bound to a name and shown again counts where it is shown last.
+fn only_place(faults: &[Fault]) -> Option<FaultPlace> {
+    let mut places = faults.iter().filter_map(|fault| match fault {
+        Fault::Raised { at, .. } => Some((None, *at)),
+        Fault::Shown { claim, at, .. } => Some((Some(*claim), *at)),
+        Fault::Assertion { .. }
+        | Fault::Lines { .. }
+        | Fault::Missing { .. }
+        | Fault::Unlike { .. }
+        | Fault::Hung { .. } => None,
+    });
+    let first = places.next()?;
+    places
+        .try_fold(first, |last, next| {
+            let is_shown_again = last.0.is_some() && last.0 == next.0;
+            (is_shown_again || last.1 == next.1).then_some(next)
+        })
+        .map(|(_, at)| at)
 }
 
 /// Returns whether a text is a value as the check's language writes it: no prose, no bare name, none of the steps.
