@@ -301,6 +301,16 @@ fn prose_without_anything_to_run_makes_no_check() {
 }
 
 #[test]
+fn code_with_a_backtick_is_read_between_two() {
+    assert_snapshot!(check_made("Wrong quoting\n\n`` quote('`') `` gives `` '`' `` and should give `` '\\\\`' ``.\n"), @r#"
+    python
+      step "quote('`')"
+      shown, any: prints "'`'"
+      right, any: prints "'\\\\`'"
+    "#);
+}
+
+#[test]
 fn an_exception_that_is_gone_is_strong_evidence() {
     let base = run(&[raises(0, "TypeError", "can only concatenate str (not \"int\") to str")]);
     assert_snapshot!(check_verdict(CRASH, &base, &run(&[gives(0, "'12'")])), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");

@@ -6,7 +6,7 @@
 use crate::next::{closed, not_approved};
 use crate::task::Rank;
 use crate::{Effect, RoundState, Run, TaskState};
-use magis_core::{AttemptNumber, BaseTests, QaMode, Round, TaskId, TaskOutcome, TestsMode, WritingMode};
+use magis_core::{AttemptNumber, BaseTests, CodePlace, QaMode, Round, TaskId, TaskOutcome, TestsMode, WritingMode};
 use std::ops::Range;
 
 /// The share of a round's answers that has to have the same code, where nothing can be shown, for the round to end early.
@@ -104,14 +104,21 @@ impl Run {
         holding.next().unwrap_or((0, 0..1))
     }
 
-    /// Returns the numbers of the answers at a place: all places have as many, and the first ones what is left over.
+    /// Returns the numbers of the answers at a place: one at each, and the others by the square root of its lines, as there is more to be tried in
+    /// longer code, and the best of it comes first. The first places have what is left over.
     fn share(&self, round: &RoundState, place: usize) -> Range<u32> {
         let answers = self.answers_of(round);
-        let places = round.places.len().clamp(1, answers as usize) as u32;
-        let (each, left) = (answers / places, answers % places);
-        let place = (place as u32).min(places - 1);
-        let first = place * each + place.min(left);
-        first..first + each + u32::from(place < left)
+        let places = &round.places[..round.places.len().min(answers as usize)];
+        let Some(last) = places.len().checked_sub(1) else {
+            return 0..answers;
+        };
+        let lines = |place: &CodePlace| place.spans.iter().map(|span| span.lines()).sum::<u32>().max(1);
+        let weight = |places: &[CodePlace]| places.iter().map(|place| f64::from(lines(place)).sqrt()).sum::<f64>();
+        let others = f64::from(answers - places.len() as u32) / weight(places);
+        let before = |place: usize| place as u32 + (others * weight(&places[..place])).ceil() as u32;
+        let place = place.min(last);
+        let end = if place == last { answers } else { before(place + 1) };
+        before(place)..end
     }
 
     /// Returns how many answers a round has.

@@ -148,31 +148,40 @@ impl Snippet {
     }
 }
 
+/// Returns code that stands in a sentence.
+fn inline(code: &str) -> String {
+    if code.contains('`') {
+        format!("`` {code} ``")
+    } else {
+        format!("`{code}`")
+    }
+}
+
 fn title(snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut Shuffle) -> String {
     let is_short = snippet.show.chars().count() <= LONGEST_IN_TITLE && !snippet.show.contains('\n');
-    let what = if is_short { &snippet.show } else { snippet.called() };
-    let short = |value: &str| value.chars().count() <= 24 && !value.contains('\n');
+    let what = inline(if is_short { &snippet.show } else { snippet.called() });
+    let short = |value: &str| value.chars().count() <= 24 && !value.contains(['\n', '`']);
     match (actual, expected) {
         (Observed::Raised { kind, .. }, Observed::Value(_)) => match draw.below(2) {
-            0 => format!("`{what}` raises {kind}"),
-            _ => format!("{kind} from `{what}`"),
+            0 => format!("{what} raises {kind}"),
+            _ => format!("{kind} from {what}"),
         },
-        (Observed::Value(_), Observed::Raised { kind, .. }) => format!("`{what}` does not raise {kind}"),
+        (Observed::Value(_), Observed::Raised { kind, .. }) => format!("{what} does not raise {kind}"),
         (Observed::Raised { kind, .. }, Observed::Raised { kind: other, .. }) if kind == other => {
-            format!("`{what}` raises {kind} with a wrong message")
+            format!("{what} raises {kind} with a wrong message")
         }
         (Observed::Raised { kind, .. }, Observed::Raised { kind: other, .. }) => {
-            format!("`{what}` raises {kind} instead of {other}")
+            format!("{what} raises {kind} instead of {other}")
         }
         (Observed::Value(now), Observed::Value(then))
             if is_short && snippet.steps().is_empty() && short(now) && short(then) =>
         {
-            format!("`{what}` returns {now} instead of {then}")
+            format!("{what} returns {now} instead of {then}")
         }
         (Observed::Value(_), Observed::Value(_)) => match draw.below(3) {
-            0 => format!("Wrong result of `{what}`"),
-            1 => format!("`{what}` gives a wrong result"),
-            _ => format!("Unexpected result from `{what}`"),
+            0 => format!("Wrong result of {what}"),
+            1 => format!("{what} gives a wrong result"),
+            _ => format!("Unexpected result from {what}"),
         },
     }
 }
@@ -189,7 +198,9 @@ fn session(snippet: &Snippet, actual: &Observed, expected: &Observed, frames: bo
             "No error.".to_owned()
         }
         Observed::Value(value) => format!("```\n{value}\n```"),
-        Observed::Raised { last, .. } => format!("It should raise `{}`.", last.lines().next().unwrap_or(last)),
+        Observed::Raised { last, .. } => {
+            format!("It should raise {}.", inline(last.lines().next().unwrap_or(last)))
+        }
     };
     match draw.below(3) {
         0 => format!("```pycon\n{code}\n{shown}\n```\n\nExpected:\n\n{wanted}"),
@@ -218,10 +229,11 @@ fn listing(
         Observed::Value(value) => value.clone(),
         Observed::Raised { last, .. } => last.clone(),
     };
+    let told = |one: &Observed| inline(&told(one));
     let (fence, code, now, then) = (language.fence(), code.join("\n"), told(actual), told(expected));
     match draw.below(2) {
-        0 => format!("```{fence}\n{code}\n```\n\nActual: `{now}`\n\nExpected: `{then}`"),
-        _ => format!("With\n\n```{fence}\n{code}\n```\n\nI get `{now}`, but it should be `{then}`."),
+        0 => format!("```{fence}\n{code}\n```\n\nActual: {now}\n\nExpected: {then}"),
+        _ => format!("With\n\n```{fence}\n{code}\n```\n\nI get {now}, but it should be {then}."),
     }
 }
 
@@ -230,7 +242,7 @@ fn words(snippet: &Snippet, actual: &Observed, expected: &Observed, draw: &mut S
         if text.contains('\n') {
             format!("\n```\n{text}\n```\n")
         } else {
-            format!("`{text}`")
+            inline(text)
         }
     };
     let steps: Vec<String> = snippet.steps().into_iter().map(code).collect();
@@ -321,6 +333,17 @@ mod tests {
             &now,
             &then,
             "`slugify('a b')` returns 'ab' instead of 'a-b'\n\n`slugify('a b')` gives `'ab'`. I expected `'a-b'`.\n\n(with `from slugs import slugify`)\n",
+        );
+    }
+
+    #[test]
+    fn code_with_a_backtick_in_a_mutated_issue_stands_between_two() {
+        check(
+            IssueStyle::Words,
+            &snippet(&[], "quote('`')"),
+            &value("'`'"),
+            &value(r"'\`'"),
+            "`` quote('`') `` gives a wrong result\n\n`` quote('`') `` gives `` '`' ``. I expected `` '\\`' ``.\n",
         );
     }
 

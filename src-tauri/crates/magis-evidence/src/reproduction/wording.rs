@@ -33,7 +33,7 @@ static VALUE: Pattern = Pattern::new(
 static COMPLAINT: Pattern = Pattern::new(
     r"(?i)(\bwrong|incorrect|inaccurate|inconsisten|bug\b|fail|error|crash|broken|invalid|n't\b|\bnot\b|\bno\b|ignore|missing|unexpected|problem|mess|illegal|cannot|lost|lose|duplicate|twice|unable|issue|hidden|drop|remov|differ|misbehav|regression)",
 );
-static INLINE: Pattern = Pattern::new(r"(?:``([^`\n]+)``|`([^`\n]+)`)");
+static INLINE: Pattern = Pattern::new(r"(?:``((?:[^`\n]|`[^`\n])+)``|`([^`\n]+)`)");
 static BARE_CALL: Pattern = Pattern::new(r"\b[A-Za-z_][\w.]*\(");
 static OPERATION: Pattern = Pattern::new(r"[\w)\]] ?(?:\*\*|//|[*/%@&|^+<>=!-]=?) ?[\w(\[-]");
 static FIRST_NAME: Pattern = Pattern::new(r"^[A-Za-z_]\w*(?:\.\w+)*");

@@ -1,6 +1,6 @@
 //! The order of the code stage where code is run.
 
-use crate::driver::{Driver, check, outcome, path, request, spoken};
+use crate::driver::{Driver, check, outcome, request, spoken};
 use magis_core::*;
 use magis_flow::{Effect, Run};
 

@@ -52,13 +52,32 @@ fn is_function(symbol: &Symbol) -> bool {
     )
 }
 
-/// Returns whether a symbol is a function that is rewritten as a whole.
-pub(crate) fn is_short_function(symbol: &Symbol) -> bool {
-    is_function(symbol) && symbol.span.lines() <= WHOLE_DEFINITION
+/// Returns whether a symbol is a function that is not rewritten as a whole; it may be a whole module.
+pub(crate) fn is_long_function(symbol: &Symbol) -> bool {
+    is_function(symbol) && symbol.span.lines() > WHOLE_DEFINITION
+}
+
+/// Returns the lines of a function that are its own: of a long one without the functions inside, which are places of their own.
+pub(crate) fn own_code(outline: &Outline, symbol: &Symbol) -> Vec<LineSpan> {
+    let mut own = Vec::new();
+    let mut next = symbol.span.first();
+    if is_long_function(symbol) {
+        let inner = outline.symbols.iter().filter(|inner| {
+            is_function(inner) && inner.span != symbol.span && symbol.span.contains(inner.span.first())
+        });
+        for inner in inner {
+            if inner.span.first() >= next {
+                own.extend(LineSpan::new(next, inner.span.first() - 1));
+                next = inner.span.last() + 1;
+            }
+        }
+    }
+    own.extend(LineSpan::new(next, symbol.span.last()));
+    own
 }
 
 /// Returns the lines of a symbol to choose from: all of them, or what stands before the first definition inside a long
-/// class and its like. What stands behind a function inside a function is the outer one's own code.
+/// class and its like.
 pub(crate) fn own_lines(outline: &Outline, symbol: &Symbol) -> LineSpan {
     if is_function(symbol) || symbol.span.lines() <= WHOLE_DEFINITION {
         return symbol.span;
@@ -225,6 +244,21 @@ mod tests {
             &[(7, 7), (8, 8)],
             &[("6-8", "method", "@property\ndef total")],
         );
+    }
+
+    #[test]
+    fn functions_inside_a_long_function_are_not_its_own_code() {
+        let path = RepoPath::new("long.py").unwrap();
+        let own = |lines: usize| {
+            let fill = "    y = 1\n".repeat(lines);
+            let text =
+                format!("def outer():\n    def one():\n        pass\n{fill}    def two():\n        pass\n    one()\n");
+            let outline = outline(&path, &text);
+            own_code(&outline, &outline.symbols[0])
+        };
+        let span = |first, last| LineSpan::new(first, last).unwrap();
+        assert_eq!(own(9), [span(1, 15)]);
+        assert_eq!(own(130), [span(1, 1), span(4, 133), span(136, 136)]);
     }
 
     #[test]

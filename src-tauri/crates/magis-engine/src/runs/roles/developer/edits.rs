@@ -7,9 +7,9 @@ use super::gap::code_around;
 use super::surprisal::{self, missed_by_all};
 use crate::calls::{AskError, CallContext};
 use crate::runs::past_fix::past_fix;
-use crate::runs::roles::region::own_lines;
+use crate::runs::roles::region::{own_code, own_lines};
 use crate::runs::workspace::{Workspace, lines};
-use magis_core::{CodePlace, Edit, Finding, LineSpan, RepoPath, Round, WritingMode};
+use magis_core::{BugCheck, CodePlace, Edit, Finding, LineSpan, RepoPath, Round, WritingMode};
 use magis_flow::{Run, TaskState};
 use magis_llm::TokenEdit;
 use magis_syntax::{Outline, Symbol, code_lines};
@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest piece of a definition that is read, in lines.
 const LONGEST: u32 = 100;
-/// Pieces of a long definition that are read.
-const PIECES: usize = 3;
+/// Lines of a long definition that are read.
+const READ: u32 = 300;
 /// Edits that are looked at in one definition, usable or not.
 const LOOKED_AT: u32 = 300;
 /// Usable ones that are kept at a place.
@@ -53,10 +53,34 @@ pub(super) fn mode(work: &Workspace, run: &Run, round: Round) -> Option<WritingM
     }
 }
 
-/// Returns the lines of the code of definitions, in pieces that are read one by one.
-pub(super) fn spans(path: &RepoPath, text: &str, outline: &Outline, symbols: &[&Symbol]) -> Vec<LineSpan> {
-    let code = |symbol: &&Symbol| code_of(path, text, symbol, own_lines(outline, symbol));
-    symbols.iter().filter_map(code).flat_map(pieces).collect()
+/// Returns the lines of the code of definitions, in pieces that are read one by one: those of which what shows the fault ran something.
+pub(super) fn spans(
+    checks: &[BugCheck],
+    path: &RepoPath,
+    text: &str,
+    outline: &Outline,
+    symbols: &[&Symbol],
+) -> Vec<LineSpan> {
+    let mut found = Vec::new();
+    for symbol in symbols {
+        let Some(code) = code_of(path, text, symbol, own_lines(outline, symbol)) else {
+            continue;
+        };
+        let missed = missed_by_all(checks, path, code);
+        let runs = |span: &LineSpan| code_lines(path, text, *span).iter().any(|line| !missed.contains(line));
+        let own = own_code(outline, symbol).into_iter();
+        let own = own
+            .filter_map(|own| own.intersection(code))
+            .flat_map(pieces)
+            .filter(runs);
+        let mut left = READ;
+        found.extend(own.take_while(|span| {
+            let is_read = left > 0;
+            left = left.saturating_sub(span.lines());
+            is_read
+        }));
+    }
+    found
 }
 
 /// Returns the edit of an answer at a place.
@@ -135,9 +159,6 @@ async fn at_place(
     let mut found: Vec<FoundEdit> = Vec::new();
     for (piece, span) in place.spans.iter().enumerate() {
         let missed = missed_by_all(run.checks(), path, *span);
-        if code_lines(path, &text, *span).iter().all(|line| missed.contains(line)) {
-            continue;
-        }
         let prompt = code_around(run, state, Round(1), &text, *span, past_fix(work, run)?);
         let code = lines(&text, *span);
         let edits = work
@@ -200,9 +221,9 @@ fn code_of(path: &RepoPath, text: &str, symbol: &Symbol, shown: LineSpan) -> Opt
     LineSpan::new(first, last).ok()
 }
 
-/// Returns the pieces of a long definition, the first ones of it.
+/// Returns the pieces of long code.
 fn pieces(code: LineSpan) -> impl Iterator<Item = LineSpan> {
-    let firsts = (code.first()..=code.last()).step_by(LONGEST as usize).take(PIECES);
+    let firsts = (code.first()..=code.last()).step_by(LONGEST as usize);
     firsts.filter_map(move |first| LineSpan::new(first, code.last().min(first + LONGEST - 1)).ok())
 }
 
@@ -231,6 +252,5 @@ mod tests {
         let span = |first, last| LineSpan::new(first, last).expect("a span");
         assert!(pieces(span(7, 40)).eq([span(7, 40)]));
         assert!(pieces(span(1, 230)).eq([span(1, 100), span(101, 200), span(201, 230)]));
-        assert!(pieces(span(1, 900)).eq([span(1, 100), span(101, 200), span(201, 300)]));
     }
 }

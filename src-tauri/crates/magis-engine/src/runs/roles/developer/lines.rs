@@ -4,7 +4,7 @@ use super::{edits, surprisal};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
-use crate::runs::roles::region::{is_short_function, nameable, own_lines};
+use crate::runs::roles::region::{is_long_function, nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
 use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId, WritingMode};
 use magis_flow::{Attempt, RoundState, Run, TaskState};
@@ -77,7 +77,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     };
     for chosen in chosen {
         if let Some(mode) = by_reading {
-            let spans = edits::spans(&path, &text, &outline, &chosen);
+            let spans = edits::spans(run.checks(), &path, &text, &outline, &chosen);
             if !spans.is_empty() {
                 let symbols = chosen.iter().map(|symbol| symbol.qualified_name.clone()).collect();
                 let mut place = CodePlace { symbols, spans };
@@ -360,8 +360,9 @@ fn places<'outline>(
     chosen
 }
 
-/// Returns a place and further ones by their scores, so many together at the most. What is inside a symbol that is taken is read with it. A short function
-/// around one has code of its own; a long one, which may be a whole module, has to come before those inside it.
+/// Returns a place and further ones by their scores, so many together at the most. What is inside a symbol that is taken is read with it; a function around
+/// one has code of its own. A long one around others, which may be a whole module, comes behind them and beside the places that are wanted: it is read without
+/// them, and takes the longest.
 fn with_others<'outline>(
     first: Vec<&'outline Symbol>,
     symbols: &[&'outline Symbol],
@@ -369,16 +370,29 @@ fn with_others<'outline>(
     most: usize,
     is_left_out: impl Fn(&Symbol) -> bool,
 ) -> Vec<Vec<&'outline Symbol>> {
+    let is_around = |symbol: &Symbol| {
+        let is_inside = |other: &&&Symbol| other.span != symbol.span && symbol.span.contains(other.span.first());
+        is_long_function(symbol) && symbols.iter().any(|other| is_inside(&other))
+    };
+    let is_function = |symbol: &Symbol| matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
+    let in_order: Vec<&Symbol> = descending(scores).into_iter().map(|at| symbols[at]).collect();
     let mut all = vec![first];
-    for at in descending(scores) {
-        let symbol = symbols[at];
-        let may_be_around = is_short_function(symbol);
+    for symbol in in_order.iter().filter(|symbol| !is_around(symbol)) {
         let is_taken = all.iter().flatten().any(|other| {
-            other.span.contains(symbol.span.first()) || !may_be_around && other.span.intersection(symbol.span).is_some()
+            let is_inside = other.span.contains(symbol.span.first()) && !is_around(other);
+            is_inside || !is_function(symbol) && other.span.intersection(symbol.span).is_some()
         });
         if all.len() < most && !is_taken && !is_left_out(symbol) {
-            all.push(vec![symbol]);
+            all.push(vec![*symbol]);
         }
+    }
+    if most > 1 {
+        let holds = |symbol: &Symbol| all.iter().flatten().any(|other| other.span == symbol.span);
+        let around = in_order.iter().find(|symbol| is_around(symbol) && !is_left_out(symbol));
+        if let Some(around) = around.filter(|symbol| !holds(symbol)) {
+            all.push(vec![*around]);
+        }
+        all.sort_by_key(|place| place.iter().any(|symbol| is_around(symbol)));
     }
     all
 }
@@ -531,24 +545,24 @@ mod tests {
     }
 
     #[test]
-    fn a_short_function_around_one_that_is_taken_is_a_place_and_a_long_one_or_one_inside_is_not() {
+    fn a_function_around_one_that_is_taken_is_a_place_and_a_long_one_is_the_last() {
         let path = RepoPath::new("a.py").expect("a path");
-        let of = |lines: usize| {
+        let of = |lines: usize, most: usize, first: usize| {
             let fill = "    x = 1\n".repeat(lines);
             let text = format!(
                 "def outer():\n    def inner():\n        def within():\n            pass\n{fill}\ndef other():\n    pass\n"
             );
             let outline = outline(&path, &text);
             let symbols: Vec<&Symbol> = outline.symbols.iter().collect();
-            let [outer, inner, within, other] = symbols[..] else {
-                panic!("four functions")
-            };
             let scores = [3.0, 4.0, 2.0, 1.0];
-            let places = with_others(vec![inner], &[outer, inner, within, other], &scores, 4, |_| false);
+            let places = with_others(vec![symbols[first]], &symbols, &scores, most, |_| false);
             let names = places.iter().flatten().map(|symbol| symbol.name.clone());
             names.collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(of(3), "inner outer other");
-        assert_eq!(of(130), "inner other");
+        assert_eq!(of(3, 4, 1), "inner outer other");
+        assert_eq!(of(3, 2, 1), "inner outer");
+        assert_eq!(of(130, 2, 1), "inner other outer");
+        assert_eq!(of(130, 2, 0), "inner outer");
+        assert_eq!(of(130, 1, 0), "outer");
     }
 }

@@ -1,6 +1,7 @@
 //! Which lines of a definition surprise the model most, reading it with the issue in mind: code with a fault is less natural than code without
 //! (Ray and others, 2016), and one pass over it tells.
 
+use super::edits;
 use crate::calls::{AskError, CallContext, PromptVariant};
 use crate::custodian::relevance::descending;
 use crate::runs::roles::region::fence;
@@ -8,7 +9,7 @@ use crate::runs::workspace::{Workspace, lines};
 use magis_core::{BugCheck, LineSpan, RepoPath};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{CodeToRead, Template};
-use magis_syntax::{Symbol, code_lines};
+use magis_syntax::{Symbol, code_lines, outline};
 use std::collections::BTreeSet;
 
 /// Lines of a definition that are told: of 20 wrong lines 11 were the most surprising one of their function, 14 among the first two.
@@ -39,11 +40,13 @@ pub(super) async fn lines_of(
     let is_asked = |line: &u32| *line != symbol.body_first && !missed.contains(line);
     let code: Vec<u32> = code_lines(path, text, shown).into_iter().filter(is_asked).collect();
     // Of a long definition its head and docstring are left out, which may be all that would be read else.
-    let body = code.iter().copied().find(|line| *line > symbol.head_last);
-    let is_long = shown.last() - shown.first() >= LONGEST;
-    let first = body.filter(|_| is_long).unwrap_or(shown.first());
-    let read = LineSpan::new(first, shown.last().min(first + LONGEST - 1)).unwrap_or(shown);
-    let code: Vec<u32> = code.into_iter().filter(|line| read.contains(*line)).collect();
+    let pieces = if shown.lines() > LONGEST {
+        edits::spans(run.checks(), path, text, &outline(path, text), &[symbol])
+    } else {
+        vec![shown]
+    };
+    let is_read = |line: &u32| pieces.iter().any(|piece| piece.contains(*line));
+    let code: Vec<u32> = code.into_iter().filter(is_read).collect();
     if code.len() <= 1 {
         return Ok(code
             .into_iter()
@@ -57,36 +60,38 @@ pub(super) async fn lines_of(
         symbol: symbol.qualified_name.clone(),
         fence: fence(path).to_owned(),
     };
-    let asked = [PromptVariant::whole(prompt)];
-    // The line before the first one ends with the text's first character.
-    let read_text = format!("\n{}", lines(text, read).trim_end());
-    let found = match work.calls.score_lines(about, asked, &read_text).await {
-        Ok(found) => found,
-        Err(AskError::Unusable(why)) => {
-            work.calls.replaced(Template::Surprisal, why, "the lines that P9 names");
-            return Ok(Vec::new());
+    let mut surprises = vec![f64::NEG_INFINITY; code.len()];
+    for piece in pieces {
+        let asked = [PromptVariant::whole(prompt.clone())];
+        // The line before the first one ends with the text's first character.
+        let read_text = format!("\n{}", lines(text, piece).trim_end());
+        let found = match work.calls.score_lines(about, asked, &read_text).await {
+            Ok(found) => found,
+            Err(AskError::Unusable(why)) => {
+                work.calls.replaced(Template::Surprisal, why, "the lines that P9 names");
+                return Ok(Vec::new());
+            }
+            Err(fatal) => return Err(fatal),
+        };
+        for (line, surprise) in code
+            .iter()
+            .zip(&mut surprises)
+            .filter(|(line, _)| piece.contains(**line))
+        {
+            let at = (line - piece.first() + 1) as usize;
+            *surprise = -found.get(at).copied().unwrap_or(0.0);
         }
-        Err(fatal) => return Err(fatal),
-    };
-    let surprise = |line: &u32| {
-        let at = (line - read.first() + 1) as usize;
-        -found.get(at).copied().unwrap_or(0.0)
-    };
-    let surprises: Vec<f64> = code.iter().map(surprise).collect();
+    }
     let first = descending(&surprises).into_iter().take(MOST_LINES);
     Ok(first.filter_map(|at| LineSpan::new(code[at], code[at]).ok()).collect())
 }
 
-/// Returns the lines of a definition that every check entered and none ran.
-pub(super) fn missed_by_all(checks: &[BugCheck], path: &RepoPath, definition: LineSpan) -> BTreeSet<u32> {
+/// Returns the lines of some code that every check passed by: it ran something around them, and not them.
+pub(super) fn missed_by_all(checks: &[BugCheck], path: &RepoPath, code: LineSpan) -> BTreeSet<u32> {
     let missed_by = |check: &BugCheck| {
-        let within = check
-            .reached
-            .iter()
-            .filter(|at| at.path == *path && definition.contains(at.line));
-        within
-            .flat_map(|at| at.missed.iter().copied())
-            .collect::<BTreeSet<u32>>()
+        let of_file = check.reached.iter().filter(|at| at.path == *path);
+        let missed = of_file.flat_map(|at| at.missed.iter().copied());
+        missed.filter(|line| code.contains(*line)).collect::<BTreeSet<u32>>()
     };
     let all = checks.iter().map(missed_by);
     all.reduce(|these, those| &these & &those).unwrap_or_default()
