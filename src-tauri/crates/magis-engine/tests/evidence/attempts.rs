@@ -311,3 +311,26 @@ async fn lines_that_the_check_does_not_run_are_not_asked_for() {
         .map(|line| longer.lines().nth(*line as usize - 1).unwrap());
     assert_eq!(missed.collect::<Vec<_>>(), ["        raise ValueError(until)"]);
 }
+
+#[tokio::test]
+async fn edits_at_tokens_that_the_check_does_not_run_are_no_answers() {
+    let environment = TestEnvironment::new();
+    let code = "    if until < since:\n        raise ValueError(until)\n    return since <= entry.day < until\n";
+    let text = environment.read("tally/filters.py");
+    environment.commit(
+        "tally/filters.py",
+        &text.replace("    return since <= entry.day < until\n", code),
+    );
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let wanted = [("(until)", "(since)"), (" < until", " <= until")];
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == code).then(|| edits(&request.text, &wanted))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let (_, number) = state.tasks().next().unwrap().accepted_attempt().unwrap();
+    assert_eq!(number.0, 0);
+}

@@ -21,8 +21,8 @@ pub struct Driver {
     pub checks: Vec<BugCheck>,
     /// How many answers a round has, where fewer than the request allows.
     pub answers: Option<u32>,
-    /// How many further places a round has.
-    pub others: usize,
+    /// The lines of each place of a round.
+    pub lines: Vec<u32>,
     /// What running an attempt shows: what becomes of each check, and how many tests it breaks.
     pub shows: fn(TaskId, Round, AttemptNumber) -> (CheckState, usize),
     /// How much likelier an attempt makes the code.
@@ -42,7 +42,7 @@ impl Default for Driver {
             change: |_| FileChange::Delete,
             mode: WritingMode::Definition,
             checks: Vec::new(),
-            others: 0,
+            lines: vec![1],
             answers: None,
             shows: |_, _, _| (CheckState::Present, 0),
             gain: Box::new(|_| 0.0),
@@ -237,8 +237,8 @@ impl Driver {
                 task: *task,
                 round: *round,
                 symbols: Vec::new(),
-                spans: vec![LineSpan::new(1, 1).unwrap()],
-                others: vec![place(); self.others],
+                spans: place(self.lines[0]).spans,
+                others: self.lines[1..].iter().map(|lines| place(*lines)).collect(),
                 answers: self.answers,
             },
             Effect::WriteCode(task, round, attempt) => match (self.code)(*round) {
@@ -394,9 +394,9 @@ pub fn check(number: u32, grade: Grade) -> BugCheck {
     }
 }
 
-fn place() -> CodePlace {
+fn place(lines: u32) -> CodePlace {
     CodePlace {
         symbols: Vec::new(),
-        spans: vec![LineSpan::new(1, 1).unwrap()],
+        spans: vec![LineSpan::new(1, lines).unwrap()],
     }
 }

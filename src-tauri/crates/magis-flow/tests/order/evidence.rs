@@ -87,7 +87,7 @@ fn the_first_attempt_that_is_shown_to_work_ends_the_stage() {
     let mut driver = Driver {
         checks: vec![check(1, Grade::ExpectedResult)],
         shows: |_, _, attempt| (if attempt.0 == 1 { SHOWN } else { CheckState::Present }, 0),
-        others: 1,
+        lines: vec![1; 2],
         ..Driver::default()
     };
     let (steps, log) = code_steps(&mut driver, by_evidence(4));
@@ -127,7 +127,7 @@ fn a_passing_attempt_that_only_deletes_waits_for_the_others_at_its_place() {
             checks: vec![check(1, Grade::ExpectedResult)],
             finds: |attempt| (attempt.0 == 1).then_some(Finding::OnlyDeletes),
             shows,
-            others: 1,
+            lines: vec![1; 2],
             ..Driver::default()
         };
         let (steps, log) = code_steps(&mut driver, by_evidence(8));
@@ -141,6 +141,29 @@ fn a_passing_attempt_that_only_deletes_waits_for_the_others_at_its_place() {
         assert_eq!(taken, Some((Round(1), AttemptNumber(accepted))), "{steps}");
         assert!(run.proof().is_shown());
     }
+}
+
+#[test]
+fn long_code_is_tried_more_often_than_short_code_and_each_place_once() {
+    let lengths = |driver: Driver, attempts: u32| {
+        let mut driver = driver;
+        let log = driver.drive(by_evidence(attempts), |_, _| None);
+        let run = Run::fold(&log).unwrap();
+        let round = &run.task(TaskId(1)).unwrap().rounds[0];
+        let places = (0..attempts).map(|number| run.place_of(round, AttemptNumber(number)).0);
+        let mut shares = vec![0; round.places.len()];
+        places.for_each(|place| shares[place] += 1);
+        shares
+    };
+    let driver = |lines: &[u32]| Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        lines: lines.to_vec(),
+        ..Driver::default()
+    };
+    assert_eq!(lengths(driver(&[4, 100, 1]), 29), [5, 21, 3]);
+    assert_eq!(lengths(driver(&[9, 9, 9]), 8), [3, 3, 2]);
+    assert_eq!(lengths(driver(&[1, 100]), 2), [1, 1]);
+    assert_eq!(lengths(driver(&[1, 100, 100]), 2), [1, 1, 0]);
 }
 
 fn of_lines(lines: usize) -> FileChange {
@@ -160,7 +183,7 @@ fn a_passing_edit_at_one_token_waits_for_those_beside_it_and_the_smallest_stands
             mode,
             change: |attempt| of_lines(if attempt.0 == 1 { 3 } else { 1 }),
             shows: |_, _, attempt| (if attempt.0 > 0 { SHOWN } else { CheckState::Present }, 0),
-            others: 1,
+            lines: vec![1; 2],
             ..Driver::default()
         };
         let (steps, log) = code_steps(&mut driver, by_evidence(8));
@@ -363,7 +386,7 @@ fn equal_answers_are_tested_once_and_count_as_votes() {
 fn without_a_check_agreement_ends_a_round_and_the_review_decides() {
     let mut driver = Driver {
         same_as: |attempt| (attempt.0 > 0).then_some(AttemptNumber(0)),
-        others: 1,
+        lines: vec![1; 2],
         ..Driver::default()
     };
     let (steps, log) = code_steps(&mut driver, by_evidence(8));

@@ -71,7 +71,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     let most = (gaps / chosen.len().max(1)).clamp(surprisal::LINES, surprisal::MOST_LINES);
     let by_reading = edits::mode(work, run, round);
     let chosen = if by_reading.is_some() {
-        one_by_one(chosen, run.request().places_per_round as usize)
+        one_by_one(chosen)
     } else {
         chosen
     };
@@ -128,11 +128,9 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     })
 }
 
-/// Returns each symbol as a place of its own, at most so many: where whole definitions are read, the next one is read only where nothing at the one
-/// before it helped.
-fn one_by_one(places: Vec<Vec<&Symbol>>, most: usize) -> Vec<Vec<&Symbol>> {
-    let symbols = places.into_iter().flatten();
-    symbols.take(most.max(1)).map(|symbol| vec![symbol]).collect()
+/// Returns each symbol as a place of its own: where whole definitions are read, the next one is read only where nothing at the one before it helped.
+fn one_by_one(places: Vec<Vec<&Symbol>>) -> Vec<Vec<&Symbol>> {
+    places.into_iter().flatten().map(|symbol| vec![symbol]).collect()
 }
 
 /// Returns how many answers are worth asking for at so many places: whole definitions cost as much as ten lines that are filled in, these more than
@@ -524,7 +522,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn definitions_that_are_read_whole_are_places_of_their_own_and_no_more_than_wanted() {
+    fn definitions_that_are_read_whole_are_places_of_their_own() {
         let path = RepoPath::new("a.py").expect("a path");
         let outline = outline(
             &path,
@@ -533,15 +531,7 @@ mod tests {
         let [f, g, h] = &outline.symbols[..] else {
             panic!("three functions")
         };
-        let names = |most: usize| {
-            let places = one_by_one(vec![vec![f, g], vec![h]], most);
-            let names = places
-                .into_iter()
-                .map(|place| place.into_iter().map(|symbol| symbol.name.as_str()));
-            names.map(Iterator::collect).collect::<Vec<Vec<&str>>>()
-        };
-        assert_eq!(names(2), [["f"], ["g"]]);
-        assert_eq!(names(4), [["f"], ["g"], ["h"]]);
+        assert_eq!(one_by_one(vec![vec![f, g], vec![h]]), [[f], [g], [h]]);
     }
 
     #[test]
