@@ -214,6 +214,9 @@ pub struct RepairArgs {
     /// Let the model alone answer: issue and the files of the reference, whole, in one prompt, a unified diff back.
     #[arg(long, conflicts_with_all = ["no_tests", "no_checks", "no_qa"])]
     pub one_shot: bool,
+    /// The quick effort of `magis solve`: one answer in one round, nothing run, nobody reviews.
+    #[arg(long, conflicts_with_all = ["one_shot", "attempts", "places", "max_rounds"])]
+    pub quick: bool,
     /// Leave the failing tests in the repository, as when somebody pushed a red test.
     #[arg(long)]
     pub red: bool,

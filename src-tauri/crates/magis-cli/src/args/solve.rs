@@ -49,17 +49,17 @@ pub struct SolveArgs {
     /// The seed of every random choice; the same one repeats a run
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "How")]
     pub seed: u64,
-    /// How many files of the search are judged
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200), help_heading = "How")]
-    pub top_k: u32,
-    /// Rounds of writing and review a task gets
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "How")]
-    pub max_rounds: u32,
-    /// How much is tried: quick writes one answer and runs nothing [default: usual]
+    /// How many files of the search are judged [default: by the effort, 5, 20 or 40]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200), help_heading = "How")]
+    pub top_k: Option<u32>,
+    /// Rounds of writing and review a task gets [default: by the effort, 1, 3 or 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "How")]
+    pub max_rounds: Option<u32>,
+    /// How much is tried: quick writes one answer, runs nothing and asks for no review [default: usual]
     #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = "How")]
     pub effort: EffortArg,
     /// Answers that are written in a round [default: by the effort; 1 with --no-tests]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "How")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "How")]
     pub attempts: Option<u32>,
     /// Places of a file that are tried in a round [default: by the effort; 1 with --no-tests]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "How")]

@@ -48,9 +48,9 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
         files: args.files,
         model: args.model.map(|word| magis.model_name(&word)).transpose()?,
         seed: args.seed,
-        top_k: args.top_k,
-        max_rounds: args.max_rounds,
-        qa: if args.no_qa { QaMode::Skip } else { QaMode::Review },
+        top_k: args.top_k.unwrap_or(effort.top_k()),
+        max_rounds: args.max_rounds.unwrap_or(effort.max_rounds()),
+        qa: if args.no_qa { QaMode::Skip } else { effort.qa() },
         relevance: RelevanceMode::Code,
         without: BTreeSet::new(),
     };

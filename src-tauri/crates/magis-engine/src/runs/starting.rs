@@ -54,7 +54,7 @@ pub struct SolveRequest {
 /// How much is tried for an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Effort {
-    /// One answer in one round, and nothing is run.
+    /// One answer in one round, in a file of the best five; nothing is run, and nobody reviews.
     Quick,
     #[default]
     Usual,
@@ -77,6 +77,32 @@ impl Effort {
             Self::Quick => 1,
             Self::Usual => 4,
             Self::Thorough => 6,
+        }
+    }
+
+    /// Returns how many files of the ranking are judged.
+    pub fn top_k(self) -> u32 {
+        match self {
+            Self::Quick => 5,
+            Self::Usual => 20,
+            Self::Thorough => 40,
+        }
+    }
+
+    /// Returns the rounds that a task gets at the most.
+    pub fn max_rounds(self) -> u32 {
+        match self {
+            Self::Quick => 1,
+            Self::Usual => 3,
+            Self::Thorough => 5,
+        }
+    }
+
+    /// Returns whether QA Engineers review. The answer of a quick run is taken as it is: with one round no review could mend it.
+    pub fn qa(self) -> QaMode {
+        match self {
+            Self::Quick => QaMode::Skip,
+            Self::Usual | Self::Thorough => QaMode::Review,
         }
     }
 }

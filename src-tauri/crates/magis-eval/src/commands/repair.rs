@@ -113,6 +113,9 @@ fn label(args: &RepairArgs) -> String {
     if args.one_shot {
         return "one shot, told the file".to_owned();
     }
+    if args.quick {
+        return "quick effort".to_owned();
+    }
     if args.no_tests && args.attempts == 1 && args.places == 1 && !args.no_qa {
         return "plain loop".to_owned();
     }

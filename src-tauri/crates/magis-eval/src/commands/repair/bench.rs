@@ -13,7 +13,7 @@ use magis_core::{
 };
 use magis_engine::model::WorkerModel;
 use magis_engine::tests::IsolationTerm;
-use magis_engine::{Magis, SolveRequest};
+use magis_engine::{Effort, Magis, SolveRequest};
 use magis_eval::record::RunRecord;
 use magis_eval::repair::patch_of;
 use magis_eval::repositories::{Repositories, ignored};
@@ -250,6 +250,7 @@ impl<'a> RepairBench<'a> {
         let base = BaseChoice::Revision {
             name: case.commit.0.clone(),
         };
+        let quick = args.quick.then_some(Effort::Quick);
         let wish = SolveRequest {
             repository: clone.to_owned(),
             issue: case.issue.clone(),
@@ -258,13 +259,17 @@ impl<'a> RepairBench<'a> {
             files: Vec::new(),
             model: Some(self.name.clone()),
             seed: args.seed,
-            top_k: 20,
-            max_rounds: args.max_rounds,
-            attempts: args.attempts,
-            places: args.places,
+            top_k: quick.unwrap_or_default().top_k(),
+            max_rounds: quick.map_or(args.max_rounds, Effort::max_rounds),
+            attempts: quick.map_or(args.attempts, Effort::attempts),
+            places: quick.map_or(args.places, Effort::places),
             writing: Vec::new(),
             tests: self.tests(case, clone, &base)?,
-            qa: if args.no_qa { QaMode::Skip } else { QaMode::Review },
+            qa: if args.no_qa {
+                QaMode::Skip
+            } else {
+                quick.unwrap_or_default().qa()
+            },
             relevance: RelevanceMode::Code,
             without: args.without(),
             base,
@@ -273,7 +278,7 @@ impl<'a> RepairBench<'a> {
     }
 
     fn tests(&self, case: &RepairCase, clone: &Path, base: &BaseChoice) -> Result<TestsMode> {
-        if self.args.no_tests {
+        if self.args.no_tests || self.args.quick {
             return Ok(TestsMode::Skip);
         }
         let repo = self.magis.add_repository(clone)?;
