@@ -6,6 +6,7 @@ mod edits;
 mod gap;
 mod likelihood;
 mod lines;
+mod reading;
 mod surprisal;
 mod writing;
 

@@ -4,21 +4,17 @@
 
 use super::change::{change_of, check};
 use super::gap::code_around;
-use super::surprisal::{self, missed_by_all};
+use super::reading::missed_by_all;
+use super::surprisal;
 use crate::calls::{AskError, CallContext};
 use crate::runs::past_fix::past_fix;
-use crate::runs::roles::region::{own_code, own_lines};
 use crate::runs::workspace::{Workspace, lines};
-use magis_core::{BugCheck, CodePlace, Edit, Finding, LineSpan, RepoPath, Round, WritingMode};
+use magis_core::{CodePlace, Edit, Finding, LineSpan, Round, WritingMode};
 use magis_flow::{Run, TaskState};
 use magis_llm::TokenEdit;
-use magis_syntax::{Outline, Symbol, code_lines};
+use magis_syntax::code_lines;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The longest piece of a definition that is read, in lines.
-const LONGEST: u32 = 100;
-/// Lines of a long definition that are read.
-const READ: u32 = 300;
 /// Edits that are looked at in one definition, usable or not.
 const LOOKED_AT: u32 = 300;
 /// Usable ones that are kept at a place.
@@ -51,36 +47,6 @@ pub(super) fn mode(work: &Workspace, run: &Run, round: Round) -> Option<WritingM
         ([one @ (WritingMode::TokenEdit | WritingMode::Insert)], 1) => Some(*one),
         _ => None,
     }
-}
-
-/// Returns the lines of the code of definitions, in pieces that are read one by one: those of which what shows the fault ran something.
-pub(super) fn spans(
-    checks: &[BugCheck],
-    path: &RepoPath,
-    text: &str,
-    outline: &Outline,
-    symbols: &[&Symbol],
-) -> Vec<LineSpan> {
-    let mut found = Vec::new();
-    for symbol in symbols {
-        let Some(code) = code_of(path, text, symbol, own_lines(outline, symbol)) else {
-            continue;
-        };
-        let missed = missed_by_all(checks, path, code);
-        let runs = |span: &LineSpan| code_lines(path, text, *span).iter().any(|line| !missed.contains(line));
-        let own = own_code(outline, symbol).into_iter();
-        let own = own
-            .filter_map(|own| own.intersection(code))
-            .flat_map(pieces)
-            .filter(runs);
-        let mut left = READ;
-        found.extend(own.take_while(|span| {
-            let is_read = left > 0;
-            left = left.saturating_sub(span.lines());
-            is_read
-        }));
-    }
-    found
 }
 
 /// Returns the edit of an answer at a place.
@@ -210,23 +176,6 @@ fn is_usable(work: &mut Workspace, run: &Run, state: &TaskState, edit: &Edit) ->
     Ok(!check(work, run, state, &change)?.iter().any(Finding::is_fatal))
 }
 
-/// Returns the lines of a definition that hold its code: without its head, and without a docstring at its begin.
-fn code_of(path: &RepoPath, text: &str, symbol: &Symbol, shown: LineSpan) -> Option<LineSpan> {
-    let code = code_lines(path, text, shown);
-    let body = || code.iter().filter(|line| **line > symbol.head_last);
-    let (first, last) = match (body().min(), body().max()) {
-        (Some(first), Some(last)) => (*first, *last),
-        _ => (*code.first()?, *code.last()?),
-    };
-    LineSpan::new(first, last).ok()
-}
-
-/// Returns the pieces of long code.
-fn pieces(code: LineSpan) -> impl Iterator<Item = LineSpan> {
-    let firsts = (code.first()..=code.last()).step_by(LONGEST as usize);
-    firsts.filter_map(move |first| LineSpan::new(first, code.last().min(first + LONGEST - 1)).ok())
-}
-
 /// Returns an edit of a token in the code from line `first` on as an edit of whole lines.
 fn of_lines(code: &str, first: u32, edit: &TokenEdit) -> Option<Edit> {
     let (start, end) = (edit.start as usize, edit.end as usize);
@@ -240,17 +189,4 @@ fn of_lines(code: &str, first: u32, edit: &TokenEdit) -> Option<Edit> {
         span: LineSpan::new(line(line_start), last).ok()?,
         text,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pieces;
-    use magis_core::LineSpan;
-
-    #[test]
-    fn a_long_definition_is_read_in_pieces() {
-        let span = |first, last| LineSpan::new(first, last).expect("a span");
-        assert!(pieces(span(7, 40)).eq([span(7, 40)]));
-        assert!(pieces(span(1, 230)).eq([span(1, 100), span(101, 200), span(201, 230)]));
-    }
 }

@@ -1,6 +1,6 @@
 //! P9: which lines of a file a Developer changes.
 
-use super::{edits, surprisal};
+use super::{edits, reading, surprisal};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
@@ -10,7 +10,7 @@ use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, 
 use magis_flow::{Attempt, RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
 use magis_search::{Frame, frames, fuse};
-use magis_syntax::{Outline, Symbol, SymbolKind, chunks, outline};
+use magis_syntax::{Outline, Symbol, SymbolKind, chunks, code_lines, outline};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -75,12 +75,18 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     } else {
         chosen
     };
+    let mut read: Vec<LineSpan> = Vec::new();
     for chosen in chosen {
         if let Some(mode) = by_reading {
-            let spans = edits::spans(run.checks(), &path, &text, &outline, &chosen);
-            if !spans.is_empty() {
+            let code = reading::spans(run.checks(), &path, &text, &outline, &chosen);
+            let own = reading::not_in(code.clone(), &read, |span| !code_lines(&path, &text, *span).is_empty());
+            if !code.is_empty() {
+                if own.is_empty() {
+                    continue;
+                }
+                read.extend(&own);
                 let symbols = chosen.iter().map(|symbol| symbol.qualified_name.clone()).collect();
-                let mut place = CodePlace { symbols, spans };
+                let mut place = CodePlace { symbols, spans: own };
                 if mode == WritingMode::Insert {
                     place.spans = edits::gaps(work, run, state, &about, &text, &place).await?;
                 }

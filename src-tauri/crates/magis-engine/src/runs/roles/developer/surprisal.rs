@@ -1,23 +1,20 @@
 //! Which lines of a definition surprise the model most, reading it with the issue in mind: code with a fault is less natural than code without
 //! (Ray and others, 2016), and one pass over it tells.
 
-use super::edits;
+use super::reading::{LONGEST, missed_by_all, spans};
 use crate::calls::{AskError, CallContext, PromptVariant};
 use crate::custodian::relevance::descending;
 use crate::runs::roles::region::fence;
 use crate::runs::workspace::{Workspace, lines};
-use magis_core::{BugCheck, LineSpan, RepoPath};
+use magis_core::LineSpan;
 use magis_flow::{Run, TaskState};
 use magis_prompts::{CodeToRead, Template};
 use magis_syntax::{Symbol, code_lines, outline};
-use std::collections::BTreeSet;
 
 /// Lines of a definition that are told: of 20 wrong lines 11 were the most surprising one of their function, 14 among the first two.
 pub(super) const LINES: usize = 2;
 /// The same where one place is all there is: 16 were among the first five.
 pub(super) const MOST_LINES: usize = 5;
-/// The longest definition that is read, in lines.
-const LONGEST: u32 = 100;
 
 /// Returns whether lines are chosen like this: where several answers fill in what was left out, one line each.
 pub(super) fn is_asked(work: &Workspace, run: &Run) -> bool {
@@ -41,7 +38,7 @@ pub(super) async fn lines_of(
     let code: Vec<u32> = code_lines(path, text, shown).into_iter().filter(is_asked).collect();
     // Of a long definition its head and docstring are left out, which may be all that would be read else.
     let pieces = if shown.lines() > LONGEST {
-        edits::spans(run.checks(), path, text, &outline(path, text), &[symbol])
+        spans(run.checks(), path, text, &outline(path, text), &[symbol])
     } else {
         vec![shown]
     };
@@ -84,15 +81,4 @@ pub(super) async fn lines_of(
     }
     let first = descending(&surprises).into_iter().take(MOST_LINES);
     Ok(first.filter_map(|at| LineSpan::new(code[at], code[at]).ok()).collect())
-}
-
-/// Returns the lines of some code that every check passed by: it ran something around them, and not them.
-pub(super) fn missed_by_all(checks: &[BugCheck], path: &RepoPath, code: LineSpan) -> BTreeSet<u32> {
-    let missed_by = |check: &BugCheck| {
-        let of_file = check.reached.iter().filter(|at| at.path == *path);
-        let missed = of_file.flat_map(|at| at.missed.iter().copied());
-        missed.filter(|line| code.contains(*line)).collect::<BTreeSet<u32>>()
-    };
-    let all = checks.iter().map(missed_by);
-    all.reduce(|these, those| &these & &those).unwrap_or_default()
 }
