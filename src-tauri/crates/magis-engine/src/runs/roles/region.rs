@@ -45,7 +45,8 @@ pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
     outline.symbols.iter().filter(kind).collect()
 }
 
-fn is_function(symbol: &Symbol) -> bool {
+/// Returns whether a symbol is code that is called.
+pub(crate) fn is_function(symbol: &Symbol) -> bool {
     matches!(
         symbol.kind,
         SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro

@@ -4,7 +4,7 @@ use super::{edits, reading, surprisal};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
 use crate::runs::roles::RoleResult;
-use crate::runs::roles::region::{is_long_function, nameable, own_lines};
+use crate::runs::roles::region::{is_function, is_long_function, nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
 use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId, WritingMode};
 use magis_flow::{Attempt, RoundState, Run, TaskState};
@@ -378,7 +378,6 @@ fn with_others<'outline>(
         let is_inside = |other: &&&Symbol| other.span != symbol.span && symbol.span.contains(other.span.first());
         is_long_function(symbol) && symbols.iter().any(|other| is_inside(&other))
     };
-    let is_function = |symbol: &Symbol| matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
     let in_order: Vec<&Symbol> = descending(scores).into_iter().map(|at| symbols[at]).collect();
     let mut all = vec![first];
     for symbol in in_order.iter().filter(|symbol| !is_around(symbol)) {
