@@ -217,6 +217,9 @@ pub struct RepairArgs {
     /// The quick effort of `magis solve`: one answer in one round, nothing run, nobody reviews.
     #[arg(long, conflicts_with_all = ["one_shot", "attempts", "places", "max_rounds"])]
     pub quick: bool,
+    /// Stop where the places of the first round are chosen, and measure those alone.
+    #[arg(long, conflicts_with_all = ["one_shot", "quick"])]
+    pub only_places: bool,
     /// Leave the failing tests in the repository, as when somebody pushed a red test.
     #[arg(long)]
     pub red: bool,
@@ -295,6 +298,12 @@ pub struct ReproduceArgs {
     /// The judge that makes missing environments. Default: run.py beside the set.
     #[arg(long, value_name = "FILE")]
     pub judge: Option<PathBuf>,
+    /// Where the program reads nothing that fails out of an issue, let a QA Engineer write tests, as in a run.
+    #[arg(long)]
+    pub with_model: bool,
+    /// The engine, with '--with-model'.
+    #[command(flatten)]
+    pub engine: ModelArgs,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

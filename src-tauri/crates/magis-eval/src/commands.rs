@@ -16,13 +16,15 @@ mod solve;
 
 use crate::args::{EvalCommand, ModelArgs, WhichArgs};
 use anyhow::{Context as _, Result, bail};
+use magis_core::{RunEvent, RunId};
 use magis_engine::model::{Priority, WorkerCommand, WorkerModel, worker};
-use magis_engine::{DataFolder, EngineLimits, Magis};
+use magis_engine::{DataFolder, DriveEnd, EngineLimits, Magis, Progress};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
 use magis_llm::LanguageModel as _;
 use magis_sandbox::{HelperCommand, helper};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The exit code of a set that was stopped.
@@ -87,6 +89,29 @@ async fn load(magis: &Magis, model: &str, limits: &EngineLimits) -> Result<Worke
     let loaded = magis.load_named(&magis.model_name(model)?, limits).await?;
     eprintln!("{model} is loaded with a context of {} tokens", loaded.card().context);
     Ok(loaded)
+}
+
+/// Drives a run until one of its events is far enough, or to its end.
+async fn drive_until(
+    magis: &Magis,
+    run: RunId,
+    model: Arc<WorkerModel>,
+    stop: &CancellationToken,
+    is_enough: impl Fn(&RunEvent) -> bool + Send + 'static,
+) -> Result<DriveEnd> {
+    let stop_run = stop.child_token();
+    let (sender, mut progress) = tokio::sync::mpsc::unbounded_channel();
+    let halt = stop_run.clone();
+    let watcher = tokio::spawn(async move {
+        while let Some(progress) = progress.recv().await {
+            if matches!(&progress, Progress::Event { event, .. } if is_enough(event)) {
+                halt.cancel();
+            }
+        }
+    });
+    let end = magis.drive(run, model, stop_run, sender).await;
+    watcher.abort();
+    Ok(end?)
 }
 
 fn worker_command() -> Result<WorkerCommand> {

@@ -28,7 +28,7 @@ mod verdict;
 mod wording;
 
 pub use as_test::as_test;
-pub use check::{About, Check, CheckCommand, CheckFile, Claim, Marker, MarkerError, Said};
+pub use check::{About, Check, CheckCommand, CheckFile, Claim, Marker, MarkerError, SCRIPT_FILE, Said};
 pub use packages::{ProjectInUse, project_in_use};
 pub use prompts::{Exchange, Session, session};
 pub use record::{Observation, ReachedFunction, RunEnd, RunOutput, StatementOutcome, observe};

@@ -94,6 +94,25 @@ impl JudgeEnvironments {
         })
     }
 
+    /// Returns the tree that an issue's environment was installed from, with that environment where a person would have it.
+    pub fn tree_in_use(&self, id: &InstanceId, repo: &str, commit: &CommitId) -> Result<PathBuf> {
+        let environment = self.environment(id, repo, commit)?;
+        let tree = self.tree(id);
+        if environment.installed.is_none() && !tree.join(".git").exists() {
+            self.repositories.check_out(repo, commit, &tree)?;
+        }
+        let link = tree.join(".venv");
+        if !link.exists() {
+            symlink(&environment.folder, &link).with_context(|| format!("linking {}", link.display()))?;
+            let exclude = tree.join(".git/info/exclude");
+            let before = fs::read_to_string(&exclude).unwrap_or_default();
+            fs::create_dir_all(tree.join(".git/info"))?;
+            fs::write(&exclude, format!("{before}\n/.venv\n"))
+                .with_context(|| format!("writing {}", exclude.display()))?;
+        }
+        Ok(tree)
+    }
+
     fn make(&self, id: &InstanceId, repo: &str, commit: &CommitId, own: &Path) -> Result<()> {
         const MAKE: &str = "import json, sys; sys.path.insert(0, sys.argv[1]); import run\n\
             row = next(x for x in map(json.loads, open(sys.argv[2])) if x['instance_id'] == sys.argv[3])\n\

@@ -120,6 +120,9 @@ fn label(args: &RepairArgs) -> String {
         return "plain loop".to_owned();
     }
     let mut label = format!("evidence, n={} m={}", args.attempts, args.places);
+    if args.only_places {
+        return format!("places alone, m={}", args.places);
+    }
     let without = [(args.no_tests, "tests"), (args.no_checks, "checks"), (args.no_qa, "QA")];
     let without = without.iter().filter(|(is_left_out, _)| *is_left_out);
     let parts = args.without();

@@ -1,8 +1,10 @@
 //! `magis-eval reproduce`: makes the checks that a program can make out of each issue's text, runs them in the sandbox on the base, and, where
-//! the set has a reference, on the tree with it.
+//! the set has a reference, on the tree with it. Where it makes none that fails, a QA Engineer may write tests, as in a run.
 //!
 //! Only the issue's text reaches the making of checks; the reference judges them. The environments are those of the judge that stands beside the
 //! set (`run.py`), made by it where they are missing.
+
+mod written;
 
 use super::environments::{JudgeEnvironments, copy_installed};
 use super::{chosen, runtime, sandbox_helper};
@@ -22,6 +24,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
+use written::TestWriter;
 
 /// Where a check's files lie and its command runs.
 const FOLDER: &str = "/check";
@@ -35,6 +38,8 @@ struct Row {
     checks: usize,
     /// The best grade among the checks that reproduce the issue on the base; none where none does.
     grade: Option<Grade>,
+    /// Who made those checks.
+    made_by: Option<MadeBy>,
     /// What the base shows, or why no check reproduces the issue.
     base: String,
     /// What the check that reproduces the issue best says of the tree with the reference; none where the set has none.
@@ -42,6 +47,16 @@ struct Row {
     /// A check fails on the base as the issue says and passes with the reference: by which grade.
     decided: Option<Grade>,
     seconds: f64,
+}
+
+/// Who made a check.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum MadeBy {
+    /// A program, out of what the issue shows.
+    Program,
+    /// A QA Engineer wrote it.
+    Model,
 }
 
 /// Runs `magis-eval reproduce`.
@@ -56,6 +71,11 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     )?;
     let runtime = runtime()?;
     let sandbox = runtime.block_on(Sandbox::confined(sandbox_helper()?))?;
+    let writer = if args.with_model {
+        Some(runtime.block_on(TestWriter::open(environments.work(), &args.engine))?)
+    } else {
+        None
+    };
     let mut rows = Vec::new();
     for (number, issue) in (1..).zip(&issues) {
         let row = runtime
@@ -64,6 +84,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
                 issue,
                 references.get(&issue.id).map(String::as_str),
                 &sandbox,
+                writer.as_ref(),
             ))
             .with_context(|| format!("reproducing {}", issue.id))?;
         eprintln!(
@@ -71,11 +92,14 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
             issues.len(),
             row.id,
             row.checks,
-            grade(row.grade),
-            grade(row.decided),
+            said(row.grade),
+            said(row.decided),
             row.seconds
         );
         rows.push(row);
+    }
+    if let Some(writer) = writer {
+        runtime.block_on(writer.close());
     }
     if args.json {
         println!(
@@ -88,22 +112,23 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn grade(grade: Option<Grade>) -> String {
-    let value = grade.and_then(|grade| serde_json::to_value(grade).ok());
+fn said(value: Option<impl Serialize>) -> String {
+    let value = value.and_then(|value| serde_json::to_value(value).ok());
     value
         .and_then(|value| value.as_str().map(str::to_owned))
         .unwrap_or_else(|| "-".to_owned())
 }
 
 fn print(rows: &[Row]) {
-    let mut table = MarkdownTable::new(["issue", "checks", "base", "decided", "reference"]);
+    let mut table = MarkdownTable::new(["issue", "checks", "made by", "base", "decided", "reference"]);
     for row in rows {
         let reference = row.reference.clone().unwrap_or_else(|| row.base.clone());
         table.row([
             row.id.to_string(),
             row.checks.to_string(),
-            grade(row.grade),
-            grade(row.decided),
+            said(row.made_by),
+            said(row.grade),
+            said(row.decided),
             reference,
         ]);
     }
@@ -144,6 +169,7 @@ async fn one(
     issue: &Instance,
     reference: Option<&str>,
     sandbox: &Sandbox,
+    writer: Option<&TestWriter>,
 ) -> Result<Row> {
     let begun = std::time::Instant::now();
     let environment = environments.environment(&issue.id, &issue.repo, &issue.base_commit)?;
@@ -186,9 +212,17 @@ async fn one(
         }
     }
     reproduced.sort_by_key(|one| std::cmp::Reverse(one.found.grade));
-    let best = reproduced.first().map(|best| best.found.grade);
+    let mut written = Vec::new();
+    if let Some(writer) = writer.filter(|_| reproduced.is_empty()) {
+        match writer.written(environments, issue).await? {
+            Ok(tests) => written = tests,
+            Err(nothing) => why = format!("{why}; {nothing}"),
+        }
+    }
+    let by_program = reproduced.first().map(|best| (best.found.grade, MadeBy::Program));
+    let best = by_program.or_else(|| Some((written.first()?.grade, MadeBy::Model)));
     let (mut said, mut decided) = (None, None);
-    if let Some(patch) = reference.filter(|_| !reproduced.is_empty()) {
+    if let Some(patch) = reference.filter(|_| best.is_some()) {
         apply(&tree, patch)?;
         for one in &reproduced {
             let changed = reproduction::observe(&one.check, &seen.run(&one.check).await?);
@@ -198,12 +232,20 @@ async fn one(
             }
             said.get_or_insert_with(|| format!("{verdict:?}"));
         }
+        for test in &written {
+            let run = seen.run(&Check::of_script(&test.script, marker()?)).await?;
+            if run.ending == RunEnd::Exited(0) {
+                decided = decided.max(Some(test.grade));
+            }
+            said.get_or_insert_with(|| format!("{:?}: {}", run.ending, run.stderr.trim()));
+        }
     }
     remove_tree(&folder)?;
     Ok(Row {
         id: issue.id.clone(),
         checks: checks.len(),
-        grade: best,
+        grade: best.map(|(grade, _)| grade),
+        made_by: best.map(|(_, by)| by),
         base: if best.is_some() {
             "as the issue says".to_owned()
         } else {

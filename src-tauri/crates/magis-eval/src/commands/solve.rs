@@ -3,12 +3,12 @@
 //! The reference of an issue is not known here.
 
 use super::set::{Job, Set, SetPlan};
-use super::{STOPPED, runtime, stop_on_interrupt};
+use super::{STOPPED, drive_until, runtime, stop_on_interrupt};
 use crate::args::SolveSetArgs;
 use anyhow::{Result, bail};
 use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId, TestsMode};
 use magis_engine::model::WorkerModel;
-use magis_engine::{DriveEnd, EngineLimits, Progress, SolveRequest};
+use magis_engine::{DriveEnd, EngineLimits, SolveRequest};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
 use magis_repo::BaseChoice;
 use std::collections::BTreeSet;
@@ -196,20 +196,9 @@ async fn drive(
     if far_enough()? {
         return Ok(Driven::Over(Some("judged")));
     }
-    let stop_run = stop.child_token();
-    let (sender, mut progress) = tokio::sync::mpsc::unbounded_channel();
-    let halt = stop_run.clone();
-    let watcher = tokio::spawn(async move {
-        while let Some(progress) = progress.recv().await {
-            let judged = matches!(&progress, Progress::Event { event, .. } if matches!(**event, RunEvent::RelevanceJudged { .. }));
-            if judged && until == Until::Judged {
-                halt.cancel();
-            }
-        }
-    });
-    let end = set.magis.drive(run, model, stop_run, sender).await;
-    watcher.abort();
-    Ok(match end? {
+    let is_enough = move |event: &RunEvent| until == Until::Judged && matches!(event, RunEvent::RelevanceJudged { .. });
+    let end = drive_until(&set.magis, run, model, stop, is_enough).await?;
+    Ok(match end {
         DriveEnd::Ended(_) => Driven::Over(None),
         DriveEnd::Stopped if far_enough()? => Driven::Over(Some("judged")),
         DriveEnd::Stopped => Driven::Stopped,

@@ -22,7 +22,28 @@ pub struct Check {
     pub marker: Marker,
 }
 
+/// The file of a check that is a script of its own.
+pub const SCRIPT_FILE: &str = "test_issue.py";
+
+/// Calls what a script defines as tests, as a runner would.
+const CALLS: &str = "for _name, _test in list(globals().items()):\n    if _name.startswith('test') and callable(_test):\n        _test()\n";
+
 impl Check {
+    /// Makes a check of a Python script that asserts what it wants: it is judged by its exit status alone.
+    pub fn of_script(script: &str, marker: Marker) -> Self {
+        Self {
+            files: vec![CheckFile {
+                path: SCRIPT_FILE.to_owned(),
+                text: format!("{script}\n{CALLS}"),
+            }],
+            command: CheckCommand::Python(SCRIPT_FILE.to_owned()),
+            steps: Vec::new(),
+            claims: Vec::new(),
+            warnings: Vec::new(),
+            marker,
+        }
+    }
+
     /// Returns whether its steps assert something themselves.
     pub(crate) fn asserts(&self) -> bool {
         let mut lines = self.steps.iter().flat_map(|step| step.lines());

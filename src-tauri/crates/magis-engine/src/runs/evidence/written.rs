@@ -4,14 +4,13 @@
 use crate::EngineError;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::evidence::ChangedFiles;
-use crate::runs::bench::TestBench;
-use crate::runs::bench::program_run;
+use crate::runs::bench::{TestBench, marker, program_run};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::{
     BugCheck, CheckId, CheckSource, CheckState, Grade, IssueChecks, ProgramRun, RepoPath, RunEvent, TestsMode,
 };
-use magis_evidence::reproduction::{Check, CheckCommand, CheckFile, Marker, tracebacks};
+use magis_evidence::reproduction::{Check, SCRIPT_FILE, tracebacks};
 use magis_flow::Run;
 use magis_prompts::TestWanted;
 use magis_sandbox::{End, Limits};
@@ -25,8 +24,6 @@ const DRAWN: u64 = 4;
 const AGREEING: usize = 2;
 /// How long one may take.
 const TIME: Duration = Duration::from_secs(20);
-/// The file of a test.
-const FILE: &str = "test_issue.py";
 /// What says that the test itself is at fault.
 const OWN_FAULTS: [&str; 7] = [
     "SyntaxError",
@@ -130,7 +127,7 @@ async fn judge(bench: &TestBench, issue: &str, scripts: Vec<String>, first: u32)
     let check = BugCheck {
         id: CheckId(first),
         source: CheckSource::Written {
-            path: RepoPath::new(FILE)?,
+            path: RepoPath::new(SCRIPT_FILE)?,
         },
         grade: Grade::WrongOutputGone,
         as_test: Some(script.clone()),
@@ -208,23 +205,13 @@ impl TestBench {
         script: &str,
         changes: &ChangedFiles,
     ) -> Result<(WrittenEnd, ProgramRun), EngineError> {
-        let Ok(marker) = Marker::new("a".repeat(16)) else {
+        let Some(marker) = marker() else {
             return Ok((
                 WrittenEnd::Broken("it cannot be run".to_owned()),
                 ProgramRun::none("it cannot be run"),
             ));
         };
-        let check = Check {
-            files: vec![CheckFile {
-                path: FILE.to_owned(),
-                text: format!("{script}\n{CALLS}"),
-            }],
-            command: CheckCommand::Python(FILE.to_owned()),
-            steps: Vec::new(),
-            claims: Vec::new(),
-            warnings: Vec::new(),
-            marker,
-        };
+        let check = Check::of_script(script, marker);
         let limits = Limits {
             time: TIME,
             ..Limits::default()
@@ -240,9 +227,6 @@ impl TestBench {
     }
 }
 
-/// Calls what a test defines, as a runner would.
-const CALLS: &str = "for _name, _test in list(globals().items()):\n    if _name.startswith('test') and callable(_test):\n        _test()\n";
-
 fn raised(stderr: &str, script: &str) -> WrittenEnd {
     let Some(last) = tracebacks(stderr).pop() else {
         let what = stderr
@@ -252,7 +236,7 @@ fn raised(stderr: &str, script: &str) -> WrittenEnd {
             .unwrap_or("it ended early");
         return WrittenEnd::Broken(what.to_owned());
     };
-    let own = last.frames.iter().rev().find(|frame| frame.path.ends_with(FILE));
+    let own = last.frames.iter().rev().find(|frame| frame.path.ends_with(SCRIPT_FILE));
     let line = own.and_then(|frame| script.lines().nth(frame.line.saturating_sub(1) as usize));
     WrittenEnd::Raised {
         kind: last.exception.name().to_owned(),

@@ -3,13 +3,14 @@
 use super::super::environments::{JudgeEnvironments, copy_file};
 use super::super::mutate::tree_of;
 use super::super::one_shot::{GivenFile, OneShot};
-use super::super::{load, model_of, open, sandbox_helper};
+use super::super::{drive_until, load, model_of, open, sandbox_helper};
 use super::case::{CaseJudge, RepairCase, TIME};
 use super::row::{RepairRow, StageCost};
 use crate::args::RepairArgs;
 use anyhow::{Context as _, Result};
 use magis_core::{
-    FileChange, HintsMode, IssueChecks, Proof, QaMode, RelevanceMode, RepoPath, RunId, Stage, TestLine, TestsMode,
+    ChangeTests, FileChange, HintsMode, IssueChecks, Proof, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, Stage,
+    TestLine, TestsMode,
 };
 use magis_engine::model::WorkerModel;
 use magis_engine::tests::IsolationTerm;
@@ -86,12 +87,26 @@ impl<'a> RepairBench<'a> {
         let clone = self.clone_of(case)?;
         let begun = Instant::now();
         let run = self.prepare(case, &clone)?;
-        let (progress, _watch) = tokio::sync::mpsc::unbounded_channel();
-        let model: Arc<WorkerModel> = Arc::clone(&self.model);
-        self.magis.drive(run, model, CancellationToken::new(), progress).await?;
+        let only_places = self.args.only_places;
+        let is_enough = move |event: &RunEvent| only_places && matches!(event, RunEvent::LinesChosen { .. });
+        let stop = CancellationToken::new();
+        drive_until(&self.magis, run, Arc::clone(&self.model), &stop, is_enough).await?;
         let seconds = begun.elapsed().as_secs_f64();
         let record = RunRecord::of(self.magis.archive(run)?)?;
         let state = &record.state;
+        let stages = stages(&record);
+        let row = RepairRow {
+            run: Some(run),
+            place: place(case, state),
+            checks: state.checks().len(),
+            seconds,
+            tokens: stages.values().map(|cost| cost.tokens).sum(),
+            stages,
+            ..self.row(case, record.patch())
+        };
+        if only_places {
+            return Ok(row);
+        }
         // Read before anything is judged: a judge may clear the clone away.
         let attempts = attempts(state, &clone)?;
         let patch = record.patch().to_owned();
@@ -105,23 +120,14 @@ impl<'a> RepairBench<'a> {
                 present |= judge.judge(&attempt, attempt_time).await?.resolved;
             }
         }
-        let stages = stages(&record);
         Ok(RepairRow {
-            id: case.id.clone(),
-            label: self.label.clone(),
-            run: Some(run),
             applied: told.applied,
             resolved: told.resolved,
             present,
             attempts: judged.len(),
-            place: place(case, state),
             proof: state.proof(),
-            checks: state.checks().len(),
-            seconds,
-            tokens: stages.values().map(|cost| cost.tokens).sum(),
-            stages,
             why: told.why,
-            ..self.row(case, &patch)
+            ..row
         })
     }
 
@@ -186,7 +192,7 @@ impl<'a> RepairBench<'a> {
     /// Returns a clone of the bug's repository at its commit, with what is installed beside it.
     fn clone_of(&self, case: &RepairCase) -> Result<PathBuf> {
         if case.has_environment() {
-            return self.tree_of_judge(case);
+            return self.environments.tree_in_use(&case.id, &case.repo, &case.commit);
         }
         let clone = self.work.join("repair/clones").join(&case.id.0);
         self.environments
@@ -206,27 +212,6 @@ impl<'a> RepairBench<'a> {
             }
         }
         Ok(clone)
-    }
-
-    /// Returns the tree that the judge's environment was installed from, with that environment where a person would have it.
-    fn tree_of_judge(&self, case: &RepairCase) -> Result<PathBuf> {
-        let environments = &self.environments;
-        let environment = environments.environment(&case.id, &case.repo, &case.commit)?;
-        let tree = environments.tree(&case.id);
-        if environment.installed.is_none() && !tree.join(".git").exists() {
-            environments.repositories().check_out(&case.repo, &case.commit, &tree)?;
-        }
-        let link = tree.join(".venv");
-        if !link.exists() {
-            std::os::unix::fs::symlink(&environment.folder, &link)
-                .with_context(|| format!("linking {}", link.display()))?;
-            let exclude = tree.join(".git/info/exclude");
-            let before = fs::read_to_string(&exclude).unwrap_or_default();
-            fs::create_dir_all(tree.join(".git/info"))?;
-            fs::write(&exclude, format!("{before}\n/.venv\n"))
-                .with_context(|| format!("writing {}", exclude.display()))?;
-        }
-        Ok(tree)
     }
 
     fn reference_files(&self, case: &RepairCase) -> Result<Vec<GivenFile>> {
@@ -315,7 +300,7 @@ fn stages(record: &RunRecord) -> BTreeMap<Stage, StageCost> {
     stages
 }
 
-/// Returns each usable attempt of a run as a patch, each once.
+/// Returns the attempts of a run that may resolve the bug as patches: those that can be used, and whose code what shows the fault does not fail with.
 fn attempts(state: &Run, clone: &Path) -> Result<Vec<String>> {
     let repository = Repository::open(clone)?;
     let scratch = tempfile::tempdir().context("making a scratch folder")?;
@@ -327,7 +312,9 @@ fn attempts(state: &Run, clone: &Path) -> Result<Vec<String>> {
     let mut patches = Vec::new();
     for task in state.tasks() {
         for attempt in task.rounds.iter().flat_map(|round| round.attempts.values()) {
-            let Some(change) = attempt.usable_change().filter(|_| attempt.same_as().is_none()) else {
+            let fails = |tested: &ChangeTests| !tested.checks.is_empty() && tested.passed_checks() == 0;
+            let is_out = attempt.same_as().is_some() || attempt.tested.as_ref().is_some_and(fails);
+            let Some(change) = attempt.usable_change().filter(|_| !is_out) else {
                 continue;
             };
             let changes: [(RepoPath, FileChange); 1] = [(task.task.path.clone(), change.clone())];

@@ -19,7 +19,7 @@ pub struct RepairRow {
     pub resolved: bool,
     /// Some attempt resolves the bug.
     pub present: bool,
-    /// How many attempts of different code were judged.
+    /// How many attempts of different code were judged; one that fails what shows the fault is taken for wrong.
     pub attempts: usize,
     /// At which of the places that were tried the reference changes something, from 1; none where at none.
     pub place: Option<usize>,
