@@ -7,7 +7,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use magis_core::MethodPart;
-use magis_engine::EngineLimits;
+use magis_engine::{Effort, EngineLimits};
 use magis_testkit::sample;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -238,7 +238,7 @@ pub struct RepairArgs {
     #[arg(long)]
     pub no_past_fix: bool,
     /// Answers of a round.
-    #[arg(long, value_name = "N", default_value_t = 96)]
+    #[arg(long, value_name = "N", default_value_t = Effort::Usual.attempts())]
     pub attempts: u32,
     /// Places that they are shared out over.
     #[arg(long, value_name = "N", default_value_t = 4)]

@@ -18,9 +18,9 @@ export interface Effort {
 export const EFFORTS: readonly [Effort, Effort, Effort, Effort, Effort] = [
   { name: 'quick', top_k: 5, max_rounds: 1, qa: false, attempts: 1, places: 1 },
   { name: 'light', top_k: 10, max_rounds: 1, qa: true, attempts: 32, places: 2 },
-  { name: 'balanced', top_k: 20, max_rounds: 2, qa: true, attempts: 96, places: 4 },
-  { name: 'careful', top_k: 20, max_rounds: 3, qa: true, attempts: 96, places: 4 },
-  { name: 'thorough', top_k: 40, max_rounds: 5, qa: true, attempts: 144, places: 6 },
+  { name: 'balanced', top_k: 20, max_rounds: 2, qa: true, attempts: 192, places: 4 },
+  { name: 'careful', top_k: 20, max_rounds: 3, qa: true, attempts: 192, places: 4 },
+  { name: 'thorough', top_k: 40, max_rounds: 5, qa: true, attempts: 288, places: 6 },
 ]
 
 /** The step nearest to a form's own numbers; `exact` says whether they are that step's. */

@@ -59,7 +59,7 @@ pub struct SolveArgs {
     #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = "How")]
     pub effort: EffortArg,
     /// Answers that are written in a round [default: by the effort; 1 with --no-tests]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "How")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512), help_heading = "How")]
     pub attempts: Option<u32>,
     /// Places of a file that are tried in a round [default: by the effort; 1 with --no-tests]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "How")]

@@ -66,8 +66,8 @@ impl Effort {
     pub fn attempts(self) -> u32 {
         match self {
             Self::Quick => 1,
-            Self::Usual => 96,
-            Self::Thorough => 144,
+            Self::Usual => 192,
+            Self::Thorough => 288,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{ISSUE, allow, checks, solve, with_tests};
 use crate::environment::{TestEnvironment, script_after};
-use magis_core::{AttemptNumber, MethodPart, Proof, Round, RunEvent, RunOutcome, WritingMode};
+use magis_core::{AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunOutcome, WritingMode};
 use magis_engine::state::Attempt;
 use magis_engine::{DriveEnd, SolveRequest};
 use magis_llm::{ScriptedModel, TokenEdit};
@@ -145,6 +145,91 @@ async fn of_the_edits_at_one_token_four_come_before_those_at_others() {
     let state = magis.state(run).unwrap();
     let (_, number) = state.tasks().next().unwrap().accepted_attempt().unwrap();
     assert_eq!(number.0, 4);
+}
+
+/// Rewrites `in_period` as it is.
+const UNCHANGED: &str = "(entry, since=date.min, until=date.max):\n    return since <= entry.day < until\n";
+
+#[tokio::test]
+async fn the_next_round_goes_on_with_the_edits_at_one_token() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    let wish = SolveRequest { places: 1, ..wish };
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let wanted = [
+        ("since", "until"),
+        ("<=", "<"),
+        ("entry.day", "since"),
+        (" < ", " > "),
+        (" < ", " <= "),
+    ];
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .when_prefixed("def in_period", UNCHANGED)
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &wanted))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let (round, number) = task.accepted_attempt().unwrap();
+    assert_eq!(
+        (round, number),
+        (Round(2), AttemptNumber(1)),
+        "three edits and the definition before"
+    );
+    let second = task.round(round).unwrap().attempts.values();
+    assert!(
+        second
+            .filter(|attempt| attempt.usable_change().is_some())
+            .all(|attempt| attempt.same_as().is_none())
+    );
+}
+
+#[tokio::test]
+async fn the_next_round_goes_to_further_places() {
+    let environment = TestEnvironment::new();
+    let issue = ISSUE
+        .replace("import in_period", "import select")
+        .replace(
+            "in_period(SimpleNamespace(day=date(2025, 3, 31)),",
+            "select([SimpleNamespace(day=date(2025, 3, 31))],",
+        )
+        .replace("False", "[]")
+        .replace("True", "[namespace(day=datetime.date(2025, 3, 31))]");
+    let (magis, wish) = with_tests(&environment, &issue, 4);
+    let wish = SolveRequest { places: 1, ..wish };
+    allow(&environment, &magis);
+    let wanted = [("until)]", "until) or entry.day == until]")];
+    let reads = ScriptedModel::new("reads").when_prefixed("def in_period", UNCHANGED);
+    let model = script_after(reads.edit_with(move |request| {
+        let is_select = request.text.contains("if in_period(entry, since, until)]");
+        Some(if is_select {
+            edits(&request.text, &wanted)
+        } else {
+            Vec::new()
+        })
+    }));
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let (round, number) = task.accepted_attempt().unwrap();
+    let symbols = |place: &CodePlace| place.symbols.clone();
+    let of_round = |round: Round| {
+        task.round(round)
+            .unwrap()
+            .places
+            .iter()
+            .map(symbols)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of_round(Round(1)), [["in_period"]]);
+    assert_eq!(round, Round(2));
+    let taken = task.attempt(round, number).unwrap();
+    assert_eq!(taken.mode(), WritingMode::TokenEdit);
+    assert_eq!(of_round(round)[taken.place().unwrap()], ["select"]);
 }
 
 #[tokio::test]

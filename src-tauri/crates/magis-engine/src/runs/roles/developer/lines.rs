@@ -65,11 +65,16 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
     let outline = outline(&path, &text);
     let mut places = Vec::new();
     let in_order = surprisal::is_asked(work, run);
-    let chosen = choose_symbols(work, run, state, &about, &text, &outline).await?;
-    // Where there are fewer places than wanted, each gives more lines.
-    let gaps = surprisal::LINES * run.request().places_per_round as usize;
-    let most = (gaps / chosen.len().max(1)).clamp(surprisal::LINES, surprisal::MOST_LINES);
     let by_reading = edits::mode(work, run, round);
+    let wanted = if run.runs_code() {
+        edits::places(run, round, by_reading)
+    } else {
+        1
+    };
+    let chosen = choose_symbols(work, run, state, &about, &text, &outline, wanted).await?;
+    // Where there are fewer places than wanted, each gives more lines.
+    let gaps = surprisal::LINES * wanted;
+    let most = (gaps / chosen.len().max(1)).clamp(surprisal::LINES, surprisal::MOST_LINES);
     let chosen = if by_reading.is_some() {
         one_by_one(chosen)
     } else {
@@ -88,7 +93,9 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
                 let symbols = chosen.iter().map(|symbol| symbol.qualified_name.clone()).collect();
                 let mut place = CodePlace { symbols, spans: own };
                 if mode == WritingMode::Insert {
-                    place.spans = edits::gaps(work, run, state, &about, &text, &place).await?;
+                    place.spans = edits::gaps(work, run, state, &about, &text, &place, places.len()).await?;
+                } else if !edits::are_left(work, run, state, &about, round, &place).await? {
+                    continue;
                 }
                 places.push(place);
                 continue;
@@ -153,7 +160,7 @@ fn answers_at(work: &Workspace, run: &Run, at: &[CodePlace], by_reading: Option<
     }
     // The last answer is the definition, rewritten.
     let at_a_place = match by_reading {
-        Some(WritingMode::TokenEdit) => edits::KEPT as u32 + 1,
+        Some(WritingMode::TokenEdit) => edits::IN_A_ROUND as u32 + 1,
         Some(_) => at.iter().map(|place| place.spans.len()).max().unwrap_or(0) as u32 + 1,
         None => FILLED_IN_AT_A_PLACE,
     };
@@ -164,7 +171,7 @@ fn answers_at(work: &Workspace, run: &Run, at: &[CodePlace], by_reading: Option<
         .min((RUNNING.as_millis() as u32 / took.max(1)).max(least))
 }
 
-/// Returns the symbols of each place, the likeliest place first.
+/// Returns the symbols of each of the places wanted, the likeliest place first.
 async fn choose_symbols<'outline>(
     work: &mut Workspace,
     run: &Run,
@@ -172,6 +179,7 @@ async fn choose_symbols<'outline>(
     about: &CallContext,
     text: &str,
     outline: &'outline Outline,
+    wanted: usize,
 ) -> Result<Vec<Vec<&'outline Symbol>>, AskError> {
     let path = &state.task.path;
     let mut symbols = nameable(outline);
@@ -229,11 +237,6 @@ async fn choose_symbols<'outline>(
     let words_of_issue = words(run.issue_text());
     let is_wanted = |symbol: &Symbol| is_named(symbol) && words_of_issue.contains(symbol.name.as_str());
     let first = places(&symbols, &fused, is_wanted);
-    let wanted = if run.runs_code() {
-        run.request().places_per_round.max(1) as usize
-    } else {
-        1
-    };
     let is_left_out = |symbol: &Symbol| is_table(symbol) || reach.misses(symbol);
     Ok(with_others(first, &symbols, &fused, wanted, is_left_out))
 }

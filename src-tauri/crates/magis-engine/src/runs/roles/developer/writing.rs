@@ -129,7 +129,7 @@ pub(super) async fn modify(
     if asked.mode == WritingMode::TokenEdit {
         let place = state.round(asked.round).and_then(|round| round.places.get(asked.place));
         let place = place.ok_or_else(|| AskError::Unusable("no lines were chosen".to_owned()))?;
-        let edit = edits::nth(work, run, state, &asked.about, place, asked.among).await?;
+        let edit = edits::nth(work, run, state, &asked.about, asked.round, place, asked.among).await?;
         return Ok((String::new(), change_of(state, vec![edit])));
     }
     let (mut diagnoses, mut edits) = (Vec::new(), Vec::new());
