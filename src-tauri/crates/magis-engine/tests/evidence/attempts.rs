@@ -5,7 +5,7 @@ use crate::environment::{TestEnvironment, script_after};
 use magis_core::{AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunOutcome, WritingMode};
 use magis_engine::state::Attempt;
 use magis_engine::{DriveEnd, SolveRequest};
-use magis_llm::{ScriptedModel, TokenEdit};
+use magis_llm::{Departure, ScriptedModel, TokenEdit};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[tokio::test]
@@ -125,6 +125,44 @@ async fn a_statement_that_is_missing_is_put_in_before_a_line_that_stays() {
     let patch = &state.merged().unwrap().patch;
     let put_in = "+    if entry.day == until:\n+        return True\n     return since <= entry.day < until\n";
     assert!(patch.contains(put_in), "{patch}");
+}
+
+#[tokio::test]
+async fn where_no_statement_put_in_before_a_line_helps_the_line_is_filled_in_by_what_the_model_prefers() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    let wish = SolveRequest {
+        writing: vec![WritingMode::Insert],
+        ..wish
+    };
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let model = script_after(
+        ScriptedModel::new("prefers")
+            .edit_with(move |request| (request.text == line).then(|| edits(line, &[(" < ", " > ")])))
+            .fill_in_with(move |request| match &request.other_than {
+                None => Some("    since = since\n".into()),
+                Some(other) => {
+                    assert_eq!((other.text.as_str(), other.by), (line, Departure::Preferred));
+                    let right = other.rank == 1;
+                    Some(
+                        if right {
+                            "    return since <= entry.day <= until"
+                        } else {
+                            "    return since"
+                        }
+                        .into(),
+                    )
+                }
+            }),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let (round, number) = task.accepted_attempt().unwrap();
+    let taken = task.attempt(round, number).unwrap();
+    assert_eq!((taken.mode(), number), (WritingMode::FillIn, AttemptNumber(2)));
 }
 
 #[tokio::test]

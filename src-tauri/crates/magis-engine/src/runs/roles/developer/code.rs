@@ -113,10 +113,14 @@ fn asked(
         // Later rounds come after what is cheaper.
         _ => may_be_rewritten && place == 0,
     };
+    let gaps = known
+        .and_then(|known| known.places.get(place))
+        .map_or(0, |place| place.spans.len());
     let at = AnswerAt {
         round,
         place,
         among,
+        gaps: gaps as u32,
         is_rewritten,
     };
     let mode = writing::mode(work, run, at);

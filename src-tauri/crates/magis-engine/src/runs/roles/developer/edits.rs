@@ -29,6 +29,9 @@ const ROUNDS: u32 = 2;
 const GAPS: usize = 12;
 /// The same at places behind the second: each costs as much as twenty edits at one token.
 const FEWER_GAPS: usize = 4;
+/// Answers at such a line: a statement put in, and the line filled in by what the model prefers. Told the line, it wrote the right one as its fifth choice for a
+/// bug of pytest for which no rewritten definition and no edit at one token was right.
+pub(super) const AT_A_GAP: u32 = 7;
 /// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
 const WRITTEN: u32 = 9;
 
@@ -42,7 +45,7 @@ struct FoundEdit {
 }
 
 /// Returns how a round's answers are asked for by what the model says as it reads the definition: edits at one token first, then statements that are put
-/// in. None in later rounds, and where no check tells them apart.
+/// in before lines, and these lines filled in. None in later rounds, and where no check tells them apart.
 pub(super) fn mode(work: &Workspace, run: &Run, round: Round) -> Option<WritingMode> {
     if run.checks().is_empty() || !surprisal::is_asked(work, run) {
         return None;

@@ -161,7 +161,7 @@ fn answers_at(work: &Workspace, run: &Run, at: &[CodePlace], by_reading: Option<
     // The last answer is the definition, rewritten.
     let at_a_place = match by_reading {
         Some(WritingMode::TokenEdit) => edits::IN_A_ROUND as u32 + 1,
-        Some(_) => at.iter().map(|place| place.spans.len()).max().unwrap_or(0) as u32 + 1,
+        Some(_) => at.iter().map(|place| place.spans.len()).max().unwrap_or(0) as u32 * edits::AT_A_GAP + 1,
         None => FILLED_IN_AT_A_PLACE,
     };
     let most = at_a_place * places;

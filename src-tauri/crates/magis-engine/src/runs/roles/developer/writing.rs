@@ -41,6 +41,8 @@ pub(super) struct AnswerAt {
     pub round: Round,
     pub place: usize,
     pub among: u32,
+    /// The lines of the place before which statements may be put in.
+    pub gaps: u32,
     /// Whether it rewrites the definitions at the first place of all.
     pub is_rewritten: bool,
 }
@@ -58,7 +60,11 @@ pub(super) fn is_rewritten(first: &CodePlace, path: &RepoPath, text: &str, place
 pub(super) fn mode(work: &Workspace, run: &Run, at: AnswerAt) -> WritingMode {
     let request = run.request();
     if let Some(by_reading) = edits::mode(work, run, at.round).filter(|_| !at.is_rewritten) {
-        return by_reading;
+        return if by_reading == WritingMode::Insert && at.among >= at.gaps {
+            WritingMode::FillIn
+        } else {
+            by_reading
+        };
     }
     let wanted = if !request.writing.is_empty() {
         request.writing[at.among as usize % request.writing.len()]
@@ -84,7 +90,7 @@ pub(super) fn is_greedy(work: &Workspace, run: &Run, state: &TaskState, at: Answ
         return true;
     }
     if this == WritingMode::FillIn {
-        return departure(state, at.round, at.place, at.among).is_some();
+        return departure(work, run, state, at.round, at.place, at.among).is_some();
     }
     let earlier = (0..at.among).map(|among| AnswerAt {
         among,
@@ -107,10 +113,21 @@ const AT_GAP: [Option<(Departure, u32)>; 8] = [
 ];
 
 /// Returns how an answer at a gap leaves what stands there; none where it is drawn.
-fn departure(state: &TaskState, round: Round, place: usize, among: u32) -> Option<(Departure, u32)> {
+fn departure(
+    work: &Workspace,
+    run: &Run,
+    state: &TaskState,
+    round: Round,
+    place: usize,
+    among: u32,
+) -> Option<(Departure, u32)> {
     let place = state.round(round).and_then(|round| round.places.get(place));
     let gaps = place.map_or(1, |place| place.spans.len().max(1));
     let at_gap = among as usize / gaps;
+    if edits::mode(work, run, round) == Some(WritingMode::Insert) {
+        // The first answer at each gap puts something in, and what has the rest of the line was tried as an edit at one token.
+        return Some((Departure::Preferred, at_gap.saturating_sub(1) as u32));
+    }
     match AT_GAP.get(at_gap) {
         Some(known) => *known,
         None => Some((Departure::Replaced, at_gap as u32 - 4)),
@@ -398,7 +415,7 @@ async fn gap(
         return Ok((prompt, FillInMode::Free(asked.sampling)));
     }
     let counted = work.calls.count(std::slice::from_ref(&old)).await?;
-    let mode = match departure(state, asked.round, asked.place, asked.among) {
+    let mode = match departure(work, run, state, asked.round, asked.place, asked.among) {
         Some((by, rank)) => FillInMode::OtherThan(OtherThan { text: old, by, rank }),
         None => FillInMode::Free(asked.sampling),
     };
