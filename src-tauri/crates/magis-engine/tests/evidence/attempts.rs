@@ -189,7 +189,7 @@ async fn of_the_edits_at_one_token_four_come_before_those_at_others() {
 const UNCHANGED: &str = "(entry, since=date.min, until=date.max):\n    return since <= entry.day < until\n";
 
 #[tokio::test]
-async fn the_next_round_goes_on_with_the_edits_at_one_token() {
+async fn the_last_round_goes_on_with_the_edits_at_one_token() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 4);
     let wish = SolveRequest { places: 1, ..wish };
@@ -214,7 +214,7 @@ async fn the_next_round_goes_on_with_the_edits_at_one_token() {
     let (round, number) = task.accepted_attempt().unwrap();
     assert_eq!(
         (round, number),
-        (Round(2), AttemptNumber(1)),
+        (Round(3), AttemptNumber(1)),
         "three edits and the definition before"
     );
     let second = task.round(round).unwrap().attempts.values();
@@ -226,7 +226,7 @@ async fn the_next_round_goes_on_with_the_edits_at_one_token() {
 }
 
 #[tokio::test]
-async fn the_next_round_goes_to_further_places() {
+async fn the_last_round_goes_to_further_places() {
     let environment = TestEnvironment::new();
     let issue = ISSUE
         .replace("import in_period", "import select")
@@ -264,7 +264,7 @@ async fn the_next_round_goes_to_further_places() {
             .collect::<Vec<_>>()
     };
     assert_eq!(of_round(Round(1)), [["in_period"]]);
-    assert_eq!(round, Round(2));
+    assert_eq!(round, Round(3));
     let taken = task.attempt(round, number).unwrap();
     assert_eq!(taken.mode(), WritingMode::TokenEdit);
     assert_eq!(of_round(round)[taken.place().unwrap()], ["select"]);

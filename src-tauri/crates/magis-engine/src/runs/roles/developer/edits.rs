@@ -23,8 +23,6 @@ const KEPT: usize = 128;
 pub(super) const IN_A_ROUND: usize = 48;
 /// Edits at one token that are kept before the others: words of a message, say, that could all be other ones.
 const KEPT_AT_A_TOKEN: usize = 4;
-/// Rounds of edits at one token; in the later ones at further places, too, and further ones at the same. Of 28 bugs that were resolved, these edits did it for 27.
-const ROUNDS: u32 = 2;
 /// Lines of a place before which a statement is put in.
 const GAPS: usize = 12;
 /// The same at places behind the second: each costs as much as twenty edits at one token.
@@ -45,14 +43,15 @@ struct FoundEdit {
 }
 
 /// Returns how a round's answers are asked for by what the model says as it reads the definition: edits at one token first, then statements that are put
-/// in before lines, and these lines filled in. None in later rounds, and where no check tells them apart.
+/// in before lines, and these lines filled in, then further edits at one token, at further places, too. None in later rounds, and where no check tells them
+/// apart.
 pub(super) fn mode(work: &Workspace, run: &Run, round: Round) -> Option<WritingMode> {
     if run.checks().is_empty() || !surprisal::is_asked(work, run) {
         return None;
     }
     match (run.request().writing.as_slice(), round.0) {
-        ([], round) if round <= ROUNDS => Some(WritingMode::TokenEdit),
-        ([], round) if round == ROUNDS + 1 => Some(WritingMode::Insert),
+        ([], 1 | 3) => Some(WritingMode::TokenEdit),
+        ([], 2) => Some(WritingMode::Insert),
         ([one @ (WritingMode::TokenEdit | WritingMode::Insert)], 1) => Some(*one),
         _ => None,
     }
@@ -61,8 +60,8 @@ pub(super) fn mode(work: &Workspace, run: &Run, round: Round) -> Option<WritingM
 /// Returns how many places of a file a round goes to.
 pub(super) fn places(run: &Run, round: Round, mode: Option<WritingMode>) -> usize {
     let places = run.request().places_per_round.max(1) as usize;
-    if mode == Some(WritingMode::TokenEdit) {
-        places * round.0.max(1) as usize
+    if mode == Some(WritingMode::TokenEdit) && round.0 > 1 {
+        2 * places
     } else {
         places
     }
