@@ -113,6 +113,16 @@ impl JudgeEnvironments {
         Ok(tree)
     }
 
+    /// Lets the judge make the environment of an issue anew when it is next needed. It clears its tree away behind a patch, and an environment whose tree is
+    /// gone lacks what its installation wrote there, so that no test could be imported, even of the reference.
+    pub fn forget(&self, id: &InstanceId) -> Result<()> {
+        let ready = self.work.join("venv").join(&id.0).join("ready");
+        if ready.is_file() {
+            fs::remove_file(&ready).with_context(|| format!("removing {}", ready.display()))?;
+        }
+        Ok(())
+    }
+
     fn make(&self, id: &InstanceId, repo: &str, commit: &CommitId, own: &Path) -> Result<()> {
         const MAKE: &str = "import json, sys; sys.path.insert(0, sys.argv[1]); import run\n\
             row = next(x for x in map(json.loads, open(sys.argv[2])) if x['instance_id'] == sys.argv[3])\n\

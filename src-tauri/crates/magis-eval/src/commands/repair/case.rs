@@ -177,6 +177,7 @@ impl<'a> CaseJudge<'a> {
         let row = serde_json::json!({ "instance_id": self.case.id, "model_patch": patch });
         fs::write(&predictions, format!("{row}\n")).context("writing the prediction")?;
         let script = environments.script()?;
+        environments.forget(&self.case.id)?;
         let output = Command::new("python3")
             .arg(script)
             .arg("--instances")
