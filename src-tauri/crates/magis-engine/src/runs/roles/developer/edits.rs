@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LOOKED_AT: u32 = 400;
 /// Usable ones that are kept at a place: of 44 bugs of Python the right one is among 48 for 25, among 122 for 27, among 500 for 30.
 const KEPT: usize = 128;
-/// Those that are answers of one round.
+/// Answers of a round for each of its places; longer code has more of them than shorter.
 pub(super) const IN_A_ROUND: usize = 48;
 /// Edits at one token that are kept before the others: words of a message, say, that could all be other ones.
 const KEPT_AT_A_TOKEN: usize = 4;
