@@ -59,15 +59,9 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
                 }
             };
             eprintln!(
-                "[{number}/{total}] {}: {}{}, {}, {:.0} s",
+                "[{number}/{total}] {}: {}, {:.0} s",
                 row.id,
-                if row.resolved { "resolved" } else { "not resolved" },
-                if row.present && !row.resolved {
-                    ", a right attempt was there"
-                } else {
-                    ""
-                },
-                row.proof,
+                if args.only_places { place(&row) } else { outcome(&row) },
                 row.seconds
             );
             let mut file = fs::OpenOptions::new()
@@ -88,6 +82,22 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+fn outcome(row: &row::RepairRow) -> String {
+    let resolved = match (row.resolved, row.present) {
+        (true, _) => "resolved",
+        (false, true) => "not resolved, a right attempt was there",
+        (false, false) => "not resolved",
+    };
+    format!("{resolved}, {}", row.proof)
+}
+
+fn place(row: &row::RepairRow) -> String {
+    row.place.map_or_else(
+        || "the reference is at none of the places".to_owned(),
+        |place| format!("the reference is at place {place}"),
+    )
 }
 
 /// Returns the bugs that have their row.
