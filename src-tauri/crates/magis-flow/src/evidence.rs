@@ -18,8 +18,8 @@ type AttemptKey = (TaskId, Round, AttemptNumber);
 impl Run {
     /// Returns the next step of the code stage.
     ///
-    /// Tasks take turns, a round each, because nobody knows which of them is the right place; one whose attempts pass, though none is taken yet, goes
-    /// first. The first attempt that is shown to work ends the stage: its task is closed with it, and the others are set aside.
+    /// Tasks take turns, a round each, because nobody knows which of them is the right place. One whose attempts pass, though none is taken yet, goes
+    /// first; then those with an attempt that a check passes with, whatever it breaks: the fault runs through their code. The first attempt that is shown to work ends the stage: its task is closed with it, and the others are set aside.
     pub(crate) fn code_by_evidence(&self) -> Vec<Effect> {
         let open: Vec<&TaskState> = self
             .groups()
@@ -58,7 +58,8 @@ impl Run {
         }
         let rounds = |state: &TaskState| state.rounds.iter().filter(|round| self.is_written(round)).count();
         let unfinished = open.iter().filter(|state| !self.is_exhausted(state));
-        match unfinished.min_by_key(|state| (!state.has_passing(), rounds(state))) {
+        let turn = |state: &&&TaskState| (!state.has_passing(), !state.came_near(), rounds(state));
+        match unfinished.min_by_key(turn) {
             Some(state) => vec![self.step(state)],
             None => self.close_unshown(&open),
         }

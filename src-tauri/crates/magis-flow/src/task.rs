@@ -364,6 +364,13 @@ impl TaskState {
         attempts.map(Attempt::proof).any(|proof| proof.grade().is_some())
     }
 
+    /// Returns whether a check passes with an attempt, whatever the attempt breaks.
+    pub(crate) fn came_near(&self) -> bool {
+        let attempts = self.rounds.iter().flat_map(|round| round.attempts.values());
+        let mut tested = attempts.filter_map(|attempt| attempt.tested.as_ref());
+        tested.any(|tested| tested.passed_checks() > 0)
+    }
+
     /// Returns the state of a round, where it was begun.
     pub fn round(&self, round: Round) -> Option<&RoundState> {
         self.rounds.iter().find(|state| state.round == round)

@@ -327,6 +327,24 @@ fn tasks_take_turns_and_the_one_that_helps_is_taken_alone() {
 }
 
 #[test]
+fn a_task_in_which_a_check_passed_goes_on_before_the_others() {
+    let mut driver = Driver {
+        kept: vec!["a.py", "b.py", "c.py"],
+        checks: vec![check(1, Grade::ExceptionGone)],
+        shows: |task, round, _| match (task.0, round.0) {
+            (2, 1) => (SHOWN, 3),
+            (2, 2) => (SHOWN, 0),
+            _ => (CheckState::Present, 0),
+        },
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(1));
+    assert!(steps.contains("WriteCode(T(2), R(2), A(0))"), "{steps}");
+    assert!(!steps.contains("T(3)"), "the third file is not tried: {steps}");
+    assert_eq!(*outcome(&log), RunOutcome::Approved);
+}
+
+#[test]
 fn when_nothing_is_shown_to_work_the_nearest_is_handed_over_and_said_to_be_that() {
     let mut driver = Driver {
         kept: vec!["a.py", "b.py"],
