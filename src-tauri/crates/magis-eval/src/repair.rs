@@ -1,10 +1,14 @@
 //! A model's answer as a patch: the diff is taken out of it, and its hunk headers are put right.
 //!
-//! Hunks are found again by the lines they keep and delete; nothing is made up. A hunk that is nowhere in the file is left
-//! as it is, so that git refuses the patch: that is what the baseline measures.
+//! Hunks are found again by the lines they keep and delete; nothing is made up. Unchanged lines at a hunk's ends that the file does not have there are
+//! left out, as `patch --fuzz` leaves them out. A hunk that is nowhere in the file even then is left as it is, so that git refuses the patch: that is what
+//! the baseline measures.
 
 use magis_core::RepoPath;
 use std::fmt::Write as _;
+
+/// The most unchanged lines that are left out at an end of a hunk: those of `patch --fuzz=5`, the last way in which SWE-bench's harness takes a patch.
+const FUZZ: usize = 5;
 
 /// What a model's answer gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +23,25 @@ pub struct Repaired {
 struct Written {
     claimed: usize,
     lines: Vec<(char, String)>,
+}
+
+impl Written {
+    /// Returns it without up to `most` of the unchanged lines at each of its ends.
+    fn without_context(&self, most: usize) -> Self {
+        let unchanged = |line: &&(char, String)| line.0 == ' ';
+        let head = self.lines.iter().take(most).take_while(unchanged).count();
+        let tail = self.lines.iter().rev().take(most).take_while(unchanged).count();
+        Self {
+            claimed: self.claimed + head,
+            lines: self.lines[head..self.lines.len() - tail].to_vec(),
+        }
+    }
+
+    /// Returns the lines that it keeps and deletes.
+    fn old(&self) -> Vec<&str> {
+        let old = self.lines.iter().filter(|(sign, _)| *sign != '+');
+        old.map(|(_, text)| text.as_str()).collect()
+    }
 }
 
 /// Makes a patch of an answer. `base` gives the text of a file, where there is one; `given` are the files that were asked
@@ -143,12 +166,14 @@ fn write_file(repaired: &mut Repaired, path: &RepoPath, hunks: Vec<Written>, bas
                 .push(format!("a hunk of {path} changes nothing and is left out"));
             continue;
         }
-        let old: Vec<&str> = hunk
-            .lines
-            .iter()
-            .filter(|(sign, _)| *sign != '+')
-            .map(|(_, text)| text.as_str())
-            .collect();
+        let fuzz = base.map_or(0, |text| fuzz(text, &hunk, found_up_to));
+        if fuzz > 0 {
+            repaired.notes.push(format!(
+                "unchanged lines of a hunk of {path} are not in the file and are left out"
+            ));
+            hunk = hunk.without_context(fuzz);
+        }
+        let old = hunk.old();
         let new_count = hunk.lines.iter().filter(|(sign, _)| *sign != '-').count();
         let place = base.and_then(|text| place(text, &old, hunk.claimed, found_up_to));
         let first = match place {
@@ -190,6 +215,18 @@ fn write_file(repaired: &mut Repaired, path: &RepoPath, hunks: Vec<Written>, bas
     };
     repaired.patch.push_str(&head);
     repaired.patch.push_str(&body);
+}
+
+/// Returns how many unchanged lines have to be left out at both ends of a hunk for its lines to stand in `base`: 0 where it stands there whole, or
+/// nowhere.
+fn fuzz(base: &str, hunk: &Written, after: usize) -> usize {
+    let stands = |fuzz: &usize| {
+        let hunk = hunk.without_context(*fuzz);
+        let old = hunk.old();
+        // Lines that are put in stand nowhere without an unchanged line beside them.
+        !old.is_empty() && place(base, &old, hunk.claimed, after).is_some()
+    };
+    (0..=FUZZ).find(stands).unwrap_or(0)
 }
 
 /// Returns the line, from 1, at which `old` stands in `base`, behind line `after`; of several the one nearest to
@@ -238,6 +275,20 @@ mod tests {
         check(
             "--- a/m.txt\n+++ b/m.txt\n@@ -2,1 +2,1 @@\n-x\n+y\n",
             "diff --git a/m.txt b/m.txt\n--- a/m.txt\n+++ b/m.txt\n@@ -2,1 +2,1 @@\n-x\n+y\n",
+            1,
+        );
+    }
+
+    #[test]
+    fn unchanged_lines_that_the_file_does_not_have_are_left_out() {
+        check(
+            "--- a/m.txt\n+++ b/m.txt\n@@ -1,5 +1,5 @@\n x\n b\n-c\n+C\n d\n y\n",
+            "diff --git a/m.txt b/m.txt\n--- a/m.txt\n+++ b/m.txt\n@@ -2,3 +2,3 @@\n b\n-c\n+C\n d\n",
+            1,
+        );
+        check(
+            "--- a/m.txt\n+++ b/m.txt\n@@ -1,1 +1,2 @@\n x\n+C\n",
+            "diff --git a/m.txt b/m.txt\n--- a/m.txt\n+++ b/m.txt\n@@ -1,1 +1,2 @@\n x\n+C\n",
             1,
         );
     }
