@@ -3,6 +3,7 @@
 //! Nothing here is of one language, but for the tools known by the files they read.
 
 mod files;
+mod ignored;
 
 use crate::reproduction::check::{Check, CheckCommand, Claim, Marker};
 use crate::reproduction::claims;
@@ -85,19 +86,22 @@ pub(crate) fn checks(
         unmarked(&mut claims, expected);
     }
     claims.extend(claims::of_prose(passages, notation));
+    let ignored = ignored::checks(passages, &lines, &files, marker);
     let texts = lines
         .iter()
         .chain(files.iter().map(|file| &file.text))
         .map(String::as_str);
     let warnings = warnings(&texts.collect::<Vec<_>>());
-    vec![Check {
+    let mut found = vec![Check {
         command: CheckCommand::Shell(lines.join("\n")),
         steps: Vec::new(),
         files,
         claims,
         warnings,
         marker: marker.clone(),
-    }]
+    }];
+    found.extend(ignored);
+    found
 }
 
 /// Where one output is said to be right, one of which nothing is said is the wrong one.

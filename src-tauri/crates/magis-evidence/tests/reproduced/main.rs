@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says so by failing")]
 
 mod javascript;
+mod python;
 mod rust;
 
 use magis_core::RepoPath;
@@ -59,6 +60,7 @@ impl SmallProject {
         let output = Command::new(&words[0])
             .args(&words[1..])
             .current_dir(folder.path())
+            .env("PYTHONPATH", self.root.path())
             .stdin(Stdio::null())
             .output()
             .unwrap();
