@@ -35,7 +35,7 @@ pub use record::{Observation, ReachedFunction, RunEnd, RunOutput, StatementOutco
 pub use steps::edited;
 pub use traceback::{Exception, Traceback, TracebackFrame, tracebacks};
 pub use verdict::{CheckVerdict, Fault, FaultPlace, Nothing, Reproduction, reproduces, verdict};
-pub use wording::Stance;
+pub use wording::{Stance, wants_error};
 
 /// Makes the candidate checks of an issue, the fullest first, in the language of the project ([`project_in_use`] tells it); `marker` is drawn at
 /// random by the caller.

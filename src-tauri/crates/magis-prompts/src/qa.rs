@@ -81,6 +81,40 @@ impl Prompt for TestWanted {
     }
 }
 
+/// Asks for a small script that does what an issue wants to be an error: a departure from the paper.
+#[derive(Debug, Clone, Serialize)]
+pub struct ErrorWanted {
+    #[serde(flatten)]
+    pub head: Head,
+    /// The package of the project, as it is imported.
+    pub package: String,
+    /// The first line of the issue.
+    pub title: String,
+}
+
+impl Prompt for ErrorWanted {
+    /// The lines behind the import of the package.
+    type Reply = String;
+    fn template(&self) -> Template {
+        Template::TestOfError
+    }
+    fn max_tokens(&self) -> u32 {
+        80
+    }
+    fn stop(&self) -> Vec<String> {
+        vec!["\n```".to_owned()]
+    }
+    fn read(&self, answer: &str) -> Result<String, ReplyError> {
+        // What comes behind a blank line are further examples and what they print.
+        let first = answer.trim_matches('\n').split("\n\n").next().unwrap_or_default();
+        if first.trim().is_empty() {
+            Err(ReplyError::Form("there is no code".to_owned()))
+        } else {
+            Ok(first.trim_end().to_owned())
+        }
+    }
+}
+
 /// P11's `review_decision`: " approve" or " reject", whichever is likelier after the comment.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReviewDecision {

@@ -113,6 +113,11 @@ fn every_prompt_is_as_recorded() {
         packages: "ledger".to_owned(),
         code: "def total(): ...".to_owned(),
     });
+    check(&ErrorWanted {
+        head: head(),
+        package: "ledger".to_owned(),
+        title: "total() should raise an error without days".to_owned(),
+    });
     check(&CodeToFillIn {
         comment: "#".to_owned(),
         issue: vec!["total() leaves out the last day".to_owned()],

@@ -354,3 +354,25 @@ async fn a_test_that_a_qa_engineer_writes_judges_the_attempts_and_can_be_edited(
     assert!(tried.on_base.stderr.text.contains("AssertionError"), "{tried:?}");
     assert_eq!(tried.on_result.unwrap().status, Some(0));
 }
+
+#[tokio::test]
+async fn a_test_of_an_error_that_the_issue_wants_fails_until_one_is_raised() {
+    let called = "from datetime import date\nfrom types import SimpleNamespace\nfrom tally.filters import in_period\n\
+                  day = date(2025, 3, 31)\nin_period(SimpleNamespace(day=day), date.max, date.min)\n";
+    let raises = "(entry, since=date.min, until=date.max):\n    if since > until:\n        raise ValueError(\"since is behind until\")\n    \
+                  return since <= entry.day < until\n";
+    let environment = TestEnvironment::new();
+    let issue = "in_period should raise an error when since is behind until";
+    let (magis, wish) = with_tests(&environment, issue, 1);
+    allow(&environment, &magis);
+    let model = script_after(ScriptedModel::new("raises").answer(move |request| {
+        let is_code = request.answer_prefix.ends_with("def in_period");
+        is_code.then(|| raises.into())
+    }));
+    let model = model.when("what the issue wants to be an error", called);
+    let (run, _) = solve(&magis, wish, model).await;
+    let check = checks(&magis, run).remove(0);
+    assert!(check.on_base.stderr.text.contains("no error is raised"), "{check:?}");
+    let state = magis.state(run).unwrap();
+    assert!(matches!(state.proof(), Proof::Plausible { .. }), "{:?}", state.proof());
+}

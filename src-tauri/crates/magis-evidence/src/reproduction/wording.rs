@@ -43,6 +43,15 @@ static MAKES: Pattern = Pattern::new(
 static ENDS: Pattern = Pattern::new(r" (?:for|when|if|but|which|while|instead|rather|in|with|and)\b|, ");
 static NEXT_CALL: Pattern = Pattern::new(r"^\.[A-Za-z_]\w*\(");
 
+static WANTS_ERROR: Pattern = Pattern::new(
+    r"(?im)(?:^|[.!?] +)(?:raise|throw)s? (?:an? )?(?:[\w`.]+ )?`?\w*(?:error|exception)s?`? .*\b(?:when|if|for|on|unless)\b|\b(?:should|must|ought to) (?:not be (?:allowed|accepted)|be (?:refused|rejected|forbidden|an error)|raise|throw|fail)\b",
+);
+
+/// Returns whether an issue wants an error where there is none.
+pub fn wants_error(issue: &str) -> bool {
+    WANTS_ERROR.is_match(issue)
+}
+
 /// Returns what the heading and the prose before a block say of it. The last sentence counts, and before the heading.
 pub fn stance(heading: &str, lead: &str) -> Stance {
     let lead = lead.trim_end();

@@ -1,5 +1,9 @@
 //! Tests that a QA Engineer writes out of the issue: small scripts, several drawn at once. One is kept if it fails on the base for the reason the
 //! issue gives, asserts only what the issue states, and another one agrees with it.
+//!
+//! Where the issue wants an error that does not come, the script does what should be one, and the test around it fails as long as nothing is raised.
+
+mod wanted_error;
 
 use crate::EngineError;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
@@ -10,9 +14,9 @@ use crate::runs::workspace::Workspace;
 use magis_core::{
     BugCheck, CheckId, CheckSource, CheckState, Grade, IssueChecks, ProgramRun, RepoPath, RunEvent, TestsMode,
 };
-use magis_evidence::reproduction::{Check, SCRIPT_FILE, tracebacks};
+use magis_evidence::reproduction::{Check, SCRIPT_FILE, tracebacks, wants_error};
 use magis_flow::Run;
-use magis_prompts::TestWanted;
+use magis_prompts::{ErrorWanted, Prompt, TestWanted};
 use magis_sandbox::{End, Limits};
 use magis_syntax::SourceLanguage;
 use std::collections::BTreeMap;
@@ -20,6 +24,8 @@ use std::time::Duration;
 
 /// How many tests are drawn.
 const DRAWN: u64 = 4;
+/// How many are drawn of an error that is wanted: they are short, and a third of them or less give the value that is wrong.
+const DRAWN_OF_ERROR: u64 = 12;
 /// How many of them have to agree.
 const AGREEING: usize = 2;
 /// How long one may take.
@@ -57,6 +63,25 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     if let Err(why) = work.bench(run).await? {
         return Ok(nothing(&why));
     }
+    let about = CallContext::path(&path);
+    let issue = run.issue_text().to_owned();
+    let first = run.checks().len() as u32 + 1;
+    let mut event = nothing("nothing is asked for");
+    if let Some(package) = project.packages.first().filter(|_| wants_error(&issue)) {
+        let prompt = ErrorWanted {
+            head: work.head(run),
+            package: package.clone(),
+            title: issue.trim_start().lines().next().unwrap_or_default().to_owned(),
+        };
+        let drawn = draw(work, &about, &prompt, DRAWN_OF_ERROR).await?;
+        let tests = drawn
+            .iter()
+            .filter_map(|lines| wanted_error::test_of(package, lines, &issue));
+        event = judge(work, run, tests.collect(), first).await?;
+    }
+    if !matches!(&event, RunEvent::TestsWritten { checks, .. } if checks.is_empty()) {
+        return Ok(event);
+    }
     let source = work.read(&path)?.text;
     let code = crate::runs::roles::custodian::best_code(work, run, &path, &source, 2, 1_500)?;
     let prompt = TestWanted {
@@ -65,64 +90,80 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
         packages: project.packages.join(", "),
         code,
     };
-    let about = CallContext::path(&path);
+    let drawn = draw(work, &about, &prompt, DRAWN).await?;
+    let tests = drawn
+        .into_iter()
+        .filter(|script| asserts_what_is_stated(script, &issue));
+    let tests = tests.map(|script| WrittenTest { script, calls: None });
+    Ok(judge(work, run, tests.collect(), first).await?)
+}
+
+/// A test as it was drawn.
+struct WrittenTest {
+    script: String,
+    /// The function that should raise an error; none where the test asserts something else.
+    calls: Option<String>,
+}
+
+/// Asks for a test several times at once.
+async fn draw<P: Prompt<Reply = String> + Clone>(
+    work: &mut Workspace,
+    about: &CallContext,
+    prompt: &P,
+    count: u64,
+) -> Result<Vec<String>, AskError> {
     let draws: Vec<SamplingMode> = std::iter::once(SamplingMode::Greedy)
-        .chain((1..DRAWN).map(SamplingMode::Varied))
+        .chain((1..count).map(SamplingMode::Varied))
         .collect();
+    let variants = || [PromptVariant::whole(prompt.clone())];
     let mut planned = Vec::new();
     for draw in &draws {
-        planned.extend(
-            work.calls
-                .plan(&about, *draw, [PromptVariant::whole(prompt.clone())])
-                .await
-                .ok(),
-        );
+        planned.extend(work.calls.plan(about, *draw, variants()).await.ok());
     }
     work.calls.ask_all(planned).await?;
     let mut scripts = Vec::new();
     for draw in draws {
-        match work
-            .calls
-            .ask(&about, draw, [PromptVariant::whole(prompt.clone())])
-            .await
-        {
+        match work.calls.ask(about, draw, variants()).await {
             Ok(script) => scripts.push(script),
             Err(AskError::Unusable(_)) => {}
             Err(fatal) => return Err(fatal),
         }
     }
-    let first = run.checks().len() as u32 + 1;
-    match work.bench(run).await? {
-        Ok(bench) => Ok(judge(bench, run.issue_text(), scripts, first).await?),
-        Err(why) => Ok(nothing(&why)),
-    }
+    Ok(scripts)
 }
 
 /// Runs the tests on the base and keeps the one that most of them agree with.
-async fn judge(bench: &TestBench, issue: &str, scripts: Vec<String>, first: u32) -> Result<RunEvent, EngineError> {
-    let drawn = scripts.len();
+async fn judge(work: &mut Workspace, run: &Run, tests: Vec<WrittenTest>, first: u32) -> Result<RunEvent, EngineError> {
+    let said = |checks: Vec<BugCheck>, remark: Option<String>| RunEvent::TestsWritten {
+        checks,
+        remarks: remark.into_iter().collect(),
+    };
+    let bench = match work.bench(run).await? {
+        Ok(bench) => bench,
+        Err(why) => return Ok(said(Vec::new(), Some(why))),
+    };
+    let issue = run.issue_text();
+    let drawn = tests.len();
     let mut failing: BTreeMap<String, Vec<(String, ProgramRun)>> = BTreeMap::new();
-    for script in scripts {
-        if !asserts_what_is_stated(&script, issue) {
-            continue;
-        }
-        let (state, run) = bench.run_written(&script, &Vec::new()).await?;
-        if let Some(reason) = state.reason(issue) {
-            failing.entry(reason).or_default().push((script, run));
+    for WrittenTest { script, calls } in tests {
+        let (end, seen) = bench.run_written(&script, &Vec::new()).await?;
+        let reason = match calls {
+            Some(calls) => end.is_without_error().then_some(calls),
+            None => end.reason(issue),
+        };
+        if let Some(reason) = reason {
+            failing.entry(reason).or_default().push((script, seen));
         }
     }
     let agreed = failing
         .into_values()
         .max_by_key(Vec::len)
         .filter(|agreed| agreed.len() >= AGREEING);
-    let Some((script, run)) = agreed.and_then(|agreed| agreed.into_iter().min_by_key(|(script, _)| script.len()))
-    else {
-        return Ok(RunEvent::TestsWritten {
-            checks: Vec::new(),
-            remarks: vec![format!(
-                "{drawn} tests were written, and no {AGREEING} of them fail on the base for the reason that the issue gives"
-            )],
-        });
+    let Some((script, on_base)) = agreed.and_then(most_alike) else {
+        let remark = format!(
+            "{drawn} tests were written, and no {AGREEING} of them fail on the base for the reason that the issue gives"
+        );
+        return Ok(said(Vec::new(), Some(remark)));
     };
     let check = BugCheck {
         id: CheckId(first),
@@ -132,13 +173,24 @@ async fn judge(bench: &TestBench, issue: &str, scripts: Vec<String>, first: u32)
         grade: Grade::WrongOutputGone,
         as_test: Some(script.clone()),
         script,
-        on_base: run,
+        on_base,
         reached: Vec::new(),
     };
-    Ok(RunEvent::TestsWritten {
-        checks: vec![check],
-        remarks: Vec::new(),
-    })
+    Ok(said(vec![check], None))
+}
+
+/// Returns the test that is most like the others, the shortest of several: of calls of one function the odd one out has no example of what is wrong.
+fn most_alike(mut tests: Vec<(String, ProgramRun)>) -> Option<(String, ProgramRun)> {
+    let scripts: Vec<String> = tests.iter().map(|(script, _)| script.clone()).collect();
+    let alike = |script: &str| -> f64 {
+        let to_each = scripts
+            .iter()
+            .map(|other| strsim::normalized_levenshtein(script, other));
+        to_each.sum()
+    };
+    tests.sort_by_key(|(script, _)| script.len());
+    let of = |(script, _): &(String, ProgramRun)| alike(script);
+    tests.into_iter().rev().max_by(|a, b| of(a).total_cmp(&of(b)))
 }
 
 /// Returns whether a test asserts something, and compares with nothing that the issue does not state.
@@ -183,6 +235,11 @@ impl WrittenEnd {
             Self::Raised { kind, .. } if issue.contains(kind.as_str()) => Some(kind.clone()),
             Self::Raised { .. } | Self::Passed | Self::TimedOut | Self::Broken(_) => None,
         }
+    }
+
+    /// Returns whether all went well where an error is wanted.
+    fn is_without_error(&self) -> bool {
+        matches!(self, Self::Raised { line, .. } if *line == wanted_error::NONE_IS_RAISED)
     }
 
     /// Returns what became of the fault, given how it showed on the base.
@@ -255,6 +312,22 @@ mod tests {
         assert!(check("assert slugify('a b') == 'a-b'"));
         assert!(!check("assert slugify('a b') == 'a_b'"));
         assert!(!check("print(slugify('a b'))"), "nothing is asserted");
+    }
+
+    #[test]
+    fn the_test_that_is_most_like_the_others_is_kept() {
+        let check = |scripts: &[&str]| {
+            let tests = scripts
+                .iter()
+                .map(|script| ((*script).to_owned(), ProgramRun::none("")));
+            most_alike(tests.collect()).map(|(script, _)| script)
+        };
+        let calls = ["shelf('a')", "shelf('books.old')", "shelf('books.new')"];
+        assert_eq!(check(&calls).as_deref(), Some("shelf('books.old')"));
+        assert_eq!(
+            check(&["assert f() == 1, 'one'", "assert f() == 1"]).as_deref(),
+            Some("assert f() == 1")
+        );
     }
 
     #[test]
