@@ -397,6 +397,11 @@ export type ChangeTests = {
 	tests: TestsOnChange | null,
 	/**  Whether the model finds the code much less likely with the change: it is plausible at most then. Known of the patch alone. */
 	unlikely?: boolean,
+	/**
+	 *  How many attempts with other code pass as well, where nothing that was run tells them apart: with several the change is plausible at most. Known of
+	 *  the patch alone.
+	 */
+	rivals?: number,
 };
 
 /**  One of the checks of a run that show the fault, from 1. */
@@ -1158,7 +1163,10 @@ export type ProgramRun = {
 export type Proof = { kind: "not_run" } | 
 /**  Every check that fails on the base passes, one of them by a strong grade, and no test that passed fails. */
 { kind: "shown_to_work"; grade: Grade } | 
-/**  The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds unlikely. */
+/**
+ *  The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds unlikely; or beside
+ *  several other changes that pass as well.
+ */
 { kind: "plausible"; grade: Grade } | 
 /**  It was run, and that does not show that it works. */
 { kind: "not_shown"; why: string };

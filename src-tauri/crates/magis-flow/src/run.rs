@@ -252,7 +252,9 @@ impl Run {
             } => self.attempt_mut(*task, *round, *attempt)?.tested = Some((**result).clone()),
             RunEvent::AttemptsCompared { task, round, gains } => {
                 for AttemptGain { attempt, gain } in gains {
-                    self.attempt_mut(*task, *round, *attempt)?.gain = Some(*gain);
+                    let attempt = self.attempt_mut(*task, *round, *attempt)?;
+                    attempt.gain = Some(*gain);
+                    attempt.rivals = gains.len() as u32 - 1;
                 }
             }
             RunEvent::Reviewed {

@@ -43,6 +43,8 @@ pub struct Attempt {
     pub tested: Option<ChangeTests>,
     /// How much likelier the code is with it than without it, in nats; none where that was not asked.
     pub gain: Option<f64>,
+    /// How many attempts with other code pass as well, and only the model tells them apart.
+    pub rivals: u32,
     /// P11.
     pub verdict: Option<Verdict>,
 }
@@ -74,6 +76,7 @@ impl Attempt {
             state,
             tested: None,
             gain: None,
+            rivals: 0,
             verdict: None,
         }
     }
@@ -104,11 +107,8 @@ impl Attempt {
 
     /// Returns what running it proves.
     pub fn proof(&self) -> Proof {
-        match self.tested.as_ref().map(ChangeTests::proof) {
-            None => Proof::NotRun,
-            Some(Proof::ShownToWork { grade }) if self.is_unlikely() => Proof::Plausible { grade },
-            Some(proof) => proof,
-        }
+        let tested = self.tested.as_ref().map_or(Proof::NotRun, ChangeTests::proof);
+        tested.beside(self.is_unlikely(), self.rivals)
     }
 
     /// Returns the change, where there is a usable one.

@@ -66,7 +66,7 @@ templates! {
     /// A small test that shows the fault.
     TestOfIssue = "test", "test_of_issue", QaEngineer, Evidence, &[HEAD];
     /// A small script that does what should be an error.
-    TestOfError = "test of an error", "test_of_error", QaEngineer, Evidence, &[HEAD];
+    TestOfError = "test-error", "test_of_error", QaEngineer, Evidence, &[HEAD];
     Task = "P4", "p4_task", Manager, Team, &[HEAD];
     DeveloperRole = "P5", "p5_role", Manager, Team, &[HEAD];
     /// The meeting: the Manager opens.

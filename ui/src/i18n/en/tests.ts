@@ -110,6 +110,8 @@ export const tests = {
     'The model finds the code much less likely with this attempt than without it. It counts only where no other attempt passes.',
   'tests.unlikely.patch':
     'The model finds the code much less likely with this change than without it: look at it closely.',
+  'tests.rivals.one': '{n} other change passes as well, and nothing that was run tells them apart.',
+  'tests.rivals.other': '{n} other changes pass as well, and nothing that was run tells them apart.',
   'tests.unwritten.one': '{n} not written',
   'tests.unwritten.other': '{n} not written',
   'tests.attempt': 'Attempt {n}',

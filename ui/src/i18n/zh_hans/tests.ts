@@ -106,6 +106,8 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.unlikely': '代码可能性低',
   'tests.unlikely.why': '模型认为有此改动的代码远不如原来的代码可能。仅当没有其他尝试通过时才采用它。',
   'tests.unlikely.patch': '模型认为有此改动的代码远不如原来的代码可能：请仔细查看。',
+  'tests.rivals.one': '另有 {n} 个改动同样通过，已运行的内容无法区分它们。',
+  'tests.rivals.other': '另有 {n} 个改动同样通过，已运行的内容无法区分它们。',
   'tests.unwritten.one': '{n} 次未写出',
   'tests.unwritten.other': '{n} 次未写出',
   'tests.attempt': '尝试 {n}',

@@ -312,6 +312,7 @@ impl Driver {
                 incomplete: None,
             }),
             unlikely: false,
+            rivals: 0,
         }
     }
 

@@ -217,6 +217,33 @@ fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
 }
 
 #[test]
+fn beside_several_others_that_pass_a_change_is_plausible() {
+    for (passing, is_shown) in [(2, true), (3, false)] {
+        let mut driver = Driver {
+            checks: vec![check(1, Grade::ExpectedResult)],
+            mode: WritingMode::TokenEdit,
+            shows: if passing == 2 { two_pass } else { three_pass },
+            gain: Box::new(|_| 4.0),
+            ..Driver::default()
+        };
+        let (steps, log) = code_steps(&mut driver, by_evidence(6));
+        let run = Run::fold(&log).unwrap();
+        let state = run.task(TaskId(1)).unwrap();
+        let (round, number) = state.accepted_attempt().unwrap();
+        let proof = state.attempt(round, number).unwrap().proof();
+        assert_eq!(proof.is_shown(), is_shown, "{passing} pass: {steps}");
+    }
+}
+
+fn two_pass(_: TaskId, _: Round, attempt: AttemptNumber) -> (CheckState, usize) {
+    (if attempt.0 < 2 { SHOWN } else { CheckState::Present }, 0)
+}
+
+fn three_pass(_: TaskId, _: Round, attempt: AttemptNumber) -> (CheckState, usize) {
+    (if attempt.0 < 3 { SHOWN } else { CheckState::Present }, 0)
+}
+
+#[test]
 fn an_attempt_that_makes_the_code_unlikely_is_taken_only_where_nothing_else_passes() {
     // What the first one that passes gains, how many lines it has, whether one of the second round passes too, and which is taken.
     for (gain, lines, another, (round, number)) in [

@@ -55,12 +55,17 @@ pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
         })
         .collect();
     let unlikely = taken.iter().any(|attempt| attempt.is_unlikely());
+    let rivals = taken.iter().map(|attempt| attempt.rivals).max().unwrap_or(0);
     let known = taken.iter().find_map(|attempt| {
         let tested = attempt.tested.as_ref()?;
         (Some(&tested.tree) == merged.as_ref() && tested.tests.is_some()).then(|| tested.clone())
     });
     if let Some(known) = known {
-        let result = ChangeTests { unlikely, ..known };
+        let result = ChangeTests {
+            unlikely,
+            rivals,
+            ..known
+        };
         return Ok(RunEvent::PatchTested {
             result: Box::new(result),
         });
@@ -71,6 +76,7 @@ pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
         .collect();
     let result = ChangeTests {
         unlikely,
+        rivals,
         ..test_changes(work, run, &changes).await?
     };
     Ok(RunEvent::PatchTested {
@@ -122,6 +128,7 @@ pub(super) async fn test_changes(
         checks: states,
         tests,
         unlikely: false,
+        rivals: 0,
     })
 }
 
@@ -138,6 +145,7 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
             incomplete: Some(why.to_owned()),
         }),
         unlikely: false,
+        rivals: 0,
     }
 }
 

@@ -106,6 +106,14 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
     if let Some(tests) = &tested.tests {
         on_change(page, tests);
     }
+    if tested.rivals > 0 {
+        let others = match tested.rivals {
+            1 => "1 other change passes as well".to_owned(),
+            many => format!("{many} other changes pass as well"),
+        };
+        let text = format!("{others}, and nothing that was run tells them apart");
+        page.entry(6, Tone::Note, "beside it:", &text);
+    }
     if tested.unlikely {
         let text = "the model finds the code much less likely with this change than without it: look at it closely";
         page.entry(6, Tone::Bad, "unlikely:", text);

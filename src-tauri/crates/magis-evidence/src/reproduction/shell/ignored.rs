@@ -31,17 +31,17 @@ pub(super) fn checks(passages: &[Passage], lines: &[String], files: &[CheckFile]
 
 /// Returns whether a sentence with the name says that something in it is ignored.
 fn is_ignored(passages: &[Passage], name: &str) -> bool {
-    let sentences = passages.iter().flat_map(|passage| match passage {
-        Passage::Heading(text) | Passage::Prose(text) => text.split(['\n', '.', ';']),
-        Passage::Block(_) => "".split(['\n', '.', ';']),
+    let prose = passages.iter().filter_map(|passage| match passage {
+        Passage::Heading(text) | Passage::Prose(text) => Some(text.as_str()),
+        Passage::Block(_) => None,
     });
     let names = |sentence: &str| {
         sentence
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .any(|word| word == name)
     };
-    sentences
-        .into_iter()
+    prose
+        .flat_map(|text| text.split(['\n', '.', ';']))
         .any(|sentence| IGNORED.is_match(sentence) && names(sentence))
 }
 
