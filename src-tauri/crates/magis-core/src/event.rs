@@ -1,5 +1,6 @@
 //! The facts a run consists of. They are appended to the store before they are acted upon; nothing else is state.
 
+use crate::testing::is_zero;
 use crate::{
     AttemptGain, AttemptNumber, BaseTests, BlobId, BugCheck, Candidate, ChangeTests, CommitId, Description, Edit,
     FileAction, FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, Plan, RepoPath, Role, Round,
@@ -240,11 +241,6 @@ pub enum RunEvent {
     Noticed {
         notice: Notice,
     },
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// Lines to change that stand together.

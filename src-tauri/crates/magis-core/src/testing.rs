@@ -146,12 +146,13 @@ pub struct ChangeTests {
     pub unlikely: bool,
     /// How many attempts with other code pass as well, where nothing that was run tells them apart: with several the change is plausible at most. Known of
     /// the patch alone.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub rivals: u32,
 }
 
-fn is_none(count: &u32) -> bool {
-    *count == 0
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+pub(crate) fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How many others may pass beside a change that is shown to work. Of one or two different patches among eight that pass all tests the chosen one is right 95
@@ -339,6 +340,7 @@ fn count_failing(number: usize) -> String {
 
 impl Proof {
     /// Returns what is left of it for code that the model finds unlikely, or beside so many other changes that pass as well.
+    #[must_use]
     pub fn beside(self, unlikely: bool, rivals: u32) -> Self {
         match self {
             Self::ShownToWork { grade } if unlikely || rivals > RIVALS => Self::Plausible { grade },
