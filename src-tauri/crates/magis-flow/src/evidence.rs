@@ -19,7 +19,8 @@ impl Run {
     /// Returns the next step of the code stage.
     ///
     /// Tasks take turns, a round each, because nobody knows which of them is the right place. One whose attempts pass, though none is taken yet, goes
-    /// first; then those with an attempt that a check passes with, whatever it breaks: the fault runs through their code. The first attempt that is shown to work ends the stage: its task is closed with it, and the others are set aside.
+    /// first; then those with an attempt that a check passes with, whatever it breaks: the fault runs through their code. The first attempt that is shown
+    /// to work ends the stage: its task is closed with it, and the others are set aside.
     pub(crate) fn code_by_evidence(&self) -> Vec<Effect> {
         let open: Vec<&TaskState> = self
             .groups()

@@ -5,7 +5,7 @@
 mod files;
 mod ignored;
 
-use crate::reproduction::check::{Check, CheckCommand, Claim, Marker};
+use crate::reproduction::check::{Check, CheckCommand, CheckFile, Claim, Marker};
 use crate::reproduction::claims;
 use crate::reproduction::danger::warnings;
 use crate::reproduction::notation::notation;
@@ -87,11 +87,7 @@ pub(crate) fn checks(
     }
     claims.extend(claims::of_prose(passages, notation));
     let ignored = ignored::checks(passages, &lines, &files, marker);
-    let texts = lines
-        .iter()
-        .chain(files.iter().map(|file| &file.text))
-        .map(String::as_str);
-    let warnings = warnings(&texts.collect::<Vec<_>>());
+    let warnings = warned(&lines, &files);
     let mut found = vec![Check {
         command: CheckCommand::Shell(lines.join("\n")),
         steps: Vec::new(),
@@ -102,6 +98,12 @@ pub(crate) fn checks(
     }];
     found.extend(ignored);
     found
+}
+
+/// Returns what a person should know before the lines run on the files.
+fn warned(lines: &[String], files: &[CheckFile]) -> Vec<String> {
+    let texts = lines.iter().chain(files.iter().map(|file| &file.text));
+    warnings(&texts.map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Where one output is said to be right, one of which nothing is said is the wrong one.

@@ -2,9 +2,8 @@
 //!
 //! An issue that says so states no output, but nothing more is needed: on the base both outputs are the same, and they are not where the setting counts.
 
-use super::quoted;
+use super::{quoted, warned};
 use crate::reproduction::check::{About, Check, CheckCommand, CheckFile, Claim, Marker, Said};
-use crate::reproduction::danger::warnings;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::has_extension;
@@ -75,11 +74,6 @@ fn check(name: &str, lines: &[String], files: &[CheckFile], marker: &Marker) -> 
             quoted(&same)
         ),
     ];
-    let texts = lines
-        .iter()
-        .chain(files.iter().map(|file| &file.text))
-        .map(String::as_str);
-    let warnings = warnings(&texts.collect::<Vec<_>>());
     Check {
         command: CheckCommand::Shell(script.join("\n")),
         steps: Vec::new(),
@@ -89,7 +83,7 @@ fn check(name: &str, lines: &[String], files: &[CheckFile], marker: &Marker) -> 
             stance: Stance::Wrong,
             about: About::Any,
         }],
-        warnings,
+        warnings: warned(lines, files),
         marker: marker.clone(),
     }
 }
