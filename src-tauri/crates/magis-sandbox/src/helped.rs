@@ -7,6 +7,7 @@ use crate::hidden::HiddenNear;
 use crate::job::SandboxJob;
 use crate::outcome::{End, Outcome};
 use crate::wire::{Answer, Confinement, INNER, Isolation, Request};
+use std::future::pending;
 use std::io;
 use std::process::Stdio;
 use std::time::Duration;
@@ -72,8 +73,8 @@ pub async fn run(
     let all = async {
         tokio::join!(
             conversation,
-            captured::read(stdout, &printed),
-            captured::read(stderr, &printed)
+            captured::read(stdout, &printed, pending()),
+            captured::read(stderr, &printed, pending())
         )
     };
     let Ok((talked, stdout, stderr)) = tokio::time::timeout(job.limits.time + GRACE, all).await else {

@@ -116,7 +116,7 @@ impl Drop for ScratchLayer {
 
 /// In a layer: what was changed.
 pub const UPPER: &str = "changed";
-/// In a layer: the overlay's own.
+/// In a layer: the overlay's own; without a helper, home and temporary files.
 pub const WORK: &str = "work";
 
 /// Removes a folder whatever is in it: folders that forbid reading, and folders nested so deep that no path names them.
@@ -207,4 +207,82 @@ fn allow(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn allow(_: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::net::UnixListener;
+
+    /// Returns a folder with the folders `from`, to be filled, and `to`.
+    fn folders() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir(&from).expect("a folder");
+        fs::create_dir(&to).expect("a folder");
+        (folder, from, to)
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("its mode").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_copy_has_the_contents_modes_and_names_of_its_original() {
+        let (_folder, from, to) = folders();
+        fs::create_dir_all(from.join("deep/empty")).expect("a folder");
+        let no_text = OsStr::from_bytes(b"deep/\xff");
+        for (name, mode) in [("script", 0o755), ("deep/read-only", 0o444)] {
+            fs::write(from.join(name), name).expect("a file");
+            fs::set_permissions(from.join(name), fs::Permissions::from_mode(mode)).expect("its mode");
+        }
+        fs::write(from.join(no_text), "x").expect("a file");
+        copy_tree(&from, &to).expect("a copy");
+        assert_eq!(fs::read(to.join("deep/read-only")).expect("a file"), b"deep/read-only");
+        assert_eq!(
+            (mode(&to.join("script")), mode(&to.join("deep/read-only"))),
+            (0o755, 0o444)
+        );
+        assert!(to.join("deep/empty").is_dir() && to.join(no_text).is_file());
+        fs::write(to.join("script"), "changed").expect("a file");
+        assert_eq!(fs::read(from.join("script")).expect("a file"), b"script");
+    }
+
+    #[test]
+    fn links_are_copied_as_links_wherever_they_lead() {
+        let (folder, from, to) = folders();
+        let secret = folder.path().join("secrets");
+        fs::create_dir(&secret).expect("a folder");
+        fs::write(secret.join("key"), "x").expect("a file");
+        for (name, target) in [
+            ("absolute", secret.as_path()),
+            ("relative", Path::new("../secrets/key")),
+            ("nowhere", Path::new("no/such/file")),
+            ("itself", Path::new(".")),
+        ] {
+            symlink(target, from.join(name)).expect("a link");
+        }
+        copy_tree(&from, &to).expect("a copy");
+        for name in ["absolute", "relative", "nowhere", "itself"] {
+            assert_eq!(
+                fs::read_link(to.join(name)).expect("a link"),
+                fs::read_link(from.join(name)).expect("a link")
+            );
+        }
+    }
+
+    #[test]
+    fn sockets_are_left_out_and_what_was_copied_before_stays_as_it_is() {
+        let (_folder, from, to) = folders();
+        let _socket = UnixListener::bind(from.join("socket")).expect("a socket");
+        fs::write(from.join("file"), "x").expect("a file");
+        copy_tree(&from, &to).expect("a copy");
+        assert!(to.join("socket").symlink_metadata().is_err());
+        fs::write(to.join("file"), "changed").expect("a file");
+        copy_tree(&from, &to).expect("the copy that is there");
+        assert_eq!(fs::read(to.join("file")).expect("a file"), b"changed");
+    }
 }

@@ -109,7 +109,11 @@ impl Sandbox {
             Way::Helper(confinement) => helped::run(&self.helper, &copied(job)?, confinement).await,
             Way::Seatbelt => {
                 let job = copied(job)?;
-                Ok((plain::run(&job, &seatbelt::command(&job)).await?, Isolation::default()))
+                let isolation = Isolation {
+                    seatbelt: true,
+                    ..Isolation::default()
+                };
+                Ok((plain::run(&job, &seatbelt::command(&job)).await?, isolation))
             }
             Way::Plain => {
                 let job = copied(job)?;

@@ -56,9 +56,11 @@ pub struct HelperReport {
 
 /// What isolates commands on this machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts about a machine")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a machine")]
 pub struct Isolation {
     pub namespaces: bool,
+    /// `sandbox-exec` of macOS, with a profile for the job.
+    pub seatbelt: bool,
     /// Folders are changed through an overlay, without copying them.
     pub overlay: bool,
     pub landlock: bool,
@@ -69,6 +71,7 @@ impl fmt::Display for Isolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             (self.namespaces, "name spaces"),
+            (self.seatbelt, "sandbox-exec of macOS"),
             (self.seccomp, "seccomp"),
             (self.landlock, "Landlock"),
             (self.overlay, "overlays"),
@@ -83,5 +86,43 @@ impl fmt::Display for Isolation {
             formatter.write_str("; folders are copied, as there are no overlays")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Isolation;
+
+    #[track_caller]
+    fn check(isolation: Isolation, expected: &str) {
+        assert_eq!(isolation.to_string(), expected);
+    }
+
+    #[test]
+    fn what_isolates_commands_is_named_on_every_system() {
+        let linux = Isolation {
+            namespaces: true,
+            seatbelt: false,
+            overlay: true,
+            landlock: true,
+            seccomp: true,
+        };
+        check(linux, "name spaces, seccomp, Landlock, overlays");
+        let without_overlays = Isolation {
+            overlay: false,
+            ..linux
+        };
+        check(
+            without_overlays,
+            "name spaces, seccomp, Landlock; folders are copied, as there are no overlays",
+        );
+        let macos = Isolation {
+            seatbelt: true,
+            ..Isolation::default()
+        };
+        check(
+            macos,
+            "sandbox-exec of macOS; folders are copied, as there are no overlays",
+        );
     }
 }

@@ -256,6 +256,61 @@ async fn without_isolation_paths_in_words_and_folders_within_folders_are_those_o
 }
 
 #[tokio::test]
+async fn where_no_overlay_is_mounted_a_copy_is_changed_and_the_original_is_as_it_was() {
+    let place = Place::new();
+    place.without_overlay();
+    let packages = place.outside.join("packages");
+    std::fs::create_dir(&packages).expect("a folder");
+    std::fs::write(packages.join("library"), "text").expect("a file");
+    let inner = ScratchLayer::create(place.outside.join("inner")).expect("a layer");
+    std::fs::remove_dir(inner.folder().join("work")).expect("the overlay's own folder");
+    let mut job = place.job(&[
+        "sh",
+        "-c",
+        "cat packages/library code.py; echo changed > code.py; rm -r tests; echo new > packages/new; id -u",
+    ]);
+    job.scratch.push(Scratch {
+        at: place.project.join("packages"),
+        original: packages.clone(),
+        layer: inner.folder().to_owned(),
+    });
+    let seen = place.run_job(&job).await;
+    assert_eq!(seen.printed(), "textvalue = 11000\n", "{seen:#?}");
+    assert_eq!(seen.outcome.refused, []);
+    let changed = place.with_layer(|layer| layer.read(Path::new("code.py"), 100).expect("the code"));
+    assert_eq!(changed, b"changed\n");
+    assert_eq!(inner.read(Path::new("new"), 100).expect("the file"), b"new\n");
+    assert_eq!(
+        place.original(),
+        ["code.py: value = 1", "tests", "tests/test_code.py: assert True"]
+    );
+    assert!(!packages.join("new").exists());
+    job.command = vec!["true".into()];
+    let isolation = Sandbox::probe(&helper(), &job).await.expect("isolation");
+    assert!(isolation.namespaces && !isolation.overlay, "{isolation:?}");
+}
+
+#[tokio::test]
+async fn what_was_copied_does_not_count_as_written() {
+    for sandbox in [
+        Sandbox::confined(helper()).await.expect("isolation"),
+        Sandbox::limits_only(helper()),
+    ] {
+        let place = Place::new();
+        place.without_overlay();
+        let large = std::fs::File::create(place.project.join("large")).expect("a file");
+        large.set_len(common::FILE + 1).expect("its length");
+        for (script, end) in [
+            ("mv large moved", End::Exited(0)),
+            ("echo more >> moved", End::FileTooLarge(common::FILE)),
+        ] {
+            let outcome = sandbox.run(&place.job(&["sh", "-c", script])).await.expect("a run");
+            assert_eq!(outcome.end, end, "{script}: {outcome:#?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_folder_is_not_shown_where_strangers_put_a_link() {
     let place = Place::new();
     let target = place.outside.join("target");

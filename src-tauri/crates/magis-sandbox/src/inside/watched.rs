@@ -25,6 +25,7 @@ const LINKS: usize = 20;
 const DEEP: usize = 60;
 /// What the kernel and the C library take as the longest path.
 const PATH: usize = 4096;
+/// The smallest page that machines have; where pages are larger, their borders are borders of these, too.
 const PAGE: usize = 4096;
 /// Folders of the system, where programs look for what may be there without meaning anything by it.
 const SYSTEM: [&str; 12] = [

@@ -10,10 +10,11 @@ use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::statvfs::statvfs;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, setsid};
+use nix::unistd::{Pid, SysconfVar, setsid, sysconf};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
+use std::iter;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::process::Child;
@@ -23,9 +24,9 @@ use std::time::{Duration, Instant};
 
 /// How often memory and processes are looked at.
 const TICK: Duration = Duration::from_millis(25);
-/// How often the disk is looked at, in ticks: it takes longer.
-const DISK_TICKS: u32 = 8;
-/// Files looked at for that; whoever makes more has used up the disk.
+/// How often the disk is looked at: it takes longer.
+const DISK_TICK: Duration = Duration::from_millis(200);
+/// Files that may be added to those that were there; whoever makes more has used up the disk.
 const FILES: usize = 200_000;
 /// How long processes that the command left may take to end by themselves.
 const LEAVING: Duration = Duration::from_millis(200);
@@ -75,14 +76,13 @@ pub fn run(
     let _ = started_child.send(child);
     // The scheduler shares the processor out between sessions first, so a command of many processes cannot keep its watcher from it.
     setsid().step(|| "leaving the session of the command".into())?;
-    let mut tick = 0_u32;
+    let mut next_look = started + DISK_TICK;
     report.end = loop {
         match events.recv_timeout(TICK) {
             Ok(Event::Ended(status)) => break end_of(status, &disk, &job.limits),
             Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break End::Signalled(libc::SIGKILL),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        tick = tick.wrapping_add(1);
         // Reading about each takes long when there are many.
         if confinement == Confinement::Namespaces && processes().count() as u64 > 2 * job.limits.processes {
             break End::TooManyProcesses(job.limits.processes);
@@ -99,10 +99,13 @@ pub fn run(
         if all.len() as u64 > job.limits.processes {
             break End::TooManyProcesses(job.limits.processes);
         }
-        if tick.is_multiple_of(DISK_TICKS)
-            && let Some(end) = disk.over()
-        {
-            break end;
+        if Instant::now() >= next_look {
+            let begun = Instant::now();
+            if let Some(end) = disk.over() {
+                break end;
+            }
+            // Over a large tree it takes long, and memory and processes have to be looked at meanwhile.
+            next_look = Instant::now() + DISK_TICK.max(4 * begun.elapsed());
         }
     };
     report.took = started.elapsed();
@@ -158,6 +161,7 @@ struct Process {
 
 /// Returns the processes that this one started, and those that they started.
 fn descendants() -> Vec<Process> {
+    let page = page();
     let mut parents = BTreeMap::new();
     let mut found = Vec::new();
     for pid in processes() {
@@ -176,7 +180,7 @@ fn descendants() -> Vec<Process> {
         parents.insert(pid, parent as i32);
         found.push(Process {
             pid: Pid::from_raw(pid),
-            resident: pages * PAGE,
+            resident: pages * page,
             ended: matches!(fields.first(), Some(&"Z" | &"X")),
         });
     }
@@ -198,8 +202,13 @@ fn processes() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The kernel's unit in `/proc/PID/stat`.
-const PAGE: u64 = 4096;
+/// Returns the unit in which `/proc/PID/stat` counts memory, a page, in bytes.
+fn page() -> u64 {
+    /// That of most machines.
+    const USUAL: u64 = 4096;
+    let size = sysconf(SysconfVar::PAGE_SIZE).ok().flatten();
+    size.and_then(|size| u64::try_from(size).ok()).unwrap_or(USUAL)
+}
 
 /// Returns the memory of all processes together, with the files they keep in memory. Pages that processes share are counted once, where
 /// counting them each time would be over the limit.
@@ -275,53 +284,126 @@ fn reap() {
 /// What the command writes, and how much it may.
 struct Disk {
     folders: Vec<PathBuf>,
-    /// What was there at first.
-    before: u64,
     limits: Limits,
+    /// What was there at first, in bytes: a whole tree, where it is copied.
+    bytes: u64,
+    /// The files and folders that were there at first.
+    files: usize,
+    /// Files that were larger at first than the command may write one, by their device and number, with their sizes.
+    large: BTreeMap<(u64, u64), u64>,
 }
 
 impl Disk {
     fn new(folders: Vec<PathBuf>, limits: &Limits) -> Self {
-        let mut disk = Self {
+        let (mut bytes, mut files, mut large) = (0, 0, BTreeMap::new());
+        for found in all_in(&folders) {
+            files += 1;
+            bytes += held(&found);
+            if !found.is_dir() && found.len() > limits.file {
+                large.insert((found.dev(), found.ino()), found.len());
+            }
+        }
+        Self {
             folders,
-            before: 0,
-            limits: Limits {
-                file: u64::MAX,
-                disk: u64::MAX,
-                ..*limits
-            },
-        };
-        disk.before = disk.measure().unwrap_or(0);
-        disk.limits = *limits;
-        disk
+            limits: *limits,
+            bytes,
+            files,
+            large,
+        }
     }
 
     /// Returns the end of a command that wrote a file, or files, larger than allowed.
     fn over(&self) -> Option<End> {
-        self.measure().err()
-    }
-
-    /// Returns how many bytes were written.
-    fn measure(&self) -> Result<u64, End> {
-        let (mut bytes, mut files) = (0_u64, 0);
-        let mut open = self.folders.clone();
-        while let Some(folder) = open.pop() {
-            // What has gone since, or cannot be named any more, is not counted.
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let Ok(kind) = entry.metadata() else { continue };
-                files += 1;
-                if kind.is_dir() {
-                    open.push(entry.path());
-                } else if kind.len() > self.limits.file {
-                    return Err(End::FileTooLarge(self.limits.file));
-                } else {
-                    bytes += kind.blocks() * 512;
-                }
+        let (mut bytes, mut files) = (0_u64, 0_usize);
+        for found in all_in(&self.folders) {
+            files += 1;
+            bytes += held(&found);
+            if !found.is_dir() && found.len() > self.most(&found) {
+                return Some(End::FileTooLarge(self.limits.file));
             }
-            if bytes.saturating_sub(self.before) > self.limits.disk || files > FILES {
-                return Err(End::DiskUsedUp(self.limits.disk));
+            if bytes.saturating_sub(self.bytes) > self.limits.disk || files.saturating_sub(self.files) > FILES {
+                return Some(End::DiskUsedUp(self.limits.disk));
             }
         }
-        Ok(bytes)
+        None
+    }
+
+    /// Returns how large a file may be: one that was larger than that at first may not grow.
+    fn most(&self, file: &Metadata) -> u64 {
+        let at_first = self.large.get(&(file.dev(), file.ino()));
+        at_first.copied().unwrap_or(self.limits.file)
+    }
+}
+
+/// Returns all files and folders in some folders, and in those. What has gone since, or cannot be named any more, is left out.
+fn all_in(folders: &[PathBuf]) -> impl Iterator<Item = Metadata> {
+    let mut open = folders.to_vec();
+    let mut entries = None;
+    iter::from_fn(move || {
+        loop {
+            let Some(entry) = entries.as_mut().and_then(fs::ReadDir::next) else {
+                entries = fs::read_dir(open.pop()?).ok();
+                continue;
+            };
+            let Ok(entry) = entry else { continue };
+            let Ok(found) = entry.metadata() else { continue };
+            if found.is_dir() {
+                open.push(entry.path());
+            }
+            return Some(found);
+        }
+    })
+}
+
+/// Returns how many bytes a file holds on the disk.
+fn held(found: &Metadata) -> u64 {
+    if found.is_dir() { 0 } else { found.blocks() * 512 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// Writes a file of so many bytes.
+    fn write(path: &Path, bytes: usize) {
+        fs::write(path, vec![1_u8; bytes]).expect("a file");
+    }
+
+    /// Writes ten files of 10000 bytes into a folder.
+    fn write_ten(folder: &Path) {
+        fs::create_dir(folder).expect("a folder");
+        for number in 0..10 {
+            write(&folder.join(number.to_string()), 10_000);
+        }
+    }
+
+    #[test]
+    fn what_was_there_at_first_is_not_counted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inside = |name: &str| folder.path().join(name);
+        let limits = Limits {
+            file: 20_000,
+            disk: 60_000,
+            ..Limits::default()
+        };
+        write_ten(&inside("before"));
+        write(&inside("before/large"), 50_000);
+        let disk = Disk::new(vec![folder.path().to_owned()], &limits);
+        assert_eq!(disk.over(), None);
+
+        fs::rename(inside("before/large"), inside("moved")).expect("moving a file");
+        assert_eq!(disk.over(), None);
+        write(&inside("new"), 20_001);
+        assert_eq!(disk.over(), Some(End::FileTooLarge(20_000)));
+        write(&inside("new"), 20_000);
+        assert_eq!(disk.over(), None);
+        write(&inside("moved"), 50_001);
+        assert_eq!(disk.over(), Some(End::FileTooLarge(20_000)));
+        write(&inside("moved"), 50_000);
+        assert_eq!(disk.over(), None);
+
+        write_ten(&inside("after"));
+        assert_eq!(disk.over(), Some(End::DiskUsedUp(60_000)));
     }
 }

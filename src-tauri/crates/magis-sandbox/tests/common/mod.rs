@@ -104,6 +104,12 @@ impl Place {
         job
     }
 
+    /// Takes from the layer the folder without which no overlay is mounted, so that the project is copied.
+    pub fn without_overlay(&self) {
+        let work = self.with_layer(|layer| layer.folder().join("work"));
+        fs::remove_dir(work).expect("the overlay's own folder");
+    }
+
     pub fn with_layer<T>(&self, with: impl FnOnce(&ScratchLayer) -> T) -> T {
         with(self.layer.borrow().as_ref().expect("the layer is there"))
     }
