@@ -2,6 +2,7 @@
 
 mod python;
 mod rust;
+mod script;
 
 use crate::SourceLanguage;
 use magis_core::RepoPath;
@@ -23,16 +24,17 @@ struct Found {
 }
 
 /// Returns the calls of `new` that do not fit what the same file defines and are not as wrong in `base` already, in the
-/// order of the file: calls that were changed, and calls left behind by a changed definition. In Python and Rust alone;
-/// nothing in a file that does not parse, and nothing where a callee is decorated, redefined or takes anything.
+/// order of the file: calls that were changed, and calls left behind by a changed definition. In Python, Rust, JavaScript
+/// and TypeScript alone; nothing in a file that does not parse, and nothing where a callee is decorated, redefined or
+/// takes anything.
 pub fn misfit_calls(path: &RepoPath, base: &str, new: &str) -> Vec<CallMisfit> {
     let misfits = |text: &str| match SourceLanguage::of(path)? {
         SourceLanguage::Python => python::misfits(text),
         SourceLanguage::Rust => rust::misfits(text),
-        SourceLanguage::JavaScript
-        | SourceLanguage::TypeScript
-        | SourceLanguage::Tsx
-        | SourceLanguage::Go
+        language @ (SourceLanguage::JavaScript | SourceLanguage::TypeScript | SourceLanguage::Tsx) => {
+            script::misfits(language, text)
+        }
+        SourceLanguage::Go
         | SourceLanguage::Java
         | SourceLanguage::C
         | SourceLanguage::Cpp

@@ -19,8 +19,10 @@ pub fn undefined_names(path: &RepoPath, base: &str, new: &str) -> Vec<String> {
     let undefined = |text: &str| match SourceLanguage::of(path)? {
         SourceLanguage::Python => python::undefined(text),
         language @ (SourceLanguage::JavaScript | SourceLanguage::TypeScript | SourceLanguage::Tsx) => {
-            let scopes = script::read(language, text)?;
-            Some(unknown(&scopes, known::SCRIPT, |used| script::may_be_global(used.name)))
+            let file = script::read(language, text)?;
+            Some(unknown(&file.scopes, known::SCRIPT, |used| {
+                script::may_be_global(used.name)
+            }))
         }
         SourceLanguage::Rust => Some(unknown(&rust::read(text)?.scopes, known::RUST, |_| false)),
         SourceLanguage::Go

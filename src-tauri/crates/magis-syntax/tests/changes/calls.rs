@@ -172,6 +172,101 @@ fn a_rust_function_takes_exactly_what_it_says() {
 }
 
 #[test]
+fn a_typescript_function_takes_exactly_what_its_plain_parameters_say() {
+    let two = "export function f(a: string, { b }: B, c: number) {}\n";
+    check(
+        "a.ts",
+        &format!("{two}f('a', b, /* c */ 1);\nf<B>('a', b, 1);\nf(...x);\nother(1);\nx.f(1);\n"),
+        &[],
+    );
+    check(
+        "a.ts",
+        &format!("{two}f('a', b);\n"),
+        &[("f", "2 arguments, and it takes 3")],
+    );
+    check(
+        "a.tsx",
+        &format!("{two}export const a = <A b={{f('a', b, 1, 2)}} />;\n"),
+        &[("f", "4 arguments, and it takes 3")],
+    );
+    check(
+        "a.ts",
+        "async function f() {}\nexport const g = () => f(1);\n",
+        &[("f", "1 argument, and it takes none")],
+    );
+    check(
+        "a.ts",
+        "export const f = (a: string | null): A => a;\nconst g = a => f();\ng(1, 2);\n",
+        &[
+            ("f", "no arguments, and it takes 1"),
+            ("g", "2 arguments, and it takes 1"),
+        ],
+    );
+}
+
+#[test]
+fn a_typescript_function_that_may_take_fewer_or_more_fits() {
+    let fits = |definition: &str, call: &str| check("a.ts", &format!("export {{}};\n{definition}\n{call}\n"), &[]);
+    fits("function f(a: string, b?: string) {}", "f();");
+    fits("function f(a: string, b = 1) {}", "f();");
+    fits("function f(...a: string[]) {}", "f(1, 2);");
+    fits("function f(this: A, a: string) {}", "f(1, 2);");
+    fits(
+        "function f(a: string): void;\nfunction f(a: any, b?: any) {}",
+        "f(1, 2, 3);",
+    );
+    fits("declare function f(a: string): void;", "f();");
+    fits("let f = (a: string) => a;", "f();");
+    fits("const f: F = (a: string) => a;", "f(1, 2);");
+    fits("const f = wrap((a: string) => a);", "f(1, 2);");
+    fits("function f(a: string) {}", "export const g = (f: F) => f();");
+    fits("if (x) {\n  function f(a: string) {}\n}", "f();");
+    fits("function f(a: string) {}", "// @ts-expect-error\nf();");
+    fits("function f(a: string) {}", "expectError(f());");
+    fits("// @ts-nocheck\nfunction f(a: string) {}", "f();");
+    fits("function f(a: void) {}", "f();");
+    fits("function f(a: string | void) {}", "f();");
+    // A name may stand for `void`, too; an argument too many is wrong all the same.
+    fits("function f(a: A) {}", "f();");
+    check(
+        "a.ts",
+        "export function f(a: A) {}\nf(1, 2);\n",
+        &[("f", "2 arguments, and it takes 1")],
+    );
+}
+
+#[test]
+fn a_script_calls_a_class_with_new_and_a_function_with_any_number_of_arguments() {
+    let wrong = [("A", "no `new`, and it is a class")];
+    check("a.js", "export class A {}\nA(1);\n", &wrong);
+    check(
+        "a.js",
+        "class A extends B {}\nmodule.exports = () => A(...x);\n",
+        &wrong,
+    );
+    check("a.ts", "export abstract class A<T> {}\nA<string>();\n", &wrong);
+    check(
+        "a.js",
+        "export class A {}\nnew A(1);\nnew A;\nnew A()();\nA.of();\nx.A();\n",
+        &[],
+    );
+    check("a.ts", "export class A<T> {}\nnew A<string>();\n", &[]);
+    check("a.js", "export function f(a) {}\nf();\nf(1, 2);\n", &[]);
+    check("a.js", "export const f = a => a;\nf();\nf(1, 2);\n", &[]);
+    check("a.js", "export class A {}\nA = wrap(A);\nA();\n", &[]);
+    check("a.js", "export class A {}\nexport const f = (A) => A();\n", &[]);
+    check("a.js", "@callable\nexport class A {}\nA();\n", &[]);
+    check("a.js", "export class A {}\nassert.throws(() => A());\n", &[]);
+    check(
+        "a.js",
+        "export class A {}\nexpect(() => A()).toThrow(TypeError);\n",
+        &[],
+    );
+    check("a.js", "export class A {}\ntry {\n  A();\n} catch {}\n", &[]);
+    check("a.js", "class A {}\nA();\n", &[]);
+}
+
+#[test]
 fn calls_that_were_wrong_before_are_not_of_the_change() {
     let base = "def f(a): ...\nf()\nf(1)\n";
     check_change("a.py", base, "def f(a): ...\nf()\nf(1)\nx = 1\n", &[]);
@@ -188,5 +283,10 @@ fn calls_that_were_wrong_before_are_not_of_the_change() {
         &[("f", "1 argument, and it takes none")],
     );
     check_change("a.py", "def f(a: ...\nf()\n", "def f(a): ...\nf()\n", &[]);
-    check("a.js", "function f() {}\nf(1);\n", &[]);
+    check_change(
+        "a.ts",
+        "export function f(a: string) {}\nf('a');\n",
+        "export function f(a: string, b: string) {}\nf('a');\n",
+        &[("f", "1 argument, and it takes 2")],
+    );
 }
