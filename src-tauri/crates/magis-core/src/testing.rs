@@ -46,6 +46,9 @@ pub struct BugCheck {
     /// The functions of the project that it entered there, in that order; empty where that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reached: Vec<FunctionAt>,
+    /// What running it would do outside a sandbox, such as deleting files: a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A function of the base tree.
@@ -206,6 +209,9 @@ pub struct TestsOnChange {
     pub run: ProgramRun,
     /// Why there are no results, or not of all tests, in a sentence.
     pub incomplete: Option<String>,
+    /// How many tests that passed on the base gave no result, because the run broke off.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missing: u32,
 }
 
 /// A test that fails, with what the runner said.
@@ -304,12 +310,17 @@ impl ChangeTests {
         if self.broken() > 0 {
             return why(format!("{} that passed on the base", count_failing(self.broken())));
         }
-        let broken_off = self
+        if let Some((tests, reason)) = self
             .tests
             .as_ref()
-            .filter(|tests| tests.passed == 0 && tests.incomplete.is_some());
-        if let Some(reason) = broken_off.and_then(|tests| tests.incomplete.clone()) {
-            return why(format!("the tests gave no results: {reason}"));
+            .and_then(|tests| Some((tests, tests.incomplete.as_ref()?)))
+        {
+            if tests.passed == 0 {
+                return why(format!("the tests gave no results: {reason}"));
+            }
+            if tests.missing > 0 {
+                return why(format!("{} no result: {reason}", count_without(tests.missing)));
+            }
         }
         let missing = self.checks.len() - self.passed_checks();
         if self.checks.is_empty() {
@@ -327,6 +338,14 @@ impl ChangeTests {
             Some(grade) => Proof::Plausible { grade },
             None => why("no check passes".to_owned()),
         }
+    }
+}
+
+fn count_without(number: u32) -> String {
+    if number == 1 {
+        "1 test that passed on the base gave".to_owned()
+    } else {
+        format!("{number} tests that passed on the base gave")
     }
 }
 

@@ -1,8 +1,8 @@
 //! Results of test runs, test by test, read from what the runners write for machines.
 //!
-//! Start with [`read`]. A report is a text that strangers' code wrote, so its size, its nesting and its messages are
-//! bounded, and a broken one is an error or the tests up to the break, never a panic. Which command makes which report
-//! is for the module `commands` to say.
+//! Start with [`read`], or with [`failed_in_log`] for what a person pastes. A report is a text that strangers' code
+//! wrote, so its size, its nesting and its messages are bounded, and a broken one is an error or the tests up to the
+//! break, never a panic. Which command makes which report is for the module `commands` to say.
 
 mod collect;
 mod comparison;
@@ -11,6 +11,7 @@ mod go;
 mod jest;
 mod junit;
 mod libtest;
+mod log;
 mod minitest;
 mod mocha;
 mod nextest;
@@ -25,6 +26,7 @@ mod xml;
 
 pub use comparison::{Comparison, compare, wavering};
 pub use form::{ReportError, ReportForm};
+pub use log::failed_in_log;
 
 use collect::Collector;
 use std::collections::BTreeMap;

@@ -156,6 +156,9 @@ impl Run {
 
     fn code_task(&self, state: &TaskState) -> Effect {
         let task = state.task.id;
+        if let Some((round, _)) = state.taken {
+            return closed(task, TaskOutcome::NotApproved { round });
+        }
         if self.request.qa == QaMode::Review && state.reviewer.is_none() {
             return Effect::DefineReviewer(task);
         }

@@ -309,6 +309,7 @@ impl Run {
                 state.minimised = None;
                 state.outcome = None;
                 self.merged = None;
+                self.patch_tests = None;
             }
             RunEvent::HintAdded { hint } => self.hints.push(hint.clone()),
             RunEvent::Paused { .. } => self.paused = true,

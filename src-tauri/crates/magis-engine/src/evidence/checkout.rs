@@ -7,7 +7,7 @@ use super::toolchains::Toolchains;
 use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{RepoPath, SkippedFile};
-use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun};
+use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun, missing_program};
 use magis_evidence::reproduction::{Check, CheckCommand};
 use magis_evidence::results::{self, TestResults};
 use magis_repo::{Repository, Snapshot};
@@ -117,7 +117,10 @@ impl Checkout {
         }
         prepared.job.command.clone_from(&worded.words);
         let outcome = self.sandbox.run(&prepared.job).await?;
-        let results = self.read(&worded, &prepared, &outcome);
+        let results = self.read(&worded, &prepared, &outcome).map_err(|why| {
+            let written = format!("{}\n{}", outcome.stderr.text(), outcome.stdout.text());
+            missing_program(&worded.words, &written).unwrap_or(why)
+        });
         Ok(test_run(&worded, &worded.words, outcome, results))
     }
 

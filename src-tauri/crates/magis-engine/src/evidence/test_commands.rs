@@ -12,6 +12,9 @@ use magis_store::{IsolationTerm, TestPermission};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+/// What stands for a command where a person allowed what issues show alone.
+const ISSUE_CODE: &str = "";
+
 impl Magis {
     /// Finds the test commands of a repository, the best guess first; or reads the one that a person gives.
     ///
@@ -44,7 +47,11 @@ impl Magis {
         let snapshot = self.snapshot_of(repo, base)?;
         let tree = TestedTree::of(&snapshot, self.root_of(repo)?)?;
         let mut listed: Vec<_> = tree.found().into_iter().map(|command| (command, None)).collect();
-        for allowed in self.test_permissions(repo)? {
+        let commands = self
+            .test_permissions(repo)?
+            .into_iter()
+            .filter(|allowed| allowed.command != ISSUE_CODE);
+        for allowed in commands {
             let same = listed
                 .iter_mut()
                 .find(|(command, _)| is_worded(command, &allowed.command, &allowed.folder));
@@ -132,6 +139,40 @@ impl Magis {
             &TestPermission {
                 folder: command.folder.clone(),
                 command: command.line(),
+                isolation,
+                allowed_at: now_ms(),
+            },
+        )?)
+    }
+
+    /// Returns on which terms a person allowed what issues show to be run in a repository; none where nobody did. Whoever allowed a test command allowed
+    /// that, too: of the terms of several commands the strictest count.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn issue_code_permission(&self, repo: RepoId) -> Result<Option<IsolationTerm>, EngineError> {
+        let all = self.test_permissions(repo)?;
+        let own = all.iter().find(|allowed| allowed.command == ISSUE_CODE);
+        let of_commands = || {
+            let terms: Vec<IsolationTerm> = all.iter().map(|allowed| allowed.isolation).collect();
+            terms
+                .contains(&IsolationTerm::Required)
+                .then_some(IsolationTerm::Required)
+                .or(terms.first().copied())
+        };
+        Ok(own.map(|own| own.isolation).or_else(of_commands))
+    }
+
+    /// Remembers that a person allows what issues show to be run in a repository, where it has no test command.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn allow_issue_code(&self, repo: RepoId, isolation: IsolationTerm) -> Result<(), EngineError> {
+        Ok(self.store.allow_tests(
+            repo,
+            &TestPermission {
+                folder: String::new(),
+                command: ISSUE_CODE.to_owned(),
                 isolation,
                 allowed_at: now_ms(),
             },

@@ -12,7 +12,7 @@ use crate::{EngineError, Magis};
 use magis_core::{CheckSource, ProgramRun, RepoId, RepoPath, TestLine, TestName, TestsMode};
 use magis_evidence::commands::{TestCommand, TestSelection};
 use magis_evidence::reproduction::{self, Check, Marker, Observation, ProjectInUse, Reproduction, RunEnd, RunOutput};
-use magis_evidence::results::{TestResults, TestStatus};
+use magis_evidence::results::{Completeness, TestResults, TestStatus};
 use magis_flow::Run;
 use magis_repo::Snapshot;
 use magis_sandbox::{End, Limits, Outcome, Sandbox};
@@ -77,6 +77,8 @@ pub(crate) struct BaseResults {
     /// How long the tests of a file took together, in seconds.
     pub seconds: BTreeMap<RepoPath, f64>,
     pub wavering: BTreeSet<TestName>,
+    /// What is not known of them, in a sentence.
+    pub gap: Option<String>,
     pub took: Duration,
     pub run: ProgramRun,
 }
@@ -275,16 +277,28 @@ impl TestBench {
                 return Ok(Err(BaseTrouble { why, run: Some(run) }));
             }
         };
-        let second = self.run_tests(files, &Vec::new(), time).await?;
-        let second = second.ok().and_then(|second| second.results.ok());
-        let wavering = second.map_or_else(Vec::new, |second| magis_evidence::results::wavering(&results, &second));
-        Ok(Ok(BaseResults::of(
-            files,
-            &results,
-            wavering.iter().map(test_name).collect(),
-            first.outcome.took,
-            run,
-        )))
+        let second = match self.run_tests(files, &Vec::new(), time).await? {
+            Ok(second) => second
+                .results
+                .map_err(|why| format!("{why}; it {}", second.outcome.end)),
+            Err(why) => Err(why),
+        };
+        let (wavering, unknown) = match second {
+            Ok(second) => (magis_evidence::results::wavering(&results, &second), None),
+            Err(why) => {
+                let unknown = format!("which tests waver is not known, as a second run gave no results: {why}");
+                (Vec::new(), Some(unknown))
+            }
+        };
+        let partial = match &results.completeness {
+            Completeness::Partial(why) => Some(format!("not all tests gave results: {why}")),
+            Completeness::Whole => None,
+        };
+        Ok(Ok(BaseResults {
+            wavering: wavering.iter().map(test_name).collect(),
+            gap: partial.or(unknown),
+            ..BaseResults::of(files, &results, first.outcome.took, run)
+        }))
     }
 }
 
@@ -295,20 +309,15 @@ pub(super) struct BaseTrouble {
 }
 
 impl BaseResults {
-    fn of(
-        files: &[RepoPath],
-        results: &TestResults,
-        wavering: BTreeSet<TestName>,
-        took: Duration,
-        run: ProgramRun,
-    ) -> Self {
+    fn of(files: &[RepoPath], results: &TestResults, took: Duration, run: ProgramRun) -> Self {
         let mut base = Self {
             files: files.to_vec(),
             statuses: BTreeMap::new(),
             messages: BTreeMap::new(),
             places: BTreeMap::new(),
             seconds: BTreeMap::new(),
-            wavering,
+            wavering: BTreeSet::new(),
+            gap: None,
             took,
             run,
         };
@@ -381,8 +390,7 @@ fn check_run(check: &Check, words: &[String], outcome: &Outcome, seen: &Observat
 }
 
 impl Magis {
-    /// Returns on which terms the person lets a run of this repository run code; none where they did not. Whoever allowed a test command
-    /// allowed what issues show, too: it runs on the same terms.
+    /// Returns on which terms the person lets a run of this repository run code; none where they did not.
     pub(crate) fn run_permission(
         &self,
         repo: RepoId,
@@ -390,10 +398,7 @@ impl Magis {
     ) -> Result<Option<IsolationTerm>, EngineError> {
         match command {
             Some(command) => self.test_permission(repo, command),
-            None => {
-                let all = self.test_permissions(repo)?;
-                Ok(all.into_iter().map(|permission| permission.isolation).next())
-            }
+            None => self.issue_code_permission(repo),
         }
     }
 

@@ -10,17 +10,18 @@ mod attempts;
 #[path = "../environment/mod.rs"]
 mod environment;
 mod languages;
+mod logs;
 mod project;
 
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{
-    BugCheck, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, RunEvent, RunId, RunOutcome,
+    BugCheck, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, RunEvent, RunId, RunOutcome, Stage,
     TaskOutcome, TestLine, TestsMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
 use magis_engine::tests::IsolationTerm;
-use magis_engine::{DriveEnd, Magis, SolveRequest, Steering};
+use magis_engine::{DriveEnd, EngineLimits, Magis, SolveRequest, Steering};
 use magis_llm::ScriptedModel;
 use magis_testkit::{fingerprint, sample};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -280,6 +281,78 @@ async fn a_run_that_was_stopped_goes_on_with_its_evidence() {
             grade: Grade::ExpectedResult
         }
     );
+}
+
+#[tokio::test]
+async fn a_failing_test_that_names_no_changed_file_is_run_after_a_resumption_too() {
+    let environment = TestEnvironment::new();
+    let path = "tests/test_bounds.py";
+    let by_other_names = "import importlib\nimport unittest\nfrom datetime import date\nfrom types import SimpleNamespace\n\n\n\
+                          class Bounds(unittest.TestCase):\n    def test_bounds(self):\n        \
+                          chosen = getattr(importlib.import_module('tally.' + 'fil' + 'ters'), 'in_' + 'period')\n        \
+                          day = date(2025, 3, 31)\n        \
+                          self.assertTrue(chosen(SimpleNamespace(day=day), until=day), chosen.__name__)\n";
+    std::fs::write(environment.repository().join(path), by_other_names).unwrap();
+    environment.git(&["add", path]);
+    environment.commit("README.md", "Sums up.\n");
+    let issue = "in_period() leaves out the last day\n\nIt should be part of it.";
+    let (magis, wish) = with_tests(&environment, issue, 2);
+    allow(&environment, &magis);
+    let run = magis.prepare_for(wish, &script()).unwrap().run;
+    let stopped = TestEnvironment {
+        magis: magis.clone(),
+        ..environment
+    };
+    stopped.stop_before(run, "P5").await;
+    assert!(matches!(
+        checks(&magis, run)[..],
+        [BugCheck {
+            source: CheckSource::FailingTests { .. },
+            ..
+        }]
+    ));
+    stopped.drive(run, std::sync::Arc::new(script())).await.unwrap();
+    let proof = magis.state(run).unwrap().proof();
+    assert!(proof.is_shown(), "{proof}");
+}
+
+#[tokio::test]
+async fn a_run_again_from_the_code_stage_is_judged_by_the_same_evidence() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 1);
+    allow(&environment, &magis);
+    let model = script_after(ScriptedModel::new("wrong").when_prefixed("def in_period", WRONG));
+    let wish = SolveRequest { max_rounds: 1, ..wish };
+    let (first, _) = solve(&magis, wish, model).await;
+    assert!(!magis.state(first).unwrap().proof().is_shown());
+    let again = magis
+        .rerun(first, Stage::Code, None, None, &EngineLimits::default())
+        .unwrap();
+    let again_by = TestEnvironment {
+        magis: magis.clone(),
+        ..environment
+    };
+    again_by.drive(again, std::sync::Arc::new(script())).await.unwrap();
+    assert_eq!(checks(&magis, again), checks(&magis, first));
+    let proof = magis.state(again).unwrap().proof();
+    assert!(proof.is_shown(), "{proof}");
+}
+
+#[tokio::test]
+async fn an_example_that_deletes_files_deletes_none_and_a_person_is_warned() {
+    let environment = TestEnvironment::new();
+    let deleting = ISSUE.replacen(
+        "```python\n",
+        "```python\n>>> import os\n>>> os.remove('README.md')\n",
+        1,
+    );
+    let (magis, wish) = with_tests(&environment, &deleting, 2);
+    allow(&environment, &magis);
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let found = checks(&magis, run);
+    assert_eq!(found[0].warnings, ["This check deletes or moves files: os.remove('README.md')"]);
+    assert!(environment.repository().join("README.md").is_file());
 }
 
 #[tokio::test]

@@ -1,17 +1,18 @@
 //! The project's own tests, and the environment that they run in.
 
-use super::{ISSUE, allow, solve, with_tests, wrong_then_right};
+use super::{ISSUE, allow, remarks, solve, with_tests, wrong_then_right};
 use crate::environment::TestEnvironment;
-use magis_core::{BaseTests, IssueChecks, RunEvent, RunOutcome, TestLine, TestsMode};
+use magis_core::{BaseTests, IssueChecks, Proof, RunEvent, RunOutcome, TestLine, TestsMode};
 use magis_engine::repository::BaseChoice;
 use magis_engine::tests::IsolationTerm;
 use magis_engine::{DriveEnd, SolveRequest};
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
-/// Adds a file of tests to the repository.
+/// Adds a file of tests to the repository; its name comes last.
 fn add_tests(environment: &TestEnvironment, text: &str) {
-    let path = "tests/test_named.py";
+    let path = "tests/test_zoned.py";
     std::fs::write(environment.repository().join(path), text).unwrap();
     environment.git(&["add", path]);
     environment.commit(path, text);
@@ -30,6 +31,58 @@ async fn a_test_that_is_missing_is_not_held_against_a_change_where_tests_change_
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let state = magis.state(run).unwrap();
     assert!(state.proof().is_shown(), "{}", state.proof());
+}
+
+#[tokio::test]
+async fn tests_that_waver_on_the_base_are_set_aside_and_named() {
+    let environment = TestEnvironment::new();
+    // That all twenty come out alike twice happens once in a million runs.
+    let wavering = "import random\nimport unittest\n\n\nclass Zoned(unittest.TestCase):\n    pass\n\n\n\
+                    for at in range(20):\n    setattr(Zoned, f'test_{at}', lambda self: self.assertLess(random.random(), 0.5))\n";
+    add_tests(&environment, wavering);
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let said = remarks(&environment, run);
+    assert!(
+        said.contains("do not come out the same twice and are set aside"),
+        "{said}"
+    );
+    assert!(said.contains("Zoned"), "{said}");
+}
+
+#[tokio::test]
+async fn what_fails_on_the_base_for_another_reason_is_not_held_against_a_change() {
+    let environment = TestEnvironment::new();
+    add_tests(
+        &environment,
+        "import unittest\n\n\nclass Zoned(unittest.TestCase):\n    def test_first(self):\n        self.fail('the printer is out of paper')\n",
+    );
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    assert_eq!(state.base_tests().unwrap().failing.len(), 1);
+    assert!(state.proof().is_shown(), "{}", state.proof());
+}
+
+#[tokio::test]
+async fn where_the_run_of_the_tests_breaks_off_a_change_is_not_shown_to_work() {
+    let environment = TestEnvironment::new();
+    let ends_with_the_change = "import os\nimport unittest\n\n\nclass Zoned(unittest.TestCase):\n    def test_first(self):\n        \
+                with open('tally/filters.py') as code:\n            if 'entry.day <= until' in code.read():\n                os._exit(0)\n\n    \
+                def test_second(self):\n        pass\n";
+    add_tests(&environment, ends_with_the_change);
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let wish = SolveRequest { max_rounds: 1, ..wish };
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::NotApproved));
+    let Proof::NotShown { why } = magis.state(run).unwrap().proof() else {
+        panic!("two tests gave no result")
+    };
+    assert!(why.contains("2 tests that passed on the base gave no result"), "{why}");
 }
 
 /// Runs the sample's tests by the command that is found, and returns it with the base's tests.
@@ -58,16 +111,54 @@ async fn tested_as_found(environment: &TestEnvironment) -> (String, BaseTests) {
     (line, tests.unwrap())
 }
 
+/// Makes a virtual environment with nothing in it.
+fn make_environment(at: &Path) {
+    let made = Command::new("python3")
+        .args(["-m", "venv", "--without-pip"])
+        .arg(at)
+        .status();
+    assert!(made.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_runner_that_is_not_installed_is_named_and_the_example_of_the_issue_decides() {
+    let environment = TestEnvironment::new();
+    make_environment(&environment.repository().join(".venv"));
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let line = ".venv/bin/python -m pytest";
+    let command = magis
+        .test_commands(repo, &BaseChoice::Head, Some(line))
+        .unwrap()
+        .remove(0);
+    magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
+    let wish = SolveRequest {
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: line.to_owned(),
+                folder: String::new(),
+            }),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..wish
+    };
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let said = remarks(&environment, run);
+    assert!(
+        said.contains("pytest, a module of .venv/bin/python, is not installed here"),
+        "{said}"
+    );
+    assert!(magis.state(run).unwrap().proof().is_shown());
+}
+
 #[tokio::test]
 async fn packages_of_an_environment_that_is_linked_into_the_repository_are_there() {
     let environment = TestEnvironment::new();
     let elsewhere = tempfile::tempdir().unwrap();
     let installed = elsewhere.path().join("environment");
-    let made = Command::new("python3")
-        .args(["-m", "venv", "--without-pip"])
-        .arg(&installed)
-        .status();
-    assert!(made.unwrap().success());
+    make_environment(&installed);
     let version = std::fs::read_dir(installed.join("lib"))
         .unwrap()
         .next()

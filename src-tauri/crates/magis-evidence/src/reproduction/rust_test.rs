@@ -2,7 +2,7 @@
 
 use crate::reproduction::asserted::{Asserted, asserted, bound};
 use crate::reproduction::check::Check;
-use crate::reproduction::pytest::slug;
+use crate::reproduction::python_test::slug;
 use crate::reproduction::record::Observation;
 use crate::reproduction::verdict::Reproduction;
 

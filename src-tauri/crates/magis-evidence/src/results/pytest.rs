@@ -35,7 +35,8 @@ fn is_end(line: &str) -> bool {
     (counted || line.starts_with("no tests ran")) && line.contains(" in ") && line.ends_with(['s', ')'])
 }
 
-fn result_of(line: &str) -> Option<(TestId, TestStatus, String)> {
+/// Reads `FAILED tests/test_calc.py::test_adds - assert 3 == 4`, and the like.
+pub(super) fn result_of(line: &str) -> Option<(TestId, TestStatus, String)> {
     let (word, rest) = line.split_once(' ')?;
     let status = match word {
         "PASSED" | "XPASS" => TestStatus::Passed,

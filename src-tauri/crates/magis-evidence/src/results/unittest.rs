@@ -84,7 +84,7 @@ impl Reading {
 
 /// Reads `test_adds (tests.test_calc.CalcCase.test_adds)`. Before Python 3.11 the method was not repeated in the
 /// brackets; what a subtest was called with may stand behind them.
-fn id_of(head: &str) -> Option<TestId> {
+pub(super) fn id_of(head: &str) -> Option<TestId> {
     let (name, rest) = head.trim().split_once(" (")?;
     let (path, _) = rest.split_once(')')?;
     let is_name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_.[]-".contains(c));

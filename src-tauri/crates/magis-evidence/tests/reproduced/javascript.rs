@@ -3,6 +3,7 @@
 use crate::SmallProject;
 use insta::assert_snapshot;
 use magis_core::RepoPath;
+use magis_evidence::commands::{JavaScriptRunner, TestRunner};
 use magis_evidence::reproduction::{as_test, project_in_use, reproduces, tracebacks};
 use magis_syntax::SourceLanguage;
 
@@ -114,7 +115,7 @@ fn a_check_is_offered_as_a_test_of_nodes_own_runner() {
     let project = project(COMMON, WRONG_SUM);
     let check = project.first_check(STATED);
     let base = project.run(&check);
-    let test = as_test(&check, &base, &reproduces(&check, &base).unwrap(), "It's wrong");
+    let test = as_test(&check, &base, &reproduces(&check, &base).unwrap(), "It's wrong", None);
     assert_snapshot!(test, @r"
     const assert = require('node:assert');
     const test = require('node:test');
@@ -130,6 +131,47 @@ fn a_check_is_offered_as_a_test_of_nodes_own_runner() {
     assert!(!passes());
     project.write(CODE, RIGHT_SUM);
     assert!(passes());
+}
+
+#[test]
+fn a_check_is_offered_in_the_style_of_the_projects_runner() {
+    let project = project(COMMON, WRONG_SUM);
+    let check = project.first_check(STATED);
+    let base = project.run(&check);
+    let found = reproduces(&check, &base).unwrap();
+    let test = |runner| {
+        as_test(
+            &check,
+            &base,
+            &found,
+            "It's wrong",
+            Some(TestRunner::JavaScript(runner)),
+        )
+    };
+    assert_snapshot!(test(JavaScriptRunner::Jest), @r"
+    test('It\'s wrong', () => {
+      var add = require('calc').add;
+      expect(add(1, 2)).toStrictEqual(3);
+    });
+    ");
+    assert_snapshot!(test(JavaScriptRunner::Vitest), @r"
+    import { expect, test } from 'vitest';
+
+    test('It\'s wrong', () => {
+      var add = require('calc').add;
+      expect(add(1, 2)).toStrictEqual(3);
+    });
+    ");
+    assert_snapshot!(test(JavaScriptRunner::Mocha), @r"
+    const assert = require('node:assert');
+
+    describe('It\'s wrong', () => {
+      it('is fixed', () => {
+        var add = require('calc').add;
+        assert.deepStrictEqual(add(1, 2), 3);
+      });
+    });
+    ");
 }
 
 #[test]

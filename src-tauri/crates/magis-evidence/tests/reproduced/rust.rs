@@ -71,6 +71,7 @@ fn a_check_is_offered_as_a_test_of_cargo() {
         &base,
         &reproduces(&check, &base).unwrap(),
         "Wrong result of `add(1, 2)`",
+        None,
     );
     assert_snapshot!(test, @r#"
     use sum_up::add;
@@ -103,7 +104,13 @@ fn a_program_of_an_issue_is_offered_as_a_test_by_the_statements_of_its_main() {
     let issue = "Sums are wrong\n\n```rust\nuse sum_up::add;\n\nfn main() {\n    let sum = add(1, 2);\n    assert_eq!(sum, 3);\n}\n```\n";
     let check = project.first_check(issue);
     let base = project.run(&check);
-    let test = as_test(&check, &base, &reproduces(&check, &base).unwrap(), "Sums are wrong");
+    let test = as_test(
+        &check,
+        &base,
+        &reproduces(&check, &base).unwrap(),
+        "Sums are wrong",
+        None,
+    );
     assert_snapshot!(test, @"
     use sum_up::add;
 

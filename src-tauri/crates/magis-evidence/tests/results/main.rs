@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says so by failing")]
 
 mod documents;
+mod logs;
 mod outputs;
 
 use magis_evidence::results::{Completeness, ReportForm, TestResults, read};

@@ -310,6 +310,7 @@ impl Driver {
                 still_failing: 0,
                 run: program_run(),
                 incomplete: None,
+                missing: 0,
             }),
             unlikely: false,
             rivals: 0,
@@ -392,6 +393,7 @@ pub fn check(number: u32, grade: Grade) -> BugCheck {
         as_test: None,
         on_base: program_run(),
         reached: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 

@@ -410,6 +410,28 @@ fn an_attempt_that_passes_the_check_and_breaks_a_test_is_not_shown_to_work() {
 }
 
 #[test]
+fn a_task_that_is_written_again_proves_nothing_of_what_was_tested_before() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        shows: |_, _, _| (SHOWN, 0),
+        ..Driver::default()
+    };
+    let (_, log) = code_steps(&mut driver, by_evidence(1));
+    let tested = log
+        .iter()
+        .position(|event| matches!(event, RunEvent::PatchTested { .. }));
+    let mut run = Run::fold(&log[..=tested.unwrap()]).unwrap();
+    assert!(run.proof().is_shown(), "{}", run.proof());
+    run.handle(&RunEvent::TaskEdited {
+        task: TaskId(1),
+        action: FileAction::Modify,
+        description: "mend it otherwise".to_owned(),
+    })
+    .unwrap();
+    assert_eq!(run.proof(), Proof::NotRun);
+}
+
+#[test]
 fn equal_answers_are_tested_once_and_count_as_votes() {
     let mut driver = Driver {
         checks: vec![check(1, Grade::ExpectedResult)],

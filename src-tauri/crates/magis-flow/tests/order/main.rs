@@ -221,6 +221,30 @@ fn an_added_candidate_gets_a_task_even_after_the_plan() {
 }
 
 #[test]
+fn where_nothing_is_run_a_task_ends_with_the_attempt_that_a_person_takes() {
+    let mut driver = Driver::default();
+    let several = RunRequest {
+        attempts_per_round: 3,
+        ..request()
+    };
+    let mut taken = false;
+    let log = driver.drive(several, |_, effect| {
+        let second = Effect::WriteCode(TaskId(1), Round(1), AttemptNumber(1));
+        let now = *effect == second && !std::mem::replace(&mut taken, true);
+        now.then_some(RunEvent::AttemptTaken {
+            task: TaskId(1),
+            round: Round(1),
+            attempt: AttemptNumber(0),
+        })
+    });
+    let run = Run::fold(&log).unwrap();
+    let state = run.task(TaskId(1)).unwrap();
+    assert_eq!(state.accepted_attempt(), Some((Round(1), AttemptNumber(0))));
+    let written = driver.steps.iter().filter(|step| step.starts_with("WriteCode"));
+    assert_eq!(written.count(), 1, "{:?}", driver.steps);
+}
+
+#[test]
 fn a_paused_run_waits_and_goes_on_where_it_was() {
     let mut run = Run::start(&started(request())).unwrap();
     let before = run.pending();

@@ -143,6 +143,7 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
             still_failing: 0,
             run: ProgramRun::none(why),
             incomplete: Some(why.to_owned()),
+            missing: 0,
         }),
         unlikely: false,
         rivals: 0,
@@ -250,10 +251,11 @@ async fn run_tests(
         still_failing: 0,
         run: record,
         incomplete,
+        missing: 0,
     };
     // Where the run broke off, what is missing is not held against the change, but nothing is shown either. Where tests change their names it is not,
     // either: one that is missing may be there by another.
-    let is_missed = told.incomplete.is_none() && base.has_steady_names();
+    let has_steady_names = base.has_steady_names();
     for (name, before) in base.statuses.iter().filter(|(name, _)| !base.wavering.contains(*name)) {
         match (before.is_bad(), status(name)) {
             (_, Some(TestStatus::Passed)) => {
@@ -264,7 +266,10 @@ async fn run_tests(
             }
             (true, _) => told.still_failing += 1,
             (false, Some(TestStatus::Failed | TestStatus::Errored)) => fail(&mut told, name, &now),
-            (false, None) if is_missed && *before == TestStatus::Passed => fail(&mut told, name, &now),
+            (false, None) if has_steady_names && *before == TestStatus::Passed => match told.incomplete {
+                Some(_) => told.missing += 1,
+                None => fail(&mut told, name, &now),
+            },
             (false, Some(TestStatus::Skipped) | None) => {}
         }
     }

@@ -1,17 +1,19 @@
-//! What shows the fault: tests that the person names, the checks that a program makes out of the issue, and tests of the project that fail on the
-//! base and are about what the issue is about.
+//! What shows the fault: tests that the person names, or a log that the person gives; the checks that a program makes out of the issue; and tests of the
+//! project that fail on the base and are about what the issue is about.
 
 use crate::EngineError;
-use crate::runs::bench::{SUITE_TIME, TestBench, candidates};
+use crate::runs::bench::{BaseResults, IssueCheck, SUITE_TIME, TestBench, candidates, test_name};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::text::count;
 use magis_core::{
-    BugCheck, CheckId, CheckSource, FunctionAt, Grade, IssueChecks, RepoPath, RunEvent, TestName, TestsMode,
+    BlobId, BugCheck, CheckId, CheckSource, FunctionAt, Grade, Hint, IssueChecks, RepoPath, RunEvent, TestName,
+    TestsMode,
 };
-use magis_evidence::reproduction::{CheckCommand, ProjectInUse, as_test};
+use magis_evidence::reproduction::{CheckCommand, Exception, Fault, ProjectInUse, as_test, tracebacks};
+use magis_evidence::results::{TestId, failed_in_log};
 use magis_flow::Run;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Checks of the issue that are kept: the strongest, and one beside it.
@@ -31,6 +33,8 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
         return Ok(nothing("the run was asked to run nothing".to_owned()));
     };
     let project = work.project_in_use()?;
+    let mut tests: Vec<GivenTest> = failing.iter().map(|word| GivenTest::named(word)).collect();
+    let of_logs = tests_of_logs(run, &tests, &work.files()?.readable);
     let bench = match work.bench(run).await? {
         Ok(bench) => bench,
         Err(why) => return Ok(nothing(format!("nothing was run: {why}"))),
@@ -44,9 +48,15 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
         let is_shown = of_issue.iter().any(|check: &BugCheck| check.grade.is_strong());
         let time = if is_shown { FAST_SUITE } else { SUITE_TIME };
         run_suite(bench, time, &mut remarks).await?;
+        if of_logs.len() > MOST_FAILING {
+            let named = count(of_logs.len(), "failed test");
+            remarks.push(format!("the log names {named}, of which {MOST_FAILING} are looked at"));
+        }
+        tests.extend(of_logs.into_iter().take(MOST_FAILING));
     }
-    for test in &failing {
-        given(bench, test, &mut found, &mut remarks).await?;
+    let mut runs = FileRuns::new();
+    for test in &tests {
+        given(bench, test, &mut runs, &mut found, &mut remarks).await?;
     }
     if found.is_empty() {
         red(bench, run, &mut found);
@@ -78,6 +88,7 @@ async fn run_suite(bench: &mut TestBench, time: Duration, remarks: &mut Vec<Stri
                     names.join(", ")
                 ));
             }
+            remarks.extend(base.gap.clone());
             bench.whole = Some(base);
         }
         Err(trouble) => remarks.push(format!("the tests of the project gave no results: {}", trouble.why)),
@@ -85,41 +96,131 @@ async fn run_suite(bench: &mut TestBench, time: Duration, remarks: &mut Vec<Stri
     Ok(())
 }
 
-/// Takes a test that the person names as failing: a file, or a name as the runner or its report has it.
+/// A test that fails, as a person says or a log that the person gives.
+#[derive(Debug, PartialEq, Eq)]
+struct GivenTest {
+    /// A file, or a name as the runner or its report has it.
+    word: String,
+    /// What is run where the run of all tests does not have it.
+    file: Option<RepoPath>,
+}
+
+impl GivenTest {
+    /// Makes one of a person's word.
+    fn named(word: &str) -> Self {
+        let file = word.split("::").next().and_then(|file| RepoPath::new(file).ok());
+        Self {
+            word: word.to_owned(),
+            file: file.filter(|_| word.contains(['/', '.'])),
+        }
+    }
+
+    /// Makes one of a test that a log names; `files` are those of the base tree.
+    fn logged(id: &TestId, files: &[(RepoPath, BlobId)]) -> Self {
+        // The dotted name of a class begins with its file: `tests.test_calc.CalcCase`.
+        let dots = id.group.match_indices('.').map(|(at, _)| at);
+        let modules = dots.chain([id.group.len()]);
+        let modules = modules.map(|end| format!("{}.py", id.group[..end].replace('.', "/")));
+        let paths: Vec<String> = match &id.file {
+            Some(file) => vec![file.clone()],
+            None => modules.rev().collect(),
+        };
+        let file = paths.iter().find_map(|path| file_in_tree(path, files));
+        let word = match &file {
+            Some(file) if paths.iter().any(|path| path == file.as_str()) => word_of(id, file),
+            _ => test_name(id).0,
+        };
+        Self { word, file }
+    }
+}
+
+/// Returns a test as a person names it: the file, the class, the test.
+fn word_of(id: &TestId, file: &RepoPath) -> String {
+    let module = file.as_str().trim_end_matches(".py").replace('/', ".");
+    let class = id.group.strip_prefix(module.as_str()).unwrap_or(&id.group);
+    let parts = [file.as_str(), class.trim_start_matches('.'), id.name.as_str()];
+    let there: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    there.join("::")
+}
+
+/// Returns the file at a path that a log has, or the only one whose path ends so: a runner may start in a folder of the tree.
+fn file_in_tree(path: &str, files: &[(RepoPath, BlobId)]) -> Option<RepoPath> {
+    if let Ok(at) = files.binary_search_by(|(known, _)| known.as_str().cmp(path)) {
+        return Some(files[at].0.clone());
+    }
+    let is_below = |known: &RepoPath| {
+        known
+            .as_str()
+            .strip_suffix(path)
+            .is_some_and(|folder| folder.ends_with('/'))
+    };
+    let mut below = files.iter().filter(|(known, _)| is_below(known));
+    let (only, _) = below.next()?;
+    below.next().is_none().then(|| only.clone())
+}
+
+/// Returns the logs of failing runs that reach the agents.
+fn logs(run: &Run) -> impl Iterator<Item = &str> {
+    run.hints().iter().filter_map(|hint| match hint {
+        Hint::FailingLog(text) => Some(text.as_str()),
+        Hint::Comments(_) | Hint::Word(_) => None,
+    })
+}
+
+/// Returns the tests that the logs name as failed and that the person does not name as well.
+fn tests_of_logs(run: &Run, named: &[GivenTest], files: &[(RepoPath, BlobId)]) -> Vec<GivenTest> {
+    let failed: BTreeSet<TestId> = logs(run).flat_map(failed_in_log).collect();
+    let tests = failed.iter().map(|id| GivenTest::logged(id, files));
+    let is_named = |test: &GivenTest| {
+        let name = TestName(test.word.clone());
+        named.iter().any(|known| is_meant(&name, &known.word))
+    };
+    tests.filter(|test| !is_named(test)).collect()
+}
+
+/// What the tests of files give on the base, so that none is run again for each of its tests; all tests where there is no file.
+type FileRuns = BTreeMap<Option<RepoPath>, Result<BaseResults, String>>;
+
+/// Takes a test that is given as failing.
 async fn given(
-    bench: &mut TestBench,
-    test: &str,
+    bench: &TestBench,
+    test: &GivenTest,
+    runs: &mut FileRuns,
     found: &mut Vec<BugCheck>,
     remarks: &mut Vec<String>,
 ) -> Result<(), EngineError> {
-    let file = test.split("::").next().and_then(|file| RepoPath::new(file).ok());
-    let file = file.filter(|_| test.contains(['/', '.']));
-    let known = bench
-        .whole
-        .as_ref()
-        .is_some_and(|whole| whole.statuses.keys().any(|name| is_meant(name, test)));
-    let fresh = if known {
-        None
-    } else {
-        let files: Vec<RepoPath> = file.into_iter().collect();
-        match bench.run_on_base(&files, SUITE_TIME).await? {
-            Ok(base) => Some(base),
-            Err(trouble) => {
-                remarks.push(format!("the test {test} could not be run: {}", trouble.why));
-                return Ok(());
+    let word = test.word.as_str();
+    let is_known = |whole: &&BaseResults| {
+        // Without a file, all tests would only be run once more.
+        test.file.is_none() || whole.statuses.keys().any(|name| is_meant(name, word))
+    };
+    let base = match bench.whole.as_ref().filter(is_known) {
+        Some(whole) => whole,
+        None => {
+            let files: Vec<RepoPath> = test.file.iter().cloned().collect();
+            let run = match runs.remove(&test.file) {
+                Some(run) => run,
+                None => {
+                    let run = bench.run_on_base(&files, SUITE_TIME).await?;
+                    run.map_err(|trouble| trouble.why)
+                }
+            };
+            match runs.entry(test.file.clone()).or_insert(run) {
+                Ok(base) => &*base,
+                Err(why) => {
+                    remarks.push(format!("the test {word} could not be run: {why}"));
+                    return Ok(());
+                }
             }
         }
     };
-    let Some(base) = fresh.as_ref().or(bench.whole.as_ref()) else {
-        return Ok(());
-    };
-    let meant: Vec<TestName> = base.failing().filter(|name| is_meant(name, test)).cloned().collect();
+    let meant: Vec<TestName> = base.failing().filter(|name| is_meant(name, word)).cloned().collect();
     if meant.is_empty() {
-        let is_there = base.statuses.keys().any(|name| is_meant(name, test));
+        let is_there = base.statuses.keys().any(|name| is_meant(name, word));
         remarks.push(if is_there {
-            format!("the test {test} does not fail on the base, so it shows nothing")
+            format!("the test {word} does not fail on the base, so it shows nothing")
         } else {
-            format!("there is no test {test}")
+            format!("there is no test {word}")
         });
         return Ok(());
     }
@@ -132,12 +233,13 @@ async fn given(
     on_base.stdout = magis_core::ExcerptedOutput::of(&said.join("\n\n"), 0);
     found.push(BugCheck {
         id: CheckId(0),
-        source: CheckSource::Given { test: test.to_owned() },
+        source: CheckSource::Given { test: word.to_owned() },
         grade: Grade::ExpectedResult,
         script: on_base.command.clone(),
         as_test: None,
         on_base,
         reached: Vec::new(),
+        warnings: Vec::new(),
     });
     Ok(())
 }
@@ -145,7 +247,14 @@ async fn given(
 /// Returns whether a person's word for a test means this one.
 pub(super) fn is_meant(name: &TestName, word: &str) -> bool {
     let Some((file, rest)) = word.split_once("::") else {
-        return name.0 == word || name.0.starts_with(&format!("{word}::")) || name.0.ends_with(&format!("::{word}"));
+        // Some runners have a file as the beginning of a dotted name.
+        let module = word
+            .strip_suffix(".py")
+            .map(|path| format!("{}.", path.replace('/', ".")));
+        return name.0 == word
+            || name.0.starts_with(&format!("{word}::"))
+            || name.0.ends_with(&format!("::{word}"))
+            || module.is_some_and(|module| name.0.starts_with(&module));
     };
     // Reports give a class as a dotted name, and a parameter in brackets.
     let last = rest.rsplit("::").next().unwrap_or(rest);
@@ -186,6 +295,7 @@ fn red(bench: &TestBench, run: &Run, found: &mut Vec<BugCheck>) {
         as_test: None,
         on_base,
         reached: Vec::new(),
+        warnings: Vec::new(),
     });
 }
 
@@ -216,16 +326,21 @@ async fn shown_by_issue(
             _ => format!("none of the {tried} examples of the issue shows the fault: {why}"),
         });
     }
+    let raised = logs(run).flat_map(tracebacks).map(|traceback| traceback.exception);
+    let raised: Vec<Exception> = raised.collect();
+    let strength = |check: &IssueCheck| (raises_any(&check.found.faults, &raised), check.found.attainable());
     let mut shown: Vec<u32> = bench.issue_checks.keys().copied().collect();
-    shown.sort_by_key(|number| std::cmp::Reverse(bench.issue_checks[number].found.attainable()));
-    let best = shown
-        .first()
-        .map(|number| bench.issue_checks[number].found.attainable());
-    // What proves less than the strongest adds nothing to it, and is wrong more often.
-    shown.retain(|number| Some(bench.issue_checks[number].found.attainable()) == best);
+    shown.sort_by_key(|number| std::cmp::Reverse(strength(&bench.issue_checks[number])));
+    let best = bench.issue_checks.values().map(|check| check.found.attainable()).max();
+    // What proves less than the strongest adds nothing to it, and is wrong more often, unless a log shows it, too.
+    shown.retain(|number| {
+        let (is_logged, grade) = strength(&bench.issue_checks[number]);
+        is_logged || Some(grade) == best
+    });
     shown.truncate(KEPT);
     bench.issue_checks.retain(|number, _| shown.contains(number));
-    for (number, check) in &bench.issue_checks {
+    for number in &shown {
+        let check = &bench.issue_checks[number];
         let script = match &check.check.command {
             CheckCommand::Python(_) | CheckCommand::JavaScript(_) | CheckCommand::Rust => check.check.steps.join("\n"),
             CheckCommand::Shell(lines) => lines.clone(),
@@ -248,12 +363,25 @@ async fn shown_by_issue(
                 &check.base,
                 &check.found,
                 run.request().issue.title(),
+                bench.command.as_ref().and_then(|command| command.runner),
             )),
             on_base: check.run.clone(),
             reached: reached.take(MOST_REACHED).collect(),
+            warnings: check.check.warnings.clone(),
         });
     }
     Ok(())
+}
+
+/// Returns whether one of the faults is an exception that a log shows.
+fn raises_any(faults: &[Fault], logged: &[Exception]) -> bool {
+    let is_logged = |raised: &Exception| {
+        let is_same = |shown: &Exception| raised.name() == shown.name() && raised.is_like(shown);
+        logged.iter().any(is_same)
+    };
+    faults
+        .iter()
+        .any(|fault| matches!(fault, Fault::Raised { exception, .. } if is_logged(exception)))
 }
 
 /// Returns the names of code that a text gives: words with an underscore or a capital inside, words that are called, quoted, or raised.
@@ -298,4 +426,72 @@ fn word_places(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
         .filter(|word| !word.is_empty())
         .map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_evidence::reproduction::FaultPlace;
+
+    /// Takes the one test that a log names as failed: the word for it, and the file that is run.
+    fn check(log: &str, tree: &[&str], expected: (&str, Option<&str>)) {
+        let file = |path: &&str| (RepoPath::new(*path).unwrap(), BlobId(String::new()));
+        let tree: Vec<(RepoPath, BlobId)> = tree.iter().map(file).collect();
+        let ids = failed_in_log(log);
+        assert_eq!(ids.len(), 1, "{ids:?}");
+        let test = GivenTest::logged(&ids[0], &tree);
+        assert_eq!((test.word.as_str(), test.file.as_ref().map(RepoPath::as_str)), expected);
+        assert!(is_meant(&test_name(&ids[0]), &test.word), "{test:?}");
+    }
+
+    #[test]
+    fn a_test_of_a_log_is_named_by_its_file_where_the_tree_has_it() {
+        check(
+            "FAILED tests/test_calc.py::Calc::test_adds[1-2] - assert 3 == 4\n",
+            &["calc.py", "tests/test_calc.py"],
+            ("tests/test_calc.py::Calc::test_adds[1-2]", Some("tests/test_calc.py")),
+        );
+        check(
+            "FAIL: test_adds (tests.test_calc.Calc.test_adds)\n",
+            &["calc.py", "tests/test_calc.py"],
+            ("tests/test_calc.py::Calc::test_adds", Some("tests/test_calc.py")),
+        );
+        check(
+            "FAILED tests/test_gone.py::test_adds\n",
+            &["calc.py"],
+            ("tests/test_gone.py::tests.test_gone::test_adds", None),
+        );
+    }
+
+    #[test]
+    fn a_runner_that_starts_in_a_folder_of_the_tree_is_understood_where_one_file_alone_is_meant() {
+        let log = "FAIL: test_adds (test_calc.Calc)\n";
+        let word = "test_calc.Calc::test_adds";
+        check(
+            log,
+            &["back/tests/test_calc.py"],
+            (word, Some("back/tests/test_calc.py")),
+        );
+        check(log, &["back/test_calc.py", "front/test_calc.py"], (word, None));
+    }
+
+    #[test]
+    fn a_logged_exception_is_that_of_a_check_by_type_and_message() {
+        let exception = |kind: &str, message: &str| Exception {
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+        };
+        let faults = [Fault::Raised {
+            claim: 0,
+            at: FaultPlace::Whole,
+            exception: exception("ValueError", "no amount in line 7"),
+        }];
+        assert!(raises_any(&faults, &[exception("ValueError", "no amount in line 3")]));
+        assert!(!raises_any(&faults, &[exception("ValueError", "unknown day of month")]));
+        assert!(!raises_any(&faults, &[exception("TypeError", "no amount in line 7")]));
+        assert!(!raises_any(
+            &[Fault::Missing { claim: 0 }],
+            &[exception("ValueError", "")]
+        ));
+    }
 }

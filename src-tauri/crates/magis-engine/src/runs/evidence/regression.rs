@@ -6,7 +6,7 @@ use crate::evidence::{TestFile, nearest};
 use crate::runs::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
-use magis_core::{BaseTests, CheckSource, RepoPath, RunEvent, TestsMode};
+use magis_core::{BaseTests, BugCheck, CheckSource, RepoPath, RunEvent, TestName, TestsMode};
 use magis_flow::Run;
 use magis_syntax::outline;
 use std::collections::BTreeSet;
@@ -25,18 +25,27 @@ const LOOKED_AT: usize = 3_000;
 /// Runs the tests nearest to the changes on the base, twice: what fails there is not held against a change, and what wavers is set aside.
 pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
     let covers: Vec<RepoPath> = run.tasks().map(|state| state.task.path.clone()).collect();
-    let ranked = match work.bench(run).await? {
-        Ok(bench) if bench.whole.as_ref().is_some_and(|whole| whole.took <= QUICK) => None,
-        Ok(_) => Some(nearest_tests(work, run, &covers).await?),
-        Err(why) => return Ok(event(none(covers, why))),
-    };
     let bench = match work.bench(run).await? {
         Ok(bench) => bench,
         Err(why) => return Ok(event(none(covers, why))),
     };
-    let Some(ranked) = ranked else {
+    let failing: Vec<&TestName> = run.checks().iter().flat_map(failing_tests).collect();
+    if bench.whole.is_none() && !failing.is_empty() {
+        // They were found by running all tests; the run was taken up again since.
+        bench.whole = bench.run_on_base(&[], SUITE_TIME).await?.ok();
+    }
+    let needs_whole = |whole: &BaseResults| {
+        let has_no_file = |test: &&TestName| !whole.places.contains_key(*test);
+        whole.took <= QUICK || failing.iter().any(has_no_file)
+    };
+    if bench.whole.as_ref().is_some_and(needs_whole) {
         bench.judging.clone_from(&bench.whole);
         return Ok(event(recorded(covers, bench.judging.as_ref(), 0, None)));
+    }
+    let ranked = nearest_tests(work, run, &covers).await?;
+    let bench = match work.bench(run).await? {
+        Ok(bench) => bench,
+        Err(why) => return Ok(event(none(covers, why))),
     };
     let mut files = within_budget(bench, &ranked);
     files.extend(
@@ -84,7 +93,7 @@ fn recorded(covers: Vec<RepoPath>, base: Option<&BaseResults>, left_out: u32, tr
         failing: base.into_iter().flat_map(BaseResults::failing).cloned().collect(),
         wavering: base.into_iter().flat_map(|base| &base.wavering).cloned().collect(),
         run: base.map(|base| base.run.clone()),
-        incomplete: trouble,
+        incomplete: trouble.or_else(|| base.and_then(|base| base.gap.clone())),
     }
 }
 
@@ -146,21 +155,27 @@ fn within_budget(bench: &TestBench, ranked: &[RepoPath]) -> Vec<RepoPath> {
 fn files_of_checks(bench: &TestBench, run: &Run) -> BTreeSet<RepoPath> {
     let mut files = BTreeSet::new();
     for check in run.checks() {
-        match &check.source {
-            CheckSource::FailingTests { tests } => {
-                let places = bench
-                    .whole
+        if let Some(whole) = &bench.whole {
+            files.extend(
+                failing_tests(check)
                     .iter()
-                    .flat_map(|whole| tests.iter().filter_map(|test| whole.places.get(test)));
-                files.extend(places.cloned());
-            }
-            CheckSource::Given { test } => {
-                files.extend(test.split("::").next().and_then(|file| RepoPath::new(file).ok()));
-            }
-            CheckSource::Issue { .. } | CheckSource::Written { .. } => {}
+                    .filter_map(|test| whole.places.get(test))
+                    .cloned(),
+            );
+        }
+        if let CheckSource::Given { test } = &check.source {
+            files.extend(test.split("::").next().and_then(|file| RepoPath::new(file).ok()));
         }
     }
     files
+}
+
+/// Returns the tests of the project that a check stands on, as their reports name them.
+fn failing_tests(check: &BugCheck) -> &[TestName] {
+    match &check.source {
+        CheckSource::FailingTests { tests } => tests,
+        CheckSource::Given { .. } | CheckSource::Issue { .. } | CheckSource::Written { .. } => &[],
+    }
 }
 
 impl TestBench {

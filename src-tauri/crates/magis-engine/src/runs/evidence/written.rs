@@ -175,6 +175,7 @@ async fn judge(work: &mut Workspace, run: &Run, tests: Vec<WrittenTest>, first: 
         script,
         on_base,
         reached: Vec::new(),
+        warnings: Vec::new(),
     };
     Ok(said(vec![check], None))
 }
