@@ -71,9 +71,13 @@ pub struct SolveArgs {
     #[arg(long, help_heading = "How")]
     pub no_hints: bool,
     /// Run nothing: neither tests nor what the issue shows
-    #[arg(long, conflicts_with_all = ["test_cmd", "tests", "allow_tests"], help_heading = "What to run")]
+    #[arg(
+        long,
+        conflicts_with_all = ["test_cmd", "tests", "allow_tests", "without_isolation"],
+        help_heading = "What to run"
+    )]
     pub no_tests: bool,
-    /// The project's test command [default: the first of 'magis tests list']
+    /// The project's test command [default: one that you allowed before, else the first of 'magis tests list']
     #[arg(long, value_name = "LINE", help_heading = "What to run")]
     pub test_cmd: Option<String>,
     /// A test of the repository that fails because of the issue: a file, or a name as the runner has it
@@ -85,6 +89,9 @@ pub struct SolveArgs {
     /// Allow the test command, and what the issue shows, without being asked
     #[arg(long, help_heading = "What to run")]
     pub allow_tests: bool,
+    /// Run them even where nothing isolates them: they can then read and change all that you can, and use the network
+    #[arg(long, help_heading = "What to run")]
+    pub without_isolation: bool,
     /// How the model is loaded.
     #[command(flatten)]
     pub engine: EngineArgs,

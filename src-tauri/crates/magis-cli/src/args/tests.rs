@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `magis tests`.
 #[derive(Debug, Subcommand)]
 pub enum TestsCommand {
-    /// List the test commands that are found in a repository, and which of them you allowed
+    /// List the test commands of a repository: those that are found, and those of your own that you allowed
     List(ListTestsArgs),
     /// Run tests, isolated, on the last commit or another tree; the repository stays as it is
     #[command(
@@ -65,7 +65,7 @@ pub struct RunTestsArgs {
     /// Test files, relative to the repository's root [default: all tests]
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
-    /// Which of the commands that are found, by its number in 'magis tests list'
+    /// Which of the commands, by its number in 'magis tests list'
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "test_cmd", value_parser = clap::value_parser!(u32).range(1..=99))]
     pub command: u32,
     /// Seconds that the run may take

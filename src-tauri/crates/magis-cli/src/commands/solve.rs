@@ -1,18 +1,22 @@
 //! `magis solve` and `magis rerun`: what is asked for is read and checked, a run is made, and then followed to its end.
 
 use super::follow::follow;
-use super::tests::{Consent, allow_in_runs};
+use super::tests::{CodeToRun, Consent, accepted_terms, allow, terms_here};
 use super::{Place, not_text, read_text};
 use crate::args::{EffortArg, RerunArgs, SolveArgs};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen::tell;
-use magis_core::{Hint, HintsMode, Issue, IssueChecks, QaMode, RelevanceMode, TestLine, TestsMode};
+use magis_core::{Hint, HintsMode, Issue, IssueChecks, QaMode, RelevanceMode, RepoId, TestLine, TestsMode};
 use magis_engine::repository::{BaseChoice, Repository};
+use magis_engine::tests::{IsolationTerm, TestCommand};
 use magis_engine::{Effort, EngineError, Magis, SolveRequest};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
+
+/// Said where a repository has no test command.
+const NO_COMMAND: &str = "no test command is found in this repository; give yours with --test-cmd";
 
 /// Runs `magis solve`.
 pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
@@ -70,43 +74,81 @@ fn tests_of(magis: &Magis, args: &SolveArgs) -> Result<(TestsMode, Vec<String>),
         IssueChecks::Make
     };
     let repo = magis.add_repository(&args.repo)?;
-    let base = base(args);
-    let mut found = magis.test_commands(repo, &base, args.test_cmd.as_deref())?;
-    if found.is_empty() {
+    let command = command_of(magis, repo, args)?;
+    let mut notes = Vec::new();
+    if command.is_none() {
         if !args.tests.is_empty() {
             return Err(Failure::error(
                 "no test command is found in this repository, so the given test cannot be run",
                 "give the command with --test-cmd",
             ));
         }
-        let note = "no test command is found in this repository; give yours with --test-cmd".to_owned();
-        return Ok((TestsMode::Skip, vec![note]));
+        if checks == IssueChecks::Skip {
+            return Ok((TestsMode::Skip, vec![format!("nothing is run: {NO_COMMAND}")]));
+        }
+        notes.push(NO_COMMAND.to_owned());
     }
-    let command = found.remove(0);
+    let code = command.as_ref().map_or(CodeToRun::IssueCode, CodeToRun::CommandInRuns);
+    if let Some(why) = why_not_run(magis, repo, code, args)? {
+        notes.push(why);
+        return Ok((TestsMode::Skip, notes));
+    }
+    let tests = TestsMode::Run {
+        command: command.map(|command| TestLine {
+            line: command.line(),
+            folder: command.folder,
+        }),
+        failing: args.tests.clone(),
+        checks,
+    };
+    Ok((tests, notes))
+}
+
+/// Returns the test command of a run: the given one; else one that the person allowed before; else the best guess. None where nothing is found.
+fn command_of(magis: &Magis, repo: RepoId, args: &SolveArgs) -> Result<Option<TestCommand>, Failure> {
+    let base = base(args);
+    if let Some(line) = &args.test_cmd {
+        return Ok(magis.test_commands(repo, &base, Some(line))?.into_iter().next());
+    }
+    let known = magis.known_test_commands(repo, &base)?;
+    let allowed = known.iter().position(|(_, terms)| terms.is_some());
+    let chosen = known.into_iter().nth(allowed.unwrap_or(0));
+    Ok(chosen.map(|(command, _)| command))
+}
+
+/// Returns why a run runs nothing; none where it may run the code.
+fn why_not_run(magis: &Magis, repo: RepoId, code: CodeToRun<'_>, args: &SolveArgs) -> Result<Option<String>, Failure> {
+    let needed = match terms_here(accepted_terms(args.without_isolation))? {
+        Ok(needed) => needed,
+        // Who allowed it without isolation before is not asked for the flag again.
+        Err(_) if code.allowed(magis, repo)? == Some(IsolationTerm::Waived) => IsolationTerm::Waived,
+        Err(missing) => {
+            return Ok(Some(format!(
+                "nothing is run, because this machine cannot isolate it: {}; --without-isolation runs it all the same",
+                missing.reason
+            )));
+        }
+    };
     let consent = if args.allow_tests {
         Consent::Given
-    } else if std::io::stdin().is_terminal() && args.issue != Path::new("-") {
+    } else if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && args.issue != Path::new("-") {
         Consent::Asked
     } else {
         Consent::Known
     };
-    if !allow_in_runs(magis, repo, &command, consent)? {
-        let note = format!(
+    if allow(magis, repo, code, needed, consent)? {
+        return Ok(None);
+    }
+    Ok(Some(match code {
+        CodeToRun::Command(command) | CodeToRun::CommandInRuns(command) => format!(
             "nothing is run, because `{}` is not allowed in this repository yet; --allow-tests allows it, and what the issue shows",
             command.line()
-        );
-        return Ok((TestsMode::Skip, vec![note]));
-    }
-    let line = TestLine {
-        line: command.line(),
-        folder: command.folder,
-    };
-    let tests = TestsMode::Run {
-        command: Some(line),
-        failing: args.tests.clone(),
-        checks,
-    };
-    Ok((tests, Vec::new()))
+        ),
+        CodeToRun::IssueCode => {
+            "nothing is run, because what the issue shows is not allowed in this repository; --allow-tests allows it"
+                .to_owned()
+        }
+    }))
 }
 
 fn base(args: &SolveArgs) -> BaseChoice {

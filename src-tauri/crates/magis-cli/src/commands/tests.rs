@@ -11,7 +11,7 @@ use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_core::{CheckId, ProgramRun, RepoId, RepoPath};
 use magis_engine::repository::BaseChoice;
-use magis_engine::sandbox::{Limits, Sandbox};
+use magis_engine::sandbox::{Limits, NotIsolated, Sandbox};
 use magis_engine::tests::{
     IsolationTerm, TestCommand, TestCounts, TestId, TestOutcome, TestResults, TestRunner, TestSelection, TestStatus,
     TestsRun,
@@ -109,19 +109,17 @@ fn read_script(file: &Path) -> Result<String, Failure> {
 fn list(place: &Place, args: &ListTestsArgs) -> Result<ExitCode, Failure> {
     let magis = place.open()?;
     let repo = magis.add_repository(&args.tree.repo)?;
-    let found = magis.test_commands(repo, &base(&args.tree), args.tree.test_cmd.as_deref())?;
-    let mut rows = Vec::new();
-    for (number, command) in (1..).zip(&found) {
-        let allowed = magis.test_permission(repo, command)?;
-        if args.json {
-            rows.push(command_as_json(number, command, allowed));
-            continue;
-        }
-        let allowed = match allowed {
-            None => "",
-            Some(IsolationTerm::Required) => ", allowed",
-            Some(IsolationTerm::Waived) => ", allowed without isolation",
+    let listed = listed(&magis, repo, &args.tree)?;
+    if args.json {
+        let row = |(number, (command, allowed)): (u32, &(TestCommand, Option<IsolationTerm>))| {
+            command_as_json(number, command, *allowed)
         };
+        let rows = (1..).zip(&listed).map(row).collect();
+        place.screen.line(&format!("{:#}", Value::Array(rows)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (number, (command, allowed)) in (1..).zip(&listed) {
+        let allowed = allowed.map_or_else(String::new, |terms| format!(", {}", allowed_words(terms)));
         place.screen.line(&clean(&format!("{number:>2}  {}", command.line())))?;
         place.screen.line(&clean(&format!(
             "    in {}{allowed}: {}",
@@ -129,14 +127,44 @@ fn list(place: &Place, args: &ListTestsArgs) -> Result<ExitCode, Failure> {
             command.reason
         )))?;
     }
-    if args.json {
-        place.screen.line(&format!("{:#}", Value::Array(rows)))?;
-    } else if found.is_empty() {
+    if listed.is_empty() {
         place
             .screen
             .line("No test command is found in this repository; give yours with --test-cmd.")?;
     }
+    if let Some(terms) = magis.issue_code_permission(repo)? {
+        place
+            .screen
+            .line(&format!("What issues show is {}.", allowed_words(terms)))?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the test commands by their numbers, from 1: a given one alone; else those that are found, and behind them those that were given and
+/// allowed. Each has the terms on which it is allowed.
+fn listed(
+    magis: &Magis,
+    repo: RepoId,
+    tree: &TestedTree,
+) -> Result<Vec<(TestCommand, Option<IsolationTerm>)>, Failure> {
+    let base = base(tree);
+    let Some(line) = &tree.test_cmd else {
+        return Ok(magis.known_test_commands(repo, &base)?);
+    };
+    let mut listed = Vec::new();
+    for command in magis.test_commands(repo, &base, Some(line))? {
+        let allowed = magis.test_permission(repo, &command)?;
+        listed.push((command, allowed));
+    }
+    Ok(listed)
+}
+
+/// Returns in words that something is allowed, and on which terms.
+fn allowed_words(terms: IsolationTerm) -> &'static str {
+    match terms {
+        IsolationTerm::Required => "allowed",
+        IsolationTerm::Waived => "allowed without isolation",
+    }
 }
 
 fn command_as_json(number: u32, command: &TestCommand, allowed: Option<IsolationTerm>) -> Value {
@@ -156,8 +184,8 @@ fn forget(place: &Place, args: &ForgetTestsArgs) -> Result<ExitCode, Failure> {
     let repo = magis.add_repository(&args.repo)?;
     let forgotten = magis.forbid_tests(repo)?;
     place.screen.line(&format!(
-        "{} forgotten; you are asked again before tests are run.",
-        count(forgotten, "allowed command")
+        "{} forgotten; you are asked again before anything is run.",
+        count(forgotten, "permission")
     ))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -168,25 +196,23 @@ fn run_tests(place: &Place, args: &RunTestsArgs) -> Result<ExitCode, Failure> {
     let magis = place.open()?;
     let repo = magis.add_repository(&args.tree.repo)?;
     let base = base(&args.tree);
-    let found = magis.test_commands(repo, &base, args.tree.test_cmd.as_deref())?;
-    let command = found.get(args.command as usize - 1).ok_or_else(|| match found.len() {
-        0 => Failure::error(
-            "no test command is found in this repository",
-            "give yours with --test-cmd",
-        ),
-        several => Failure::error(
-            format!("there is no command {}, only {several}", args.command),
-            "see 'magis tests list'",
-        ),
-    })?;
-    let sandbox = sandbox(args)?;
-    let needed = if sandbox.is_confined() {
-        IsolationTerm::Required
-    } else {
-        IsolationTerm::Waived
-    };
+    let listed = listed(&magis, repo, &args.tree)?;
+    let (command, _) = listed
+        .get(args.command as usize - 1)
+        .ok_or_else(|| match listed.len() {
+            0 => Failure::error(
+                "no test command is found in this repository",
+                "give yours with --test-cmd",
+            ),
+            several => Failure::error(
+                format!("there is no command {}, only {several}", args.command),
+                "see 'magis tests list'",
+            ),
+        })?;
+    let sandbox = sandbox(accepted_terms(args.without_isolation))?.map_err(EngineError::from)?;
+    let needed = terms_of(&sandbox);
     let consent = if args.yes { Consent::Given } else { Consent::Asked };
-    if !allow(&magis, repo, command, needed, consent)? {
+    if !allow(&magis, repo, CodeToRun::Command(command), needed, consent)? {
         tell("Not run.");
         return Ok(ExitCode::FAILURE);
     }
@@ -241,14 +267,37 @@ fn run_tests(place: &Place, args: &RunTestsArgs) -> Result<ExitCode, Failure> {
     Ok(ending(&done))
 }
 
-/// Returns the sandbox: an isolated one, or, where there is none and a person said so, one with limits only.
-fn sandbox(args: &RunTestsArgs) -> Result<Sandbox, Failure> {
-    let helper = sandbox_helper()?;
-    match runtime()?.block_on(Sandbox::confined(helper.clone())) {
-        Ok(sandbox) => Ok(sandbox),
-        Err(_) if args.without_isolation => Ok(Sandbox::limits_only(helper)),
-        Err(missing) => Err(EngineError::from(missing).into()),
+/// Returns which terms a person accepts who gave `--without-isolation`, or did not.
+pub(super) fn accepted_terms(without_isolation: bool) -> IsolationTerm {
+    if without_isolation {
+        IsolationTerm::Waived
+    } else {
+        IsolationTerm::Required
     }
+}
+
+/// Returns on which terms code can be run on this machine; else why nothing isolates it, where that is not accepted.
+pub(super) fn terms_here(accepted: IsolationTerm) -> Result<Result<IsolationTerm, NotIsolated>, Failure> {
+    Ok(sandbox(accepted)?.map(|sandbox| terms_of(&sandbox)))
+}
+
+fn terms_of(sandbox: &Sandbox) -> IsolationTerm {
+    if sandbox.is_confined() {
+        IsolationTerm::Required
+    } else {
+        IsolationTerm::Waived
+    }
+}
+
+/// Returns the sandbox: an isolated one, or, where there is none and a person accepts that, one with limits only. Else why there is none.
+fn sandbox(accepted: IsolationTerm) -> Result<Result<Sandbox, NotIsolated>, Failure> {
+    let helper = sandbox_helper()?;
+    let confined = runtime()?.block_on(Sandbox::confined(helper.clone()));
+    Ok(match (confined, accepted) {
+        (Ok(sandbox), _) => Ok(sandbox),
+        (Err(_), IsolationTerm::Waived) => Ok(Sandbox::limits_only(helper)),
+        (Err(missing), IsolationTerm::Required) => Err(missing),
+    })
 }
 
 /// How a person's consent is come by.
@@ -262,51 +311,97 @@ pub(super) enum Consent {
     Known,
 }
 
-/// Returns whether a run may run a test command, and what its issue shows: isolated, or not at all.
-pub(super) fn allow_in_runs(
-    magis: &Magis,
-    repo: RepoId,
-    command: &TestCommand,
-    consent: Consent,
-) -> Result<bool, Failure> {
-    allow(magis, repo, command, IsolationTerm::Required, consent)
+/// What a person allows to be run in a repository.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum CodeToRun<'a> {
+    /// A test command, when they ask for the tests.
+    Command(&'a TestCommand),
+    /// A test command in runs, and with it what their issues show.
+    CommandInRuns(&'a TestCommand),
+    /// What the issues of runs show, where there is no test command.
+    IssueCode,
 }
 
-/// Asks a person whether the command may be run, unless they said so before on the same terms.
-fn allow(
-    magis: &Magis,
-    repo: RepoId,
-    command: &TestCommand,
-    needed: IsolationTerm,
-    consent: Consent,
-) -> Result<bool, Failure> {
-    let known = magis.test_permission(repo, command)?;
-    if known == Some(needed) || known == Some(IsolationTerm::Waived) {
-        return Ok(true);
+impl CodeToRun<'_> {
+    /// Returns on which terms it is allowed already; none where it is not.
+    pub(super) fn allowed(self, magis: &Magis, repo: RepoId) -> Result<Option<IsolationTerm>, Failure> {
+        Ok(match self {
+            Self::Command(command) | Self::CommandInRuns(command) => magis.test_permission(repo, command)?,
+            Self::IssueCode => magis.issue_code_permission(repo)?,
+        })
     }
-    if consent == Consent::Known {
-        return Ok(false);
+
+    fn remember(self, magis: &Magis, repo: RepoId, terms: IsolationTerm) -> Result<(), Failure> {
+        match self {
+            Self::Command(command) | Self::CommandInRuns(command) => magis.allow_tests(repo, command, terms)?,
+            Self::IssueCode => magis.allow_issue_code(repo, terms)?,
+        }
+        Ok(())
     }
-    if consent == Consent::Asked {
-        tell(&clean(&format!("  {}", command.line())));
-        tell(&clean(&format!("  in {}: {}", folder(&command.folder), command.reason)));
-        tell(match needed {
+
+    /// Says what it is and how it would run, and asks.
+    fn ask(self, terms: IsolationTerm) -> Result<bool, Failure> {
+        match self {
+            Self::Command(command) | Self::CommandInRuns(command) => {
+                tell(&clean(&format!("  {}", command.line())));
+                tell(&clean(&format!("  in {}: {}", folder(&command.folder), command.reason)));
+            }
+            Self::IssueCode => tell("No test command is found. What the issue shows, as an example, can still be run."),
+        }
+        let means = match terms {
             IsolationTerm::Required => {
                 "It runs isolated: no network, none of your other files, on a copy of the repository."
             }
             IsolationTerm::Waived => {
                 "Nothing isolates it here: it can read and change all that you can, and use the network."
             }
-        });
-        if !agreed(
-            "Run it, now and whenever this repository's tests are needed? [y/N]",
-            || "the tests are not run".to_owned(),
-        )? {
-            return Ok(false);
-        }
+        };
+        let (beside, question, undone) = match self {
+            Self::Command(_) => (
+                "",
+                "Run it, now and whenever this repository's tests are needed? [y/N]",
+                "the tests are not run",
+            ),
+            Self::CommandInRuns(_) => (
+                match terms {
+                    IsolationTerm::Required => " So does what the issue shows.",
+                    IsolationTerm::Waived => " So can what the issue shows.",
+                },
+                "Run both, now and in later runs in this repository? [y/N]",
+                "nothing is run",
+            ),
+            Self::IssueCode => (
+                "",
+                "Run it, now and in later runs in this repository? [y/N]",
+                "nothing is run",
+            ),
+        };
+        tell(&format!("{means}{beside}"));
+        agreed(question, || undone.to_owned())
     }
-    magis.allow_tests(repo, command, needed)?;
-    Ok(true)
+}
+
+/// Returns whether a person lets it be run on these terms: they are asked, unless they said so before.
+pub(super) fn allow(
+    magis: &Magis,
+    repo: RepoId,
+    code: CodeToRun<'_>,
+    needed: IsolationTerm,
+    consent: Consent,
+) -> Result<bool, Failure> {
+    let known = code.allowed(magis, repo)?;
+    if known == Some(needed) || known == Some(IsolationTerm::Waived) {
+        return Ok(true);
+    }
+    let agrees = match consent {
+        Consent::Given => true,
+        Consent::Asked => code.ask(needed)?,
+        Consent::Known => false,
+    };
+    if agrees {
+        code.remember(magis, repo, needed)?;
+    }
+    Ok(agrees)
 }
 
 fn base(tree: &TestedTree) -> BaseChoice {

@@ -1,6 +1,6 @@
 //! `magis` from outside: what is typed, what comes back on which stream, and the exit code.
 //!
-//! Only `real_model` loads a model.
+//! Only `real_model` loads a model of use; `solve` loads one of half a megabyte, whose words are noise.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says so by failing")]
 
@@ -21,6 +21,8 @@ mod real_model;
 mod runs;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod solve;
 mod support;
 #[cfg(target_os = "linux")]
 mod tests_command;

@@ -75,10 +75,7 @@ fn what_was_allowed_is_remembered_for_this_command_until_it_is_forgotten() {
     let other = tests(&program, &repository, &["run", "--test-cmd", "true"]);
     assert_eq!(other.code, Some(2), "another command is asked about: {other:?}");
     let forgotten = tests(&program, &repository, &["forget"]);
-    assert!(
-        forgotten.out.starts_with("1 allowed command forgotten"),
-        "{forgotten:?}"
-    );
+    assert!(forgotten.out.starts_with("1 permission forgotten"), "{forgotten:?}");
     assert_eq!(allowed(), false);
 }
 

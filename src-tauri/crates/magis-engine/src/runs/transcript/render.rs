@@ -187,16 +187,20 @@ impl Transcript {
             RunEvent::AttemptsCompared { round, gains, .. } => tested::compared(page, *round, gains),
             RunEvent::PatchTested { result } => tested::change(page, result, self.detail),
             RunEvent::Minimised {
-                task, dropped, hunks, ..
+                task,
+                dropped,
+                hunks,
+                needed,
+                ..
             } => {
-                if *dropped == 0 {
-                    return;
+                if *dropped > 0 {
+                    let text = format!(
+                        "{dropped} of {} left out, as nothing depends on them",
+                        count(*hunks as usize, "hunk")
+                    );
+                    page.entry(4, Tone::Strong, &format!("{task} made smaller:"), &text);
                 }
-                let text = format!(
-                    "{dropped} of {} left out, as nothing depends on them",
-                    count(*hunks as usize, "hunk")
-                );
-                page.entry(4, Tone::Strong, &format!("{task} made smaller:"), &text);
+                tested::needed(page, *task, needed);
             }
             RunEvent::AttemptTaken { task, round, attempt } => {
                 by_person(

@@ -3,13 +3,17 @@
 use super::section::Section;
 use super::{Detail, Tone, count};
 use magis_core::{
-    AttemptGain, BaseTests, BugCheck, ChangeTests, CheckSource, CheckState, ProgramRun, Proof, Round, TestsOnChange,
+    AttemptGain, BaseTests, BugCheck, ChangeTests, CheckSource, CheckState, HunkNeed, ProgramRun, Proof, Round, TaskId,
+    TestsOnChange,
 };
+use std::fmt::Display;
 
 /// Lines of an output that are shown while a run goes on.
 const LIVE: usize = 14;
 /// Names of tests that are shown.
 const NAMES: usize = 5;
+/// Hexadecimal digits of a tree that name it.
+const TREE: usize = 12;
 
 pub(super) fn fault(page: &mut Section, checks: &[BugCheck], remarks: &[String], detail: Detail) {
     for check in checks {
@@ -143,13 +147,47 @@ fn on_change(page: &mut Section, tests: &TestsOnChange) {
     }
 }
 
+/// What fails again without each hunk that stays in a task's change, as far as that is known.
+pub(super) fn needed(page: &mut Section, task: TaskId, needs: &[HunkNeed]) {
+    for need in needs {
+        let checks = need.checks.iter().map(ToString::to_string);
+        let failing: Vec<String> = checks.chain(need.tests.iter().map(ToString::to_string)).collect();
+        let verb = match failing.len() {
+            0 => continue,
+            1 => "fails",
+            _ => "fail",
+        };
+        let lead = format!("{task} without the hunk at line {}:", need.line);
+        page.entry(4, Tone::Strong, &lead, &format!("{} {verb}", names(&failing)));
+    }
+}
+
 /// Returns what is known of a patch by running it, with the command behind it.
 pub(super) fn proof_sentence(proof: &Proof, tested: Option<&ChangeTests>) -> String {
-    let run = tested.and_then(|tested| tested.tests.as_ref());
-    match run.filter(|run| run.incomplete.is_none() && run.newly_failing.is_empty() && !run.run.command.is_empty()) {
-        Some(tests) => format!("{proof} · Tests pass: {}", command(&tests.run)),
+    match tested.and_then(tests_sentence) {
+        Some(tests) => format!("{proof} · {tests}"),
         None => proof.to_string(),
     }
+}
+
+/// Returns what the tests say for a changed tree; none where they say nothing for it. That tests pass is said only where their run ended well, too:
+/// a runner that ends otherwise has failing tests, or another trouble, on the base already.
+fn tests_sentence(tested: &ChangeTests) -> Option<String> {
+    let tests = tested.tests.as_ref()?;
+    let speaks_for_it = tests.passed > 0 && tests.newly_failing.is_empty() && tests.incomplete.is_none();
+    if !speaks_for_it || tests.run.command.is_empty() {
+        return None;
+    }
+    let tree = tested.tree.0.get(..TREE).unwrap_or(&tested.tree.0);
+    let run = command(&tests.run);
+    if tests.run.status == Some(0) {
+        return Some(format!("Tests pass on tree {tree}: {run}"));
+    }
+    let too = match tests.still_failing {
+        0 => String::new(),
+        failing => format!("; {failing} failed on the base too"),
+    };
+    Some(format!("No test fails on tree {tree} that passed before: {run}{too}"))
 }
 
 /// Returns what was run, how it ended and how long it took.
@@ -162,9 +200,9 @@ fn command(run: &ProgramRun) -> String {
     )
 }
 
-fn names(tests: &[magis_core::TestName]) -> String {
-    let shown: Vec<&str> = tests.iter().take(NAMES).map(|name| name.0.as_str()).collect();
-    match tests.len().saturating_sub(NAMES) {
+fn names(all: &[impl Display]) -> String {
+    let shown: Vec<String> = all.iter().take(NAMES).map(ToString::to_string).collect();
+    match all.len().saturating_sub(NAMES) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

@@ -2,8 +2,8 @@
 
 use super::*;
 use magis_core::{
-    AttemptNumber, BlobId, Edit, Evidence, FileChange, FileTask, Finding, Hint, LineSpan, Notice, Round, SkipReason,
-    TaskOutcome,
+    AttemptNumber, BlobId, CheckId, CheckRun, CheckState, Edit, Evidence, FileChange, FileTask, Finding, Grade, Hint,
+    HunkNeed, LineSpan, Notice, ProgramRun, Round, SkipReason, TaskOutcome, TestName, TestsOnChange, TreeId,
 };
 
 fn path(text: &str) -> RepoPath {
@@ -181,5 +181,84 @@ fn what_a_person_does_is_told_as_theirs() {
     you: hint: see since()
     paused: stopped on request
     resumed
+    ");
+}
+
+/// Tests that were run on a patch: so many pass and so many failed on the base too, and the run ended with that exit code.
+fn tested_patch(passed: u32, still_failing: u32, status: i32) -> ChangeTests {
+    let run = ProgramRun {
+        command: "pytest -q".to_owned(),
+        status: Some(status),
+        took_ms: 400,
+        ..ProgramRun::none(&format!("ended with exit code {status}"))
+    };
+    ChangeTests {
+        tree: TreeId("0123456789abcdef0123456789abcdef01234567".to_owned()),
+        checks: vec![CheckRun {
+            check: CheckId(1),
+            state: CheckState::Gone {
+                grade: Grade::ExpectedResult,
+            },
+            run: run.clone(),
+        }],
+        tests: Some(TestsOnChange {
+            passed,
+            newly_passing: Vec::new(),
+            newly_failing: Vec::new(),
+            still_failing,
+            run,
+            incomplete: None,
+            missing: 0,
+        }),
+        unlikely: false,
+        rivals: 0,
+    }
+}
+
+fn check_outcome(tested: &ChangeTests, of_tests: &str) {
+    let (_, sentence) = outcome_sentence(&RunOutcome::Approved, QaMode::Review, Some(tested));
+    assert_eq!(
+        sentence,
+        format!(
+            "A patch. Model review: passed · Shown to work: the expected result is there{of_tests}. Look at it before you apply it."
+        )
+    );
+}
+
+#[test]
+fn tests_are_said_to_pass_only_where_some_do_and_their_run_ended_well() {
+    check_outcome(
+        &tested_patch(29, 0, 0),
+        " · Tests pass on tree 0123456789ab: `pytest -q` ended with exit code 0 after 0.4 s",
+    );
+    check_outcome(
+        &tested_patch(29, 2, 1),
+        " · No test fails on tree 0123456789ab that passed before: `pytest -q` ended with exit code 1 after 0.4 s; 2 failed on the base too",
+    );
+    check_outcome(&tested_patch(0, 0, 0), "");
+}
+
+#[test]
+fn what_fails_without_a_hunk_that_stays_is_told() {
+    let need = |line, checks: &[u32], tests: &[&str]| HunkNeed {
+        line,
+        checks: checks.iter().copied().map(CheckId).collect(),
+        tests: tests.iter().map(|name| TestName((*name).to_owned())).collect(),
+    };
+    let made_smaller = |dropped, needed| RunEvent::Minimised {
+        task: TaskId(1),
+        change: FileChange::Modify { edits: Vec::new() },
+        dropped,
+        hunks: 3,
+        needed,
+    };
+    let needed = vec![need(6, &[1], &["test_until"]), need(12, &[], &["test_since"])];
+    // Nothing is known of a hunk that nothing fails without.
+    let text = told(&[made_smaller(1, needed), made_smaller(0, vec![need(28, &[], &[])])]);
+    insta::assert_snapshot!(text, @"
+    Code and review
+        T1 made smaller: 1 of 3 hunks left out, as nothing depends on them
+        T1 without the hunk at line 6: C1, test_until fail
+        T1 without the hunk at line 12: test_since fails
     ");
 }
