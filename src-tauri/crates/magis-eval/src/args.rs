@@ -6,7 +6,7 @@
 )]
 
 use clap::{Args, Parser, Subcommand};
-use magis_core::MethodPart;
+use magis_core::{MethodPart, WritingMode};
 use magis_engine::{Effort, EngineLimits};
 use magis_testkit::sample;
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ pub enum EvalCommand {
     ///
     /// A set of 'mutate', or one in SWE-bench's form whose judge (run.py) stands beside it: the judge makes the environments
     /// and runs the tests. The tests that judge never reach a run. Ctrl-C stops; the same command goes on after the last bug
-    /// that was done.
+    /// that was done. A bug that could not be measured is left out of every share, and tried again.
     Repair(Box<RepairArgs>),
     /// Print results of 'repair' beside each other: shares with their 95 % intervals, and each against the first.
     RepairTable(RepairTableArgs),
@@ -190,7 +190,7 @@ pub struct RepairArgs {
     /// The folder that 'mutate' worked in; of another set, the judge's.
     #[arg(long, value_name = "DIR")]
     pub work: PathBuf,
-    /// What came of each bug: JSON lines; those that are there are not run again.
+    /// What came of each bug: JSON lines; those that are there are not run again, unless they were left out.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// The folder that holds the repositories. Default: 'repos' in --work.
@@ -226,6 +226,9 @@ pub struct RepairArgs {
     /// Run nothing; with one attempt and one place, the paper's plain loop.
     #[arg(long)]
     pub no_tests: bool,
+    /// Run what the issue shows, but not the project's tests. The tests that judge are run as ever.
+    #[arg(long, conflicts_with_all = ["no_tests", "one_shot", "quick"])]
+    pub no_project_tests: bool,
     /// Make no checks out of the issue.
     #[arg(long)]
     pub no_checks: bool,
@@ -243,6 +246,12 @@ pub struct RepairArgs {
     /// Places that they are shared out over.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub places: u32,
+    /// How the answers at a place are asked for; several are taken in turn. Default: as it measures best.
+    ///
+    /// 'token-edit' and 'insert' have to stand alone, and need a check: elsewhere, and beyond the first round, the lines
+    /// are filled in.
+    #[arg(long, value_name = "MODE", value_enum, conflicts_with_all = ["one_shot", "quick"])]
+    pub writing: Vec<WritingArg>,
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -259,6 +268,51 @@ impl RepairArgs {
             self.no_past_fix.then_some(MethodPart::PastFix),
         ];
         parts.into_iter().flatten().collect()
+    }
+
+    /// Returns how answers are asked for, in the engine's words.
+    pub fn writing(&self) -> Vec<WritingMode> {
+        self.writing.iter().copied().map(WritingMode::from).collect()
+    }
+}
+
+/// How an answer is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum WritingArg {
+    /// The whole definition, rewritten.
+    Definition,
+    /// The chosen lines, rewritten.
+    Lines,
+    /// The chosen lines left out and filled in.
+    FillIn,
+    /// One token of a definition edited.
+    TokenEdit,
+    /// A statement put in before a line that stays.
+    Insert,
+}
+
+impl WritingArg {
+    /// Returns what the tables call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::Lines => "lines",
+            Self::FillIn => "fill-in",
+            Self::TokenEdit => "token edit",
+            Self::Insert => "insert",
+        }
+    }
+}
+
+impl From<WritingArg> for WritingMode {
+    fn from(mode: WritingArg) -> Self {
+        match mode {
+            WritingArg::Definition => Self::Definition,
+            WritingArg::Lines => Self::Lines,
+            WritingArg::FillIn => Self::FillIn,
+            WritingArg::TokenEdit => Self::TokenEdit,
+            WritingArg::Insert => Self::Insert,
+        }
     }
 }
 

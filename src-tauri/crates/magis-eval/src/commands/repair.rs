@@ -1,7 +1,8 @@
 //! `magis-eval repair`: runs a set of bugs end to end and judges what comes of it: the patch, and every attempt that was made.
 //!
-//! What judges, tests or a script beside the set, never reaches a run. Rows are appended as they are done, and a bug that has its row is not run
-//! again, so the command can be stopped and started. Rows that name a commit which is not the set's are of another bug, and an error.
+//! What judges, tests or a script beside the set, never reaches a run. Rows are appended as they are done, and a bug that has its row is not run again,
+//! so the command can be stopped and started. A bug that could not be measured has a row that says so, counts nowhere, and is tried again. Rows that name a
+//! commit which is not the set's are of another bug, and an error.
 
 mod bench;
 mod case;
@@ -13,7 +14,7 @@ pub use table::table;
 use super::{STOPPED, runtime, stop_on_interrupt};
 use crate::args::RepairArgs;
 use anyhow::{Context as _, Result, bail};
-use magis_eval::instances::{InstanceId, rows, spread};
+use magis_eval::instances::{InstanceId, spread};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
@@ -30,8 +31,8 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
     if cases.is_empty() {
         bail!("no bug of {} fits --only, --every and --limit", args.set.display());
     }
-    let mut done: Vec<row::RepairRow> = if args.out.is_file() {
-        rows(&args.out)?
+    let mut done = if args.out.is_file() {
+        row::read(&args.out)?
     } else {
         Vec::new()
     };
@@ -51,19 +52,12 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
                 () = stop.cancelled() => break,
                 row = bench.one(case) => row.with_context(|| format!("repairing {}", case.id))?,
             };
-            let row = match row {
-                Ok(row) => row,
-                Err(why) => {
-                    eprintln!("[{number}/{total}] {}: left out, {why}", case.id);
-                    continue;
-                }
+            let came = match &row.left_out {
+                Some(why) => format!("left out, {why}"),
+                None if args.only_places => format!("{}, {:.0} s", place(&row), row.seconds),
+                None => format!("{}, {:.0} s", outcome(&row), row.seconds),
             };
-            eprintln!(
-                "[{number}/{total}] {}: {}, {:.0} s",
-                row.id,
-                if args.only_places { place(&row) } else { outcome(&row) },
-                row.seconds
-            );
+            eprintln!("[{number}/{total}] {}: {came}", row.id);
             let mut file = fs::OpenOptions::new()
                 .create(true)
                 .append(true)
@@ -71,7 +65,7 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
                 .with_context(|| format!("opening {}", args.out.display()))?;
             writeln!(file, "{}", serde_json::to_string(&row)?)
                 .with_context(|| format!("writing {}", args.out.display()))?;
-            done.push(row);
+            row::add(&mut done, row);
         }
         bench.close().await;
         anyhow::Ok(stop.is_cancelled())
@@ -100,7 +94,7 @@ fn place(row: &row::RepairRow) -> String {
     )
 }
 
-/// Returns the bugs that have their row.
+/// Returns the bugs that have their row, without those that were left out.
 ///
 /// # Errors
 /// When a row is of another bug that has the same name.
@@ -115,7 +109,8 @@ fn known(done: &[row::RepairRow], cases: &[case::RepairCase]) -> Result<BTreeSet
             );
         }
     }
-    Ok(done.iter().map(|row| row.id.clone()).collect())
+    let measured = done.iter().filter(|row| row.left_out.is_none());
+    Ok(measured.map(|row| row.id.clone()).collect())
 }
 
 /// Names a way of repairing by its options.
@@ -126,14 +121,25 @@ fn label(args: &RepairArgs) -> String {
     if args.quick {
         return "quick effort".to_owned();
     }
-    if args.no_tests && args.attempts == 1 && args.places == 1 && !args.no_qa {
+    if args.no_tests && args.attempts == 1 && args.places == 1 && !args.no_qa && args.writing.is_empty() {
         return "plain loop".to_owned();
     }
-    let mut label = format!("evidence, n={} m={}", args.attempts, args.places);
-    if args.only_places {
-        return format!("places alone, m={}", args.places);
+    let mut label = if args.only_places {
+        format!("places alone, m={}", args.places)
+    } else {
+        format!("evidence, n={} m={}", args.attempts, args.places)
+    };
+    let modes: Vec<&str> = args.writing.iter().map(|mode| mode.label()).collect();
+    if !modes.is_empty() {
+        label.push_str(", writing ");
+        label.push_str(&modes.join(" and "));
     }
-    let without = [(args.no_tests, "tests"), (args.no_checks, "checks"), (args.no_qa, "QA")];
+    let without = [
+        (args.no_tests, "tests"),
+        (args.no_project_tests, "project tests"),
+        (args.no_checks, "checks"),
+        (args.no_qa, "QA"),
+    ];
     let without = without.iter().filter(|(is_left_out, _)| *is_left_out);
     let parts = args.without();
     for what in without
@@ -149,6 +155,8 @@ fn label(args: &RepairArgs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{EvalCli, EvalCommand};
+    use clap::Parser as _;
     use magis_core::Proof;
 
     #[test]
@@ -165,5 +173,61 @@ mod tests {
         assert_eq!(same, BTreeSet::from([InstanceId("a-1".to_owned())]));
         let refused = known(&done, &bug("decaf")).expect_err("another bug").to_string();
         assert!(refused.starts_with("a-1 is there of commit c0ffee"), "{refused}");
+    }
+
+    #[test]
+    fn a_bug_that_was_left_out_is_tried_again() {
+        let left_out = row::RepairRow {
+            left_out: Some("its judge fails".to_owned()),
+            ..row::RepairRow::example("a-1", "evidence", false, Proof::NotRun)
+        };
+        let mut done = vec![
+            left_out,
+            row::RepairRow::example("a-2", "evidence", true, Proof::NotRun),
+        ];
+        let names = |done: &[row::RepairRow]| {
+            let known = known(done, &[]).expect("bugs of the set");
+            known.into_iter().map(|id| id.0).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&done), ["a-2"]);
+        row::add(
+            &mut done,
+            row::RepairRow::example("a-1", "evidence", true, Proof::NotRun),
+        );
+        assert_eq!(
+            (names(&done), done.len()),
+            (vec!["a-1".to_owned(), "a-2".to_owned()], 2)
+        );
+    }
+
+    fn check_label(options: &str, expected: &str) {
+        let line = format!("magis-eval repair --set s --work w --out o {options}");
+        let typed = EvalCli::try_parse_from(line.split_whitespace()).expect("a command line");
+        let EvalCommand::Repair(args) = typed.command else {
+            unreachable!("{line} was typed");
+        };
+        assert_eq!(label(&args), expected);
+    }
+
+    #[test]
+    fn a_way_is_named_by_what_it_goes_without_and_by_how_answers_are_asked_for() {
+        check_label("--attempts 8 --places 2", "evidence, n=8 m=2");
+        check_label(
+            "--attempts 8 --places 2 --no-project-tests",
+            "evidence, n=8 m=2, no project tests",
+        );
+        check_label(
+            "--attempts 8 --places 2 --writing fill-in --writing lines --no-qa",
+            "evidence, n=8 m=2, writing fill-in and lines, no QA",
+        );
+        check_label(
+            "--only-places --places 2 --writing token-edit",
+            "places alone, m=2, writing token edit",
+        );
+        check_label("--no-tests --attempts 1 --places 1", "plain loop");
+        check_label(
+            "--no-tests --attempts 1 --places 1 --writing definition",
+            "evidence, n=1 m=1, writing definition, no tests",
+        );
     }
 }

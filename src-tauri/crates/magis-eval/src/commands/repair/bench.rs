@@ -4,16 +4,16 @@ use super::super::environments::{JudgeEnvironments, copy_file};
 use super::super::mutate::tree_of;
 use super::super::one_shot::{GivenFile, OneShot};
 use super::super::{drive_until, load, model_of, open, sandbox_helper};
-use super::case::{CaseJudge, RepairCase, TIME};
+use super::case::{CaseJudge, LeftOut, RepairCase, TIME};
 use super::row::{RepairRow, StageCost};
 use crate::args::RepairArgs;
 use anyhow::{Context as _, Result};
 use magis_core::{
-    ChangeTests, FileChange, HintsMode, IssueChecks, Proof, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, Stage,
-    TestLine, TestsMode,
+    ChangeTests, FileChange, HintsMode, IssueChecks, Proof, QaMode, RelevanceMode, RepoId, RepoPath, RunEvent, RunId,
+    Stage, TestLine, TestsMode,
 };
 use magis_engine::model::WorkerModel;
-use magis_engine::tests::IsolationTerm;
+use magis_engine::tests::{IsolationTerm, TestCommand};
 use magis_engine::{Effort, Magis, SolveRequest};
 use magis_eval::record::RunRecord;
 use magis_eval::repair::patch_of;
@@ -69,22 +69,33 @@ impl<'a> RepairBench<'a> {
         }
     }
 
-    /// Repairs one bug and judges what came of it; or says why the bug is left out.
-    pub async fn one(&self, case: &RepairCase) -> Result<Result<RepairRow, String>> {
+    /// Repairs one bug and judges what came of it. The row of a bug that cannot be measured says why it is left out.
+    pub async fn one(&self, case: &RepairCase) -> Result<RepairRow> {
+        match self.measured(case).await {
+            Err(error) if error.is::<LeftOut>() => Ok(RepairRow {
+                left_out: Some(format!("{error:#}")),
+                ..self.row(case, "")
+            }),
+            row => row,
+        }
+    }
+
+    async fn measured(&self, case: &RepairCase) -> Result<RepairRow> {
+        if case.has_environment() && !self.args.only_places {
+            // Without its judge no bug of the set can be measured, and none is run for nothing.
+            self.environments.script()?;
+        }
         let judge = CaseJudge::prepare(case, &self.work, &self.sandbox, &self.environments)?;
-        let attempt_time = match judge.attempt_time().await? {
-            Ok(time) => time,
-            Err(why) => return Ok(Err(format!("its reference does not resolve it here: {why}"))),
-        };
-        Ok(Ok(if self.args.one_shot {
-            self.one_shot(case, &judge).await?
+        let attempt_time = judge.attempt_time().await?;
+        if self.args.one_shot {
+            self.one_shot(case, &judge).await
         } else {
-            self.run(case, &judge, attempt_time).await?
-        }))
+            self.run(case, &judge, attempt_time).await
+        }
     }
 
     async fn run(&self, case: &RepairCase, judge: &CaseJudge<'_>, attempt_time: Duration) -> Result<RepairRow> {
-        let clone = self.clone_of(case)?;
+        let clone = self.clone_of(case).context(LeftOut::Environment)?;
         let begun = Instant::now();
         let run = self.prepare(case, &clone)?;
         let only_places = self.args.only_places;
@@ -99,6 +110,7 @@ impl<'a> RepairBench<'a> {
             run: Some(run),
             place: place(case, state),
             checks: state.checks().len(),
+            grade: state.checks().iter().map(|check| check.grade).max(),
             seconds,
             tokens: stages.values().map(|cost| cost.tokens).sum(),
             stages,
@@ -180,12 +192,14 @@ impl<'a> RepairBench<'a> {
             place: None,
             proof: Proof::NotRun,
             checks: 0,
+            grade: None,
             files: files.len(),
             needless_files: files.iter().filter(|file| !case.gold.contains_key(&file.path)).count(),
             seconds: 0.0,
             tokens: 0,
             stages: BTreeMap::new(),
             why: String::new(),
+            left_out: None,
         }
     }
 
@@ -248,7 +262,7 @@ impl<'a> RepairBench<'a> {
             max_rounds: quick.map_or(args.max_rounds, Effort::max_rounds),
             attempts: quick.map_or(args.attempts, Effort::attempts),
             places: quick.map_or(args.places, Effort::places),
-            writing: Vec::new(),
+            writing: args.writing(),
             tests: self.tests(case, clone, &base)?,
             qa: if args.no_qa {
                 QaMode::Skip
@@ -267,11 +281,7 @@ impl<'a> RepairBench<'a> {
             return Ok(TestsMode::Skip);
         }
         let repo = self.magis.add_repository(clone)?;
-        let commands = self.magis.test_commands(repo, base, case.command.as_deref())?;
-        let command = commands.into_iter().next();
-        if let Some(command) = &command {
-            self.magis.allow_tests(repo, command, IsolationTerm::Required)?;
-        }
+        let command = self.allowed_command(case, repo, base)?;
         Ok(TestsMode::Run {
             command: command.map(|command| TestLine {
                 line: command.line(),
@@ -284,6 +294,20 @@ impl<'a> RepairBench<'a> {
                 IssueChecks::Make
             },
         })
+    }
+
+    /// Allows what a run may run. Returns the command of the project's tests, where there is one and it is to be run.
+    fn allowed_command(&self, case: &RepairCase, repo: RepoId, base: &BaseChoice) -> Result<Option<TestCommand>> {
+        if self.args.no_project_tests {
+            self.magis.allow_issue_code(repo, IsolationTerm::Required)?;
+            return Ok(None);
+        }
+        let commands = self.magis.test_commands(repo, base, case.command.as_deref())?;
+        let command = commands.into_iter().next();
+        if let Some(command) = &command {
+            self.magis.allow_tests(repo, command, IsolationTerm::Required)?;
+        }
+        Ok(command)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::super::environments::JudgeEnvironments;
 use super::super::mutate::{repository_of, tree_of};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Error, Result, bail};
 use magis_core::{CommitId, LineSpan, RepoPath};
 use magis_eval::instances::{Instance, InstanceId, read_instances, read_references, rows};
 use magis_eval::mutation::{BugRepository, MutatedBug, SandboxedTree, judge};
 use magis_sandbox::Sandbox;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -36,6 +37,25 @@ pub struct RepairCase {
 enum JudgedBy {
     Tests(Box<MutatedBug>),
     Script,
+}
+
+/// What fails where a bug cannot be measured. It is left out then, and the others are still measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    Environment,
+    /// The reference does not resolve the bug, so that nothing could.
+    Reference,
+    Judge,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Environment => "its environment cannot be made",
+            Self::Reference => "its reference does not resolve it here",
+            Self::Judge => "its judge fails",
+        })
+    }
 }
 
 /// Whether a patch resolves a bug.
@@ -129,8 +149,10 @@ impl<'a> CaseJudge<'a> {
     ) -> Result<Self> {
         let by = match &case.judged_by {
             JudgedBy::Tests(bug) => {
-                let tree = SandboxedTree::new(sandbox.clone(), &tree_of(work, &case.repo))?;
-                CaseTests::Tree(bug, repository_of(work, &case.repo)?, tree)
+                let tree =
+                    SandboxedTree::new(sandbox.clone(), &tree_of(work, &case.repo)).context(LeftOut::Environment)?;
+                let repository = repository_of(work, &case.repo).context(LeftOut::Environment)?;
+                CaseTests::Tree(bug, repository, tree)
             }
             JudgedBy::Script => CaseTests::Script(environments),
         };
@@ -139,6 +161,10 @@ impl<'a> CaseJudge<'a> {
 
     /// Tells whether a patch resolves the bug. Tests of a made bug end after `time` at the latest; the script of a set has a limit of its own.
     pub async fn judge(&self, patch: &str, time: Duration) -> Result<Judged> {
+        self.judged(patch, time).await.context(LeftOut::Judge)
+    }
+
+    async fn judged(&self, patch: &str, time: Duration) -> Result<Judged> {
         match &self.by {
             CaseTests::Tree(bug, repository, tree) => {
                 let told = judge(bug, patch, repository, tree, time).await?;
@@ -157,18 +183,18 @@ impl<'a> CaseJudge<'a> {
         }
     }
 
-    /// Returns how long the tests of an attempt may take: three times as long as those of the reference, because many an attempt hangs. Where the
-    /// reference itself does not resolve the bug nothing can, and the reason is returned.
-    pub async fn attempt_time(&self) -> Result<Result<Duration, String>> {
+    /// Returns how long the tests of an attempt may take: three times as long as those of the reference, because many an attempt hangs. Fails where the
+    /// reference itself does not resolve the bug.
+    pub async fn attempt_time(&self) -> Result<Duration> {
         let CaseTests::Tree(bug, ..) = &self.by else {
-            return Ok(Ok(TIME));
+            return Ok(TIME);
         };
         let begun = Instant::now();
         let told = self.judge(&bug.patch, TIME).await?;
         if !told.resolved {
-            return Ok(Err(told.why));
+            return Err(Error::msg(told.why).context(LeftOut::Reference));
         }
-        Ok(Ok((begun.elapsed() * 3).clamp(SHORTEST, TIME)))
+        Ok((begun.elapsed() * 3).clamp(SHORTEST, TIME))
     }
 
     fn by_script(&self, environments: &JudgeEnvironments, patch: &str) -> Result<Judged> {

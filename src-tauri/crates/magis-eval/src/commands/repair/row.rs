@@ -1,9 +1,11 @@
 //! What came of one bug: a line of the results of `magis-eval repair`.
 
-use magis_core::{CommitId, Proof, RunId, Stage};
-use magis_eval::instances::InstanceId;
+use anyhow::Result;
+use magis_core::{CommitId, Grade, Proof, RunId, Stage};
+use magis_eval::instances::{InstanceId, rows};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What came of one bug.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub struct RepairRow {
     pub proof: Proof,
     /// How many checks showed the fault on the base.
     pub checks: usize,
+    /// What the best of them proves at the most; none where there is none, and in rows that were written before it was recorded.
+    #[serde(default)]
+    pub grade: Option<Grade>,
     /// How many files the patch touches.
     pub files: usize,
     /// Those of them that the reference does not touch.
@@ -37,6 +42,9 @@ pub struct RepairRow {
     pub stages: BTreeMap<Stage, StageCost>,
     /// Why it is not resolved; empty where it is.
     pub why: String,
+    /// Why the bug could not be measured. Nothing else in the row counts then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
 }
 
 /// What a stage took.
@@ -45,6 +53,21 @@ pub struct StageCost {
     pub seconds: f64,
     /// Tokens that the model computed and wrote.
     pub tokens: u64,
+}
+
+/// Reads the rows of a file. A bug that was left out may have been tried again, and its last row counts.
+pub fn read(file: &Path) -> Result<Vec<RepairRow>> {
+    let mut read = Vec::new();
+    for row in rows(file)? {
+        add(&mut read, row);
+    }
+    Ok(read)
+}
+
+/// Adds a row to others, in place of one that says that its bug was left out.
+pub fn add(rows: &mut Vec<RepairRow>, row: RepairRow) {
+    rows.retain(|earlier| earlier.left_out.is_none() || earlier.id != row.id);
+    rows.push(row);
 }
 
 #[cfg(test)]
@@ -63,12 +86,14 @@ impl RepairRow {
             place: resolved.then_some(2),
             proof,
             checks: 1,
+            grade: Some(Grade::ExpectedResult),
             files: 1,
             needless_files: 0,
             seconds: 60.0,
             tokens: 900,
             stages: BTreeMap::new(),
             why: String::new(),
+            left_out: None,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `magis-eval repair-table`: results of `repair` beside each other, and each against the first.
 
-use super::row::RepairRow;
+use super::row::{self, RepairRow};
 use crate::args::RepairTableArgs;
 use anyhow::Result;
-use magis_core::{CommitId, Stage};
-use magis_eval::instances::{InstanceId, rows};
+use magis_core::{CommitId, Grade, Stage};
+use magis_eval::instances::InstanceId;
 use magis_eval::statistics::{mcnemar, median, wilson};
 use magis_eval::table::{MarkdownTable, number, number_or_dash};
 use serde_json::json;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Runs `magis-eval repair-table`.
 pub fn table(args: &RepairTableArgs) -> Result<ExitCode> {
-    let results: Vec<Vec<RepairRow>> = args.files.iter().map(|file| rows(file)).collect::<Result<_>>()?;
+    let results: Vec<Vec<RepairRow>> = args.files.iter().map(|file| row::read(file)).collect::<Result<_>>()?;
     if args.json {
         let ways: Vec<_> = results.iter().map(|rows| RepairSummary::of(rows).json()).collect();
         let first = results.first().map_or(&[][..], Vec::as_slice);
@@ -32,6 +32,14 @@ pub fn table(args: &RepairTableArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// How much a check may prove, the most first.
+const GRADES: [Grade; 4] = [
+    Grade::ExpectedResult,
+    Grade::ExceptionGone,
+    Grade::WrongOutputGone,
+    Grade::SomethingChanged,
+];
+
 /// A row of the table: its name, and what it says of a way.
 type Cell = (&'static str, Box<dyn Fn(&RepairSummary) -> String>);
 
@@ -45,7 +53,8 @@ pub fn text(results: &[Vec<RepairRow>]) -> String {
         let (low, high) = wilson(part, whole);
         format!("{part}/{whole} [{:.0}, {:.0}] %", 100.0 * low, 100.0 * high)
     };
-    let cells: [Cell; 14] = [
+    let cells: [Cell; 15] = [
+        ("left out", Box::new(RepairSummary::named_left_out)),
         ("applied", Box::new(move |it| share(it.applied, it.bugs))),
         ("resolved", Box::new(move |it| share(it.resolved, it.bugs))),
         ("right attempt present", Box::new(move |it| share(it.present, it.bugs))),
@@ -84,6 +93,10 @@ pub fn text(results: &[Vec<RepairRow>]) -> String {
     ];
     for (name, cell) in cells {
         table.row(std::iter::once(name.to_owned()).chain(summaries.iter().map(cell)));
+    }
+    for grade in GRADES {
+        let cell = |summary: &RepairSummary| share(summary.checked_by(grade), summary.grades.values().sum());
+        table.row(std::iter::once(format!("checked by: {grade}")).chain(summaries.iter().map(cell)));
     }
     let stages: BTreeSet<Stage> = summaries
         .iter()
@@ -128,6 +141,8 @@ pub fn text(results: &[Vec<RepairRow>]) -> String {
 /// What the rows of one way of repairing come to.
 struct RepairSummary {
     label: String,
+    /// Why bugs were left out. They are in none of the numbers below.
+    left_out: BTreeMap<InstanceId, String>,
     bugs: usize,
     applied: usize,
     resolved: usize,
@@ -136,6 +151,8 @@ struct RepairSummary {
     shown: usize,
     wrong_shown: usize,
     with_check: usize,
+    /// Of how many bugs the best check proves so much at the most, as far as their rows say it.
+    grades: BTreeMap<Grade, usize>,
     places: Vec<usize>,
     /// Files of resolved patches, and those of them that the reference does not touch.
     files: usize,
@@ -148,10 +165,18 @@ struct RepairSummary {
 }
 
 impl RepairSummary {
-    fn of(rows: &[RepairRow]) -> Self {
+    fn of(all: &[RepairRow]) -> Self {
+        let rows: Vec<&RepairRow> = measured(all).collect();
         let count = |is: &dyn Fn(&RepairRow) -> bool| rows.iter().filter(|row| is(row)).count();
-        let of_resolved =
-            |files: fn(&RepairRow) -> usize| rows.iter().filter(|row| row.resolved).map(files).sum::<usize>();
+        let of_resolved = |files: fn(&RepairRow) -> usize| {
+            let resolved = rows.iter().copied().filter(|row| row.resolved);
+            resolved.map(files).sum::<usize>()
+        };
+        let left_out = |row: &RepairRow| Some((row.id.clone(), row.left_out.clone()?));
+        let mut grades: BTreeMap<Grade, usize> = BTreeMap::new();
+        for grade in rows.iter().filter_map(|row| row.grade) {
+            *grades.entry(grade).or_default() += 1;
+        }
         let mut stages: BTreeMap<Stage, (f64, f64)> = BTreeMap::new();
         for (stage, cost) in rows.iter().flat_map(|row| &row.stages) {
             let sum = stages.entry(*stage).or_default();
@@ -159,7 +184,8 @@ impl RepairSummary {
             sum.1 += cost.tokens as f64 / rows.len() as f64;
         }
         Self {
-            label: rows.first().map_or_else(|| "-".to_owned(), |row| row.label.clone()),
+            label: all.first().map_or_else(|| "-".to_owned(), |row| row.label.clone()),
+            left_out: all.iter().filter_map(left_out).collect(),
             bugs: rows.len(),
             applied: count(&|row| row.applied),
             resolved: count(&|row| row.resolved),
@@ -168,6 +194,7 @@ impl RepairSummary {
             shown: count(&|row| row.proof.is_shown()),
             wrong_shown: count(&|row| row.proof.is_shown() && !row.resolved),
             with_check: count(&|row| row.checks > 0),
+            grades,
             places: rows.iter().filter_map(|row| row.place).collect(),
             files: of_resolved(|row| row.files),
             needless_files: of_resolved(|row| row.needless_files),
@@ -176,6 +203,21 @@ impl RepairSummary {
             tokens: median(rows.iter().map(|row| row.tokens as f64)),
             stages,
         }
+    }
+
+    /// Returns how many bugs were left out, and which.
+    fn named_left_out(&self) -> String {
+        let ids: Vec<&str> = self.left_out.keys().map(|id| id.0.as_str()).collect();
+        if ids.is_empty() {
+            "0".to_owned()
+        } else {
+            format!("{} ({})", ids.len(), ids.join(", "))
+        }
+    }
+
+    /// Returns of how many bugs the best check proves so much at the most.
+    fn checked_by(&self, grade: Grade) -> usize {
+        self.grades.get(&grade).copied().unwrap_or_default()
     }
 
     /// Returns for how many bugs the right place is among the first so many.
@@ -193,6 +235,7 @@ impl RepairSummary {
         json!({
             "label": self.label,
             "bugs": self.bugs,
+            "left_out": self.left_out,
             "applied": self.applied,
             "resolved": self.resolved,
             "resolved_interval_95": [low, high],
@@ -201,6 +244,7 @@ impl RepairSummary {
             "shown_to_work": self.shown,
             "wrong_shown_to_work": self.wrong_shown,
             "with_a_check": self.with_check,
+            "checked_by": self.grades,
             "place_at": { "1": self.place_at(1), "3": self.place_at(3), "5": self.place_at(5) },
             "files_of_resolved": self.files,
             "needless_files_of_resolved": self.needless_files,
@@ -212,7 +256,12 @@ impl RepairSummary {
     }
 }
 
-/// Two ways on the bugs that both have done.
+/// Returns the rows of the bugs that were not left out.
+fn measured(rows: &[RepairRow]) -> impl Iterator<Item = &RepairRow> {
+    rows.iter().filter(|row| row.left_out.is_none())
+}
+
+/// Two ways on the bugs that both have done and measured.
 struct Compared {
     label: String,
     bugs: usize,
@@ -226,9 +275,8 @@ impl Compared {
     fn of<'a>(first: &'a [RepairRow], other: &'a [RepairRow]) -> Self {
         let key = |row: &'a RepairRow| (&row.id, &row.commit);
         let resolved: BTreeMap<(&InstanceId, &CommitId), bool> =
-            first.iter().map(|row| (key(row), row.resolved)).collect();
-        let pairs: Vec<(bool, bool)> = other
-            .iter()
+            measured(first).map(|row| (key(row), row.resolved)).collect();
+        let pairs: Vec<(bool, bool)> = measured(other)
             .filter_map(|row| Some((*resolved.get(&key(row))?, row.resolved)))
             .collect();
         let count = |is: &dyn Fn(bool, bool) -> bool| pairs.iter().filter(|(one, two)| is(*one, *two)).count();
