@@ -4,9 +4,9 @@
 
 use crate::state::App;
 use crate::view::RunUpdate;
-use magis_core::{Agent, RunEvent, RunId, Stage, TaskId};
-use magis_engine::state::{Run, TaskState};
-use magis_engine::{Eta, Magis, Progress, StageTimes, Worked};
+use magis_core::{Agent, RepoId, RunEvent, RunId, Stage, TaskId, TestsMode};
+use magis_engine::state::Run;
+use magis_engine::{Eta, Magis, Progress, StageTimes};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -44,14 +44,17 @@ struct Watch<'a> {
     call: Option<Call>,
     /// Whether the view is older than the log.
     is_behind: bool,
-    worked: Worked,
+    /// How long the run was worked on before this.
+    worked_before: Duration,
+    begun: Instant,
     eta: Eta,
     spent: StageTimes,
     /// When the last event came: time since then is not in `spent`.
     marked: Instant,
     stage: Stage,
-    tasks: u32,
-    closed: u32,
+    /// The run after the event `seq`; none where its log cannot be read.
+    state: Option<Run>,
+    seq: u32,
 }
 
 struct Call {
@@ -69,32 +72,29 @@ struct Call {
 
 impl<'a> Watch<'a> {
     fn new(app: &'a App, magis: &Magis, run: RunId) -> Self {
-        let state = magis.state(run).ok();
-        let count =
-            |is: fn(&TaskState) -> bool| state.iter().flat_map(Run::tasks).filter(|task| is(task)).count() as u32;
+        let events = magis.events(run).unwrap_or_default();
+        let state = Run::fold(events.iter().map(|stored| &stored.event)).ok();
+        let calls = magis.run(run).map_or(0, |found| found.entry.worked_ms);
         Self {
             app,
             run,
             text: String::new(),
             call: None,
             is_behind: true,
-            worked: Worked::after(magis.run(run).map_or(0, |found| found.entry.worked_ms)),
-            eta: magis.eta(run).unwrap_or(Eta::Unknown),
-            spent: magis
-                .events(run)
-                .map(|events| StageTimes::of(&events))
-                .unwrap_or_default(),
+            worked_before: Duration::from_millis(calls) + StageTimes::running_code(&events),
+            begun: Instant::now(),
+            eta: magis.eta(run).unwrap_or_else(|_| Eta::of(&[], &TestsMode::Skip)),
+            spent: StageTimes::of(&events),
             marked: Instant::now(),
             stage: state.as_ref().map_or(Stage::Locate, Run::stage),
-            tasks: count(|_| true),
-            closed: count(|task| task.outcome.is_some()),
+            state,
+            seq: events.last().map_or(0, |stored| stored.seq),
         }
     }
 
     fn take(&mut self, seen: Progress) {
-        self.worked.note(&seen, Instant::now());
         match seen {
-            Progress::Event { event, .. } => self.note(&event),
+            Progress::Event { seq, event } => self.note(seq, &event),
             Progress::Indexing { done, total } => self.tell(&RunUpdate::Indexing {
                 done: u32::try_from(done).unwrap_or(u32::MAX),
                 total: u32::try_from(total).unwrap_or(u32::MAX),
@@ -150,28 +150,27 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn note(&mut self, event: &RunEvent) {
+    fn note(&mut self, seq: u32, event: &RunEvent) {
         if let Some(stage) = event.stage() {
             self.spent.add(stage, self.marked.elapsed());
             self.stage = stage;
         }
         self.marked = Instant::now();
-        match event {
-            RunEvent::TaskDefined { .. } => self.tasks += 1,
-            RunEvent::TaskClosed { .. } => self.closed += 1,
-            RunEvent::FileDescribed { .. } => {
-                if let Some(repo) = self
-                    .app
-                    .magis()
-                    .ok()
-                    .and_then(|magis| magis.run(self.run).ok()?.entry.repo)
-                {
-                    self.app.memory_changed(repo);
-                }
-            }
-            _ => {}
+        // What was in the log already may be told once more.
+        if seq > self.seq {
+            self.seq = seq;
+            self.state = self.state.take().and_then(|state| after(state, event));
+        }
+        if let RunEvent::FileDescribed { .. } = event
+            && let Some(repo) = self.repository()
+        {
+            self.app.memory_changed(repo);
         }
         self.is_behind = true;
+    }
+
+    fn repository(&self) -> Option<RepoId> {
+        self.app.magis().ok()?.run(self.run).ok()?.entry.repo
     }
 
     fn send_pending(&mut self) {
@@ -207,10 +206,9 @@ impl<'a> Watch<'a> {
     fn send_speed(&self) {
         let mut spent = self.spent;
         spent.add(self.stage, self.marked.elapsed());
-        let done = if self.stage == Stage::Code && self.tasks > 0 {
-            f64::from(self.closed) / f64::from(self.tasks)
-        } else {
-            0.0
+        let done = match (self.stage, &self.state) {
+            (Stage::Code, Some(state)) => Eta::code_done(state),
+            _ => 0.0,
         };
         let writing = self.call.as_ref().and_then(|call| {
             let seconds = call.first_text?.elapsed().as_secs_f64();
@@ -218,7 +216,7 @@ impl<'a> Watch<'a> {
         });
         self.tell(&RunUpdate::Speed {
             tokens_per_second: writing.unwrap_or(0.0),
-            worked_ms: millis(self.worked.until(Instant::now())),
+            worked_ms: millis(self.worked_before + self.begun.elapsed()),
             left_ms: self.eta.remaining(&spent, self.stage, done).map(millis),
         });
     }
@@ -247,6 +245,12 @@ impl Call {
             delta,
         }
     }
+}
+
+/// Returns the run after one more event; none where that does not follow.
+fn after(mut state: Run, event: &RunEvent) -> Option<Run> {
+    state.handle(event).ok()?;
+    Some(state)
 }
 
 fn millis(span: Duration) -> u64 {

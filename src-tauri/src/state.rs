@@ -55,6 +55,16 @@ pub struct LaunchOptions {
     pub opening: Option<Opening>,
 }
 
+impl LaunchOptions {
+    /// Returns the command of the sandbox's helper: this very program, too.
+    pub fn sandbox_helper(&self) -> HelperCommand {
+        HelperCommand {
+            program: self.worker.program.clone(),
+            args: vec![SANDBOX_HELPER.into()],
+        }
+    }
+}
+
 /// The window's state. Cheap to clone; the clones are one.
 #[derive(Clone)]
 pub struct App {
@@ -182,9 +192,5 @@ pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
 }
 
 fn open(launch: &LaunchOptions) -> Result<Magis, Problem> {
-    let helper = HelperCommand {
-        program: launch.worker.program.clone(),
-        args: vec![SANDBOX_HELPER.into()],
-    };
-    Ok(Magis::open(launch.data.clone(), launch.worker.clone())?.with_sandbox(helper))
+    Ok(Magis::open(launch.data.clone(), launch.worker.clone())?.with_sandbox(launch.sandbox_helper()))
 }

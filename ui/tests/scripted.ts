@@ -23,6 +23,7 @@ const deleted = new Map<number, T.RunRow>()
 const removed: T.RepositoryRow[] = []
 const asked: { name: string; given: unknown[] }[] = []
 const answers = new Map<string, unknown>()
+const permission: T.CodePermission = { issue_code: null, not_isolated: null }
 let watched: T.RepoId | null = null
 
 const emit = ({ name, payload }: T.AppEvent): void =>
@@ -125,7 +126,7 @@ function catchUp(id: T.RunId, handler: (one: T.RunUpdate) => void): void {
   handler({
     kind: 'speed',
     tokens_per_second: (1000 * call.generated_tokens) / call.ms,
-    worked_ms: row.worked_ms,
+    worked_ms: viewOf(id).worked_ms,
     left_ms,
   })
 }
@@ -232,9 +233,9 @@ const acts: Ipc = {
     emit({ name: 'repositoriesChanged', payload: {} })
   },
   testCommands: async () => clone(held.commands),
-  allowTests: async (_, __, command) => {
+  allowTests: async (_, __, command, term) => {
     const known = held.commands.find((row) => row.command.line === command.line)
-    const row: T.TestCommandRow = { ...(known ?? { runner: null, reason: '', command }), allowed: true }
+    const row: T.TestCommandRow = { ...(known ?? { runner: null, reason: '', command }), allowed: term }
     held.commands = [...held.commands.filter((one) => one !== known), row]
     return clone(row)
   },
@@ -243,8 +244,13 @@ const acts: Ipc = {
     if (known === undefined) throw new Error(`no check ${check}`)
     return { on_base: clone(known.on_base), on_result: null }
   },
+  codePermission: async () => clone(permission),
+  allowIssueCode: async (_, term) => {
+    permission.issue_code = term
+  },
   forbidTests: async () => {
-    held.commands = held.commands.map((row) => ({ ...row, allowed: false }))
+    held.commands = held.commands.map((row) => ({ ...row, allowed: null }))
+    permission.issue_code = null
   },
   branches: async () => [
     { name: 'main', current: true },

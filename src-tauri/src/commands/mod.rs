@@ -42,6 +42,8 @@ pub fn all() -> Builder<tauri::Wry> {
             repositories::sample_issues,
             tests::test_commands,
             tests::allow_tests,
+            tests::code_permission,
+            tests::allow_issue_code,
             tests::forbid_tests,
             tests::try_check,
             solve::draft,

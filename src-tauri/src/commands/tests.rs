@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{BaseRequest, CheckTrial, TestCommandRow};
+use crate::view::{BaseRequest, CheckTrial, CodePermission, CodeTerm, TestCommandRow};
 use magis_core::{CheckId, RepoId, RunId, TestLine};
 use tauri::State;
 
@@ -25,8 +25,23 @@ pub async fn allow_tests(
     repo: RepoId,
     base: BaseRequest,
     command: TestLine,
+    term: CodeTerm,
 ) -> Result<TestCommandRow, Problem> {
-    app.work(move |app| app.allow_tests(repo, base, &command)).await
+    app.work(move |app| app.allow_tests(repo, base, &command, term)).await
+}
+
+/// Returns whether what issues show may be run in a repository, and whether this machine can isolate it.
+#[tauri::command]
+#[specta::specta]
+pub async fn code_permission(app: State<'_, App>, repo: RepoId) -> Result<CodePermission, Problem> {
+    app.code_permission(repo).await
+}
+
+/// Allows what issues show, and no test command, in a repository.
+#[tauri::command]
+#[specta::specta]
+pub async fn allow_issue_code(app: State<'_, App>, repo: RepoId, term: CodeTerm) -> Result<(), Problem> {
+    app.work(move |app| app.allow_issue_code(repo, term)).await
 }
 
 /// Runs a check as a person has edited it, on the base of its run and on the result; the run stays as it is.

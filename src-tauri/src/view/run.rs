@@ -12,8 +12,8 @@ use magis_core::{
 };
 use magis_engine::records::{CallOrigin, CallTotals, StoredEvent};
 use magis_engine::repository::text_diff;
-use magis_engine::stage_of_step;
 use magis_engine::state::{Attempt, AttemptState, RoundState, Run, TaskState};
+use magis_engine::{StageTimes, stage_of_step};
 use serde::Serialize;
 use specta::Type;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,8 +91,8 @@ pub struct RoundView {
     pub spans: Vec<LineSpan>,
     /// All places, the likeliest first.
     pub places: Vec<CodePlace>,
-    /// How many attempts it has when it is whole.
-    pub answers: u32,
+    /// At which of them each of its attempts is when it is whole, from 0, in the order of their numbers.
+    pub answer_places: Vec<u32>,
     pub attempts: Vec<AttemptView>,
 }
 
@@ -149,6 +149,8 @@ pub struct RunView {
     pub stage: Stage,
     /// All stages with what they cost.
     pub stages: Vec<StageView>,
+    /// Milliseconds of its calls and of running code, without pauses.
+    pub worked_ms: u64,
     /// Why it is paused.
     pub paused_reason: Option<String>,
     pub outcome: Option<RunOutcome>,
@@ -217,7 +219,9 @@ impl RunView {
             None => stage < state.stage(),
         };
         let plan = state.plan().cloned();
+        let running_code = u64::try_from(StageTimes::running_code(events).as_millis()).unwrap_or_default();
         Self {
+            worked_ms: row.worked_ms + running_code,
             row,
             request: state.request().clone(),
             base: state.base().clone(),
@@ -368,7 +372,7 @@ fn task_view(
         };
         AttemptView {
             attempt: number.0,
-            place: attempt.place().unwrap_or_default() as u32,
+            place: attempt.place().unwrap_or_else(|| run.place_of(round, number).0) as u32,
             mode: attempt.mode(),
             same_as: attempt.same_as().map(|(round, number)| (round.0, number.0)),
             votes: round.votes(number) as u32,
@@ -400,7 +404,9 @@ fn task_view(
                 symbols: round.first_place().symbols.clone(),
                 spans: round.first_place().spans.clone(),
                 places: round.places.clone(),
-                answers: run.answers_of(round),
+                answer_places: (0..run.answers_of(round))
+                    .map(|number| run.place_of(round, AttemptNumber(number)).0 as u32)
+                    .collect(),
                 attempts: round
                     .attempts
                     .iter()

@@ -58,6 +58,8 @@ fn one() -> u32 {
 pub enum TestsChoice {
     #[default]
     Skip,
+    /// What the issue shows alone, where the repository has no test command.
+    IssueCode,
     /// By a command that is allowed in the repository.
     Run { command: TestLine },
 }
@@ -68,6 +70,11 @@ impl SolveForm {
         self.max_rounds == 1
     }
 
+    /// Returns whether it runs code.
+    pub fn runs_code(&self) -> bool {
+        self.tests != TestsChoice::Skip
+    }
+
     /// Returns the same for the engine, in the repository at `root` and with `model` where none is chosen.
     pub fn request(self, root: PathBuf, model: Option<String>) -> SolveRequest {
         let said = |text: String, hint: fn(String) -> Hint| (!text.trim().is_empty()).then(|| hint(text));
@@ -75,6 +82,11 @@ impl SolveForm {
             said(self.comments, Hint::Comments),
             said(self.failing_log, Hint::FailingLog),
         ];
+        let run = |command, failing| TestsMode::Run {
+            command,
+            failing,
+            checks: IssueChecks::Make,
+        };
         SolveRequest {
             repository: root,
             base: self.base.into(),
@@ -91,11 +103,8 @@ impl SolveForm {
             writing: Vec::new(),
             tests: match self.tests {
                 TestsChoice::Skip => TestsMode::Skip,
-                TestsChoice::Run { command } => TestsMode::Run {
-                    command: Some(command),
-                    failing: self.failing_tests,
-                    checks: IssueChecks::Make,
-                },
+                TestsChoice::IssueCode => run(None, Vec::new()),
+                TestsChoice::Run { command } => run(Some(command), self.failing_tests),
             },
             qa: if self.qa { QaMode::Review } else { QaMode::Skip },
             relevance: RelevanceMode::Code,
@@ -224,7 +233,7 @@ pub enum RunUpdate {
         /// Tokens written a second.
         #[specta(type = u32)]
         tokens_per_second: f64,
-        /// Milliseconds the model has worked on the run, the call under way included.
+        /// Milliseconds of calls and of running code, up to now and without pauses.
         worked_ms: u64,
         /// Until its end, about; none while nothing can be said.
         left_ms: Option<u64>,

@@ -1,7 +1,9 @@
-//! The test commands of a repository, as a person chooses among them.
+//! The test commands of a repository, as a person chooses among them, and on which terms code may be run there.
 
+use crate::problem::Problem;
 use magis_core::{ProgramRun, TestLine};
-use serde::Serialize;
+use magis_engine::tests::IsolationTerm;
+use serde::{Deserialize, Serialize};
 use specta::Type;
 
 /// A test command of a repository.
@@ -12,8 +14,45 @@ pub struct TestCommandRow {
     pub runner: Option<String>,
     /// What says that this is a test command.
     pub reason: String,
-    /// Whether the person allowed it in this repository.
-    pub allowed: bool,
+    /// On which terms the person allowed it in this repository; none where they did not.
+    pub allowed: Option<CodeTerm>,
+}
+
+/// On which terms a person lets code be run in a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeTerm {
+    /// Isolated from the machine, or not at all.
+    Isolated,
+    /// Also where nothing isolates it.
+    NotIsolated,
+}
+
+/// What stands between a repository and running the code that issues show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct CodePermission {
+    /// On which terms the person allowed what issues show alone; none where they did not.
+    pub issue_code: Option<CodeTerm>,
+    /// Why this machine cannot isolate what is run; none where it can.
+    pub not_isolated: Option<Problem>,
+}
+
+impl From<CodeTerm> for IsolationTerm {
+    fn from(term: CodeTerm) -> Self {
+        match term {
+            CodeTerm::Isolated => Self::Required,
+            CodeTerm::NotIsolated => Self::Waived,
+        }
+    }
+}
+
+impl From<IsolationTerm> for CodeTerm {
+    fn from(term: IsolationTerm) -> Self {
+        match term {
+            IsolationTerm::Required => Self::Isolated,
+            IsolationTerm::Waived => Self::NotIsolated,
+        }
+    }
 }
 
 /// What a check shows as a person has edited it.

@@ -4,11 +4,12 @@ use crate::follow::standing;
 use crate::problem::Problem;
 use crate::state::{App, AppEvent, Driving, Halt, ModelSource, Sink};
 use crate::view::{Estimate, RunRow, RunUpdate, SolveForm, SteeringRequest};
-use magis_core::{QaMode, RepoId, RunId, Stage};
-use magis_engine::EngineError;
+use magis_core::{QaMode, RepoId, RunId, Stage, TestsMode};
 use magis_engine::records::{LeaseError, RunFilter, RunOrigin, StoredStatus};
+use magis_engine::{EngineError, StageTimes};
 use magis_platform::now_ms;
 use std::path::PathBuf;
+use std::time::Duration;
 
 impl App {
     /// Returns what was typed for the next run of a repository.
@@ -22,7 +23,7 @@ impl App {
         Ok(self.magis()?.put_draft(draft.repo, draft, now_ms())?)
     }
 
-    /// Returns how long such a run takes, from runs that ended here with the same model and effort.
+    /// Returns how long such a run takes, from runs that ended here with the same model and effort, code run or not.
     pub fn estimate(&self, form: &SolveForm) -> Result<Estimate, Problem> {
         let magis = self.magis()?;
         let model = self.model_of(form)?;
@@ -39,8 +40,12 @@ impl App {
                 continue;
             }
             let request = magis.run(entry.id)?.request;
-            if (request.top_k, request.max_rounds, request.qa) == (form.top_k, form.max_rounds, qa) {
-                times.push(entry.worked_ms as f64 / 1000.0);
+            let runs_code = matches!(request.tests, TestsMode::Run { .. });
+            let effort = (request.top_k, request.max_rounds, request.qa, runs_code);
+            if effort == (form.top_k, form.max_rounds, qa, form.runs_code()) {
+                let calls = Duration::from_millis(entry.worked_ms);
+                let running_code = StageTimes::running_code(&magis.events(entry.id)?);
+                times.push((calls + running_code).as_secs_f64());
             }
         }
         let from_runs = times.len() as u32;

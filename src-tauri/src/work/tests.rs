@@ -2,24 +2,52 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{BaseRequest, CheckTrial, TestCommandRow};
+use crate::view::{BaseRequest, CheckTrial, CodePermission, CodeTerm, TestCommandRow};
 use magis_core::{CheckId, RepoId, RunId, TestLine};
-use magis_engine::tests::{IsolationTerm, TestCommand, TestRunner};
+use magis_engine::EngineError;
+use magis_engine::sandbox::Sandbox;
+use magis_engine::tests::{TestCommand, TestRunner};
 use tokio_util::sync::CancellationToken;
 
 impl App {
     /// Lists the test commands that are found in a repository, the best guess first; behind them those that a person gave and allowed.
     pub fn test_commands(&self, repo: RepoId, base: BaseRequest) -> Result<Vec<TestCommandRow>, Problem> {
         let known = self.magis()?.known_test_commands(repo, &base.into())?.into_iter();
-        Ok(known.map(|(command, terms)| row(command, terms.is_some())).collect())
+        Ok(known
+            .map(|(command, term)| row(command, term.map(Into::into)))
+            .collect())
     }
 
-    /// Remembers that a person allows a command in a repository, isolated. Returns it as it will be run.
-    pub fn allow_tests(&self, repo: RepoId, base: BaseRequest, command: &TestLine) -> Result<TestCommandRow, Problem> {
+    /// Remembers that a person allows a command in a repository. Returns it as it will be run.
+    pub fn allow_tests(
+        &self,
+        repo: RepoId,
+        base: BaseRequest,
+        command: &TestLine,
+        term: CodeTerm,
+    ) -> Result<TestCommandRow, Problem> {
         let magis = self.magis()?;
         let meant = magis.test_command_of(repo, &base.into(), &command.line, &command.folder)?;
-        magis.allow_tests(repo, &meant, IsolationTerm::Required)?;
-        Ok(row(meant, true))
+        magis.allow_tests(repo, &meant, term.into())?;
+        Ok(row(meant, Some(term)))
+    }
+
+    /// Returns whether what issues show may be run in a repository, and whether this machine can isolate it.
+    pub async fn code_permission(&self, repo: RepoId) -> Result<CodePermission, Problem> {
+        let isolation = Sandbox::confined(self.launch().sandbox_helper()).await;
+        self.work(move |app| {
+            Ok(CodePermission {
+                issue_code: app.magis()?.issue_code_permission(repo)?.map(Into::into),
+                not_isolated: isolation.err().map(|missing| EngineError::from(missing).into()),
+            })
+        })
+        .await
+    }
+
+    /// Remembers that a person allows what issues show to be run in a repository.
+    pub fn allow_issue_code(&self, repo: RepoId, term: CodeTerm) -> Result<(), Problem> {
+        self.magis()?.allow_issue_code(repo, term.into())?;
+        Ok(())
     }
 
     /// Runs a check as a person has edited it, on the base of its run and on the result.
@@ -41,7 +69,7 @@ impl App {
     }
 }
 
-fn row(command: TestCommand, allowed: bool) -> TestCommandRow {
+fn row(command: TestCommand, allowed: Option<CodeTerm>) -> TestCommandRow {
     TestCommandRow {
         command: TestLine {
             line: command.line(),

@@ -2,7 +2,7 @@
 
 use crate::environment::script;
 use crate::support::{Window, all_of, filter, form, listed};
-use magis_app::views::{ApplyRequest, BaseRequest, IndexView, MemoryFileState};
+use magis_app::views::{ApplyRequest, BaseRequest, CodeTerm, IndexView, MemoryFileState};
 use magis_core::TestLine;
 use magis_testkit::sample;
 use std::fs;
@@ -173,8 +173,11 @@ fn a_test_command_that_a_person_gave_and_allowed_is_listed_from_then_on() {
         line: "python3 -m unittest tests.test_filters".to_owned(),
         folder: String::new(),
     };
-    let allowed = window.app.allow_tests(repo, BaseRequest::Head, &given).unwrap();
-    assert_eq!((&allowed.command, allowed.allowed), (&given, true));
+    let allowed = window
+        .app
+        .allow_tests(repo, BaseRequest::Head, &given, CodeTerm::Isolated)
+        .unwrap();
+    assert_eq!((&allowed.command, allowed.allowed), (&given, Some(CodeTerm::Isolated)));
     assert_eq!(listed(), [found.clone(), vec![allowed]].concat());
     window.app.forbid_tests(repo).unwrap();
     assert_eq!(listed(), found);

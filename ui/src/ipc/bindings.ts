@@ -48,7 +48,11 @@ export const commands = {
 	/**  Lists the test commands that are found in a repository. */
 	testCommands: (repo: RepoId, base: BaseRequest) => typedError<TestCommandRow[], Problem>(__TAURI_INVOKE("test_commands", { repo, base })),
 	/**  Allows a test command, and what issues show, in a repository. */
-	allowTests: (repo: RepoId, base: BaseRequest, command: TestLine) => typedError<TestCommandRow, Problem>(__TAURI_INVOKE("allow_tests", { repo, base, command })),
+	allowTests: (repo: RepoId, base: BaseRequest, command: TestLine, term: CodeTerm) => typedError<TestCommandRow, Problem>(__TAURI_INVOKE("allow_tests", { repo, base, command, term })),
+	/**  Returns whether what issues show may be run in a repository, and whether this machine can isolate it. */
+	codePermission: (repo: RepoId) => typedError<CodePermission, Problem>(__TAURI_INVOKE("code_permission", { repo })),
+	/**  Allows what issues show, and no test command, in a repository. */
+	allowIssueCode: (repo: RepoId, term: CodeTerm) => typedError<null, Problem>(__TAURI_INVOKE("allow_issue_code", { repo, term })),
 	/**  Takes back all that was allowed in a repository. */
 	forbidTests: (repo: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("forbid_tests", { repo })),
 	/**  Runs a check as a person has edited it, on the base of its run and on the result; the run stays as it is. */
@@ -318,6 +322,8 @@ export type BugCheck = {
 	on_base: ProgramRun,
 	/**  The functions of the project that it entered there, in that order; empty where that is not known. */
 	reached?: FunctionAt[],
+	/**  What running it would do outside a sandbox, such as deleting files: a sentence each. */
+	warnings?: string[],
 };
 
 /**  A model call in a list. */
@@ -457,6 +463,14 @@ export type CloseAsked = {
 	running: number,
 };
 
+/**  What stands between a repository and running the code that issues show. */
+export type CodePermission = {
+	/**  On which terms the person allowed what issues show alone; none where they did not. */
+	issue_code: CodeTerm | null,
+	/**  Why this machine cannot isolate what is run; none where it can. */
+	not_isolated: Problem | null,
+};
+
 /**  Lines to change that stand together. */
 export type CodePlace = {
 	/**  The symbols they lie in, as scored. */
@@ -464,6 +478,13 @@ export type CodePlace = {
 	/**  The lines of the base version. */
 	spans: LineSpan[],
 };
+
+/**  On which terms a person lets code be run in a repository. */
+export type CodeTerm = 
+/**  Isolated from the machine, or not at all. */
+"isolated" | 
+/**  Also where nothing isolates it. */
+"not_isolated";
 
 /**  The object id of a git commit, in hexadecimal. */
 export type CommitId = string;
@@ -1255,8 +1276,8 @@ export type RoundView = {
 	spans: LineSpan[],
 	/**  All places, the likeliest first. */
 	places: CodePlace[],
-	/**  How many attempts it has when it is whole. */
-	answers: number,
+	/**  At which of them each of its attempts is when it is whole, from 0, in the order of their numbers. */
+	answer_places: number[],
 	attempts: AttemptView[],
 };
 
@@ -1439,7 +1460,7 @@ recorded: boolean } |
 { kind: "speed"; 
 /**  Tokens written a second. */
 tokens_per_second: number; 
-/**  Milliseconds the model has worked on the run, the call under way included. */
+/**  Milliseconds of calls and of running code, up to now and without pauses. */
 worked_ms: number; 
 /**  Until its end, about; none while nothing can be said. */
 left_ms: number | null } | 
@@ -1464,6 +1485,8 @@ export type RunView = {
 	stage: Stage,
 	/**  All stages with what they cost. */
 	stages: StageView[],
+	/**  Milliseconds of its calls and of running code, without pauses. */
+	worked_ms: number,
 	/**  Why it is paused. */
 	paused_reason: string | null,
 	outcome: RunOutcome | null,
@@ -1737,8 +1760,8 @@ export type TestCommandRow = {
 	runner: string | null,
 	/**  What says that this is a test command. */
 	reason: string,
-	/**  Whether the person allowed it in this repository. */
-	allowed: boolean,
+	/**  On which terms the person allowed it in this repository; none where they did not. */
+	allowed: CodeTerm | null,
 };
 
 /**  A test command as a person allowed it. */
@@ -1754,6 +1777,8 @@ export type TestName = string;
 
 /**  Whether a run runs code, as a person chose it. */
 export type TestsChoice = { kind: "skip" } | 
+/**  What the issue shows alone, where the repository has no test command. */
+{ kind: "issue_code" } | 
 /**  By a command that is allowed in the repository. */
 { kind: "run"; command: TestLine };
 
@@ -1778,6 +1803,8 @@ export type TestsOnChange = {
 	run: ProgramRun,
 	/**  Why there are no results, or not of all tests, in a sentence. */
 	incomplete: string | null,
+	/**  How many tests that passed on the base gave no result, because the run broke off. */
+	missing?: number,
 };
 
 /**  The theme of the window, light, dark or the system's. */

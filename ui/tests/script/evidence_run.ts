@@ -36,7 +36,7 @@ const trace = `Traceback (most recent call last):
     name_width = max(len(name) for name in amounts)
 ValueError: max() arg is an empty sequence`
 const checkLine = 'python3 check_1.py'
-const suite = `${'.'.repeat(30)}                                           [100%]\n30 passed in 0.42s`
+const suite = `${'.'.repeat(30)}F                                          [100%]\n1 failed, 30 passed in 0.42s`
 
 const checks: T.BugCheck[] = [
   {
@@ -55,6 +55,7 @@ def test_table_without_entries():
       { path, line: 10, name: 'totals_by_category' },
       { path, line: 26, name: 'table' },
     ],
+    warnings: ['It writes a file, which only a copy of the repository sees.'],
   },
   {
     id: 2,
@@ -148,7 +149,7 @@ const allPass: T.TestsOnChange = {
   newly_passing: [],
   newly_failing: [],
   still_failing: 1,
-  run: ran(command.line, 0, 1_240, suite),
+  run: ran(command.line, 1, 1_240, suite),
   incomplete: null,
 }
 const gone: T.CheckState[] = [

@@ -1,7 +1,7 @@
 // Owns the shape of a recorded run, and its reading into what the window shows: the fold of its log, up to any event.
 // It repeats in small what Rust does, for recorded runs alone; the window's own code has no such fold.
 import { titleOf } from '../../src/features/solve/effort'
-import type { ChangeTests, ModelReview, Proof, RunStatus } from '../../src/ipc/types'
+import type { ChangeTests, ModelReview, ProgramRun, Proof, RunStatus } from '../../src/ipc/types'
 import type {
   AttemptView,
   CallRow,
@@ -81,6 +81,7 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
     hints: recorded.request.hints,
     stage: 'locate',
     stages: [],
+    worked_ms: 0,
     paused_reason: null,
     outcome: null,
     evidence:
@@ -99,6 +100,7 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
     seq: last.seq,
   } as RunView
   for (const { event, at_ms } of log) apply(view, event, at_ms, recorded)
+  view.worked_ms = view.row.worked_ms + runningCode(log)
   if (view.outcome === null)
     view.stage = view.plan
       ? 'code'
@@ -135,7 +137,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
         symbols: [],
         spans: [],
         places: [],
-        answers: view.request.candidates_per_round,
+        answer_places: dealt(view.request.candidates_per_round, 1),
         attempts: [],
       })
     return found?.rounds.find((one) => one.round === number)
@@ -212,7 +214,8 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
       const found = round(event.task, event.round)
       const { symbols, spans, others = [] } = event
       const answers = event.answers ?? view.request.candidates_per_round
-      if (found) Object.assign(found, { symbols, spans, places: [{ symbols, spans }, ...others], answers })
+      const places = [{ symbols, spans }, ...others]
+      if (found) Object.assign(found, { symbols, spans, places, answer_places: dealt(answers, places.length) })
       break
     }
     case 'code_written':
@@ -243,7 +246,7 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
               findings: [],
               failed: event.reason,
               verdict: null,
-              place: 0,
+              place: round(event.task, event.round)?.answer_places[event.candidate] ?? 0,
               mode: 'definition',
               same_as: null,
               votes: 1,
@@ -430,6 +433,30 @@ function proofOf({ checks, tests }: ChangeTests): Proof {
       grade: last.state.grade,
     }
   return { kind: 'not_shown', why: 'a check still shows the fault' }
+}
+
+/** At which place each answer is: in the made-up runs all places have as many. */
+function dealt(answers: number, places: number): number[] {
+  return Array.from({ length: answers }, (_, at) => Math.floor((at * places) / answers))
+}
+
+/** How long the programs ran that the log tells of. */
+function runningCode(log: Recorded['events']): number {
+  const runs = log.flatMap(({ event }): (ProgramRun | null)[] => {
+    switch (event.event) {
+      case 'fault_shown':
+      case 'tests_written':
+        return event.checks.map((check) => check.on_base)
+      case 'base_tested':
+        return [event.tests.run, event.tests.run]
+      case 'attempt_tested':
+      case 'patch_tested':
+        return [...event.result.checks.map((check) => check.run), event.result.tests?.run ?? null]
+      default:
+        return []
+    }
+  })
+  return runs.reduce((sum, run) => sum + (run?.took_ms ?? 0), 0)
 }
 
 /** As Rust tells it of a run that was reviewed. */

@@ -128,13 +128,13 @@ function commands(allowed: boolean): T.TestCommandRow[] {
       command: { line: 'python3 -m pytest -q', folder: '' },
       runner: 'pytest',
       reason: 'pyproject.toml has a section for pytest',
-      allowed,
+      allowed: allowed ? 'isolated' : null,
     },
     {
       command: { line: 'python3 -m unittest discover -s tests', folder: '' },
       runner: 'unittest',
       reason: 'a folder of tests',
-      allowed: false,
+      allowed: null,
     },
   ]
 }

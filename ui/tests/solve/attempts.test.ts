@@ -9,10 +9,25 @@ import {
   isUsable,
   standingOf,
 } from '../../src/features/solve/attempts'
-import { dotText, proofText } from '../../src/features/solve/proof'
-import { chosenRow, firstChoice, namesIn, obstacle, shares } from '../../src/features/solve/tests_choice'
+import { baseText, dotText, proofText, testsPass, testsText } from '../../src/features/solve/proof'
+import {
+  chosenRow,
+  firstChoice,
+  namesIn,
+  obstacle,
+  offersIssueCode,
+  shares,
+} from '../../src/features/solve/tests_choice'
 import { neededBy } from '../../src/features/review/needed'
-import type { AttemptView, CheckState, RoundView, TestCommandRow, TestsOnChange } from '../../src/ipc'
+import type {
+  AttemptView,
+  CheckState,
+  CodePermission,
+  RoundView,
+  TestCommandRow,
+  TestsChoice,
+  TestsOnChange,
+} from '../../src/ipc'
 import { evidenceRun, attemptsAt } from '../script/evidence_run'
 import { fold } from '../script/recorded'
 
@@ -66,12 +81,12 @@ function tested(number: number, state: CheckState, failing: string[]): AttemptVi
 
 const gone: CheckState = { kind: 'gone', grade: 'exception_gone' }
 const place = (symbol: string): RoundView['places'][number] => ({ symbols: [symbol], spans: [[1, 2]] })
-const round = (attempts: AttemptView[], places: string[]): RoundView => ({
+const round = (attempts: AttemptView[], places: string[], answer_places = attempts.map(() => 0)): RoundView => ({
   round: 1,
   symbols: places.slice(0, 1),
   spans: [],
   places: places.map(place),
-  answers: attempts.length,
+  answer_places,
   attempts,
 })
 
@@ -91,20 +106,17 @@ test('an attempt that was not tested waits for it, or repeats another, or has no
   expect(isUsable(attempt(1, { findings: [{ kind: 'deletes_far_more', deleted: 9, added: 1 }] }))).toBe(true)
 })
 
-test('dots stand by place, shared out as in Rust, with those that are missing', () => {
-  const rows = dotsOf(round([tested(0, gone, []), attempt(4, { failed: 'none', change: null })], ['a', 'b', 'c']), 8)
-  expect(rows.map((row) => row.dots.map((dot) => dot.number))).toEqual([
-    [0, 1, 2],
-    [3, 4, 5],
-    [6, 7],
-  ])
-  expect(rows[0]?.dots.map((dot) => dot.standing)).toEqual(['shown', 'missing', 'missing'])
-  expect(rows[1]?.dots[1]?.standing).toBe('idle')
+test('dots stand at the places that Rust says, those of attempts that are missing or failed as well', () => {
+  const failed = attempt(4, { failed: 'none', change: null, place: 0 })
+  const rows = dotsOf(round([tested(0, gone, []), failed], ['a', 'b', 'c'], [0, 0, 0, 0, 0, 1, 1, 2]))
+  expect(rows.map((row) => row.dots.map((dot) => dot.number))).toEqual([[0, 1, 2, 3, 4], [5, 6], [7]])
+  expect(rows[0]?.dots.map((dot) => dot.standing)).toEqual(['shown', 'missing', 'missing', 'missing', 'idle'])
+  expect(rows[2]?.dots[0]?.standing).toBe('missing')
 })
 
 test('arrows lead through the attempts that are written, and to the rows beside them', () => {
   const of = [0, 1, 2, 4].map((number) => attempt(number, { place: number < 4 ? 0 : 1 }))
-  const rows = dotsOf(round(of, ['a', 'b']), 8)
+  const rows = dotsOf(round(of, ['a', 'b'], [0, 0, 0, 0, 1, 1, 1, 1]))
   expect(dotTowards('ArrowRight', rows, 2)).toBe(4)
   expect(dotTowards('ArrowRight', rows, 4)).toBeNull()
   expect(dotTowards('ArrowLeft', rows, 1)).toBe(0)
@@ -116,9 +128,9 @@ test('arrows lead through the attempts that are written, and to the rows beside 
 })
 
 test('one attempt at one place is nothing to choose from', () => {
-  expect(hasMany(round([attempt(0)], ['a']), 1)).toBe(false)
-  expect(hasMany(round([attempt(0)], ['a']), 4)).toBe(true)
-  expect(hasMany(round([attempt(0)], ['a', 'b']), 1)).toBe(true)
+  expect(hasMany(round([attempt(0)], ['a']))).toBe(false)
+  expect(hasMany(round([attempt(0)], ['a'], [0, 0, 0, 0]))).toBe(true)
+  expect(hasMany(round([attempt(0)], ['a', 'b']))).toBe(true)
 })
 
 test('the attempt in the patch is looked at first, then one that works, then the last', () => {
@@ -129,13 +141,40 @@ test('the attempt in the patch is looked at first, then one that works, then the
 })
 
 test('a dot says where its attempt is and what became of it', () => {
-  const some = round([tested(0, gone, []), attempt(1, { same_as: [1, 0] })], ['filter.in_period'])
-  const [row] = dotsOf(some, 3)
+  const some = round([tested(0, gone, []), attempt(1, { same_as: [1, 0] })], ['filter.in_period'], [0, 0, 0])
+  const [row] = dotsOf(some)
   expect(row?.dots.map((dot) => dotText(dot, some, row.place))).toEqual([
     'Attempt 1 at filter.in_period: the exception is gone, 30 tests pass',
     'Attempt 2 at filter.in_period: repeats attempt 1',
     'Attempt 3 at filter.in_period: not written',
   ])
+})
+
+test('that tests pass is said only where some did, none newly fails and the runner ended well', () => {
+  const check = (more: Partial<TestsOnChange>, status: number, said: string, passes = false): void => {
+    const tests: TestsOnChange = {
+      passed: 30,
+      newly_passing: [],
+      newly_failing: [],
+      still_failing: 0,
+      run: run(status),
+      incomplete: null,
+      ...more,
+    }
+    expect([testsText(tests), testsPass(tests)]).toEqual([said, passes])
+  }
+  check({}, 0, '30 tests pass', true)
+  check({ still_failing: 1 }, 1, 'no test fails that passed before')
+  check({ newly_passing: ['a'] }, 1, 'no test fails that passed before · 1 test passes that failed on the base')
+  check({ newly_failing: [{ name: 'a', message: '' }] }, 1, '1 test fails that passed on the base')
+  check({ missing: 2, incomplete: 'it broke off' }, 1, '2 tests that passed on the base gave no result')
+  check({ passed: 0, incomplete: 'no report' }, 2, 'no test gave a result')
+})
+
+test('that the tests of the base pass is said only where none fails', () => {
+  const base = { covers: [], files: [], left_out: 0, passed: 30, failing: [], wavering: [], incomplete: null }
+  expect(baseText({ ...base, run: run(0) })).toBe('30 tests pass')
+  expect(baseText({ ...base, failing: ['a'], run: run(1) })).toBe('30 tests passed')
 })
 
 test('what is not shown is said by its numbers, else as Rust says it', () => {
@@ -151,8 +190,8 @@ test('what is not shown is said by its numbers, else as Rust says it', () => {
 })
 
 const rows: TestCommandRow[] = [
-  { command: { line: 'tox', folder: '' }, runner: null, reason: 'tox.ini', allowed: false },
-  { command: { line: 'pytest', folder: 'py' }, runner: 'pytest', reason: 'pytest.ini', allowed: true },
+  { command: { line: 'tox', folder: '' }, runner: null, reason: 'tox.ini', allowed: null },
+  { command: { line: 'pytest', folder: 'py' }, runner: 'pytest', reason: 'pytest.ini', allowed: 'isolated' },
 ]
 
 test('running begins with what is allowed, else with the best guess, else with a command to be typed', () => {
@@ -161,15 +200,44 @@ test('running begins with what is allowed, else with the best guess, else with a
   expect(firstChoice([])).toEqual({ kind: 'run', command: { line: '', folder: '' } })
 })
 
+const isolates: CodePermission = { issue_code: null, not_isolated: null }
+const isolatesNothing: CodePermission = {
+  issue_code: null,
+  not_isolated: { code: 'not_isolated', message: 'No name spaces.', remedy: null },
+}
+
 test('a run with tests begins only by an allowed command', () => {
-  const choice = (line: string, folder = '') => ({ kind: 'run' as const, command: { line, folder } })
-  expect(obstacle({ kind: 'skip' }, rows)).toBeNull()
-  expect(obstacle(choice(' '), rows)).toBe('no_command')
-  expect(obstacle(choice('tox'), rows)).toBe('no_consent')
-  expect(obstacle(choice('make test'), rows)).toBe('no_consent')
-  expect(obstacle(choice('pytest', 'py'), rows)).toBeNull()
-  expect(obstacle(choice('tox'), null)).toBeNull()
-  expect(chosenRow(choice('pytest'), rows)?.allowed).toBe(false)
+  const choice = (line: string, folder = ''): TestsChoice => ({ kind: 'run', command: { line, folder } })
+  const stands = (chosen: TestsChoice): string | null => obstacle(chosen, rows, isolates)
+  expect(stands({ kind: 'skip' })).toBeNull()
+  expect(stands(choice(' '))).toBe('no_command')
+  expect(stands(choice('tox'))).toBe('no_consent')
+  expect(stands(choice('make test'))).toBe('no_consent')
+  expect(stands(choice('pytest', 'py'))).toBeNull()
+  expect(obstacle(choice('tox'), null, isolates)).toBeNull()
+  expect(obstacle(choice('tox'), rows, null)).toBeNull()
+  expect(chosenRow(choice('pytest'), rows)?.allowed).toBeNull()
+})
+
+test('where nothing isolates code, it is run only if that was allowed in so many words', () => {
+  const pytest: TestsChoice = { kind: 'run', command: { line: 'pytest', folder: 'py' } }
+  const waived = rows.map((row) => ({ ...row, allowed: 'not_isolated' as const }))
+  expect(obstacle(pytest, rows, isolatesNothing)).toBe('no_consent')
+  expect(obstacle(pytest, waived, isolatesNothing)).toBeNull()
+  expect(obstacle(pytest, waived, isolates)).toBeNull()
+})
+
+test('what the issue shows alone can be run where no command was found, once it is allowed', () => {
+  const chosen: TestsChoice = { kind: 'issue_code' }
+  const own: TestCommandRow = { command: { line: 'make', folder: '' }, runner: null, reason: '', allowed: null }
+  expect(offersIssueCode({ kind: 'skip' }, null)).toBe(false)
+  expect(offersIssueCode({ kind: 'skip' }, rows)).toBe(false)
+  expect(offersIssueCode({ kind: 'skip' }, [own])).toBe(true)
+  expect(offersIssueCode(chosen, rows)).toBe(true)
+  expect(obstacle(chosen, [], isolates)).toBe('no_consent')
+  expect(obstacle(chosen, [], { ...isolates, issue_code: 'isolated' })).toBeNull()
+  expect(obstacle(chosen, [], { ...isolatesNothing, issue_code: 'isolated' })).toBe('no_consent')
+  expect(obstacle(chosen, [], { ...isolatesNothing, issue_code: 'not_isolated' })).toBeNull()
 })
 
 test('attempts and places are those of the effort only where something is run', () => {
@@ -185,7 +253,7 @@ test('failing tests are typed one a line', () => {
 test('the made-up run has every standing, a choice to make, and a patch whose hunk its checks need', () => {
   const live = fold(evidenceRun, attemptsAt)
   const standings = live.tasks.flatMap((task) =>
-    task.rounds.flatMap((one) => dotsOf(one, 6).map((row) => row.dots.map((dot) => dot.standing))),
+    task.rounds.flatMap((one) => dotsOf(one).map((row) => row.dots.map((dot) => dot.standing))),
   )
   expect(standings).toEqual([
     ['breaks', 'idle', 'shown'],

@@ -102,4 +102,8 @@ test('a run again begins with what the old one was asked', () => {
     tests: { kind: 'skip' },
     failing_tests: [],
   })
+  const alone: RunRequest = { ...request, tests: { kind: 'run', command: null, failing: [] } }
+  expect(formOf(3, alone, { commit: 'c0ffee', tree: 't', uncommitted: true, name: 'HEAD' }).tests).toEqual({
+    kind: 'issue_code',
+  })
 })

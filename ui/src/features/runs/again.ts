@@ -1,5 +1,5 @@
 // The form a past run was started from, so that it can be run again with changes. It starts nothing.
-import type { Base, BaseRequest, RepoId, RunRequest, SolveForm } from '../../ipc'
+import type { Base, BaseRequest, RepoId, RunRequest, SolveForm, TestsChoice } from '../../ipc'
 
 export function formOf(repo: RepoId, request: RunRequest, base: Base): SolveForm {
   const said = (kind: 'comments' | 'failing_log'): string =>
@@ -8,8 +8,6 @@ export function formOf(repo: RepoId, request: RunRequest, base: Base): SolveForm
       .map((hint) => hint.text)
       .join('\n\n')
   const words = request.hints.filter((hint) => hint.kind === 'word').map((hint) => hint.text)
-  const { tests } = request
-  const runs = tests?.kind === 'run' ? tests : null
   return {
     repo,
     issue: request.issue,
@@ -24,9 +22,14 @@ export function formOf(repo: RepoId, request: RunRequest, base: Base): SolveForm
     qa: request.qa === 'review',
     attempts: request.candidates_per_round,
     places: request.places_per_round ?? 1,
-    tests: runs === null || runs.command === null ? { kind: 'skip' } : { kind: 'run', command: runs.command },
-    failing_tests: runs?.failing ?? [],
+    tests: testsOf(request),
+    failing_tests: request.tests?.kind === 'run' ? request.tests.failing : [],
   }
+}
+
+function testsOf({ tests }: RunRequest): TestsChoice {
+  if (tests?.kind !== 'run') return { kind: 'skip' }
+  return tests.command === null ? { kind: 'issue_code' } : { kind: 'run', command: tests.command }
 }
 
 /** The same commit again; uncommitted work is the present one, since the old is not kept as a revision. */

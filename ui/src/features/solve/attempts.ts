@@ -46,20 +46,17 @@ function breaksAlone({ checks, tests }: ChangeTests): boolean {
   )
 }
 
-/**
- * The attempts that a round may have, by place: all places have as many, the first ones what is left over, as Rust
- * shares them out.
- */
-export function dotsOf(round: RoundView, attempts: number): PlaceDots[] {
+/** The attempts that a round may have, by place, as Rust says of each. */
+export function dotsOf(round: RoundView): PlaceDots[] {
   const places = placesOf(round)
-  const most = Math.max(attempts, ...round.attempts.map((one) => one.attempt + 1))
+  const most = Math.max(1, round.answer_places.length, ...round.attempts.map((one) => one.attempt + 1))
   const dots = Array.from({ length: most }, (_, number): Dot => {
     const attempt = round.attempts.find((one) => one.attempt === number) ?? null
     return { number, attempt, standing: attempt === null ? 'missing' : standingOf(attempt) }
   })
   return places.map((place, at) => ({
     place,
-    dots: dots.filter(({ number, attempt }) => placeAt(attempt, number, attempts, places.length) === at),
+    dots: dots.filter(({ number, attempt }) => placeAt(round, number, attempt, places.length) === at),
   }))
 }
 
@@ -96,15 +93,9 @@ export function dotTowards(key: string, rows: readonly Pick<PlaceDots, 'dots'>[]
   }
 }
 
-/** At which place an attempt is, from 0. Of one that failed only its number says it. */
-function placeAt(attempt: AttemptView | null, number: number, attempts: number, places: number): number {
-  if (attempt !== null && attempt.failed === null) return Math.min(attempt.place, places - 1)
-  const each = Math.floor(Math.max(1, attempts) / places)
-  const more = Math.max(1, attempts) % places
-  const inMore = more * (each + 1)
-  const at =
-    number < inMore ? Math.floor(number / (each + 1)) : more + Math.floor((number - inMore) / Math.max(1, each))
-  return Math.min(at, places - 1)
+/** At which place an attempt is, from 0. */
+function placeAt(round: RoundView, number: number, attempt: AttemptView | null, places: number): number {
+  return Math.min(attempt?.place ?? round.answer_places[number] ?? 0, places - 1)
 }
 
 /** The places of a round; a run of before they were told has the one of its lines. */
@@ -113,8 +104,8 @@ export function placesOf(round: RoundView): readonly CodePlace[] {
 }
 
 /** Whether a round has more than one attempt or place to tell apart. */
-export function hasMany(round: RoundView, attempts: number): boolean {
-  return attempts > 1 || round.attempts.length > 1 || round.places.length > 1
+export function hasMany(round: RoundView): boolean {
+  return round.answer_places.length > 1 || round.attempts.length > 1 || round.places.length > 1
 }
 
 /** The attempt that is shown where none was chosen: the one in the patch, else one that works, else the last. */

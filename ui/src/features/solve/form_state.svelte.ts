@@ -4,6 +4,8 @@ import {
   ipc,
   problemOf,
   type BranchName,
+  type CodePermission,
+  type CodeTerm,
   type Estimate,
   type Problem,
   type RepoId,
@@ -12,7 +14,7 @@ import {
   type TestsChoice,
 } from '../../ipc'
 import { EFFORTS, effortOf, refusal, titleOf } from './effort'
-import { SKIP, chosenRow, obstacle, sameLine, shares } from './tests_choice'
+import { SKIP, chosenRow, obstacle, sameLine, shares, suffices, termOf } from './tests_choice'
 
 const SAVE_AFTER_MS = 400
 const ESTIMATE_AFTER_MS = 200
@@ -54,6 +56,8 @@ export class FormState {
   files = $state.raw<readonly string[]>([])
   /** The test commands of the repository; none until they are known. */
   commands = $state.raw<readonly TestCommandRow[] | null>(null)
+  /** Whether what issues show may be run, and whether this machine isolates it; none until that is known. */
+  permission = $state.raw<CodePermission | null>(null)
   problem = $state.raw<Problem | null>(null)
   readonly #defaults: Defaults
   #saving: ReturnType<typeof setTimeout> | null = null
@@ -66,7 +70,9 @@ export class FormState {
   readonly tests = $derived(this.form.tests ?? SKIP)
   /** The command that is meant, with whether it is allowed. */
   readonly command = $derived(chosenRow(this.tests, this.commands ?? []))
-  readonly obstacle = $derived(obstacle(this.tests, this.commands))
+  /** The terms on which the person allowed what is chosen; none where those do not suffice here. */
+  readonly allowed = $derived(this.#allowed())
+  readonly obstacle = $derived(obstacle(this.tests, this.commands, this.permission))
 
   constructor(repo: RepoId, defaults: Defaults) {
     this.repo = repo
@@ -91,6 +97,10 @@ export class FormState {
     )
     this.#readFiles()
     this.#readCommands()
+    ipc.codePermission(this.repo).then(
+      (permission) => (this.permission = permission),
+      (thrown: unknown) => (this.problem = problemOf(thrown)),
+    )
   }
 
   close(): void {
@@ -123,15 +133,20 @@ export class FormState {
     this.set({ tests, ...shares(tests, EFFORTS[this.effort.index] ?? EFFORTS[0]) })
   }
 
-  /** Remembers for the repository that the command that is meant may be run; it may come back worded otherwise. */
-  async allow(): Promise<void> {
+  /**
+   * Remembers for the repository that what is chosen may be run on these terms; a command may come back worded
+   * otherwise.
+   */
+  async allow(term: CodeTerm): Promise<void> {
     const asked = this.command
-    if (asked === null) return
     try {
-      const row = await ipc.allowTests(this.repo, this.form.base, asked.command)
-      const others = (this.commands ?? []).map((one) => (sameLine(one.command, row.command) ? row : one))
-      this.commands = others.includes(row) ? others : [...others, row]
-      this.setTests({ kind: 'run', command: row.command })
+      if (asked !== null) {
+        const row = await ipc.allowTests(this.repo, this.form.base, asked.command, term)
+        const others = (this.commands ?? []).map((one) => (sameLine(one.command, row.command) ? row : one))
+        this.commands = others.includes(row) ? others : [...others, row]
+        this.setTests({ kind: 'run', command: row.command })
+      } else if (this.tests.kind === 'issue_code') await ipc.allowIssueCode(this.repo, term)
+      this.permission = await ipc.codePermission(this.repo)
     } catch (thrown) {
       this.problem = problemOf(thrown)
     }
@@ -141,7 +156,8 @@ export class FormState {
   async forbid(): Promise<void> {
     try {
       await ipc.forbidTests(this.repo)
-      this.commands = this.commands?.map((row) => ({ ...row, allowed: false })) ?? null
+      this.commands = this.commands?.map((row) => ({ ...row, allowed: null })) ?? null
+      this.permission = await ipc.codePermission(this.repo)
     } catch (thrown) {
       this.problem = problemOf(thrown)
     }
@@ -157,6 +173,12 @@ export class FormState {
   /** Empties what belongs to one issue, once its run has begun. */
   forget(): void {
     this.set({ issue: '', comments: '', failing_log: '', files: [], failing_tests: [] })
+  }
+
+  #allowed(): CodeTerm | null {
+    if (this.permission === null) return null
+    const term = termOf(this.tests, this.commands ?? [], this.permission)
+    return suffices(term, this.permission) ? term : null
   }
 
   #save(): void {

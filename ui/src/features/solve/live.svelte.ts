@@ -42,8 +42,6 @@ export class LiveRun {
   activities = $state.raw<readonly Activity[]>([])
   speed = $state.raw<Speed | null>(null)
   problem = $state.raw<Problem | null>(null)
-  /** Whether a call of the model is under way, so that its time goes by. */
-  calling = $state(false)
   /** Whether news is coming in. */
   following = $state(false)
   /** Tokens of this session's calls, for the line that is always visible. */
@@ -124,7 +122,6 @@ export class LiveRun {
         break
       case 'call_started': {
         this.preparing = null
-        this.calling = true
         const activity = { ...news, text: new StreamedText(), mark: markOf(this.view, news.task) }
         this.activities = [...this.activities.filter((one) => one.task !== news.task), activity]
         break
@@ -133,7 +130,6 @@ export class LiveRun {
         this.activities.find((one) => one.task === news.task)?.text.append(news.delta)
         break
       case 'call_ended':
-        this.calling = false
         this.computed += news.prompt_tokens + news.generated_tokens
         this.reused += news.reused_tokens
         break
@@ -168,7 +164,7 @@ export class LiveRun {
     this.#stop = null
     this.following = false
     this.preparing = null
-    this.calling = false
+    this.speed = null
     this.activities = []
   }
 }

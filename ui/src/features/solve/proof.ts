@@ -2,7 +2,16 @@
 // verdict.ts.
 import { duration, number } from '../../i18n/format'
 import { t, tn, word } from '../../i18n/index.svelte'
-import type { BugCheck, ChangeTests, CheckState, ProgramRun, Proof, RoundView, TestsOnChange } from '../../ipc'
+import type {
+  BaseTests,
+  BugCheck,
+  ChangeTests,
+  CheckState,
+  ProgramRun,
+  Proof,
+  RoundView,
+  TestsOnChange,
+} from '../../ipc'
 import type { Dot } from './attempts'
 import { placesOf } from './attempts'
 
@@ -24,7 +33,7 @@ export function proofText(proof: Proof, tested: ChangeTests | null): string | nu
 function whyNot({ checks, tests }: ChangeTests): string | null {
   const broken = tests?.newly_failing.length ?? 0
   if (broken > 0) return tn('tests.newly_failing', broken)
-  if (tests !== null && tests.passed === 0 && tests.incomplete !== null) return null
+  if (tests !== null && tests.incomplete !== null && (tests.passed === 0 || (tests.missing ?? 0) > 0)) return null
   if (checks.length === 0) return t('tests.why.no_check')
   const missing = checks.filter((check) => check.state.kind !== 'gone').length
   return missing === 0
@@ -53,12 +62,29 @@ export function endedText(run: ProgramRun): string {
     : t('tests.ended', { command: run.command, status: run.status, time })
 }
 
-/** How many tests pass, and what changed by the change. */
+/**
+ * Whether it can be said that the tests pass: some did, the change takes none away, and the runner ended well. Where the
+ * base has failing tests it does not, whatever the change is.
+ */
+export function testsPass({ passed, newly_failing, missing = 0, run }: TestsOnChange): boolean {
+  return passed > 0 && newly_failing.length === 0 && missing === 0 && run.status === 0
+}
+
+/** What the tests say of a change. */
 export function testsText(tests: TestsOnChange): string {
-  const said = [tn('tests.passing', tests.passed)]
-  if (tests.newly_passing.length > 0) said[0] += ` (${tn('tests.newly_passing', tests.newly_passing.length)})`
-  if (tests.newly_failing.length > 0) said.push(tn('tests.newly_failing', tests.newly_failing.length))
+  const { passed, newly_passing, newly_failing, still_failing, missing = 0 } = tests
+  const said: string[] = []
+  if (newly_failing.length > 0) said.push(tn('tests.newly_failing', newly_failing.length))
+  if (missing > 0) said.push(tn('tests.missing', missing))
+  if (testsPass(tests)) said.push(tn('tests.passing', passed))
+  else if (said.length === 0) said.push(t(passed + still_failing === 0 ? 'tests.no_result' : 'tests.none_fails'))
+  if (newly_passing.length > 0) said.push(tn('tests.newly_passing', newly_passing.length))
   return said.join(' · ')
+}
+
+/** How many tests pass on the base: that they do is said only where none fails. */
+export function baseText({ passed, run }: BaseTests): string {
+  return run?.status === 0 ? tn('tests.passing', passed) : tn('tests.passed', passed)
 }
 
 export function sourceText(check: BugCheck): string {
