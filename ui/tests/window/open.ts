@@ -171,10 +171,31 @@ async function stage(page: Page, name: string): Promise<void> {
 }
 
 /** Chooses that tests are run. */
-async function withTests(page: Page): Promise<void> {
+export async function withTests(page: Page): Promise<void> {
+  // The form asks what is allowed when it opens, and the window begins with it.
+  await go(page, 'runs')
   await go(page, 'solve')
   await page.getByRole('radio').nth(1).check()
   await page.locator('fieldset').evaluate((element) => element.scrollIntoView({ block: 'start' }))
+  await settled(page)
+}
+
+/** The same where nothing isolates what is run. */
+export async function withoutIsolation(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    window.magis.answer('codePermission', {
+      issue_code: null,
+      not_isolated: { code: 'not_isolated', message: 'name spaces are not allowed here', remedy: null },
+    }),
+  )
+  await withTests(page)
+}
+
+/** The same where no test command is found, and what the issue shows is chosen. */
+export async function withIssueCode(page: Page): Promise<void> {
+  await page.evaluate(() => window.magis.answer('testCommands', []))
+  await withTests(page)
+  await page.getByRole('radio').nth(2).check()
   await settled(page)
 }
 
@@ -222,6 +243,8 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
   },
   { name: 'run', to: openRun },
   { name: 'solve-tests-consent', to: withTests },
+  { name: 'solve-tests-without-isolation', to: withoutIsolation },
+  { name: 'solve-tests-issue-code', to: withIssueCode },
   { name: 'solve-tests-allowed', look: { scene: 'evidence' }, to: withTests },
   {
     name: 'run-evidence',

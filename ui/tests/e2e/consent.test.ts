@@ -1,0 +1,53 @@
+// What a person allows to be run, and that nothing is allowed without their word.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ground, open, settled, withIssueCode, withTests, withoutIsolation, type Ground } from '../window/open'
+
+let on: Ground
+beforeAll(async () => {
+  on = await ground()
+})
+afterAll(() => on.close())
+
+const given = (page: Page, name: string): Promise<unknown[] | undefined> =>
+  page.evaluate((wanted) => window.magis.asked.filter((one) => one.name === wanted).at(-1)?.given, name)
+const allow = (page: Page) => page.getByRole('button', { name: 'Allow in this repository' })
+
+test('a command is allowed as it is shown, isolated, and the permission can be taken back', async () => {
+  const { page } = await open(on, {})
+  await withTests(page)
+  await page.getByRole('group', { name: 'Allow this command?' }).getByText('python3 -m pytest -q').waitFor()
+  await allow(page).click()
+  await settled(page)
+  expect((await given(page, 'allowTests'))?.slice(2)).toEqual([
+    { line: 'python3 -m pytest -q', folder: '' },
+    'isolated',
+  ])
+  expect(await allow(page).count()).toBe(0)
+  await page.locator('fieldset').getByRole('button').last().click()
+  await allow(page).waitFor()
+  await page.context().close()
+})
+
+test('where nothing isolates it, a second yes is needed, by keyboard as well', async () => {
+  const { page } = await open(on, {})
+  await withoutIsolation(page)
+  await page.getByText('name spaces are not allowed here').waitFor()
+  expect(await allow(page).isDisabled()).toBe(true)
+  await page.getByRole('checkbox', { name: /Nothing isolates it here/ }).focus()
+  await page.keyboard.press('Space')
+  await allow(page).focus()
+  await page.keyboard.press('Enter')
+  await settled(page)
+  expect((await given(page, 'allowTests'))?.at(-1)).toBe('not_isolated')
+  await page.context().close()
+})
+
+test('where there is no test command, what the issue shows is allowed alone', async () => {
+  const { page } = await open(on, {})
+  await withIssueCode(page)
+  await allow(page).click()
+  await settled(page)
+  expect((await given(page, 'allowIssueCode'))?.at(-1)).toBe('isolated')
+  await page.context().close()
+})
