@@ -351,7 +351,10 @@ async fn an_example_that_deletes_files_deletes_none_and_a_person_is_warned() {
     let (run, end) = solve(&magis, wish, wrong_then_right()).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
     let found = checks(&magis, run);
-    assert_eq!(found[0].warnings, ["This check deletes or moves files: os.remove('README.md')"]);
+    assert_eq!(
+        found[0].warnings,
+        ["This check deletes or moves files: os.remove('README.md')"]
+    );
     assert!(environment.repository().join("README.md").is_file());
 }
 

@@ -43,6 +43,8 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
         return Ok(event(recorded(covers, bench.judging.as_ref(), 0, None)));
     }
     let ranked = nearest_tests(work, run, &covers).await?;
+    // A test that a person names need not begin with its file.
+    let there: BTreeSet<RepoPath> = work.files()?.readable.iter().map(|(path, _)| path.clone()).collect();
     let bench = match work.bench(run).await? {
         Ok(bench) => bench,
         Err(why) => return Ok(event(none(covers, why))),
@@ -51,7 +53,7 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
     files.extend(
         files_of_checks(bench, run)
             .into_iter()
-            .filter(|file| !ranked.contains(file)),
+            .filter(|file| !ranked.contains(file) && there.contains(file)),
     );
     let left_out = ranked.iter().filter(|file| !files.contains(file)).count() as u32;
     let mut trouble = None;
