@@ -134,15 +134,7 @@ impl Magis {
         command: &TestCommand,
         isolation: IsolationTerm,
     ) -> Result<(), EngineError> {
-        Ok(self.store.allow_tests(
-            repo,
-            &TestPermission {
-                folder: command.folder.clone(),
-                command: command.line(),
-                isolation,
-                allowed_at: now_ms(),
-            },
-        )?)
+        self.allow(repo, command.folder.clone(), command.line(), isolation)
     }
 
     /// Returns on which terms a person allowed what issues show to be run in a repository; none where nobody did. Whoever allowed a test command allowed
@@ -153,14 +145,10 @@ impl Magis {
     pub fn issue_code_permission(&self, repo: RepoId) -> Result<Option<IsolationTerm>, EngineError> {
         let all = self.test_permissions(repo)?;
         let own = all.iter().find(|allowed| allowed.command == ISSUE_CODE);
-        let of_commands = || {
-            let terms: Vec<IsolationTerm> = all.iter().map(|allowed| allowed.isolation).collect();
-            terms
-                .contains(&IsolationTerm::Required)
-                .then_some(IsolationTerm::Required)
-                .or(terms.first().copied())
-        };
-        Ok(own.map(|own| own.isolation).or_else(of_commands))
+        let strictest = all
+            .iter()
+            .max_by_key(|allowed| allowed.isolation == IsolationTerm::Required);
+        Ok(own.or(strictest).map(|allowed| allowed.isolation))
     }
 
     /// Remembers that a person allows what issues show to be run in a repository, where it has no test command.
@@ -168,15 +156,23 @@ impl Magis {
     /// # Errors
     /// When the database cannot be written.
     pub fn allow_issue_code(&self, repo: RepoId, isolation: IsolationTerm) -> Result<(), EngineError> {
-        Ok(self.store.allow_tests(
-            repo,
-            &TestPermission {
-                folder: String::new(),
-                command: ISSUE_CODE.to_owned(),
-                isolation,
-                allowed_at: now_ms(),
-            },
-        )?)
+        self.allow(repo, String::new(), ISSUE_CODE.to_owned(), isolation)
+    }
+
+    fn allow(
+        &self,
+        repo: RepoId,
+        folder: String,
+        command: String,
+        isolation: IsolationTerm,
+    ) -> Result<(), EngineError> {
+        let permission = TestPermission {
+            folder,
+            command,
+            isolation,
+            allowed_at: now_ms(),
+        };
+        Ok(self.store.allow_tests(repo, &permission)?)
     }
 
     /// Returns all that a person allowed in a repository.

@@ -78,6 +78,14 @@ fn with_tests(environment: &TestEnvironment, issue: &str, attempts: u32) -> (Mag
     (magis, wish)
 }
 
+/// Returns the environment with an engine that has a sandbox.
+fn with_engine(environment: TestEnvironment, magis: &Magis) -> TestEnvironment {
+    TestEnvironment {
+        magis: magis.clone(),
+        ..environment
+    }
+}
+
 fn allow(environment: &TestEnvironment, magis: &Magis) {
     let repo = magis.add_repository(&environment.repository()).unwrap();
     let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
@@ -266,10 +274,7 @@ async fn a_run_that_was_stopped_goes_on_with_its_evidence() {
     let (magis, wish) = with_tests(&environment, ISSUE, 2);
     allow(&environment, &magis);
     let run = magis.prepare_for(wish, &script()).unwrap().run;
-    let stopped = TestEnvironment {
-        magis: magis.clone(),
-        ..environment
-    };
+    let stopped = with_engine(environment, &magis);
     stopped.stop_before(run, "P5").await;
     let found = checks(&magis, run);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -299,10 +304,7 @@ async fn a_failing_test_that_names_no_changed_file_is_run_after_a_resumption_too
     let (magis, wish) = with_tests(&environment, issue, 2);
     allow(&environment, &magis);
     let run = magis.prepare_for(wish, &script()).unwrap().run;
-    let stopped = TestEnvironment {
-        magis: magis.clone(),
-        ..environment
-    };
+    let stopped = with_engine(environment, &magis);
     stopped.stop_before(run, "P5").await;
     assert!(matches!(
         checks(&magis, run)[..],
@@ -328,10 +330,7 @@ async fn a_run_again_from_the_code_stage_is_judged_by_the_same_evidence() {
     let again = magis
         .rerun(first, Stage::Code, None, None, &EngineLimits::default())
         .unwrap();
-    let again_by = TestEnvironment {
-        magis: magis.clone(),
-        ..environment
-    };
+    let again_by = with_engine(environment, &magis);
     again_by.drive(again, std::sync::Arc::new(script())).await.unwrap();
     assert_eq!(checks(&magis, again), checks(&magis, first));
     let proof = magis.state(again).unwrap().proof();
