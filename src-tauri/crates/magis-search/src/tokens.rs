@@ -5,14 +5,14 @@
 
 /// The name under which the index knows these rules. A change of them needs a new name: indexes made with the old one are
 /// then rebuilt.
-pub(crate) const RULES: &str = "identifiers-1";
+pub(crate) const RULES: &str = "identifiers-2";
 
 /// Longer runs of letters are data, not words.
 const LONGEST: usize = 64;
 
 /// Returns the terms of `text`, in its order. `snake_case`, `camelCase`, `PascalCase` and `HTTPServer2` give themselves
-/// in lower case and their parts; a plain word gives its stem; Chinese, Japanese and Korean runs give pairs of
-/// characters.
+/// in lower case and their parts; `__all__` gives itself as well, with its underscores; a plain word gives its stem; Chinese, Japanese and Korean runs
+/// give pairs of characters.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
@@ -24,7 +24,7 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 /// Returns the part of `word` that gives `term`, as it stands there.
 pub(crate) fn spelling<'w>(word: &'w str, term: &str) -> Option<&'w str> {
     let words = word.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let spellings = words.flat_map(|word| std::iter::once(word.trim_matches('_')).chain(parts(word)));
+    let spellings = words.flat_map(|word| [word, word.trim_matches('_')].into_iter().chain(parts(word)));
     spellings.into_iter().find(|part| {
         let lower = part.to_lowercase();
         lower == term || stem(&lower) == term
@@ -97,9 +97,14 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 }
 
 fn word_terms(word: &str, found: &mut Vec<String>) {
+    let whole = word;
     let word = word.trim_matches('_');
     if word.is_empty() || word.len() > LONGEST * 2 {
         return;
+    }
+    // Names like these mean one thing; of `__all__` nothing else is left.
+    if whole.starts_with("__") && whole.ends_with("__") && whole.len() <= LONGEST {
+        found.push(whole.to_lowercase());
     }
     if word.chars().any(is_ideograph) {
         return pairs(word, found);
@@ -303,7 +308,8 @@ mod tests {
         check("get_user_name", &["get_user_name", "user", "nam"]);
         check("parseHTTPHeader", &["parsehttpheader", "pars", "http", "header"]);
         check("XMLReader2", &["xmlreader2", "xml", "reader"]);
-        check("__init__", &["init"]);
+        check("__init__ and _private", &["__init__", "init", "privat"]);
+        check("self.__all__", &["__all__"]);
         check(
             "a.separability_matrix()",
             &["separability_matrix", "separability", "matrix"],
