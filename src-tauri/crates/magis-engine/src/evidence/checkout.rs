@@ -8,7 +8,7 @@ use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{RepoPath, SkippedFile};
 use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun, missing_program};
-use magis_evidence::reproduction::{Check, CheckCommand};
+use magis_evidence::reproduction::{Check, CheckCommand, ReachRecorder, ReachedFunction};
 use magis_evidence::results::{self, TestResults};
 use magis_repo::{Repository, Snapshot};
 use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 const REPORTS: &str = "/magis-reports";
 /// Where a check's files lie and its command runs.
 const CHECK: &str = "/magis-check";
+/// Where it is recorded which functions a command enters.
+const RECORDS: &str = "/magis-records";
 /// Python's sets have the same order in every run: tests that are made out of one keep their names, so that two runs can be compared.
 const HASH_SEED: (&str, &str) = ("PYTHONHASHSEED", "0");
 
@@ -135,9 +137,71 @@ impl Checkout {
         changes: &[(RepoPath, Option<Vec<u8>>)],
         limits: Limits,
     ) -> Result<(Vec<String>, Outcome), EngineError> {
+        let prepared = self.prepare_check(check, changes, limits)?;
+        let outcome = self.sandbox.run(&prepared.job).await?;
+        Ok((prepared.job.command, outcome))
+    }
+
+    /// Runs a check on the tree as it is and returns the functions of the project that its Python enters, in that order; none where it has no Python, or
+    /// is broken off.
+    ///
+    /// # Errors
+    /// When the sandbox fails.
+    pub async fn reached_by_check(&self, check: &Check, limits: Limits) -> Result<Vec<ReachedFunction>, EngineError> {
+        let mut prepared = self.prepare_check(check, &[], limits)?;
+        let records = self.record_reach(&mut prepared)?;
+        self.sandbox.run(&prepared.job).await?;
+        Ok(read_reach(prepared.scratch.layer(records)))
+    }
+
+    /// Runs the tests of files on the tree as it is and returns the functions of the project that their Python enters, in that order; none where
+    /// they have no Python, or are broken off.
+    ///
+    /// # Errors
+    /// When the command cannot be narrowed down to these tests, or the sandbox fails.
+    pub async fn reached_by_tests(
+        &self,
+        command: &TestCommand,
+        selection: TestSelection<'_>,
+        limits: Limits,
+    ) -> Result<Vec<ReachedFunction>, EngineError> {
+        let worded = command.run(selection, REPORTS)?;
+        if !worded.preparation.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut prepared = self.prepare(command, &worded, &[], limits)?;
+        prepared.job.command.clone_from(&worded.words);
+        let records = self.record_reach(&mut prepared)?;
+        self.sandbox.run(&prepared.job).await?;
+        Ok(read_reach(prepared.scratch.layer(records)))
+    }
+
+    /// Lets the Python of a job record which functions of the project it enters. Returns the number of the layer with the records.
+    fn record_reach(&self, prepared: &mut Prepared) -> Result<usize, EngineError> {
+        let Prepared { job, scratch } = prepared;
+        let search = job.environment.get("PYTHONPATH").cloned().unwrap_or_default();
+        let recorder = ReachRecorder::new(Path::new(RECORDS), &self.root, &search);
+        let empty = scratch.path().join("records");
+        fs::create_dir(&empty).map_err(EngineError::io("make", &empty))?;
+        scratch.allow_change(job, &empty, Path::new(RECORDS))?;
+        job.files.push(JobFile {
+            path: Path::new(RECORDS).join(recorder.file),
+            contents: Some(recorder.text.as_bytes().to_vec()),
+        });
+        let variables = recorder.variables.into_iter();
+        job.environment
+            .extend(variables.map(|(name, value)| (name.to_owned(), value)));
+        Ok(scratch.layers() - 1)
+    }
+
+    fn prepare_check(
+        &self,
+        check: &Check,
+        changes: &[(RepoPath, Option<Vec<u8>>)],
+        limits: Limits,
+    ) -> Result<Prepared, EngineError> {
         let python = self.python();
-        let words = check.command.words(&python.program, &self.root);
-        let mut job = SandboxJob::new(words.clone(), CHECK);
+        let mut job = SandboxJob::new(check.command.words(&python.program, &self.root), CHECK);
         job.limits = limits;
         job.environment.clone_from(&self.tools.environment);
         job.readable.extend(self.tools.readable.iter().cloned());
@@ -178,7 +242,7 @@ impl Checkout {
                 scratch.allow_change(&mut job, original, at)?;
             }
         }
-        Ok((words, self.sandbox.run(&job).await?))
+        Ok(Prepared { job, scratch })
     }
 
     /// Finds the Python that a check runs on: that of the repository's virtual environment, else the one on the path.
@@ -204,6 +268,11 @@ impl Checkout {
             program: program.to_owned(),
             environment: None,
         }
+    }
+
+    /// Returns whether the tree has a file.
+    pub fn has_file(&self, path: &RepoPath) -> bool {
+        self.scratch.path().join(TREE).join(path.as_str()).is_file()
     }
 
     /// Returns whether the tree has a folder, by where commands see it.
@@ -329,7 +398,7 @@ struct Python {
     environment: Option<InstalledFolder>,
 }
 
-/// A job whose command is still to be named, with the folder that takes up its changes.
+/// A job with the folder that takes up its changes.
 struct Prepared {
     job: SandboxJob,
     scratch: ScratchFolder,
@@ -342,6 +411,13 @@ fn test_run(worded: &WordedRun, words: &[String], outcome: Outcome, results: Res
         outcome,
         results,
     }
+}
+
+/// Reads what was recorded of the functions that a job entered.
+fn read_reach(layer: Option<&ScratchLayer>) -> Vec<ReachedFunction> {
+    // What cannot be read tells nothing, and nothing else stands on it.
+    let texts = written(layer, ReachRecorder::is_record).unwrap_or_default();
+    ReachRecorder::read(texts.iter().map(String::as_str))
 }
 
 /// Returns the texts of the files that a command wrote and that are meant.

@@ -54,6 +54,11 @@ impl ScratchFolder {
         self.layers.get(number)
     }
 
+    /// Returns how many layers were made.
+    pub fn layers(&self) -> usize {
+        self.layers.len()
+    }
+
     /// Lets a job change a folder, seen at `at`, with a layer of its own. Returns that layer.
     ///
     /// # Errors

@@ -4,18 +4,21 @@
 
 mod words;
 
-pub(crate) use words::{program_run, test_name};
+pub(crate) use words::{is_meant, program_run, test_name};
 
 use crate::evidence::{ChangedFiles, Checkout};
 use crate::tests::{IsolationTerm, TestsRun};
 use crate::{EngineError, Magis};
-use magis_core::{CheckSource, ProgramRun, RepoId, RepoPath, TestLine, TestName, TestsMode};
+use magis_core::{CheckSource, FunctionAt, ProgramRun, RepoId, RepoPath, TestLine, TestName, TestsMode};
 use magis_evidence::commands::{TestCommand, TestSelection};
-use magis_evidence::reproduction::{self, Check, Marker, Observation, ProjectInUse, Reproduction, RunEnd, RunOutput};
+use magis_evidence::reproduction::{
+    self, Check, Marker, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd, RunOutput,
+};
 use magis_evidence::results::{Completeness, TestResults, TestStatus};
 use magis_flow::Run;
 use magis_repo::Snapshot;
 use magis_sandbox::{End, Limits, Outcome, Sandbox};
+use magis_syntax::SourceLanguage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
@@ -27,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 const CHECK_TIME: Duration = Duration::from_secs(40);
 /// How long all tests of the project may take on the base; those that take longer are narrowed down to the nearest.
 pub(super) const SUITE_TIME: Duration = Duration::from_mins(1);
+/// Functions that a check enters, as far as they are recorded.
+const MOST_REACHED: usize = 1_000;
 /// The least that a check or a test may take on a changed tree, however fast the base was.
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
@@ -35,6 +40,8 @@ pub(crate) struct TestBench {
     checkout: Checkout,
     /// None: only what the issue shows is run.
     pub command: Option<TestCommand>,
+    /// What the project is written in.
+    language: SourceLanguage,
     /// The checks of the issue that show the fault on the base, by their numbers.
     pub issue_checks: BTreeMap<u32, IssueCheck>,
     /// All tests on the base, where they were run.
@@ -139,6 +146,7 @@ impl TestBench {
         Ok(Ok(Self {
             checkout,
             command,
+            language: ground.project.language,
             issue_checks: BTreeMap::new(),
             whole: None,
             judging: None,
@@ -217,6 +225,49 @@ impl TestBench {
         let seen = reproduction::observe(&known.check, &output(&outcome));
         let run = check_run(&known.check, &words, &outcome, &seen);
         Ok((seen, run))
+    }
+
+    /// Returns the functions of the project that a check enters on the base: those that its own records tell, else as Python is seen to run.
+    pub(super) async fn reached_by(
+        &self,
+        check: &Check,
+        recorded: &[ReachedFunction],
+    ) -> Result<Vec<FunctionAt>, EngineError> {
+        if !recorded.is_empty() || self.language != SourceLanguage::Python {
+            return Ok(functions_at(recorded));
+        }
+        let limits = Limits {
+            time: CHECK_TIME,
+            ..Limits::default()
+        };
+        Ok(functions_at(&self.checkout.reached_by_check(check, limits).await?))
+    }
+
+    /// Returns the functions of the project, without its tests, that the tests of files enter on the base, as far as Python runs them.
+    pub(super) async fn reached_by_tests(&self, files: &[RepoPath]) -> Result<Vec<FunctionAt>, EngineError> {
+        let there: Vec<RepoPath> = files
+            .iter()
+            .filter(|file| self.checkout.has_file(file))
+            .cloned()
+            .collect();
+        let Some(command) = &self.command else {
+            return Ok(Vec::new());
+        };
+        if there.is_empty() || self.language != SourceLanguage::Python {
+            return Ok(Vec::new());
+        }
+        let limits = Limits {
+            time: SUITE_TIME,
+            ..Limits::default()
+        };
+        let selection = TestSelection::Files(&there);
+        let mut reached = match self.checkout.reached_by_tests(command, selection, limits).await {
+            Ok(reached) => functions_at(&reached),
+            Err(EngineError::Selection(_)) => Vec::new(),
+            Err(other) => return Err(other),
+        };
+        reached.retain(|function| !command.is_test_file(&function.path));
+        Ok(reached)
     }
 
     /// Runs a check that is judged by its exit status.
@@ -365,6 +416,18 @@ pub(super) fn candidates(run: &Run, project: &ProjectInUse) -> impl Iterator<Ite
 pub(super) fn marker() -> Option<Marker> {
     let drawn = || RandomState::new().hash_one(0);
     Marker::new(format!("{:016x}{:016x}", drawn(), drawn())).ok()
+}
+
+fn functions_at(reached: &[ReachedFunction]) -> Vec<FunctionAt> {
+    let at = |ReachedFunction(path, line, name, missed): &ReachedFunction| {
+        Some(FunctionAt {
+            path: RepoPath::new(path).ok()?,
+            line: *line,
+            name: name.clone(),
+            missed: missed.clone(),
+        })
+    };
+    reached.iter().filter_map(at).take(MOST_REACHED).collect()
 }
 
 fn output(outcome: &Outcome) -> RunOutput {

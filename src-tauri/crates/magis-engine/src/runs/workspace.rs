@@ -5,10 +5,10 @@ use crate::custodian::index_session::{IndexSession, Preparing};
 use crate::runs::bench::{BenchGround, TestBench};
 use crate::{EngineError, Magis, Progress};
 use magis_core::{
-    BlobId, CheckSource, Edit, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, Round, RunId,
+    BlobId, BugCheck, CheckSource, Edit, FileChange, FileTask, Hint, Issue, LineSpan, RepoId, RepoPath, Round, RunId,
     SkippedFile, Speaker, TaskId,
 };
-use magis_evidence::reproduction::{ProjectInUse, project_in_use};
+use magis_evidence::reproduction::{ProjectInUse, project_in_use, tracebacks};
 use magis_flow::{Attempt, FlowError, Run, TaskState};
 use magis_prompts::{Head, Persona};
 use magis_repo::{Snapshot, SourceText};
@@ -204,11 +204,22 @@ fn shown_fault(run: &Run) -> Option<String> {
 
 /// Returns the hints, and what checks showed on the base as the log of a failing run: its frames and names locate, too.
 fn with_shown(run: &Run) -> Vec<Hint> {
-    let shown = run
-        .checks()
-        .iter()
-        .map(|check| Hint::FailingLog(check.on_base.written()));
+    let shown = run.checks().iter().map(|check| Hint::FailingLog(failures(check)));
     run.hints().iter().cloned().chain(shown).collect()
+}
+
+/// Returns what failed when a check ran: tests say nothing else; of an example, what else it wrote is what the issue shows itself, or pages of a tool's.
+fn failures(check: &BugCheck) -> String {
+    let written = check.on_base.written();
+    match check.source {
+        CheckSource::Given { .. } | CheckSource::FailingTests { .. } => written,
+        CheckSource::Issue { .. } | CheckSource::Written { .. } => {
+            let lines: Vec<&str> = written.lines().collect();
+            let shown = tracebacks(&written).into_iter();
+            let shown = shown.map(|traceback| lines[traceback.lines].join("\n"));
+            shown.collect::<Vec<_>>().join("\n\n")
+        }
+    }
 }
 
 /// Returns all tasks, a line each.

@@ -12,6 +12,7 @@ mod environment;
 mod languages;
 mod logs;
 mod project;
+mod reach;
 
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{

@@ -5,7 +5,11 @@ use crate::reproduction::packages::ProjectInUse;
 use magis_syntax::{SourceLanguage, TopStatement, TopStatementKind, top_statements};
 use serde::Serialize;
 
-const PYTHON: &str = include_str!("programs/runner.py");
+const PYTHON: &str = concat!(
+    include_str!("programs/reached.py"),
+    "\n\n",
+    include_str!("programs/runner.py")
+);
 const JAVASCRIPT: &str = include_str!("programs/runner.js");
 const RUST: &str = include_str!("programs/recorder.rs");
 

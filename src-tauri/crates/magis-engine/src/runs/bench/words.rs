@@ -13,6 +13,26 @@ pub(crate) fn test_name(id: &TestId) -> TestName {
     TestName(there.join("::"))
 }
 
+/// Returns whether a person's word for a test means this one.
+pub(crate) fn is_meant(name: &TestName, word: &str) -> bool {
+    let Some((file, rest)) = word.split_once("::") else {
+        // Some runners have a file as the beginning of a dotted name.
+        let module = word
+            .strip_suffix(".py")
+            .map(|path| format!("{}.", path.replace('/', ".")));
+        return name.0 == word
+            || name.0.starts_with(&format!("{word}::"))
+            || name.0.ends_with(&format!("::{word}"))
+            || module.is_some_and(|module| name.0.starts_with(&module));
+    };
+    // Reports give a class as a dotted name, and a parameter in brackets.
+    let last = rest.rsplit("::").next().unwrap_or(rest);
+    let own = name.0.rsplit("::").next().unwrap_or(&name.0);
+    let same_file =
+        name.0.starts_with(file) || name.0.contains(file.trim_end_matches(".py").replace('/', ".").as_str());
+    same_file && (own == last || own.split('[').next() == Some(last))
+}
+
 /// Returns the record of a run.
 pub(crate) fn program_run(words: &[String], folder: &str, outcome: &Outcome) -> ProgramRun {
     ProgramRun {

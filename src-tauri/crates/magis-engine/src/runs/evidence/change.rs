@@ -1,11 +1,9 @@
 //! What checks and tests say of a changed tree: that of an attempt, and that of the merged patch.
 
-use super::fault::is_meant;
 use crate::EngineError;
 use crate::calls::AskError;
 use crate::evidence::ChangedFiles;
-use crate::runs::bench::{BaseResults, SUITE_TIME, TestBench};
-use crate::runs::bench::{program_run, test_name};
+use crate::runs::bench::{BaseResults, SUITE_TIME, TestBench, is_meant, program_run, test_name};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::{Workspace, after};
 use magis_core::{

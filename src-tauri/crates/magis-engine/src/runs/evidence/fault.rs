@@ -2,13 +2,13 @@
 //! project that fail on the base and are about what the issue is about.
 
 use crate::EngineError;
-use crate::runs::bench::{BaseResults, IssueCheck, SUITE_TIME, TestBench, candidates, test_name};
+use crate::runs::bench::{BaseResults, IssueCheck, SUITE_TIME, TestBench, candidates, is_meant, test_name};
+use crate::runs::evidence::regression::files_of_check;
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::text::count;
 use magis_core::{
-    BlobId, BugCheck, CheckId, CheckSource, FunctionAt, Grade, Hint, IssueChecks, RepoPath, RunEvent, TestName,
-    TestsMode,
+    BlobId, BugCheck, CheckId, CheckSource, Grade, Hint, IssueChecks, RepoPath, RunEvent, TestName, TestsMode,
 };
 use magis_evidence::reproduction::{CheckCommand, Exception, Fault, ProjectInUse, as_test, tracebacks};
 use magis_evidence::results::{TestId, failed_in_log};
@@ -24,8 +24,6 @@ const TRIED: usize = 12;
 const FAST_SUITE: Duration = Duration::from_secs(16);
 /// So many failing tests may be about one fault; more are a project that is red for another reason.
 const MOST_FAILING: usize = 20;
-/// Functions that a check enters, as far as they are recorded.
-const MOST_REACHED: usize = 200;
 
 /// Looks for what shows the fault, runs it on the base, and keeps what fails there as the issue says.
 pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
@@ -60,6 +58,9 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
     }
     if found.is_empty() {
         red(bench, run, &mut found);
+    }
+    for check in &mut found {
+        check.reached = bench.reached_by_tests(&files_of_check(bench, check)).await?;
     }
     found.append(&mut of_issue);
     remarks.append(&mut said_of_issue);
@@ -244,26 +245,6 @@ async fn given(
     Ok(())
 }
 
-/// Returns whether a person's word for a test means this one.
-pub(super) fn is_meant(name: &TestName, word: &str) -> bool {
-    let Some((file, rest)) = word.split_once("::") else {
-        // Some runners have a file as the beginning of a dotted name.
-        let module = word
-            .strip_suffix(".py")
-            .map(|path| format!("{}.", path.replace('/', ".")));
-        return name.0 == word
-            || name.0.starts_with(&format!("{word}::"))
-            || name.0.ends_with(&format!("::{word}"))
-            || module.is_some_and(|module| name.0.starts_with(&module));
-    };
-    // Reports give a class as a dotted name, and a parameter in brackets.
-    let last = rest.rsplit("::").next().unwrap_or(rest);
-    let own = name.0.rsplit("::").next().unwrap_or(&name.0);
-    let same_file =
-        name.0.starts_with(file) || name.0.contains(file.trim_end_matches(".py").replace('/', ".").as_str());
-    same_file && (own == last || own.split('[').next() == Some(last))
-}
-
 /// Takes the tests that fail on the base and are about what the issue is about.
 fn red(bench: &TestBench, run: &Run, found: &mut Vec<BugCheck>) {
     let Some(whole) = &bench.whole else { return };
@@ -345,14 +326,7 @@ async fn shown_by_issue(
             CheckCommand::Python(_) | CheckCommand::JavaScript(_) | CheckCommand::Rust => check.check.steps.join("\n"),
             CheckCommand::Shell(lines) => lines.clone(),
         };
-        let reached = check.base.reached().iter().filter_map(|function| {
-            Some(FunctionAt {
-                path: RepoPath::new(&function.0).ok()?,
-                line: function.1,
-                name: function.2.clone(),
-                missed: function.3.clone(),
-            })
-        });
+        let reached = bench.reached_by(&check.check, check.base.reached()).await?;
         found.push(BugCheck {
             id: CheckId(0),
             source: CheckSource::Issue { number: *number },
@@ -366,7 +340,7 @@ async fn shown_by_issue(
                 bench.command.as_ref().and_then(|command| command.runner),
             )),
             on_base: check.run.clone(),
-            reached: reached.take(MOST_REACHED).collect(),
+            reached,
             warnings: check.check.warnings.clone(),
         });
     }

@@ -3,7 +3,7 @@
 use crate::EngineError;
 use crate::custodian::commit_history;
 use crate::evidence::{TestFile, nearest};
-use crate::runs::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench};
+use crate::runs::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench, is_meant};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::{BaseTests, BugCheck, CheckSource, RepoPath, RunEvent, TestName, TestsMode};
@@ -50,11 +50,14 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
         Err(why) => return Ok(event(none(covers, why))),
     };
     let mut files = within_budget(bench, &ranked);
-    files.extend(
-        files_of_checks(bench, run)
-            .into_iter()
-            .filter(|file| !ranked.contains(file) && there.contains(file)),
-    );
+    // The tests that show the fault are run in any case.
+    let of_checks: BTreeSet<RepoPath> = run
+        .checks()
+        .iter()
+        .flat_map(|check| files_of_check(bench, check))
+        .filter(|file| !ranked.contains(file) && there.contains(file))
+        .collect();
+    files.extend(of_checks);
     let left_out = ranked.iter().filter(|file| !files.contains(file)).count() as u32;
     let mut trouble = None;
     bench.judging = None;
@@ -153,23 +156,22 @@ fn within_budget(bench: &TestBench, ranked: &[RepoPath]) -> Vec<RepoPath> {
     chosen
 }
 
-/// Returns the files of the tests that show the fault: they are run in any case.
-fn files_of_checks(bench: &TestBench, run: &Run) -> BTreeSet<RepoPath> {
+/// Returns the files of the tests that a check stands on, as far as they are known.
+pub(super) fn files_of_check(bench: &TestBench, check: &BugCheck) -> Vec<RepoPath> {
     let mut files = BTreeSet::new();
-    for check in run.checks() {
-        if let Some(whole) = &bench.whole {
-            files.extend(
-                failing_tests(check)
-                    .iter()
-                    .filter_map(|test| whole.places.get(test))
-                    .cloned(),
-            );
+    let places = bench.whole.as_ref().map(|whole| &whole.places);
+    match &check.source {
+        CheckSource::FailingTests { tests } => {
+            files.extend(tests.iter().filter_map(|test| places?.get(test)).cloned());
         }
-        if let CheckSource::Given { test } = &check.source {
+        CheckSource::Given { test } => {
             files.extend(test.split("::").next().and_then(|file| RepoPath::new(file).ok()));
+            let meant = places.into_iter().flatten().filter(|(name, _)| is_meant(name, test));
+            files.extend(meant.map(|(_, place)| place.clone()));
         }
+        CheckSource::Issue { .. } | CheckSource::Written { .. } => {}
     }
-    files
+    files.into_iter().collect()
 }
 
 /// Returns the tests of the project that a check stands on, as their reports name them.

@@ -165,6 +165,10 @@ async fn judge(work: &mut Workspace, run: &Run, tests: Vec<WrittenTest>, first: 
         );
         return Ok(said(Vec::new(), Some(remark)));
     };
+    let reached = match marker() {
+        Some(marker) => bench.reached_by(&Check::of_script(&script, marker), &[]).await?,
+        None => Vec::new(),
+    };
     let check = BugCheck {
         id: CheckId(first),
         source: CheckSource::Written {
@@ -174,7 +178,7 @@ async fn judge(work: &mut Workspace, run: &Run, tests: Vec<WrittenTest>, first: 
         as_test: Some(script.clone()),
         script,
         on_base,
-        reached: Vec::new(),
+        reached,
         warnings: Vec::new(),
     };
     Ok(said(vec![check], None))

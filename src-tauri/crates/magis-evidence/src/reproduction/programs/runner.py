@@ -2,7 +2,7 @@
 
 Every record is one line on the standard output: the marker, a blank, JSON. What the steps print goes into the records.
 """
-import ast, builtins, contextlib, dis, importlib, io, json, linecache, os, pkgutil, signal, sys, warnings
+import ast, builtins, contextlib, importlib, io, json, linecache, os, pkgutil, signal, sys, warnings
 
 TASK = json.loads(TASK_TEXT)
 MARKER, OUT = TASK["marker"], os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -179,12 +179,6 @@ def told(error):
     return {"kind": kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__name__, "message": attempt(lambda: str(error)) or ""}
 
 
-def place_of(path):
-    """A file of the project relative to its root; none for anything else."""
-    inside = path.startswith(ROOT + os.sep) and "site-packages" not in path
-    return path[len(ROOT) + 1:].replace(os.sep, "/") if inside else None
-
-
 def trace_of(error):
     """The frames on the way to an exception that lie outside this program, as Python shows them."""
     lines, at = [], error.__traceback__
@@ -196,52 +190,18 @@ def trace_of(error):
     return "\n".join(lines)
 
 
-class Reached:
-    """The functions of the project that the steps enter, in that order, and which of their lines are never run."""
-
-    # Lines that are followed; each costs time, and a loop runs many.
-    MOST_LINES = 200000
-
-    def __init__(self):
-        self.found, self.ran, self.lines = {}, {}, 0
-
-    def enter(self, frame, event, argument):
-        code = frame.f_code
-        if code not in self.ran:
-            self.ran[code] = set()
-            path = place_of(code.co_filename)
-            if path and not code.co_name.startswith("<module") and len(self.found) < 400:
-                self.found[code] = path
-        return self.run_line if code in self.found and self.lines < self.MOST_LINES else None
-
-    def run_line(self, frame, event, argument):
-        if event == "line":
-            self.lines += 1
-            self.ran[frame.f_code].add(frame.f_lineno)
-        return self.run_line if self.lines < self.MOST_LINES else None
-
-    def told(self):
-        followed = self.lines < self.MOST_LINES
-        return [[path, code.co_firstlineno, code.co_name, self.missed(code) if followed else []] for code, path in self.found.items()]
-
-    def missed(self, code):
-        # The first line is the definition's own, and a call is not seen to run it.
-        lines = {line for _, line in dis.findlinestarts(code) if line and line > code.co_firstlineno}
-        return sorted(lines - self.ran[code])
-
-    @contextlib.contextmanager
-    def watching(self, wanted=True):
-        before = sys.gettrace()
-        if wanted:
-            sys.settrace(self.enter)
-        try:
-            yield
-        finally:
-            sys.settrace(before)
+REACHED = Reached(os.path.abspath(os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] or os.getcwd()))
 
 
-REACHED = Reached()
-ROOT = os.path.abspath(os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] or os.getcwd())
+@contextlib.contextmanager
+def watching(wanted):
+    before = sys.gettrace()
+    if wanted:
+        sys.settrace(REACHED.enter)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 def names_of(text, names):
@@ -289,13 +249,13 @@ def run(step, source, names, filename):
             # At a prompt, the values within a loop are shown, too.
             how = "eval" if shown else "single" if len(tree.body) == 1 and hasattr(node, "body") else "exec"
             code = compile({"eval": ast.Expression, "single": lambda node: ast.Interactive([node]), "exec": lambda node: ast.Module([node], [])}[how](node.value if shown else node), filename, how)
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(logged), REACHED.watching(not isinstance(node, (ast.Import, ast.ImportFrom))):
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(logged), watching(not isinstance(node, (ast.Import, ast.ImportFrom))):
                 value = eval(code, names)
         except BaseException as error:
             raised, trace = told(error), trace_of(error)
             names.failed.update(bound(node))
         unshown = []
-        with REACHED.watching():
+        with watching(True):
             made = forms(value, unshown) if value is not None else {}
         if value is not None and sys.displayhook is not sys.__displayhook__:
             show = Captured()

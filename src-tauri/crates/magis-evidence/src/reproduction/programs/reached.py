@@ -1,0 +1,42 @@
+import dis, os
+
+
+class Reached:
+    """The functions of the project at `root` that a program enters, in that order, and which of their lines are never run."""
+
+    MOST_FUNCTIONS = 1000
+    # Lines that are followed; each costs time, and a loop runs many.
+    MOST_LINES = 1000000
+
+    def __init__(self, root):
+        self.root, self.found, self.left, self.lines = root + os.sep, {}, {}, 0
+
+    def enter(self, frame, event, argument):
+        code = frame.f_code
+        if code not in self.left:
+            path = self.place_of(code.co_filename)
+            # Bodies of modules and classes have no fast locals.
+            is_function = code.co_flags & 1
+            if path and is_function and len(self.found) < self.MOST_FUNCTIONS:
+                self.found[code] = path
+                # The first line is the definition's own, and a call is not seen to run it.
+                self.left[code] = {line for _, line in dis.findlinestarts(code) if line and line > code.co_firstlineno}
+            else:
+                self.left[code] = set()
+        return self.run_line if self.left[code] and self.lines < self.MOST_LINES else None
+
+    def run_line(self, frame, event, argument):
+        left = self.left[frame.f_code]
+        if event == "line":
+            self.lines += 1
+            left.discard(frame.f_lineno)
+        return self.run_line if left and self.lines < self.MOST_LINES else None
+
+    def place_of(self, path):
+        """A file of the project relative to its root; none for anything else."""
+        inside = path.startswith(self.root) and "site-packages" not in path
+        return path[len(self.root):].replace(os.sep, "/") if inside else None
+
+    def told(self):
+        followed = self.lines < self.MOST_LINES
+        return [[path, code.co_firstlineno, code.co_name, sorted(self.left[code]) if followed else []] for code, path in self.found.items()]
