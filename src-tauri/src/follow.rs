@@ -42,6 +42,8 @@ struct Watch<'a> {
     /// Text that was not sent yet.
     text: String,
     call: Option<Call>,
+    /// What was told of the code that runs.
+    code: Option<RunUpdate>,
     /// Whether the view is older than the log.
     is_behind: bool,
     /// How long the run was worked on before this.
@@ -80,6 +82,7 @@ impl<'a> Watch<'a> {
             run,
             text: String::new(),
             call: None,
+            code: None,
             is_behind: true,
             worked_before: Duration::from_millis(calls) + StageTimes::running_code(&events),
             begun: Instant::now(),
@@ -147,6 +150,15 @@ impl<'a> Watch<'a> {
                     recorded,
                 });
             }
+            Progress::CodeStarted { code, changed, task } => {
+                let started = RunUpdate::CodeStarted { code, changed, task };
+                self.tell(&started);
+                self.code = Some(started);
+            }
+            Progress::CodeEnded => {
+                self.code = None;
+                self.tell(&RunUpdate::CodeEnded);
+            }
         }
     }
 
@@ -184,6 +196,9 @@ impl<'a> Watch<'a> {
         }
         if somebody_came {
             self.send_speed();
+        }
+        if somebody_came && let Some(code) = &self.code {
+            self.tell(code);
         }
         if somebody_came && let Some(call) = &self.call {
             // The call's beginning and its whole text: who has them already shows the same as before.

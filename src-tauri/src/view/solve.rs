@@ -4,8 +4,8 @@ use super::repository::BaseRequest;
 use super::run::RunView;
 use crate::problem::Problem;
 use magis_core::{
-    Agent, AttemptNumber, Hint, HintsMode, IssueChecks, QaMode, RelevanceMode, RepoId, Role, Round, Stage, TaskId,
-    TestLine, TestsMode,
+    Agent, AttemptNumber, Hint, HintsMode, IssueChecks, QaMode, RelevanceMode, RepoId, Role, Round, RunningCode, Stage,
+    TaskId, TestLine, TestsMode,
 };
 use magis_engine::{SolveRequest, Steering};
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,16 @@ pub enum RunUpdate {
         /// Whether the reply was on record, so that the model did nothing.
         recorded: bool,
     },
+    /// Code began to run.
+    CodeStarted {
+        code: RunningCode,
+        /// On a changed tree, else on the base.
+        changed: bool,
+        /// The task whose change it is.
+        task: Option<TaskId>,
+    },
+    /// It ended.
+    CodeEnded,
     /// How fast it goes.
     Speed {
         /// Tokens written a second.

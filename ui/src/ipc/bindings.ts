@@ -1456,6 +1456,14 @@ prompt_ms: number;
 generate_ms: number; 
 /**  Whether the reply was on record, so that the model did nothing. */
 recorded: boolean } | 
+/**  Code began to run. */
+{ kind: "code_started"; code: RunningCode; 
+/**  On a changed tree, else on the base. */
+changed: boolean; 
+/**  The task whose change it is. */
+task: TaskId | null } | 
+/**  It ended. */
+{ kind: "code_ended" } | 
 /**  How fast it goes. */
 { kind: "speed"; 
 /**  Tokens written a second. */
@@ -1510,6 +1518,13 @@ export type RunView = {
 	/**  The number of its last event. */
 	seq: number,
 };
+
+/**  Code that a run runs. */
+export type RunningCode = 
+/**  What shows the fault: an example of the issue, or a test written for it. */
+"check" | "all_tests" | 
+/**  The tests nearest to the changes, or those that a person names. */
+"some_tests";
 
 /**  A run, or the list of runs, is another one. */
 export type RunsChanged = {

@@ -64,6 +64,18 @@ pub struct FunctionAt {
     pub missed: Vec<u32>,
 }
 
+/// Code that a run runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum RunningCode {
+    /// What shows the fault: an example of the issue, or a test written for it.
+    Check,
+    AllTests,
+    /// The tests nearest to the changes, or those that a person names.
+    SomeTests,
+}
+
 /// Where a check comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]

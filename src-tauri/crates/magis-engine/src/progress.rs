@@ -1,6 +1,6 @@
 //! What happens while it happens, for whoever watches. Facts for the record are events; this is for the eye.
 
-use magis_core::{Agent, RunEvent, Stage, TaskId};
+use magis_core::{Agent, RunEvent, RunningCode, Stage, TaskId};
 
 /// One thing worth showing.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,16 @@ pub enum Progress {
         /// Whether the reply came from this run's own record instead of the model.
         recorded: bool,
     },
+    /// Code begins to run.
+    CodeStarted {
+        code: RunningCode,
+        /// On a changed tree, else on the base.
+        changed: bool,
+        /// The task whose change it is.
+        task: Option<TaskId>,
+    },
+    /// It ended.
+    CodeEnded,
 }
 
 /// Of the answer begun for the model, what a person should see before the rest comes: begun code without what leads to it.

@@ -8,6 +8,7 @@ import {
   type RunId,
   type RunUpdate,
   type RunView,
+  type RunningCode,
   type Stage,
   type TaskId,
 } from '../../ipc'
@@ -31,6 +32,13 @@ export interface Speed {
   readonly at: number
 }
 
+export interface Running {
+  readonly code: RunningCode
+  readonly changed: boolean
+  readonly task: TaskId | null
+  readonly at: number
+}
+
 export type Preparing =
   | { readonly kind: 'loading'; readonly model: string }
   | { readonly kind: 'indexing'; readonly done: number; readonly total: number }
@@ -41,6 +49,8 @@ export class LiveRun {
   preparing = $state.raw<Preparing | null>(null)
   activities = $state.raw<readonly Activity[]>([])
   speed = $state.raw<Speed | null>(null)
+  /** The code that runs right now. */
+  running = $state.raw<Running | null>(null)
   problem = $state.raw<Problem | null>(null)
   /** Whether news is coming in. */
   following = $state(false)
@@ -133,6 +143,12 @@ export class LiveRun {
         this.computed += news.prompt_tokens + news.generated_tokens
         this.reused += news.reused_tokens
         break
+      case 'code_started':
+        this.running = { ...news, at: performance.now() }
+        break
+      case 'code_ended':
+        this.running = null
+        break
       case 'speed':
         this.speed = { ...news, at: performance.now() }
         break
@@ -165,6 +181,7 @@ export class LiveRun {
     this.following = false
     this.preparing = null
     this.speed = null
+    this.running = null
     this.activities = []
   }
 }

@@ -14,6 +14,14 @@ import type {
 } from '../../ipc'
 import type { Dot } from './attempts'
 import { placesOf } from './attempts'
+import type { Running } from './live.svelte'
+
+/** The code that runs right now, in a phrase. */
+export function runningText({ code, changed, task }: Pick<Running, 'code' | 'changed' | 'task'>): string {
+  const what = word(`tests.running.${code}`)
+  if (!changed) return t('tests.running.base', { what })
+  return task === null ? t('tests.running.patch', { what }) : t('tests.running.task', { what, id: task })
+}
 
 /** What is known by running it, in a sentence; none where nothing was run. */
 export function proofText(proof: Proof, tested: ChangeTests | null): string | null {

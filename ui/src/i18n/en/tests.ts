@@ -41,6 +41,12 @@ export const tests = {
   'tests.facts.checks.one': '{n} check shows the fault',
   'tests.facts.checks.other': '{n} checks show the fault',
   'tests.facts.none': 'nothing shows the fault',
+  'tests.running.check': 'Running what shows the fault',
+  'tests.running.all_tests': 'Running all tests',
+  'tests.running.some_tests': 'Running the nearest tests',
+  'tests.running.base': '{what} on the base',
+  'tests.running.patch': '{what} on the patch',
+  'tests.running.task': '{what} on a change of T{id}',
   'tests.evidence.looking': 'What shows the fault is being looked for: examples in the issue, tests that fail.',
   'tests.evidence.not_begun': 'What shows the fault was not looked for yet.',
   'tests.evidence.none':

@@ -8,8 +8,10 @@ pub(crate) use words::{is_meant, program_run, test_name};
 
 use crate::evidence::{ChangedFiles, Checkout};
 use crate::tests::{IsolationTerm, TestsRun};
-use crate::{EngineError, Magis};
-use magis_core::{CheckSource, FunctionAt, ProgramRun, RepoId, RepoPath, TestLine, TestName, TestsMode};
+use crate::{EngineError, Magis, Progress};
+use magis_core::{
+    CheckSource, FunctionAt, ProgramRun, RepoId, RepoPath, RunningCode, TaskId, TestLine, TestName, TestsMode,
+};
 use magis_evidence::commands::{TestCommand, TestSelection};
 use magis_evidence::reproduction::{
     self, Check, Marker, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd, RunOutput,
@@ -24,6 +26,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 /// How long a check may take on the base.
@@ -42,6 +45,10 @@ pub(crate) struct TestBench {
     pub command: Option<TestCommand>,
     /// What the project is written in.
     language: SourceLanguage,
+    /// Who is told what runs; nobody outside of a run's drive.
+    progress: Option<UnboundedSender<Progress>>,
+    /// The task whose changes are run.
+    pub task: Option<TaskId>,
     /// The checks of the issue that show the fault on the base, by their numbers.
     pub issue_checks: BTreeMap<u32, IssueCheck>,
     /// All tests on the base, where they were run.
@@ -58,7 +65,20 @@ pub(super) struct BenchGround<'a> {
     /// Where the repository lies, and so where commands see the tree.
     pub root: &'a Path,
     pub project: &'a ProjectInUse,
+    pub progress: Option<&'a UnboundedSender<Progress>>,
     pub stop: &'a CancellationToken,
+}
+
+/// Code that runs, until this is dropped.
+struct Running(Option<UnboundedSender<Progress>>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(progress) = &self.0 {
+            // Nobody has to watch.
+            drop(progress.send(Progress::CodeEnded));
+        }
+    }
 }
 
 /// A check of the issue with what it showed on the base.
@@ -147,10 +167,22 @@ impl TestBench {
             checkout,
             command,
             language: ground.project.language,
+            progress: ground.progress.cloned(),
+            task: None,
             issue_checks: BTreeMap::new(),
             whole: None,
             judging: None,
         }))
+    }
+
+    /// Tells that code begins to run.
+    fn begin(&self, code: RunningCode, changes: &ChangedFiles) -> Running {
+        if let Some(progress) = &self.progress {
+            let changed = !changes.is_empty();
+            let task = self.task.filter(|_| changed);
+            drop(progress.send(Progress::CodeStarted { code, changed, task }));
+        }
+        Running(self.progress.clone())
     }
 
     /// Runs a check as it is, whatever it shows.
@@ -197,7 +229,9 @@ impl TestBench {
             time: CHECK_TIME,
             ..Limits::default()
         };
+        let running = self.begin(RunningCode::Check, &ChangedFiles::new());
         let (words, outcome) = self.checkout.run_check(&check, &[], limits).await?;
+        drop(running);
         let base = reproduction::observe(&check, &output(&outcome));
         Ok(match reproduction::reproduces(&check, &base) {
             Ok(found) => Ok(IssueCheck {
@@ -221,7 +255,9 @@ impl TestBench {
             time: (known.took * 4).max(LEAST_TIME).min(CHECK_TIME),
             ..Limits::default()
         };
+        let running = self.begin(RunningCode::Check, changes);
         let (words, outcome) = self.checkout.run_check(&known.check, changes, limits).await?;
+        drop(running);
         let seen = reproduction::observe(&known.check, &output(&outcome));
         let run = check_run(&known.check, &words, &outcome, &seen);
         Ok((seen, run))
@@ -240,6 +276,7 @@ impl TestBench {
             time: CHECK_TIME,
             ..Limits::default()
         };
+        let _running = self.begin(RunningCode::Check, &ChangedFiles::new());
         Ok(functions_at(&self.checkout.reached_by_check(check, limits).await?))
     }
 
@@ -261,6 +298,7 @@ impl TestBench {
             ..Limits::default()
         };
         let selection = TestSelection::Files(&there);
+        let _running = self.begin(RunningCode::SomeTests, &ChangedFiles::new());
         let mut reached = match self.checkout.reached_by_tests(command, selection, limits).await {
             Ok(reached) => functions_at(&reached),
             Err(EngineError::Selection(_)) => Vec::new(),
@@ -277,6 +315,7 @@ impl TestBench {
         changes: &ChangedFiles,
         limits: Limits,
     ) -> Result<(Vec<String>, Outcome), EngineError> {
+        let _running = self.begin(RunningCode::Check, changes);
         self.checkout.run_check(check, changes, limits).await
     }
 
@@ -294,11 +333,12 @@ impl TestBench {
             time: time.max(LEAST_TIME),
             ..Limits::default()
         };
-        let selection = if files.is_empty() {
-            TestSelection::Whole
+        let (code, selection) = if files.is_empty() {
+            (RunningCode::AllTests, TestSelection::Whole)
         } else {
-            TestSelection::Files(files)
+            (RunningCode::SomeTests, TestSelection::Files(files))
         };
+        let _running = self.begin(code, changes);
         match self.checkout.run_tests(command, selection, changes, limits).await {
             Ok(run) => Ok(Ok(run)),
             Err(EngineError::Selection(why)) => Ok(Err(why.to_string())),

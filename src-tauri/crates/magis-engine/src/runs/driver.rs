@@ -305,6 +305,12 @@ fn is_a_persons(event: &RunEvent) -> bool {
 }
 
 async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> RoleResult {
+    if let Some(Ok(bench)) = &mut work.bench {
+        bench.task = match effect {
+            Effect::TestAttempt(task, ..) | Effect::Minimise(task) => Some(*task),
+            _ => None,
+        };
+    }
     match effect {
         Effect::ShowFault => evidence::show_fault(work, run).await,
         Effect::WriteTests => evidence::write_tests(work, run).await,

@@ -62,6 +62,7 @@ impl Magis {
                 snapshot,
                 root: Path::new(&root),
                 project: &project,
+                progress: None,
                 stop,
             };
             let bench = TestBench::on_tree(&ground, &state).await?;

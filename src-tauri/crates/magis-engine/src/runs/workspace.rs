@@ -140,6 +140,7 @@ impl Workspace {
                 snapshot: &self.snapshot,
                 root: &self.root,
                 project: &project,
+                progress: Some(&self.progress),
                 stop: &self.stop,
             };
             self.bench = Some(TestBench::open(ground, run).await?);

@@ -6,8 +6,9 @@ use crate::failure::Failure;
 use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, span, thousands};
 use crate::screen::{Screen, tell};
 use crate::status::StatusLine;
-use magis_core::{Agent, RunEvent, RunId, RunOutcome, Stage, TaskId};
+use magis_core::{Agent, RunEvent, RunId, RunOutcome, RunningCode, Stage, TaskId};
 use magis_engine::records::{CallOrigin, StoredEvent};
+use magis_engine::state::Run;
 use magis_engine::{Eta, Magis, Progress, StageTimes, Worked};
 use std::time::{Duration, Instant};
 
@@ -19,9 +20,11 @@ pub struct View {
     screen: Screen,
     run: RunId,
     clock: Clock,
-    /// Tasks that are closed, of how many.
-    tasks: (u32, u32),
+    /// The run after the last event; none where its log cannot be read.
+    state: Option<Run>,
     call: Option<Call>,
+    /// The code that runs, in words, and since when.
+    code: Option<(String, Instant)>,
     indexing: Option<(usize, usize)>,
     /// The last event that was shown.
     shown: u32,
@@ -71,11 +74,13 @@ impl View {
             let transcript = Transcript::new(screen.paint, screen.width, Detail::Live, text);
             (Form::Text(Box::new(transcript)), StatusLine::new(screen))
         };
+        let events = magis.events(run)?;
+        let calls = Duration::from_millis(magis.run(run)?.entry.worked_ms);
         let clock = Clock {
             eta: magis.eta(run)?,
-            spent: StageTimes::of(&magis.events(run)?),
+            spent: StageTimes::of(&events),
             stage: magis.state(run)?.stage(),
-            worked: Worked::after(magis.run(run)?.entry.worked_ms),
+            worked: Worked::after(calls + StageTimes::running_code(&events)),
             counted: Instant::now(),
         };
         Ok(Self {
@@ -85,8 +90,9 @@ impl View {
             screen,
             run,
             clock,
-            tasks: (0, 0),
+            state: None,
             call: None,
+            code: None,
             indexing: None,
             shown: 0,
         })
@@ -132,9 +138,9 @@ impl View {
                 if let Some(stage) = event.stage() {
                     self.clock.enter(stage);
                 }
-                self.count(&event);
                 if seq > self.shown {
                     self.shown = seq;
+                    self.state = self.state.take().and_then(|state| after(state, &event));
                     let told = match &mut self.form {
                         Form::Text(transcript) => transcript.tell(&event),
                         Form::Json => json_line(seq, &event),
@@ -166,6 +172,10 @@ impl View {
                 }
             }
             Progress::CallEnded { .. } => self.call = None,
+            Progress::CodeStarted { code, changed, task } => {
+                self.code = Some((running(code, changed, task), Instant::now()));
+            }
+            Progress::CodeEnded => self.code = None,
         }
         Ok(())
     }
@@ -246,8 +256,8 @@ impl View {
 
     fn show_log(&mut self, events: &[StoredEvent]) -> Result<(), Failure> {
         let is_new = events.len() == 1;
+        self.state = Run::fold(events.iter().map(|stored| &stored.event)).ok();
         for stored in events {
-            self.count(&stored.event);
             self.shown = stored.seq;
             let told = match &mut self.form {
                 Form::Text(transcript) if is_new => transcript.tell(&stored.event),
@@ -273,19 +283,12 @@ impl View {
         printed
     }
 
-    fn count(&mut self, event: &RunEvent) {
-        match event {
-            RunEvent::TaskDefined { .. } => self.tasks.1 += 1,
-            RunEvent::TaskClosed { .. } => self.tasks.0 += 1,
-            _ => {}
-        }
-    }
-
     fn status_text(&self) -> String {
         let mut parts = vec![self.clock.stage.name().to_owned()];
-        match (&self.call, self.indexing) {
-            (_, Some((done, total))) => parts.push(format!("indexing, {done} of {}", count(total, "file"))),
-            (Some(call), None) => {
+        match (&self.call, self.indexing, &self.code) {
+            (_, Some((done, total)), _) => parts.push(format!("indexing, {done} of {}", count(total, "file"))),
+            (_, None, Some((what, since))) => parts.push(format!("{what}, {}", span(since.elapsed()))),
+            (Some(call), None, None) => {
                 parts.push(format!("{} {}{}", call.agent.name(), call.step, call.about));
                 parts.push(match call.writing {
                     None => "reading".to_owned(),
@@ -295,11 +298,11 @@ impl View {
                     },
                 });
             }
-            (None, None) => {}
+            (None, None, None) => {}
         }
         parts.push(span(self.clock.worked.until(Instant::now())));
-        let done = match (self.clock.stage, self.tasks) {
-            (Stage::Code, (closed, all)) if all > 0 => f64::from(closed) / f64::from(all),
+        let done = match (self.clock.stage, &self.state) {
+            (Stage::Code, Some(state)) => Eta::code_done(state),
             _ => 0.0,
         };
         if let Some(rest) = self.clock.eta.remaining(&self.clock.spent, self.clock.stage, done) {
@@ -328,6 +331,25 @@ fn about(task: Option<TaskId>, path: Option<&str>) -> String {
         (Some(task), None) => format!(", {task}"),
         (None, Some(path)) => format!(", {}", clean(path)),
         (None, None) => String::new(),
+    }
+}
+
+/// Returns the run after one more event; none where that does not follow.
+fn after(mut state: Run, event: &RunEvent) -> Option<Run> {
+    state.handle(event).ok()?;
+    Some(state)
+}
+
+fn running(code: RunningCode, changed: bool, task: Option<TaskId>) -> String {
+    let what = match code {
+        RunningCode::Check => "what shows the fault",
+        RunningCode::AllTests => "all tests",
+        RunningCode::SomeTests => "the nearest tests",
+    };
+    match (changed, task) {
+        (false, _) => format!("running {what} on the base"),
+        (true, None) => format!("running {what} on the patch"),
+        (true, Some(task)) => format!("running {what} on a change of {task}"),
     }
 }
 
