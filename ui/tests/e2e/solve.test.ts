@@ -209,12 +209,12 @@ test('the code that runs is said in the head of its stage and in the lane of its
   const lane = page.getByRole('article', { name: /T1/ })
   const head = page.locator('#stage-code').getByRole('status')
   const running = 'Running the nearest tests on a change of T1'
-  await page.evaluate(() =>
-    window.magis.news(6, { kind: 'code_started', code: 'some_tests', changed: true, task: 1 }),
-  )
+  await page.evaluate(() => window.magis.news(6, { kind: 'code_started', code: 'some_tests', changed: true, task: 1 }))
   await lane.getByText(running).waitFor()
   await head.getByText(running).waitFor()
-  await page.evaluate(() => window.magis.news(6, { kind: 'code_started', code: 'all_tests', changed: false, task: null }))
+  await page.evaluate(() =>
+    window.magis.news(6, { kind: 'code_started', code: 'all_tests', changed: false, task: null }),
+  )
   await head.getByText('Running all tests on the base').waitFor()
   expect(await lane.getByText(/Running/).count()).toBe(0)
   await page.evaluate(() => window.magis.news(6, { kind: 'code_ended' }))
