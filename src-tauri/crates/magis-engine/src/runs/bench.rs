@@ -34,7 +34,7 @@ const CHECK_TIME: Duration = Duration::from_secs(40);
 /// How long all tests of the project may take on the base; those that take longer are narrowed down to the nearest.
 pub(super) const SUITE_TIME: Duration = Duration::from_mins(1);
 /// Functions that a check enters, as far as they are recorded.
-const MOST_REACHED: usize = 1_000;
+pub(super) const MOST_REACHED: usize = 1_000;
 /// The least that a check or a test may take on a changed tree, however fast the base was.
 const LEAST_TIME: Duration = Duration::from_secs(10);
 

@@ -7,6 +7,7 @@ mod apply;
 mod archive;
 mod bench;
 mod call_log;
+mod code_names;
 mod deleting;
 mod driver;
 mod eta;

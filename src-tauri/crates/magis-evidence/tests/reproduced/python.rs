@@ -34,3 +34,22 @@ fn a_program_that_fails_does_not_follow_a_setting() {
         "{said}"
     );
 }
+
+#[test]
+fn the_functions_that_an_example_enters_are_told_with_the_whole_statements_that_never_run() {
+    let code = "def add(a, b=0):\n    if a < 0:\n        raise ValueError(\n            'too small',\n            a)\n    return a - b\n\n\n\
+                def other():\n    pass\n";
+    let files = [
+        ("calc/__init__.py", code),
+        ("setup.py", "from setuptools import setup\nsetup(name='calc')\n"),
+    ];
+    let project = SmallProject::new(&files);
+    let issue = "add gives a wrong sum\n\n```python\n>>> from calc import add\n>>> add(1, 2)\n-1\n```\n\nExpected:\n\n```python\n3\n```\n";
+    let observed = project.run(&project.first_check(issue));
+    let told: Vec<String> = observed
+        .reached()
+        .iter()
+        .map(|at| format!("{} {} {} {:?}", at.0, at.1, at.2, at.3))
+        .collect();
+    assert_eq!(told, ["calc/__init__.py 1 add [3, 4, 5]"]);
+}

@@ -3,6 +3,7 @@
 
 use crate::EngineError;
 use crate::runs::bench::{BaseResults, IssueCheck, SUITE_TIME, TestBench, candidates, is_meant, test_name};
+use crate::runs::code_names::{named, words};
 use crate::runs::evidence::regression::files_of_check;
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
@@ -43,8 +44,7 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
     }
     let (mut found, mut remarks) = (Vec::new(), Vec::new());
     if bench.command.is_some() {
-        let is_shown = of_issue.iter().any(|check: &BugCheck| check.grade.is_strong());
-        let time = if is_shown { FAST_SUITE } else { SUITE_TIME };
+        let time = if of_issue.is_empty() { SUITE_TIME } else { FAST_SUITE };
         run_suite(bench, time, &mut remarks).await?;
         if of_logs.len() > MOST_FAILING {
             let named = count(of_logs.len(), "failed test");
@@ -356,50 +356,6 @@ fn raises_any(faults: &[Fault], logged: &[Exception]) -> bool {
     faults
         .iter()
         .any(|fault| matches!(fault, Fault::Raised { exception, .. } if is_logged(exception)))
-}
-
-/// Returns the names of code that a text gives: words with an underscore or a capital inside, words that are called, quoted, or raised.
-fn named(text: &str) -> BTreeSet<&str> {
-    let mut found = BTreeSet::new();
-    for (at, word) in word_places(text) {
-        let before = text[..at].chars().next_back();
-        let behind = text[at + word.len()..].chars().next();
-        let inner_capital = word.chars().skip(1).any(char::is_uppercase) && word.chars().any(char::is_lowercase);
-        let is_code =
-            word.contains('_') || inner_capital || behind == Some('(') || before == Some('`') || before == Some('.');
-        if is_code && word.len() > 2 && !GENERAL.contains(&word) {
-            found.insert(word);
-        }
-    }
-    found
-}
-
-/// Names that stand in the output of any failing test.
-const GENERAL: [&str; 14] = [
-    "AssertionError",
-    "Traceback",
-    "TestCase",
-    "assertEqual",
-    "assert_eq",
-    "self",
-    "print",
-    "repr",
-    "len",
-    "str",
-    "list",
-    "dict",
-    "__init__",
-    "test",
-];
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    word_places(text).map(|(_, word)| word)
-}
-
-fn word_places(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split(|character: char| !character.is_alphanumeric() && character != '_')
-        .filter(|word| !word.is_empty())
-        .map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
 
 #[cfg(test)]

@@ -19,8 +19,7 @@ class Reached:
             is_function = code.co_flags & 1
             if path and is_function and len(self.found) < self.MOST_FUNCTIONS:
                 self.found[code] = path
-                # The first line is the definition's own, and a call is not seen to run it.
-                self.left[code] = {line for _, line in dis.findlinestarts(code) if line and line > code.co_firstlineno}
+                self.left[code] = set(self.lines_of(code))
             else:
                 self.left[code] = set()
         return self.run_line if self.left[code] and self.lines < self.MOST_LINES else None
@@ -37,6 +36,16 @@ class Reached:
         inside = path.startswith(self.root) and "site-packages" not in path
         return path[len(self.root):].replace(os.sep, "/") if inside else None
 
+    def lines_of(self, code):
+        # The first line is the definition's own, and a call is not seen to run it.
+        return sorted({line for _, line in dis.findlinestarts(code) if line and line > code.co_firstlineno})
+
+    def missed(self, code):
+        """The lines that never ran, with those on which their statements go on."""
+        begun = self.lines_of(code)
+        behind = begun[1:] + [begun[-1] + 1] if begun else []
+        return [line for first, next in zip(begun, behind) if first in self.left[code] for line in range(first, next)]
+
     def told(self):
         followed = self.lines < self.MOST_LINES
-        return [[path, code.co_firstlineno, code.co_name, sorted(self.left[code]) if followed else []] for code, path in self.found.items()]
+        return [[path, code.co_firstlineno, code.co_name, self.missed(code) if followed else []] for code, path in self.found.items()]

@@ -7,6 +7,7 @@ use super::gap::code_around;
 use super::reading::missed_by_all;
 use super::surprisal;
 use crate::calls::{AskError, CallContext};
+use crate::runs::code_names::{named, words};
 use crate::runs::past_fix::past_fix;
 use crate::runs::workspace::{Workspace, lines};
 use magis_core::{CodePlace, Edit, Finding, LineSpan, Round, WritingMode};
@@ -27,11 +28,16 @@ const KEPT_AT_A_TOKEN: usize = 4;
 const GAPS: usize = 12;
 /// The same at places behind the second: each costs as much as twenty edits at one token.
 const FEWER_GAPS: usize = 4;
+/// So many of the answers at such a line are worth more than another line: a statement put in, and the line filled in twice.
+const ANSWERS_AT_A_GAP: usize = 3;
 /// Answers at such a line: a statement put in, and the line filled in by what the model prefers. Told the line, it wrote the right one as its fifth choice for a
 /// bug of pytest for which no rewritten definition and no edit at one token was right.
 pub(super) const AT_A_GAP: u32 = 7;
 /// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
 const WRITTEN: u32 = 9;
+
+/// How much sooner edits come of lines with a name that the issue gives and that few lines of the code have.
+const NAMED: usize = 3;
 
 /// An edit that the model would make.
 struct FoundEdit {
@@ -112,9 +118,15 @@ pub(super) async fn nth(
     found.ok_or_else(|| AskError::Unusable("the model would make no further edit at one token there".to_owned()))
 }
 
+/// Returns the most lines before which a statement is put in at a place of a round, `place` from 0, that has so many answers: where they are few, each line
+/// has to have some that fill it in as well.
+pub(super) fn most_gaps(place: usize, answers: u32) -> usize {
+    let most = if place < 2 { GAPS } else { FEWER_GAPS };
+    (answers as usize / ANSWERS_AT_A_GAP).clamp(1, most)
+}
+
 /// Returns the lines of a definition before which a statement is put in: those that the model would rather have begun or gone on with in another way, the
-/// likeliest first, and then the first others. Where a case was lost, what follows it begins alike (`elif _isint` for `elif _isbool`). `number` is which of
-/// the round's places it is, from 0.
+/// likeliest first, and then the first others, `most` at the most. Where a case was lost, what follows it begins alike (`elif _isint` for `elif _isbool`).
 pub(super) async fn gaps(
     work: &mut Workspace,
     run: &Run,
@@ -122,10 +134,9 @@ pub(super) async fn gaps(
     about: &CallContext,
     text: &str,
     place: &CodePlace,
-    number: usize,
+    most: usize,
 ) -> Result<Vec<LineSpan>, AskError> {
     let path = &state.task.path;
-    let most = if number < 2 { GAPS } else { FEWER_GAPS };
     let edits = known(work, run, state, about, place).await?;
     let mut gaps: Vec<u32> = Vec::new();
     let code = place.spans.iter().flat_map(|span| {
@@ -176,6 +187,7 @@ async fn at_place(
         let missed = missed_by_all(run.checks(), path, *span);
         let prompt = code_around(run, state, Round(1), &text, *span, past_fix(work, run)?);
         let code = lines(&text, *span);
+        let named = lines_that_name(&code, span.first(), &named(run.issue_text()));
         let edits = work
             .calls
             .token_edits(about, &prompt, &code, LOOKED_AT, WRITTEN)
@@ -184,7 +196,11 @@ async fn at_place(
             let of_lines = of_lines(&code, span.first(), edit);
             if let Some(of_lines) = of_lines.filter(|edit| !missed.contains(&edit.span.first())) {
                 found.push(FoundEdit {
-                    rank,
+                    rank: if named.contains(&of_lines.span.first()) {
+                        rank / NAMED
+                    } else {
+                        rank
+                    },
                     token: (piece, edit.start),
                     edit: of_lines,
                 });
@@ -220,6 +236,22 @@ async fn at_place(
     Ok(kept)
 }
 
+/// Returns the lines of some code, the first of which is `first`, with one of the names that at most a third of them have.
+fn lines_that_name(code: &str, first: u32, names: &BTreeSet<&str>) -> BTreeSet<u32> {
+    let mut of_name: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for (line, text) in (first..).zip(code.lines()) {
+        for name in words(text).filter(|word| names.contains(word)) {
+            of_name.entry(name).or_default().insert(line);
+        }
+    }
+    let few = code.lines().count().div_ceil(3);
+    of_name
+        .into_values()
+        .filter(|lines| lines.len() <= few)
+        .flatten()
+        .collect()
+}
+
 fn is_usable(work: &mut Workspace, run: &Run, state: &TaskState, edit: &Edit) -> Result<bool, AskError> {
     let change = change_of(state, vec![edit.clone()]);
     Ok(!check(work, run, state, &change)?.iter().any(Finding::is_fatal))
@@ -238,4 +270,25 @@ fn of_lines(code: &str, first: u32, edit: &TokenEdit) -> Option<Edit> {
         span: LineSpan::new(line(line_start), last).ok()?,
         text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_count_as_named_where_few_have_the_name() {
+        let code = "if not self.__all__:\n    return True\nfor member in members:\n    members.add(member)\nreturn members\nreturn None\n";
+        let names = BTreeSet::from(["__all__", "members", "other"]);
+        assert_eq!(lines_that_name(code, 11, &names), BTreeSet::from([11]));
+        assert_eq!(lines_that_name("", 1, &names), BTreeSet::new());
+    }
+
+    #[test]
+    fn few_answers_go_to_few_lines() {
+        assert_eq!(
+            [most_gaps(0, 40), most_gaps(0, 9), most_gaps(0, 2), most_gaps(3, 40)],
+            [12, 3, 1, 4]
+        );
+    }
 }

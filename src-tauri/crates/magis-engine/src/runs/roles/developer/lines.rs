@@ -3,6 +3,7 @@
 use super::{edits, reading, surprisal};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
+use crate::runs::bench::MOST_REACHED;
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::{is_function, is_long_function, nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
@@ -93,7 +94,8 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
                 let symbols = chosen.iter().map(|symbol| symbol.qualified_name.clone()).collect();
                 let mut place = CodePlace { symbols, spans: own };
                 if mode == WritingMode::Insert {
-                    place.spans = edits::gaps(work, run, state, &about, &text, &place, places.len()).await?;
+                    let most = edits::most_gaps(places.len(), affordable(run) / wanted.max(1) as u32);
+                    place.spans = edits::gaps(work, run, state, &about, &text, &place, most).await?;
                 } else if !edits::are_left(work, run, state, &about, round, &place).await? {
                     continue;
                 }
@@ -165,10 +167,13 @@ fn answers_at(work: &Workspace, run: &Run, at: &[CodePlace], by_reading: Option<
         None => FILLED_IN_AT_A_PLACE,
     };
     let most = at_a_place * places;
+    allowed.min(most).min(affordable(run).max(least))
+}
+
+/// Returns how many answers what shows the fault can be run for in a round.
+fn affordable(run: &Run) -> u32 {
     let took: u32 = run.checks().iter().map(|check| check.on_base.took_ms).sum();
-    allowed
-        .min(most)
-        .min((RUNNING.as_millis() as u32 / took.max(1)).max(least))
+    RUNNING.as_millis() as u32 / took.max(1)
 }
 
 /// Returns the symbols of each of the places wanted, the likeliest place first.
@@ -182,7 +187,15 @@ async fn choose_symbols<'outline>(
     wanted: usize,
 ) -> Result<Vec<Vec<&'outline Symbol>>, AskError> {
     let path = &state.task.path;
+    let quoted = quoted_lines(run.issue_text(), text);
+    let quoted: Vec<LineSpan> = quoted
+        .into_iter()
+        .filter_map(|line| Some(outline.innermost(line)?.span))
+        .collect();
+    let reach = Reach::of(run, path, text, outline);
     let mut symbols = nameable(outline);
+    // No change of a function mends what never enters it.
+    symbols.retain(|symbol| !reach.misses(symbol) || quoted.contains(&symbol.span));
     let located = work.index(run)?;
     let asked = std::slice::from_ref(path);
     let matching = located.index_session.index.symbols_for(&located.query, asked, NAMES)?;
@@ -206,11 +219,6 @@ async fn choose_symbols<'outline>(
     let likelihood = likelihood_of(work, run, state, about, &symbols).await?;
     let ranking: Vec<f64> = symbols.iter().map(|symbol| lexical(symbol)).collect();
     let mut fused = fuse(&ranking, &likelihood);
-    let quoted = quoted_lines(run.issue_text(), text);
-    let quoted: Vec<LineSpan> = quoted
-        .into_iter()
-        .filter_map(|line| Some(outline.innermost(line)?.span))
-        .collect();
     let failed = if surprisal::is_asked(work, run) {
         FILLED_IN
     } else {
@@ -230,7 +238,6 @@ async fn choose_symbols<'outline>(
             *score -= failed * f64::from(failed_tests(state, &symbol.qualified_name));
         }
     }
-    let reach = Reach::of(run, path, text, outline);
     for (symbol, score) in symbols.iter().zip(&mut fused) {
         *score += reach.gain(symbol);
     }
@@ -245,11 +252,13 @@ async fn choose_symbols<'outline>(
 struct Reach {
     /// The definitions of the file that it enters.
     entered: Vec<LineSpan>,
+    /// Whether no others are entered.
+    is_whole: bool,
     /// Those on the way to the exception that shows the fault.
     raised: Vec<LineSpan>,
     /// The words of the code that it enters.
     words: BTreeSet<String>,
-    /// The words of the code outside of all definitions: it runs when the file is loaded.
+    /// What the code outside of all definitions calls: it runs when the file is loaded, where no check may have seen it.
     loading: BTreeSet<String>,
 }
 
@@ -260,6 +269,7 @@ impl Reach {
         let entered = checks.clone().flat_map(|check| &check.reached);
         let entered = entered.filter(|at| at.path == *path);
         let entered: Vec<LineSpan> = entered.filter_map(|at| innermost(at.line)).collect();
+        let is_whole = run.checks().iter().all(|check| check.reached.len() < MOST_REACHED);
         let raised = checks.flat_map(|check| lines_of_frames(&check.on_base.written(), path));
         let words_of = |span: LineSpan| {
             words(&lines(text, span))
@@ -272,16 +282,18 @@ impl Reach {
             .filter(|(line, _)| outline.innermost(*line).is_none());
         Self {
             words: entered.iter().flat_map(|span| words_of(*span)).collect(),
-            loading: outside.flat_map(|(_, line)| words(line)).map(str::to_owned).collect(),
+            loading: outside.flat_map(|(_, line)| called(line)).map(str::to_owned).collect(),
             raised: raised.filter_map(innermost).collect(),
             entered,
+            is_whole,
         }
     }
 
     /// Returns whether the fault cannot well be at a symbol: functions that are neither entered nor called when the file is loaded, constants
     /// that no entered one names.
     fn misses(&self, symbol: &Symbol) -> bool {
-        !self.entered.is_empty()
+        self.is_whole
+            && !self.entered.is_empty()
             && match symbol.kind {
                 SymbolKind::Function | SymbolKind::Method => {
                     !self.entered.contains(&symbol.span) && !self.loading.contains(&symbol.name)
@@ -304,6 +316,16 @@ impl Reach {
         }
         gain
     }
+}
+
+/// Returns the names that a line calls, or decorates with.
+fn called(line: &str) -> impl Iterator<Item = &str> {
+    words(line).into_iter().filter(|word| {
+        line.match_indices(word).any(|(at, _)| {
+            let (before, behind) = (&line[..at], &line[at + word.len()..]);
+            behind.starts_with('(') || before.ends_with('@')
+        })
+    })
 }
 
 /// Returns the lines of a file that the frames of traces name.

@@ -368,7 +368,13 @@ async fn insert(
     if statement.trim().is_empty() {
         return Err(AskError::Unusable("the model would put nothing in there".to_owned()));
     }
-    Ok(statement + &lines(text, region.span))
+    let behind = lines(text, region.span);
+    if statement.trim() == behind.trim() {
+        return Err(AskError::Unusable(
+            "the model would repeat the line that is there".to_owned(),
+        ));
+    }
+    Ok(statement + &behind)
 }
 
 /// Returns the first statement of a text, whole lines: a line, and what it opens. A model that puts one in goes on with what follows it.
