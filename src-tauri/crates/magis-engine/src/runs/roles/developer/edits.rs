@@ -41,7 +41,7 @@ const NAMED: usize = 3;
 
 /// An edit that the model would make.
 struct FoundEdit {
-    /// In the order of the model, for its piece of the code.
+    /// In the order of the model, for its piece of the code; the further ones of a line stand further behind, so that a few answers go to several lines.
     rank: usize,
     /// The token: the piece, and where in it.
     token: (usize, u32),
@@ -206,6 +206,13 @@ async fn at_place(
                 });
             }
         }
+    }
+    found.sort_by_key(|found| found.rank);
+    let mut of_line: BTreeMap<u32, usize> = BTreeMap::new();
+    for FoundEdit { rank, edit, .. } in &mut found {
+        let of_line = of_line.entry(edit.span.first()).or_default();
+        *of_line += 1;
+        *rank = (*rank + 1) * *of_line;
     }
     found.sort_by_key(|found| found.rank);
     let (mut kept, mut others): (Vec<Edit>, Vec<Edit>) = (Vec::new(), Vec::new());
