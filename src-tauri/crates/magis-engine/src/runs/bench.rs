@@ -294,7 +294,7 @@ impl TestBench {
             return Ok(Vec::new());
         }
         let limits = Limits {
-            time: SUITE_TIME,
+            time: CHECK_TIME,
             ..Limits::default()
         };
         let selection = TestSelection::Files(&there);

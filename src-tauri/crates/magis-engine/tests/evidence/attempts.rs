@@ -1,11 +1,12 @@
 //! How a model that fills in code writes attempts, and which of them is taken.
 
 use super::{ISSUE, allow, checks, solve, with_tests};
-use crate::environment::{TestEnvironment, script_after};
+use crate::environment::{TestEnvironment, script, script_after};
 use magis_core::{AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunOutcome, WritingMode};
 use magis_engine::state::Attempt;
 use magis_engine::{DriveEnd, SolveRequest};
 use magis_llm::{Departure, ScriptedModel, TokenEdit};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[tokio::test]
@@ -433,6 +434,79 @@ async fn lines_that_the_check_does_not_run_are_not_asked_for() {
         .iter()
         .map(|line| longer.lines().nth(*line as usize - 1).unwrap());
     assert_eq!(missed.collect::<Vec<_>>(), ["        raise ValueError(until)"]);
+}
+
+#[tokio::test]
+async fn functions_that_the_check_does_not_enter_are_no_places() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(
+        &environment,
+        &format!("{ISSUE}\nPerhaps `matching` of filters or `by_category` is wrong, which I call after it.\n"),
+        6,
+    );
+    allow(&environment, &magis);
+    let wish = SolveRequest { places: 4, ..wish };
+    let (run, _) = solve(&magis, wish, script()).await;
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().find(|task| task.task.path.as_str() == "tally/filters.py");
+    let rounds = &task.unwrap().rounds;
+    let places = rounds.iter().flat_map(|round| &round.places);
+    let symbols: BTreeSet<&str> = places.flat_map(|place| &place.symbols).map(String::as_str).collect();
+    assert_eq!(symbols, BTreeSet::from(["in_period"]));
+}
+
+#[tokio::test]
+async fn a_line_that_is_there_already_is_not_put_in() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    let wish = SolveRequest {
+        writing: vec![WritingMode::Insert],
+        max_rounds: 1,
+        ..wish
+    };
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let model = script_after(ScriptedModel::new("repeats").fill_in_with(move |request| {
+        let is_put_in = request.other_than.is_none();
+        is_put_in.then(|| line.to_owned().into())
+    }));
+    let (run, _) = solve(&magis, wish, model).await;
+    let reasons = environment.events(run).into_iter().filter_map(|event| match event {
+        RunEvent::CodeFailed { reason, .. } => Some(reason),
+        _ => None,
+    });
+    let repeats = reasons.filter(|reason| reason == "the model would repeat the line that is there");
+    assert_ne!(repeats.count(), 0);
+}
+
+#[tokio::test]
+async fn edits_of_one_line_do_not_keep_others_from_their_turn() {
+    let environment = TestEnvironment::new();
+    let code = "    later = entry.day < until\n    return since <= entry.day and later\n";
+    let text = environment.read("tally/filters.py");
+    environment.commit(
+        "tally/filters.py",
+        &text.replace("    return since <= entry.day < until\n", code),
+    );
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let wanted = [
+        ("since <=", "since >"),
+        ("since <=", "since =="),
+        (" < until", " <= until"),
+    ];
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .edit_with(move |request| (request.text == code).then(|| edits(&request.text, &wanted))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let (_, number) = state.tasks().next().unwrap().accepted_attempt().unwrap();
+    assert_eq!(
+        number.0, 1,
+        "the best of the other line stands before the second of the first one"
+    );
 }
 
 #[tokio::test]

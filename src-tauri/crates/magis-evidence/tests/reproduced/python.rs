@@ -37,7 +37,7 @@ fn a_program_that_fails_does_not_follow_a_setting() {
 
 #[test]
 fn the_functions_that_an_example_enters_are_told_with_the_whole_statements_that_never_run() {
-    let code = "def add(a, b=0):\n    if a < 0:\n        raise ValueError(\n            'too small',\n            a)\n    return a - b\n\n\n\
+    let code = "def add(a, b=0):\n    if a < 0:\n        raise ValueError(\n            'too small',\n            a)\n    else:\n        return a - b\n\n\n\
                 def other():\n    pass\n";
     let files = [
         ("calc/__init__.py", code),

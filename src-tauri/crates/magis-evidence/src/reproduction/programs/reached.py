@@ -1,4 +1,4 @@
-import dis, os
+import dis, itertools, linecache, os
 
 
 class Reached:
@@ -42,9 +42,17 @@ class Reached:
 
     def missed(self, code):
         """The lines that never ran, with those on which their statements go on."""
+        missed = []
         begun = self.lines_of(code)
-        behind = begun[1:] + [begun[-1] + 1] if begun else []
-        return [line for first, next in zip(begun, behind) if first in self.left[code] for line in range(first, next)]
+        for first, behind in zip(begun, begun[1:] + [0]):
+            if first in self.left[code]:
+                missed.append(first)
+                missed.extend(itertools.takewhile(lambda line: not self.begins_block(code, line), range(first + 1, behind)))
+        return missed
+
+    def begins_block(self, code, line):
+        """Whether a line without code of its own belongs to no statement before it."""
+        return linecache.getline(code.co_filename, line).strip().startswith(("else", "finally", "try"))
 
     def told(self):
         followed = self.lines < self.MOST_LINES

@@ -125,8 +125,8 @@ pub(super) fn most_gaps(place: usize, answers: u32) -> usize {
     (answers as usize / ANSWERS_AT_A_GAP).clamp(1, most)
 }
 
-/// Returns the lines of a definition before which a statement is put in: those that the model would rather have begun or gone on with in another way, the
-/// likeliest first, and then the first others, `most` at the most. Where a case was lost, what follows it begins alike (`elif _isint` for `elif _isbool`).
+/// Returns the lines of a definition before which a statement is put in: in turn those with a name that the issue gives and few lines have, and those that the
+/// model would rather have begun or gone on with in another way, the likeliest first; and then the first others, `most` at the most. Where a case was lost, what follows it begins alike (`elif _isint` for `elif _isbool`).
 pub(super) async fn gaps(
     work: &mut Workspace,
     run: &Run,
@@ -139,12 +139,25 @@ pub(super) async fn gaps(
     let path = &state.task.path;
     let edits = known(work, run, state, about, place).await?;
     let mut gaps: Vec<u32> = Vec::new();
-    let code = place.spans.iter().flat_map(|span| {
+    let ran = place.spans.iter().flat_map(|span| {
         let missed = missed_by_all(run.checks(), path, *span);
         let code = code_lines(path, text, *span).into_iter();
         code.filter(move |line| !missed.contains(line))
     });
-    for line in edits.iter().map(|edit| edit.span.first()).chain(code) {
+    let ran: Vec<u32> = ran.collect();
+    let names = named(run.issue_text());
+    let named = place.spans.iter();
+    let named: BTreeSet<u32> = named
+        .flat_map(|span| lines_that_name(&lines(text, *span), span.first(), &names))
+        .collect();
+    let mut of_issue = ran.iter().copied().filter(|line| named.contains(line));
+    let mut order = Vec::new();
+    for edit in &edits {
+        order.extend(of_issue.next());
+        order.push(edit.span.first());
+    }
+    order.extend(of_issue);
+    for line in order.into_iter().chain(ran.iter().copied()) {
         if gaps.len() < most && !gaps.contains(&line) {
             gaps.push(line);
         }
