@@ -287,7 +287,10 @@ impl View {
         let mut parts = vec![self.clock.stage.name().to_owned()];
         match (&self.call, self.indexing, &self.code) {
             (_, Some((done, total)), _) => parts.push(format!("indexing, {done} of {}", count(total, "file"))),
-            (_, None, Some((what, since))) => parts.push(format!("{what}, {}", span(since.elapsed()))),
+            (_, None, Some((what, since))) => parts.push(match since.elapsed() {
+                short if short < Duration::from_secs(1) => what.clone(),
+                long => format!("{what}, {}", span(long)),
+            }),
             (Some(call), None, None) => {
                 parts.push(format!("{} {}{}", call.agent.name(), call.step, call.about));
                 parts.push(match call.writing {
@@ -342,14 +345,14 @@ fn after(mut state: Run, event: &RunEvent) -> Option<Run> {
 
 fn running(code: RunningCode, changed: bool, task: Option<TaskId>) -> String {
     let what = match code {
-        RunningCode::Check => "what shows the fault",
+        RunningCode::Check => "the check",
         RunningCode::AllTests => "all tests",
         RunningCode::SomeTests => "the nearest tests",
     };
     match (changed, task) {
         (false, _) => format!("running {what} on the base"),
         (true, None) => format!("running {what} on the patch"),
-        (true, Some(task)) => format!("running {what} on a change of {task}"),
+        (true, Some(task)) => format!("running {what} on {task}"),
     }
 }
 

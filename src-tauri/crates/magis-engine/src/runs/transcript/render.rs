@@ -34,6 +34,8 @@ pub struct Transcript {
     qa: QaMode,
     /// Whether code is run: then a task's attempts are told one by one.
     tests: TestsMode,
+    /// Why the last answer gave no code, and how many behind it gave none for the same reason: those are told as a number.
+    failed: Option<(String, u32)>,
 }
 
 /// An event as it is told.
@@ -64,6 +66,7 @@ impl Transcript {
             tasks: BTreeMap::new(),
             qa: QaMode::default(),
             tests: TestsMode::default(),
+            failed: None,
         }
     }
 
@@ -115,6 +118,21 @@ impl Transcript {
         if title.is_some() {
             // What follows a title right away needs no gap.
             page.line("");
+        }
+        if let (Some((reason, alike)), RunEvent::CodeFailed { reason: this, .. }) = (&mut self.failed, event)
+            && reason == this
+        {
+            *alike += 1;
+            return Rendered {
+                title: None,
+                text: String::new(),
+            };
+        }
+        if let Some((_, alike @ 1..)) = self.failed.take() {
+            page.line(&format!("      the same {} more", count(alike as usize, "time")));
+        }
+        if let RunEvent::CodeFailed { reason, .. } = event {
+            self.failed = Some((reason.clone(), 0));
         }
         self.write(&mut page, event);
         let text = page.into_text();

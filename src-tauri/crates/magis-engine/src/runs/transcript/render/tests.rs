@@ -167,6 +167,30 @@ fn code_is_told_as_a_diff_with_what_programs_found() {
 }
 
 #[test]
+fn answers_without_code_are_told_once_for_each_reason() {
+    let failed = |attempt: u32, reason: &str| RunEvent::CodeFailed {
+        task: TaskId(1),
+        round: Round(1),
+        attempt: AttemptNumber(attempt),
+        reason: reason.to_owned(),
+    };
+    let text = told(&[
+        failed(0, "nothing further"),
+        failed(1, "nothing further"),
+        failed(2, "nothing further"),
+        failed(3, "it is empty"),
+        failed(4, "nothing further"),
+    ]);
+    insta::assert_snapshot!(text, @"
+    Code and review
+          no usable code: nothing further
+          the same 2 times more
+          no usable code: it is empty
+          no usable code: nothing further
+    ");
+}
+
+#[test]
 fn what_a_person_does_is_told_as_theirs() {
     let text = told(&[
         RunEvent::HintAdded {
