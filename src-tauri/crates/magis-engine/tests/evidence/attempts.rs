@@ -2,9 +2,9 @@
 
 use super::{ISSUE, allow, checks, solve, with_tests};
 use crate::environment::{TestEnvironment, script, script_after};
-use magis_core::{AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunOutcome, WritingMode};
+use magis_core::{AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunId, RunOutcome, WritingMode};
 use magis_engine::state::Attempt;
-use magis_engine::{DriveEnd, SolveRequest};
+use magis_engine::{DriveEnd, Magis, SolveRequest};
 use magis_llm::{Departure, ScriptedModel, TokenEdit};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -436,6 +436,14 @@ async fn lines_that_the_check_does_not_run_are_not_asked_for() {
     assert_eq!(missed.collect::<Vec<_>>(), ["        raise ValueError(until)"]);
 }
 
+/// Returns the names of all places of a task, by the path of its file.
+fn places_in(magis: &Magis, run: RunId, path: &str) -> BTreeSet<String> {
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().find(|task| task.task.path.as_str() == path).unwrap();
+    let places = task.rounds.iter().flat_map(|round| &round.places);
+    places.flat_map(|place| &place.symbols).cloned().collect()
+}
+
 #[tokio::test]
 async fn functions_that_the_check_does_not_enter_are_no_places() {
     let environment = TestEnvironment::new();
@@ -447,12 +455,23 @@ async fn functions_that_the_check_does_not_enter_are_no_places() {
     allow(&environment, &magis);
     let wish = SolveRequest { places: 4, ..wish };
     let (run, _) = solve(&magis, wish, script()).await;
-    let state = magis.state(run).unwrap();
-    let task = state.tasks().find(|task| task.task.path.as_str() == "tally/filters.py");
-    let rounds = &task.unwrap().rounds;
-    let places = rounds.iter().flat_map(|round| &round.places);
-    let symbols: BTreeSet<&str> = places.flat_map(|place| &place.symbols).map(String::as_str).collect();
-    assert_eq!(symbols, BTreeSet::from(["in_period"]));
+    let places = places_in(&magis, run, "tally/filters.py");
+    assert_eq!(places, BTreeSet::from(["in_period".to_owned()]));
+}
+
+#[tokio::test]
+async fn functions_that_are_called_when_a_file_is_loaded_are_places() {
+    let environment = TestEnvironment::new();
+    let text = environment.read("tally/filters.py");
+    let loaded = "def _ends():\n    return _widest(date)\n\n\ndef _widest(kind):\n    return kind.min, kind.max\n\n\nENDS = _ends()\n";
+    environment.commit("tally/filters.py", &format!("{text}\n\n{loaded}"));
+    let (magis, wish) = with_tests(&environment, ISSUE, 6);
+    allow(&environment, &magis);
+    let wish = SolveRequest { places: 4, ..wish };
+    let (run, _) = solve(&magis, wish, script()).await;
+    let places = places_in(&magis, run, "tally/filters.py");
+    assert!(places.contains("in_period") && places.contains("_widest"), "{places:?}");
+    assert!(!places.contains("matching"), "{places:?}");
 }
 
 #[tokio::test]

@@ -4,10 +4,19 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REACHED = Reached(os.path.abspath(os.environ["MAGIS_ROOT"]))
 
 
-def write():
-    sys.settrace(None)
+def write(record):
     with open(os.path.join(HERE, "%d.json" % os.getpid()), "w") as out:
-        json.dump(REACHED.told(), out)
+        json.dump(record, out)
+
+
+def begin():
+    # It stays where a process does not come to its end: then nobody knows what it entered.
+    write(None)
+
+
+def end():
+    sys.settrace(None)
+    write(REACHED.told())
 
 
 def own():
@@ -21,6 +30,8 @@ def own():
 
 
 own()
-atexit.register(write)
+begin()
+os.register_at_fork(after_in_child=begin)
+atexit.register(end)
 threading.settrace(REACHED.enter)
 sys.settrace(REACHED.enter)

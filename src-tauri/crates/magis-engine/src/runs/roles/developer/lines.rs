@@ -258,7 +258,7 @@ struct Reach {
     raised: Vec<LineSpan>,
     /// The words of the code that it enters.
     words: BTreeSet<String>,
-    /// What the code outside of all definitions calls: it runs when the file is loaded, where no check may have seen it.
+    /// What runs when the file is loaded, where no check may have seen it.
     loading: BTreeSet<String>,
 }
 
@@ -277,12 +277,9 @@ impl Reach {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        let outside = (1..)
-            .zip(text.lines())
-            .filter(|(line, _)| outline.innermost(*line).is_none());
         Self {
             words: entered.iter().flat_map(|span| words_of(*span)).collect(),
-            loading: outside.flat_map(|(_, line)| called(line)).map(str::to_owned).collect(),
+            loading: called_at_loading(text, outline),
             raised: raised.filter_map(innermost).collect(),
             entered,
             is_whole,
@@ -316,6 +313,33 @@ impl Reach {
         }
         gain
     }
+}
+
+/// Returns the names that are called when a file is loaded: by the code outside of its functions, and by what that calls.
+fn called_at_loading(text: &str, outline: &Outline) -> BTreeSet<String> {
+    let is_function = |symbol: &&Symbol| matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
+    let outside = (1..)
+        .zip(text.lines())
+        .filter(|(line, _)| !outline.innermost(*line).is_some_and(|symbol| is_function(&symbol)));
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut fresh: Vec<String> = outside.flat_map(|(_, line)| called(line)).map(str::to_owned).collect();
+    while let Some(name) = fresh.pop() {
+        if names.insert(name.clone()) {
+            let meant = outline
+                .symbols
+                .iter()
+                .filter(is_function)
+                .filter(|symbol| symbol.name == name);
+            let code: Vec<String> = meant.map(|symbol| lines(text, symbol.span)).collect();
+            fresh.extend(
+                code.iter()
+                    .flat_map(|code| code.lines())
+                    .flat_map(called)
+                    .map(str::to_owned),
+            );
+        }
+    }
+    names
 }
 
 /// Returns the names that a line calls, or decorates with.
