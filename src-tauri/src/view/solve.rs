@@ -236,7 +236,7 @@ pub enum RunUpdate {
         /// The task whose change it is.
         task: Option<TaskId>,
     },
-    /// It ended.
+    /// The code that ran came to its end, or was ended.
     CodeEnded,
     /// How fast it goes.
     Speed {

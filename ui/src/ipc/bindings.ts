@@ -1462,7 +1462,7 @@ recorded: boolean } |
 changed: boolean; 
 /**  The task whose change it is. */
 task: TaskId | null } | 
-/**  It ended. */
+/**  The code that ran came to its end, or was ended. */
 { kind: "code_ended" } | 
 /**  How fast it goes. */
 { kind: "speed"; 

@@ -50,7 +50,7 @@ pub enum Progress {
         /// The task whose change it is.
         task: Option<TaskId>,
     },
-    /// It ended.
+    /// The code that ran came to its end, or was ended.
     CodeEnded,
 }
 
