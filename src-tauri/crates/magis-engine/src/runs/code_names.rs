@@ -46,3 +46,8 @@ fn word_places(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|word| !word.is_empty())
         .map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
+
+/// Returns the identifiers of a text that are longer than two characters.
+pub(crate) fn identifiers(text: &str) -> BTreeSet<&str> {
+    words(text).filter(|word| word.len() > 2).collect()
+}

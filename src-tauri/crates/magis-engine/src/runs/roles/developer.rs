@@ -6,6 +6,7 @@ mod edits;
 mod gap;
 mod likelihood;
 mod lines;
+mod reach;
 mod reading;
 mod surprisal;
 mod writing;

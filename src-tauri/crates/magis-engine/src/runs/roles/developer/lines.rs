@@ -1,16 +1,17 @@
 //! P9: which lines of a file a Developer changes.
 
+use super::reach::Reach;
 use super::{edits, reading, surprisal};
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::custodian::relevance::{self, descending};
-use crate::runs::bench::MOST_REACHED;
+use crate::runs::code_names::identifiers;
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::{is_function, is_long_function, nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
-use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, RepoPath, Round, RunEvent, TaskId, WritingMode};
+use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, Round, RunEvent, TaskId, WritingMode};
 use magis_flow::{Attempt, RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
-use magis_search::{Frame, frames, fuse};
+use magis_search::fuse;
 use magis_syntax::{Outline, Symbol, SymbolKind, chunks, code_lines, outline};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -39,10 +40,6 @@ const FILLED_IN: f64 = 4.0;
 const CAME_NEAR: f64 = 4.0;
 /// The most lines of a constant that is tried beside the likeliest place.
 const TABLE: u32 = 10;
-/// What a function gains when what shows the fault runs through it, and loses when that runs through others of the file alone.
-const REACHED: f64 = 1.0;
-/// What a function gains when it is on the way to the exception that shows the fault.
-const RAISED: f64 = 1.5;
 
 /// P9: symbols first, scored as names; then lines inside them.
 pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, round: Round) -> RoleResult {
@@ -206,7 +203,7 @@ async fn choose_symbols<'outline>(
             .find(|known| known.qualified_name == symbol.qualified_name)
             .map_or(0.0, |known| known.score)
     };
-    let mentioned = words(&state.task.description);
+    let mentioned = identifiers(&state.task.description);
     let is_named = |symbol: &Symbol| mentioned.contains(symbol.name.as_str());
     if symbols.len() > NAMES {
         symbols.sort_by(|a, b| is_named(b).cmp(&is_named(a)).then(lexical(b).total_cmp(&lexical(a))));
@@ -241,125 +238,11 @@ async fn choose_symbols<'outline>(
     for (symbol, score) in symbols.iter().zip(&mut fused) {
         *score += reach.gain(symbol);
     }
-    let words_of_issue = words(run.issue_text());
+    let words_of_issue = identifiers(run.issue_text());
     let is_wanted = |symbol: &Symbol| is_named(symbol) && words_of_issue.contains(symbol.name.as_str());
     let first = places(&symbols, &fused, is_wanted);
     let is_left_out = |symbol: &Symbol| is_table(symbol) || reach.misses(symbol);
     Ok(with_others(first, &symbols, &fused, wanted, is_left_out))
-}
-
-/// Where what shows the fault runs, as far as that is known.
-struct Reach {
-    /// The definitions of the file that it enters.
-    entered: Vec<LineSpan>,
-    /// Whether no others are entered.
-    is_whole: bool,
-    /// Those on the way to the exception that shows the fault.
-    raised: Vec<LineSpan>,
-    /// The words of the code that it enters.
-    words: BTreeSet<String>,
-    /// What runs when the file is loaded, where no check may have seen it.
-    loading: BTreeSet<String>,
-}
-
-impl Reach {
-    fn of(run: &Run, path: &RepoPath, text: &str, outline: &Outline) -> Self {
-        let innermost = |line: u32| outline.innermost(line).map(|symbol| symbol.span);
-        let checks = run.checks().iter();
-        let entered = checks.clone().flat_map(|check| &check.reached);
-        let entered = entered.filter(|at| at.path == *path);
-        let entered: Vec<LineSpan> = entered.filter_map(|at| innermost(at.line)).collect();
-        let is_whole = run.checks().iter().all(|check| check.reached.len() < MOST_REACHED);
-        let raised = checks.flat_map(|check| lines_of_frames(&check.on_base.written(), path));
-        let words_of = |span: LineSpan| {
-            words(&lines(text, span))
-                .into_iter()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
-        Self {
-            words: entered.iter().flat_map(|span| words_of(*span)).collect(),
-            loading: called_at_loading(text, outline),
-            raised: raised.filter_map(innermost).collect(),
-            entered,
-            is_whole,
-        }
-    }
-
-    /// Returns whether the fault cannot well be at a symbol: functions that are neither entered nor called when the file is loaded, constants
-    /// that no entered one names.
-    fn misses(&self, symbol: &Symbol) -> bool {
-        self.is_whole
-            && !self.entered.is_empty()
-            && match symbol.kind {
-                SymbolKind::Function | SymbolKind::Method => {
-                    !self.entered.contains(&symbol.span) && !self.loading.contains(&symbol.name)
-                }
-                SymbolKind::Constant => !self.words.contains(&symbol.name),
-                _ => false,
-            }
-    }
-
-    /// Returns what a symbol gains or loses by where the fault shows.
-    fn gain(&self, symbol: &Symbol) -> f64 {
-        let mut gain = 0.0;
-        if self.raised.contains(&symbol.span) {
-            gain += RAISED;
-        }
-        if self.entered.contains(&symbol.span) {
-            gain += REACHED;
-        } else if self.misses(symbol) {
-            gain -= REACHED;
-        }
-        gain
-    }
-}
-
-/// Returns the names that are called when a file is loaded: by the code outside of its functions, and by what that calls.
-fn called_at_loading(text: &str, outline: &Outline) -> BTreeSet<String> {
-    let is_function = |symbol: &&Symbol| matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
-    let outside = (1..)
-        .zip(text.lines())
-        .filter(|(line, _)| !outline.innermost(*line).is_some_and(|symbol| is_function(&symbol)));
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    let mut fresh: Vec<String> = outside.flat_map(|(_, line)| called(line)).map(str::to_owned).collect();
-    while let Some(name) = fresh.pop() {
-        if names.insert(name.clone()) {
-            let meant = outline
-                .symbols
-                .iter()
-                .filter(is_function)
-                .filter(|symbol| symbol.name == name);
-            let code: Vec<String> = meant.map(|symbol| lines(text, symbol.span)).collect();
-            fresh.extend(
-                code.iter()
-                    .flat_map(|code| code.lines())
-                    .flat_map(called)
-                    .map(str::to_owned),
-            );
-        }
-    }
-    names
-}
-
-/// Returns the names that a line calls, or decorates with.
-fn called(line: &str) -> impl Iterator<Item = &str> {
-    words(line).into_iter().filter(|word| {
-        line.match_indices(word).any(|(at, _)| {
-            let (before, behind) = (&line[..at], &line[at + word.len()..]);
-            behind.starts_with('(') || before.ends_with('@')
-        })
-    })
-}
-
-/// Returns the lines of a file that the frames of traces name.
-fn lines_of_frames(text: &str, path: &RepoPath) -> Vec<u32> {
-    let in_file = |frame: &Frame| frame.path.ends_with(path.as_str());
-    frames(text)
-        .into_iter()
-        .filter(in_file)
-        .filter_map(|frame| frame.line)
-        .collect()
 }
 
 /// Asks how much likelier the issue makes each symbol's name as the place to change; empty where the model gave no usable
@@ -496,13 +379,6 @@ fn tested_at<'round>(
         .filter_map(|attempt| Some((attempt.mode(), attempt.tested.as_ref()?)))
 }
 
-/// Returns the identifiers of a text.
-fn words(text: &str) -> BTreeSet<&str> {
-    text.split(|character: char| !character.is_alphanumeric() && character != '_')
-        .filter(|word| word.len() > 2)
-        .collect()
-}
-
 /// P9's second half: which of the lines shown.
 async fn choose_in(
     work: &mut Workspace,
@@ -556,11 +432,11 @@ fn numbered(text: &str, shown: LineSpan) -> String {
 
 /// Returns the piece of a file without symbols that shares most words with issue and task.
 fn best_chunk(run: &Run, state: &TaskState, text: &str) -> LineSpan {
-    let wanted = words(run.issue_text())
+    let wanted = identifiers(run.issue_text())
         .into_iter()
-        .chain(words(&state.task.description))
+        .chain(identifiers(&state.task.description))
         .collect::<BTreeSet<_>>();
-    let shared = |span: LineSpan| words(&lines(text, span)).intersection(&wanted).count();
+    let shared = |span: LineSpan| identifiers(&lines(text, span)).intersection(&wanted).count();
     let pieces = chunks(&state.task.path, text, 60);
     let best = pieces
         .iter()
@@ -574,6 +450,7 @@ fn best_chunk(run: &Run, state: &TaskState, text: &str) -> LineSpan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use magis_core::RepoPath;
 
     #[test]
     fn definitions_that_are_read_whole_are_places_of_their_own() {

@@ -1,0 +1,130 @@
+//! Where what shows the fault runs in a file, and what cannot be at fault because it does not.
+
+use crate::runs::bench::MOST_REACHED;
+use crate::runs::code_names::identifiers;
+use crate::runs::workspace::lines;
+use magis_core::{LineSpan, RepoPath};
+use magis_flow::Run;
+use magis_search::{Frame, frames};
+use magis_syntax::{Outline, Symbol, SymbolKind};
+use std::collections::BTreeSet;
+
+/// What a function gains when what shows the fault runs through it, and loses when that runs through others of the file alone.
+const REACHED: f64 = 1.0;
+/// What a function gains when it is on the way to the exception that shows the fault.
+const RAISED: f64 = 1.5;
+
+/// Where what shows the fault runs, as far as that is known.
+pub(super) struct Reach {
+    /// The definitions of the file that it enters.
+    entered: Vec<LineSpan>,
+    /// Whether no others are entered.
+    is_whole: bool,
+    /// Those on the way to the exception that shows the fault.
+    raised: Vec<LineSpan>,
+    /// The words of the code that it enters.
+    words: BTreeSet<String>,
+    /// What runs when the file is loaded, where no check may have seen it.
+    loading: BTreeSet<String>,
+}
+
+impl Reach {
+    /// Reads what the checks of a run tell of a file.
+    pub(super) fn of(run: &Run, path: &RepoPath, text: &str, outline: &Outline) -> Self {
+        let innermost = |line: u32| outline.innermost(line).map(|symbol| symbol.span);
+        let checks = run.checks().iter();
+        let entered = checks.clone().flat_map(|check| &check.reached);
+        let entered = entered.filter(|at| at.path == *path);
+        let entered: Vec<LineSpan> = entered.filter_map(|at| innermost(at.line)).collect();
+        let is_whole = run.checks().iter().all(|check| check.reached.len() < MOST_REACHED);
+        let raised = checks.flat_map(|check| lines_of_frames(&check.on_base.written(), path));
+        let words_of = |span: LineSpan| {
+            identifiers(&lines(text, span))
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        Self {
+            words: entered.iter().flat_map(|span| words_of(*span)).collect(),
+            loading: called_at_loading(text, outline),
+            raised: raised.filter_map(innermost).collect(),
+            entered,
+            is_whole,
+        }
+    }
+
+    /// Returns whether the fault cannot well be at a symbol: functions that are neither entered nor called when the file is loaded, constants
+    /// that no entered one names.
+    pub(super) fn misses(&self, symbol: &Symbol) -> bool {
+        self.is_whole
+            && !self.entered.is_empty()
+            && match symbol.kind {
+                SymbolKind::Function | SymbolKind::Method => {
+                    !self.entered.contains(&symbol.span) && !self.loading.contains(&symbol.name)
+                }
+                SymbolKind::Constant => !self.words.contains(&symbol.name),
+                _ => false,
+            }
+    }
+
+    /// Returns what a symbol gains or loses by where the fault shows.
+    pub(super) fn gain(&self, symbol: &Symbol) -> f64 {
+        let mut gain = 0.0;
+        if self.raised.contains(&symbol.span) {
+            gain += RAISED;
+        }
+        if self.entered.contains(&symbol.span) {
+            gain += REACHED;
+        } else if self.misses(symbol) {
+            gain -= REACHED;
+        }
+        gain
+    }
+}
+
+/// Returns the names that are called when a file is loaded: by the code outside of its functions, and by what that calls.
+fn called_at_loading(text: &str, outline: &Outline) -> BTreeSet<String> {
+    let is_function = |symbol: &&Symbol| matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
+    let outside = (1..)
+        .zip(text.lines())
+        .filter(|(line, _)| !outline.innermost(*line).is_some_and(|symbol| is_function(&symbol)));
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut fresh: Vec<String> = outside.flat_map(|(_, line)| called(line)).map(str::to_owned).collect();
+    while let Some(name) = fresh.pop() {
+        if names.insert(name.clone()) {
+            let meant = outline
+                .symbols
+                .iter()
+                .filter(is_function)
+                .filter(|symbol| symbol.name == name);
+            let code: Vec<String> = meant.map(|symbol| lines(text, symbol.span)).collect();
+            fresh.extend(
+                code.iter()
+                    .flat_map(|code| code.lines())
+                    .flat_map(called)
+                    .map(str::to_owned),
+            );
+        }
+    }
+    names
+}
+
+/// Returns the names that a line calls, or decorates with.
+fn called(line: &str) -> impl Iterator<Item = &str> {
+    identifiers(line).into_iter().filter(|word| {
+        line.match_indices(word).any(|(at, _)| {
+            let (before, behind) = (&line[..at], &line[at + word.len()..]);
+            behind.starts_with('(') || before.ends_with('@')
+        })
+    })
+}
+
+/// Returns the lines of a file that the frames of traces name.
+fn lines_of_frames(text: &str, path: &RepoPath) -> Vec<u32> {
+    let in_file = |frame: &Frame| frame.path.ends_with(path.as_str());
+    frames(text)
+        .into_iter()
+        .filter(in_file)
+        .filter_map(|frame| frame.line)
+        .collect()
+}
