@@ -148,10 +148,7 @@ impl Checkout {
     /// # Errors
     /// When the sandbox fails.
     pub async fn reached_by_check(&self, check: &Check, limits: Limits) -> Result<Vec<ReachedFunction>, EngineError> {
-        let mut prepared = self.prepare_check(check, &[], limits)?;
-        let records = self.record_reach(&mut prepared)?;
-        self.sandbox.run(&prepared.job).await?;
-        Ok(read_reach(prepared.scratch.layer(records)))
+        self.reached_by(self.prepare_check(check, &[], limits)?).await
     }
 
     /// Runs the tests of files on the tree as it is and returns the functions of the project that their Python enters, in that order; none where
@@ -171,19 +168,17 @@ impl Checkout {
         }
         let mut prepared = self.prepare(command, &worded, &[], limits)?;
         prepared.job.command.clone_from(&worded.words);
-        let records = self.record_reach(&mut prepared)?;
-        self.sandbox.run(&prepared.job).await?;
-        Ok(read_reach(prepared.scratch.layer(records)))
+        self.reached_by(prepared).await
     }
 
-    /// Lets the Python of a job record which functions of the project it enters. Returns the number of the layer with the records.
-    fn record_reach(&self, prepared: &mut Prepared) -> Result<usize, EngineError> {
-        let Prepared { job, scratch } = prepared;
+    /// Runs a job and lets its Python record which functions of the project it enters.
+    async fn reached_by(&self, prepared: Prepared) -> Result<Vec<ReachedFunction>, EngineError> {
+        let Prepared { mut job, mut scratch } = prepared;
         let search = job.environment.get("PYTHONPATH").cloned().unwrap_or_default();
         let recorder = ReachRecorder::new(Path::new(RECORDS), &self.root, &search);
         let empty = scratch.path().join("records");
         fs::create_dir(&empty).map_err(EngineError::io("make", &empty))?;
-        scratch.allow_change(job, &empty, Path::new(RECORDS))?;
+        scratch.allow_change(&mut job, &empty, Path::new(RECORDS))?;
         job.files.push(JobFile {
             path: Path::new(RECORDS).join(recorder.file),
             contents: Some(recorder.text.as_bytes().to_vec()),
@@ -191,7 +186,10 @@ impl Checkout {
         let variables = recorder.variables.into_iter();
         job.environment
             .extend(variables.map(|(name, value)| (name.to_owned(), value)));
-        Ok(scratch.layers() - 1)
+        self.sandbox.run(&job).await?;
+        // What cannot be read tells nothing, and nothing else stands on it.
+        let texts = written(scratch.last_layer(), ReachRecorder::is_record).unwrap_or_default();
+        Ok(ReachRecorder::read(texts.iter().map(String::as_str)))
     }
 
     fn prepare_check(
@@ -411,13 +409,6 @@ fn test_run(worded: &WordedRun, words: &[String], outcome: Outcome, results: Res
         outcome,
         results,
     }
-}
-
-/// Reads what was recorded of the functions that a job entered.
-fn read_reach(layer: Option<&ScratchLayer>) -> Vec<ReachedFunction> {
-    // What cannot be read tells nothing, and nothing else stands on it.
-    let texts = written(layer, ReachRecorder::is_record).unwrap_or_default();
-    ReachRecorder::read(texts.iter().map(String::as_str))
 }
 
 /// Returns the texts of the files that a command wrote and that are meant.

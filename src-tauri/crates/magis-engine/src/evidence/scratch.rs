@@ -54,9 +54,9 @@ impl ScratchFolder {
         self.layers.get(number)
     }
 
-    /// Returns how many layers were made.
-    pub fn layers(&self) -> usize {
-        self.layers.len()
+    /// Returns the layer that was made last.
+    pub fn last_layer(&self) -> Option<&ScratchLayer> {
+        self.layers.last()
     }
 
     /// Lets a job change a folder, seen at `at`, with a layer of its own. Returns that layer.

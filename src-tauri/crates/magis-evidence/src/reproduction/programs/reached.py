@@ -4,6 +4,7 @@ import dis, itertools, linecache, os
 class Reached:
     """The functions of the project at `root` that a program enters, in that order, and which of their lines are never run."""
 
+    # As many as are read: a list that is full is not taken for whole.
     MOST_FUNCTIONS = 1000
     # Lines that are followed; each costs time, and a loop runs many.
     MOST_LINES = 1000000

@@ -177,7 +177,7 @@ const reached = {
                 found.push([file, line, name || '<anonymous>', missed]);
             }
         }
-        return found.slice(0, 400);
+        return found.slice(0, 1000);
     },
 };
 
