@@ -9,19 +9,24 @@ mod comparison;
 mod form;
 mod go;
 mod jest;
+mod jest_output;
 mod junit;
 mod libtest;
 mod log;
 mod minitest;
 mod mocha;
+mod mocha_output;
 mod nextest;
+mod outline;
 mod pytest;
 mod rspec;
+mod rspec_output;
 mod sympy;
 mod tap;
 mod tape;
 mod trx;
 mod unittest;
+mod vitest_output;
 mod xml;
 
 pub use comparison::{Comparison, compare, wavering};
@@ -136,6 +141,10 @@ pub fn read(form: ReportForm, report: &str, folder: &str) -> Result<TestResults,
         ReportForm::Minitest => minitest::read(report, &mut found),
         ReportForm::Sympy => sympy::read(report, &mut found),
         ReportForm::PytestSummary => pytest::read(report, &mut found),
+        ReportForm::JestOutput => jest_output::read(report, &mut found),
+        ReportForm::VitestOutput => vitest_output::read(report, &mut found),
+        ReportForm::MochaOutput => mocha_output::read(report, &mut found),
+        ReportForm::RSpecOutput => rspec_output::read(report, &mut found),
     }
     .map_err(|problem| problem.of(form))?;
     Ok(found.finish(completeness))

@@ -8,7 +8,7 @@ use magis_evidence::results::{
 };
 use proptest::prelude::*;
 
-const FORMS: [ReportForm; 14] = [
+const FORMS: [ReportForm; 18] = [
     ReportForm::JUnit,
     ReportForm::Trx,
     ReportForm::Jest,
@@ -23,10 +23,14 @@ const FORMS: [ReportForm; 14] = [
     ReportForm::Minitest,
     ReportForm::Sympy,
     ReportForm::PytestSummary,
+    ReportForm::JestOutput,
+    ReportForm::VitestOutput,
+    ReportForm::MochaOutput,
+    ReportForm::RSpecOutput,
 ];
 
 /// Reports of every form, to be cut and disturbed.
-const REPORTS: [&str; 16] = [
+const REPORTS: [&str; 20] = [
     include_str!("reports/pytest.xml"),
     include_str!("reports/node.xml"),
     include_str!("reports/dotnet.trx"),
@@ -43,6 +47,10 @@ const REPORTS: [&str; 16] = [
     include_str!("reports/sympy.txt"),
     include_str!("reports/pytest-summary.txt"),
     include_str!("reports/ctest.xml"),
+    include_str!("reports/jest.txt"),
+    include_str!("reports/vitest.txt"),
+    include_str!("reports/mocha.txt"),
+    include_str!("reports/rspec.txt"),
 ];
 
 /// Makes results out of `name status` lines; a last line `...` makes them partial.

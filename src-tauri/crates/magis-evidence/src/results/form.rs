@@ -33,6 +33,14 @@ pub enum ReportForm {
     Sympy,
     /// The short summary of `pytest -rA`, where no XML was written.
     PytestSummary,
+    /// What Jest prints for a person.
+    JestOutput,
+    /// What Vitest prints for a person.
+    VitestOutput,
+    /// What Mocha's default reporter prints.
+    MochaOutput,
+    /// What `RSpec` prints for a person, with dots or as documentation.
+    RSpecOutput,
 }
 
 /// Why a report cannot be read.
@@ -84,6 +92,10 @@ impl ReportForm {
             Self::Minitest => "the output of minitest",
             Self::Sympy => "the output of sympy's bin/test",
             Self::PytestSummary => "the short summary of pytest",
+            Self::JestOutput => "the output of Jest",
+            Self::VitestOutput => "the output of Vitest",
+            Self::MochaOutput => "the output of Mocha",
+            Self::RSpecOutput => "the output of RSpec",
         }
     }
 }

@@ -8,13 +8,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The forms that are read line by line, where lines of other programs do no harm.
-const LINES: [ReportForm; 6] = [
+const LINES: [ReportForm; 10] = [
     ReportForm::Libtest,
     ReportForm::Nextest,
     ReportForm::GoTest,
     ReportForm::Unittest,
     ReportForm::Minitest,
     ReportForm::Sympy,
+    ReportForm::JestOutput,
+    ReportForm::VitestOutput,
+    ReportForm::MochaOutput,
+    ReportForm::RSpecOutput,
 ];
 
 /// Returns the tests that a log names as failed, each once, in the order of their identities; none where it is no output of a runner that is known.

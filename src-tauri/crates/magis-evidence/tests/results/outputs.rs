@@ -178,6 +178,84 @@ fn reads_sympy_output() {
 }
 
 #[test]
+fn reads_jest_output() {
+    check(
+        ReportForm::JestOutput,
+        include_str!("../reports/jest.txt"),
+        "
+            errored j/broken.test.js
+            > no module
+            > at Object.<anonymous> (j/broken.test.js:1:7)
+            passed j/calc.test.js :: calc :: adds
+            failed j/calc.test.js :: calc :: fails
+            > expect(received).toBe(expected) // Object.is equality
+            > at Object.toBe (j/calc.test.js:2:33)
+            skipped j/calc.test.js :: calc :: later
+            skipped j/calc.test.js :: calc :: some day
+            passed j/calc.test.js :: calc deep :: works
+            whole
+        ",
+    );
+}
+
+#[test]
+fn reads_vitest_output() {
+    check(
+        ReportForm::VitestOutput,
+        include_str!("../reports/vitest.txt"),
+        "
+            errored v/broken.spec.mjs
+            > Error: no module
+            > ❯ v/broken.spec.mjs:1:7
+            passed v/calc.spec.mjs :: alone
+            passed v/calc.spec.mjs :: calc > adds
+            failed v/calc.spec.mjs :: calc > fails
+            > AssertionError: expected 1 to be 2 // Object.is equality
+            > ❯ v/calc.spec.mjs:2:103
+            skipped v/calc.spec.mjs :: calc > later
+            whole
+        ",
+    );
+}
+
+#[test]
+fn reads_mocha_output() {
+    check(
+        ReportForm::MochaOutput,
+        include_str!("../reports/mocha.txt"),
+        r#"
+            passed calc :: adds
+            skipped calc :: later
+            passed calc deep :: works
+            failed m/calc.js :: calc :: fails
+            > AssertionError [ERR_ASSERTION]: 1 == 2
+            > at process.processImmediate (node:internal/timers:483:21)
+            failed m/calc.js :: calc deep :: "before each" hook for "breaks"
+            > Error: no state
+            > at Context.<anonymous> (m/calc.js:9:5)
+            whole
+        "#,
+    );
+}
+
+#[test]
+fn reads_rspec_output() {
+    check(
+        ReportForm::RSpecOutput,
+        include_str!("../reports/rspec.txt"),
+        "
+            errored spec/calc_spec.rb :: Calc breaks
+            > Failure/Error: undefined
+            > # ./spec/calc_spec.rb:8:in `block (2 levels) in <top (required)>'
+            failed spec/calc_spec.rb :: Calc fails
+            > Failure/Error: expect(1).to eq(2)
+            > # ./spec/calc_spec.rb:6:in `block (2 levels) in <top (required)>'
+            whole
+        ",
+    );
+}
+
+#[test]
 fn reads_pytest_summary() {
     check(
         ReportForm::PytestSummary,

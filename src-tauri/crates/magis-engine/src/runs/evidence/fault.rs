@@ -124,7 +124,8 @@ impl GivenTest {
         let modules = modules.map(|end| format!("{}.py", id.group[..end].replace('.', "/")));
         let paths: Vec<String> = match &id.file {
             Some(file) => vec![file.clone()],
-            None => modules.rev().collect(),
+            // Vitest's groups are the files themselves.
+            None => std::iter::once(id.group.clone()).chain(modules.rev()).collect(),
         };
         let file = paths.iter().find_map(|path| file_in_tree(path, files));
         let word = match &file {
@@ -138,7 +139,11 @@ impl GivenTest {
 /// Returns a test as a person names it: the file, the class, the test.
 fn word_of(id: &TestId, file: &RepoPath) -> String {
     let module = file.as_str().trim_end_matches(".py").replace('/', ".");
-    let class = id.group.strip_prefix(module.as_str()).unwrap_or(&id.group);
+    let class = match id.group.strip_prefix(module.as_str()) {
+        Some(class) => class,
+        None if id.group == file.as_str() => "",
+        None => &id.group,
+    };
     let parts = [file.as_str(), class.trim_start_matches('.'), id.name.as_str()];
     let there: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     there.join("::")
@@ -385,6 +390,11 @@ mod tests {
             "FAIL: test_adds (tests.test_calc.Calc.test_adds)\n",
             &["calc.py", "tests/test_calc.py"],
             ("tests/test_calc.py::Calc::test_adds", Some("tests/test_calc.py")),
+        );
+        check(
+            " FAIL  src/calc.test.ts > adds\nAssertionError: expected 3 to be 4\n\n Test Files  1 failed (1)\n      Tests  1 failed (1)\n",
+            &["src/calc.test.ts", "src/calc.ts"],
+            ("src/calc.test.ts::adds", Some("src/calc.test.ts")),
         );
         check(
             "FAILED tests/test_gone.py::test_adds\n",
