@@ -1,7 +1,7 @@
 //! The test commands of a repository, as a person chooses among them, and on which terms code may be run there.
 
-use crate::problem::Problem;
 use magis_core::{ProgramRun, TestLine};
+use magis_engine::sandbox::{IsolationPart, NotIsolated, SandboxError};
 use magis_engine::tests::IsolationTerm;
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -34,7 +34,25 @@ pub struct CodePermission {
     /// On which terms the person allowed what issues show alone; none where they did not.
     pub issue_code: Option<CodeTerm>,
     /// Why this machine cannot isolate what is run; none where it can.
-    pub not_isolated: Option<Problem>,
+    pub not_isolated: Option<WhyNotIsolated>,
+}
+
+/// Why this machine cannot isolate what is run, with what the system said, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum WhyNotIsolated {
+    /// The name spaces cannot be set up.
+    NameSpaces { said: String },
+    /// The files that are shown inside cannot be set up.
+    Files { said: String },
+    /// Limits, Landlock or seccomp cannot be set up.
+    Restrictions { said: String },
+    /// The process that sets isolation up did not start, or broke off.
+    Helper { said: String },
+    /// The system has nothing that isolates, as far as is known here.
+    UnknownSystem,
+    /// A command that does nothing did not end well.
+    Failed,
 }
 
 impl From<CodeTerm> for IsolationTerm {
@@ -51,6 +69,38 @@ impl From<IsolationTerm> for CodeTerm {
         match term {
             IsolationTerm::Required => Self::Isolated,
             IsolationTerm::Waived => Self::NotIsolated,
+        }
+    }
+}
+
+impl From<NotIsolated> for WhyNotIsolated {
+    fn from(missing: NotIsolated) -> Self {
+        match missing {
+            NotIsolated::NotRun(error) => error.into(),
+            NotIsolated::Failed(_) => Self::Failed,
+        }
+    }
+}
+
+impl From<SandboxError> for WhyNotIsolated {
+    fn from(error: SandboxError) -> Self {
+        match error {
+            SandboxError::NoIsolation { part, reason: said, .. } => match part {
+                IsolationPart::Helper => Self::Helper { said },
+                IsolationPart::NameSpaces => Self::NameSpaces { said },
+                IsolationPart::Files => Self::Files { said },
+                IsolationPart::Restrictions => Self::Restrictions { said },
+            },
+            SandboxError::UnknownSystem => Self::UnknownSystem,
+            SandboxError::Helper(source) => Self::Helper {
+                said: source.to_string(),
+            },
+            SandboxError::Files(error) => Self::Files {
+                said: format!("{}: {}", error.path.display(), error.source),
+            },
+            SandboxError::Copy { folder, source } => Self::Files {
+                said: format!("{}: {source}", folder.display()),
+            },
         }
     }
 }

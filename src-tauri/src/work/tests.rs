@@ -4,7 +4,6 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::view::{BaseRequest, CheckTrial, CodePermission, CodeTerm, TestCommandRow};
 use magis_core::{CheckId, RepoId, RunId, TestLine};
-use magis_engine::EngineError;
 use magis_engine::sandbox::Sandbox;
 use magis_engine::tests::{TestCommand, TestRunner};
 use tokio_util::sync::CancellationToken;
@@ -38,7 +37,7 @@ impl App {
         self.work(move |app| {
             Ok(CodePermission {
                 issue_code: app.magis()?.issue_code_permission(repo)?.map(Into::into),
-                not_isolated: isolation.err().map(|missing| EngineError::from(missing).into()),
+                not_isolated: isolation.err().map(Into::into),
             })
         })
         .await

@@ -2,8 +2,9 @@
 
 use crate::environment::script;
 use crate::support::{Window, all_of, filter, form, listed};
-use magis_app::views::{ApplyRequest, BaseRequest, CodeTerm, IndexView, MemoryFileState};
+use magis_app::views::{ApplyRequest, BaseRequest, CodeTerm, IndexView, MemoryFileState, WhyNotIsolated};
 use magis_core::TestLine;
+use magis_engine::sandbox::{IsolationPart, NotIsolated, SandboxError};
 use magis_testkit::sample;
 use std::fs;
 
@@ -181,4 +182,17 @@ fn a_test_command_that_a_person_gave_and_allowed_is_listed_from_then_on() {
     assert_eq!(listed(), [found.clone(), vec![allowed]].concat());
     window.app.forbid_tests(repo).unwrap();
     assert_eq!(listed(), found);
+}
+
+#[test]
+fn why_nothing_isolates_crosses_as_a_code_with_what_the_system_said() {
+    let missing = NotIsolated::from(SandboxError::NoIsolation {
+        part: IsolationPart::NameSpaces,
+        step: "taking name spaces of its own".to_owned(),
+        reason: "EPERM: Operation not permitted".to_owned(),
+    });
+    assert_eq!(
+        serde_json::to_value(WhyNotIsolated::from(missing)).unwrap(),
+        serde_json::json!({ "code": "name_spaces", "said": "EPERM: Operation not permitted" })
+    );
 }

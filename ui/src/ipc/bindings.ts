@@ -468,7 +468,7 @@ export type CodePermission = {
 	/**  On which terms the person allowed what issues show alone; none where they did not. */
 	issue_code: CodeTerm | null,
 	/**  Why this machine cannot isolate what is run; none where it can. */
-	not_isolated: Problem | null,
+	not_isolated: WhyNotIsolated | null,
 };
 
 /**  Lines to change that stand together. */
@@ -1928,6 +1928,21 @@ export type WritingMode =
 "token_edit" | 
 /**  A statement put in before a line that stays. */
 "insert";
+
+/**  Why this machine cannot isolate what is run, with what the system said, in its own words. */
+export type WhyNotIsolated = 
+/**  The name spaces cannot be set up. */
+{ code: "name_spaces"; said: string } | 
+/**  The files that are shown inside cannot be set up. */
+{ code: "files"; said: string } | 
+/**  Limits, Landlock or seccomp cannot be set up. */
+{ code: "restrictions"; said: string } | 
+/**  The process that sets isolation up did not start, or broke off. */
+{ code: "helper"; said: string } | 
+/**  The system has nothing that isolates, as far as is known here. */
+{ code: "unknown_system" } | 
+/**  A command that does nothing did not end well. */
+{ code: "failed" };
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

@@ -32,7 +32,7 @@ test('a command is allowed as it is shown, isolated, and the permission can be t
 test('where nothing isolates it, a second yes is needed, by keyboard as well', async () => {
   const { page } = await open(on, {})
   await withoutIsolation(page)
-  await page.getByText('name spaces are not allowed here').waitFor()
+  await page.getByText('The system gives it no name spaces: EPERM: Operation not permitted.').waitFor()
   expect(await allow(page).isDisabled()).toBe(true)
   await page.getByRole('checkbox', { name: /Nothing isolates it here/ }).focus()
   await page.keyboard.press('Space')
@@ -40,6 +40,14 @@ test('where nothing isolates it, a second yes is needed, by keyboard as well', a
   await page.keyboard.press('Enter')
   await settled(page)
   expect((await given(page, 'allowTests'))?.at(-1)).toBe('not_isolated')
+  await page.context().close()
+})
+
+test('why nothing isolates it is said in Chinese, with what the system said as it is', async () => {
+  const { page } = await open(on, { language: 'zh_hans' })
+  await withoutIsolation(page)
+  await page.getByText('本机无法隔离要运行的内容。系统不提供命名空间：EPERM: Operation not permitted。').waitFor()
+  await page.getByText('请允许普通用户使用命名空间').waitFor()
   await page.context().close()
 })
 

@@ -203,7 +203,7 @@ test('running begins with what is allowed, else with the best guess, else with a
 const isolates: CodePermission = { issue_code: null, not_isolated: null }
 const isolatesNothing: CodePermission = {
   issue_code: null,
-  not_isolated: { code: 'not_isolated', message: 'No name spaces.', remedy: null },
+  not_isolated: { code: 'name_spaces', said: 'EPERM: Operation not permitted' },
 }
 
 test('a run with tests begins only by an allowed command', () => {

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
+import type { CodePermission } from '../../src/ipc/types'
 import type { SceneName } from '../script/scenes'
 
 const built = fileURLToPath(new URL('../../dist-scripted', import.meta.url))
@@ -185,8 +186,8 @@ export async function withoutIsolation(page: Page): Promise<void> {
   await page.evaluate(() =>
     window.magis.answer('codePermission', {
       issue_code: null,
-      not_isolated: { code: 'not_isolated', message: 'name spaces are not allowed here', remedy: null },
-    }),
+      not_isolated: { code: 'name_spaces', said: 'EPERM: Operation not permitted' },
+    } satisfies CodePermission),
   )
   await withTests(page)
 }

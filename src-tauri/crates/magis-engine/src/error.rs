@@ -121,7 +121,7 @@ pub enum EngineError {
     #[error("the model gave no usable summary of {path}: {why}")]
     Summary { path: RepoPath, why: String },
     /// Commands cannot be isolated on this machine, and a person has not allowed running them otherwise.
-    #[error("commands cannot be isolated from this machine: {}", .0.reason)]
+    #[error("commands cannot be isolated from this machine: {0}")]
     NotIsolated(#[from] NotIsolated),
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
@@ -208,7 +208,7 @@ impl EngineError {
             Self::EmptySummary { .. } => "write what the file is for, or drop the summary".to_owned(),
             Self::MemoryFile(error) => error.remedy().to_owned(),
             Self::Summary { .. } => "try again, or with another model".to_owned(),
-            Self::NotIsolated(missing) => missing.remedy.clone(),
+            Self::NotIsolated(missing) => missing.remedy().to_owned(),
             Self::Sandbox(_) => "see 'magis doctor' for what this machine can do".to_owned(),
             Self::NoHome => "set HOME, or give --data-dir".to_owned(),
             Self::Io { .. } => "check the path, its permissions and the free space of its disk".to_owned(),

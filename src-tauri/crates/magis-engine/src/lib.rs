@@ -55,8 +55,8 @@ pub mod models {
 pub mod sandbox {
     pub use crate::evidence::{ScratchFolder, Toolchains};
     pub use magis_sandbox::{
-        Captured, End, HelperCommand, Isolation, Limits, NotIsolated, Outcome, Refused, Sandbox, SandboxError,
-        SandboxJob, ScratchLayer, helper,
+        Captured, End, HelperCommand, Isolation, IsolationPart, Limits, NotIsolated, Outcome, Refused, Sandbox,
+        SandboxError, SandboxJob, ScratchLayer, helper,
     };
 }
 

@@ -84,7 +84,7 @@ pub async fn run(
     let _ = process.wait().await;
     let report = match serde_json::from_str(answer.lines().next().unwrap_or_default()) {
         Ok(Answer::Ended(report)) => report,
-        Ok(Answer::NoIsolation { step, reason }) => return Err(SandboxError::NoIsolation { step, reason }),
+        Ok(Answer::NoIsolation { part, step, reason }) => return Err(SandboxError::NoIsolation { part, step, reason }),
         Err(_) => return Err(SandboxError::Helper(io::ErrorKind::UnexpectedEof.into())),
     };
     let end = if too_much {

@@ -16,7 +16,7 @@ mod watching;
 use crate::files;
 use crate::job::SandboxJob;
 use crate::outcome::Refused;
-use crate::wire::{Answer, Confinement, HelperReport, INNER, Isolation, Request};
+use crate::wire::{Answer, Confinement, HelperReport, INNER, Isolation, IsolationPart, Request};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use notify::{Listener, Permit};
@@ -35,11 +35,19 @@ use watched::Watched;
 /// A step of setting up isolation that the system refused.
 #[derive(Debug)]
 pub struct Failed {
+    pub part: IsolationPart,
     pub step: String,
     pub reason: String,
 }
 
-/// Names the step at which something failed.
+impl Failed {
+    /// Returns what says that a failure is one of this part.
+    fn of(part: IsolationPart) -> impl FnOnce(Self) -> Self {
+        move |failed| Self { part, ..failed }
+    }
+}
+
+/// Names the step at which something failed, as one of the helper itself.
 trait Step<T> {
     fn step(self, step: impl FnOnce() -> String) -> Result<T, Failed>;
 }
@@ -47,6 +55,7 @@ trait Step<T> {
 impl<T, E: std::fmt::Display> Step<T> for Result<T, E> {
     fn step(self, step: impl FnOnce() -> String) -> Result<T, Failed> {
         self.map_err(|reason| Failed {
+            part: IsolationPart::Helper,
             step: step(),
             reason: reason.to_string(),
         })
@@ -68,7 +77,7 @@ pub fn serve() -> ExitCode {
     let answer = match done {
         Ok(None) => return ExitCode::SUCCESS,
         Ok(Some(answer)) => answer,
-        Err(Failed { step, reason }) => Answer::NoIsolation { step, reason },
+        Err(Failed { part, step, reason }) => Answer::NoIsolation { part, step, reason },
     };
     match send(&socket, &answer) {
         Ok(()) => ExitCode::SUCCESS,
@@ -80,7 +89,7 @@ pub fn serve() -> ExitCode {
 fn outer(args: &[OsString]) -> Result<(), Failed> {
     end_with_parent()?;
     nix::unistd::setsid().step(|| "leaving the terminal".into())?;
-    namespaces::enter()?;
+    namespaces::enter().map_err(Failed::of(IsolationPart::NameSpaces))?;
     let program = std::env::current_exe().step(|| "finding this program's own file".into())?;
     let status = Command::new(program)
         .args(args)
@@ -92,6 +101,7 @@ fn outer(args: &[OsString]) -> Result<(), Failed> {
     } else {
         // It reports itself wherever it can; so this was an end from outside, by the system's out-of-memory killer say.
         Err(Failed {
+            part: IsolationPart::Helper,
             step: "running the first process inside".into(),
             reason: status.to_string(),
         })
@@ -114,13 +124,15 @@ fn inner(socket: &UnixStream) -> Result<HelperReport, Failed> {
 type Control = BufReader<UnixStream>;
 
 fn isolated(job: &SandboxJob, control: Control) -> Result<HelperReport, Failed> {
-    loopback::bring_up()?;
+    loopback::bring_up().map_err(Failed::of(IsolationPart::NameSpaces))?;
     restrictions::limit_process_ids(&job.limits);
-    let built = root::build(job)?;
-    let keys = keys::watch(job)?;
-    namespaces::take_ordinary_user()?;
-    files::write(job).step(|| "writing the files of the job".into())?;
-    restrictions::limit(&job.limits)?;
+    let built = root::build(job).map_err(Failed::of(IsolationPart::Files))?;
+    let keys = keys::watch(job).map_err(Failed::of(IsolationPart::Files))?;
+    namespaces::take_ordinary_user().map_err(Failed::of(IsolationPart::NameSpaces))?;
+    files::write(job)
+        .step(|| "writing the files of the job".into())
+        .map_err(Failed::of(IsolationPart::Files))?;
+    restrictions::limit(&job.limits).map_err(Failed::of(IsolationPart::Restrictions))?;
     let mut isolation = Isolation {
         namespaces: true,
         overlay: built.overlay,
@@ -191,8 +203,8 @@ fn answer(asked: Arc<Mutex<Asked>>) -> Result<Sender<Listener>, Failed> {
 /// Starts the command with all restrictions. They are those of a thread and of what it starts, so the threads that watch stay free of them.
 fn start_restricted(job: &SandboxJob, give: &Sender<Listener>) -> Result<(io::Result<Child>, bool), Failed> {
     let restricted = || {
-        let landlock = restrictions::landlock(job)?;
-        if let Some(listener) = restrictions::seccomp()? {
+        let landlock = restrictions::landlock(job).map_err(Failed::of(IsolationPart::Restrictions))?;
+        if let Some(listener) = restrictions::seccomp().map_err(Failed::of(IsolationPart::Restrictions))? {
             give.send(listener).step(|| "listening to the kernel".into())?;
         }
         Ok((command::prepare(job, Confinement::Namespaces).spawn(), landlock))
@@ -200,6 +212,7 @@ fn start_restricted(job: &SandboxJob, give: &Sender<Listener>) -> Result<(io::Re
     std::thread::scope(|threads| match threads.spawn(restricted).join() {
         Ok(started) => started,
         Err(_) => Err(Failed {
+            part: IsolationPart::Helper,
             step: "starting the command".into(),
             reason: "the thread panicked".into(),
         }),

@@ -34,7 +34,7 @@ pub use job::{JobFile, Limits, SandboxJob, Scratch, Streams};
 pub use layer::{LayerError, ScratchLayer, remove_tree};
 pub use outcome::{Captured, End, Outcome, Refused};
 pub use sandbox::Sandbox;
-pub use wire::Isolation;
+pub use wire::{Isolation, IsolationPart};
 
 /// The home that a command sees, an empty folder.
 pub const SANDBOX_HOME: &str = "/home/sandbox";

@@ -65,13 +65,11 @@ impl Sandbox {
     /// # Errors
     /// When nothing isolates them, with the reason and a remedy.
     pub async fn probe(helper: &HelperCommand, job: &SandboxJob) -> Result<Isolation, NotIsolated> {
-        match Self::untried(helper.clone()).run_and_tell(job).await {
-            Ok((outcome, isolation)) if outcome.end.success() => Ok(isolation),
-            Ok((outcome, _)) => Err(NotIsolated {
-                reason: format!("a command that does nothing {}", outcome.end),
-                remedy: "report this with the output of `magis doctor`".into(),
-            }),
-            Err(error) => Err(NotIsolated::from_error(&error)),
+        let (outcome, isolation) = Self::untried(helper.clone()).run_and_tell(job).await?;
+        if outcome.end.success() {
+            Ok(isolation)
+        } else {
+            Err(NotIsolated::Failed(outcome.end))
         }
     }
 
@@ -119,10 +117,7 @@ impl Sandbox {
                 let job = copied(job)?;
                 Ok((plain::run(&job, &job.command).await?, Isolation::default()))
             }
-            Way::None => Err(SandboxError::NoIsolation {
-                step: "looking for what keeps commands apart".into(),
-                reason: "this system has nothing that Magis knows to use".into(),
-            }),
+            Way::None => Err(SandboxError::UnknownSystem),
         }
     }
 }

@@ -34,6 +34,7 @@ pub enum Answer {
     Ended(HelperReport),
     /// Isolation could not be set up, so nothing was run.
     NoIsolation {
+        part: IsolationPart,
         /// What was being done: "mounting /proc".
         step: String,
         /// What the system said.
@@ -52,6 +53,20 @@ pub struct HelperReport {
     pub absent: Vec<Refused>,
     /// What of the isolation there is; see [`Isolation`].
     pub isolation: Isolation,
+}
+
+/// A part of the isolation that can fail to be set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IsolationPart {
+    /// The processes and threads of the helper itself.
+    Helper,
+    /// The name spaces, with the users and the network in them.
+    NameSpaces,
+    /// The files that the command sees.
+    Files,
+    /// Limits, Landlock and seccomp.
+    Restrictions,
 }
 
 /// What isolates commands on this machine.

@@ -4,7 +4,9 @@
 mod common;
 
 use common::{Place, helper};
-use magis_sandbox::{End, HelperCommand, JobFile, LayerError, Refused, Sandbox, SandboxError, Scratch, ScratchLayer};
+use magis_sandbox::{
+    End, HelperCommand, JobFile, LayerError, NotIsolated, Refused, Sandbox, SandboxError, Scratch, ScratchLayer,
+};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -370,10 +372,10 @@ async fn a_helper_that_is_none_is_an_error_with_a_remedy() {
         .await
         .expect_err("no helper");
     assert!(
-        missing.reason.contains("the helper that runs commands failed"),
+        matches!(missing, NotIsolated::NotRun(SandboxError::Helper(_))),
         "{missing:?}"
     );
-    assert!(!missing.remedy.is_empty());
+    assert!(!missing.remedy().is_empty());
     let run = Sandbox::limits_only(HelperCommand {
         program: "/no/such/helper".into(),
         args: vec![],

@@ -21,6 +21,14 @@ export const tests = {
   'tests.consent.issue_code.means':
     'It runs isolated: without network, without your other files, on a copy of the repository. That holds for every issue that is solved in this repository.',
   'tests.consent.not_isolated': 'This machine cannot isolate what is run. {reason}',
+  'tests.isolation.name_spaces': 'The system gives it no name spaces: {said}.',
+  'tests.isolation.files': 'The files that it may see cannot be set up: {said}.',
+  'tests.isolation.restrictions': 'Its rights cannot be restricted: {said}.',
+  'tests.isolation.helper': 'The helper process failed: {said}.',
+  'tests.isolation.unknown_system': 'Magis knows no way to do it on this system.',
+  'tests.isolation.failed': 'A command that does nothing failed; magis doctor says how.',
+  'tests.isolation.allow':
+    'Allow name spaces to ordinary users: on Ubuntu, sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; on Debian, sudo sysctl kernel.unprivileged_userns_clone=1; in a container, start it with the rights to make them.',
   'tests.consent.waive':
     'Nothing isolates it here: it can read and change all that I can, and use the network. Run it all the same.',
   'tests.allow': 'Allow in this repository',

@@ -21,6 +21,14 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.consent.issue_code.means':
     '它在隔离环境中运行：没有网络，看不到你的其他文件，只用仓库的副本。此后在此仓库中解决的每个问题都是如此。',
   'tests.consent.not_isolated': '本机无法隔离要运行的内容。{reason}',
+  'tests.isolation.name_spaces': '系统不提供命名空间：{said}。',
+  'tests.isolation.files': '无法准备它能看到的文件：{said}。',
+  'tests.isolation.restrictions': '无法限制其权限：{said}。',
+  'tests.isolation.helper': '辅助进程失败：{said}。',
+  'tests.isolation.unknown_system': '此系统上没有 Magis 可用的隔离方法。',
+  'tests.isolation.failed': '什么都不做的命令也失败了，详见 magis doctor。',
+  'tests.isolation.allow':
+    '请允许普通用户使用命名空间：Ubuntu 上运行 sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0，Debian 上运行 sudo sysctl kernel.unprivileged_userns_clone=1；在容器中，启动时给它创建命名空间的权限。',
   'tests.consent.waive': '这里没有任何隔离：它可以读取和更改我能读取和更改的一切，也可以使用网络。仍然运行。',
   'tests.allow': '在此仓库中允许',
   'tests.allowed': '已在此仓库中允许。',

@@ -272,8 +272,8 @@ fn sandbox(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
     match isolation {
         Ok(isolation) => report.ok("sandbox", &format!("tests run isolated: {isolation}")),
         Err(missing) => {
-            report.note("sandbox", &format!("tests are not run: {}", missing.reason))?;
-            report.note("sandbox", &format!("to change that: {}", missing.remedy))
+            report.note("sandbox", &format!("tests are not run: {missing}"))?;
+            report.note("sandbox", &format!("to change that: {}", missing.remedy()))
         }
     }
 }

@@ -124,8 +124,7 @@ fn why_not_run(magis: &Magis, repo: RepoId, code: CodeToRun<'_>, args: &SolveArg
         Err(_) if code.allowed(magis, repo)? == Some(IsolationTerm::Waived) => IsolationTerm::Waived,
         Err(missing) => {
             return Ok(Some(format!(
-                "nothing is run, because this machine cannot isolate it: {}; --without-isolation runs it all the same",
-                missing.reason
+                "nothing is run, because this machine cannot isolate it: {missing}; --without-isolation runs it all the same"
             )));
         }
     };

@@ -145,10 +145,7 @@ impl TestBench {
                 (Ok(sandbox), _) => sandbox,
                 (Err(_), IsolationTerm::Waived) => Sandbox::limits_only(helper),
                 (Err(missing), IsolationTerm::Required) => {
-                    return Ok(Err(format!(
-                        "this machine cannot isolate what is run: {}",
-                        missing.reason
-                    )));
+                    return Ok(Err(format!("this machine cannot isolate what is run: {missing}")));
                 }
             },
         };
