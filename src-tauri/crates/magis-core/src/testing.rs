@@ -301,10 +301,9 @@ impl ChangeTests {
             BTreeSet::new()
         };
         let broken = &named(other, failing) - &named(self, failing);
-        (
-            (&gone(self) - &gone(other)).into_iter().collect(),
-            lost.union(&broken).cloned().collect(),
-        )
+        let mut gone = &gone(self) - &gone(other);
+        gone.retain(|check| other.checks.iter().any(|run| run.check == *check));
+        (gone.into_iter().collect(), lost.union(&broken).cloned().collect())
     }
 
     /// Returns how many tests fail that do not fail on the base.

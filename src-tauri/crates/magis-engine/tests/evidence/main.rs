@@ -16,8 +16,8 @@ mod reach;
 
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{
-    BugCheck, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, RunEvent, RunId, RunOutcome, Stage,
-    TaskOutcome, TestLine, TestsMode,
+    BugCheck, ChangeTests, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, RunEvent, RunId,
+    RunOutcome, Stage, TaskOutcome, TestLine, TestsMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
@@ -214,6 +214,35 @@ async fn a_failing_test_that_speaks_of_the_issue_is_the_evidence() {
 }
 
 #[tokio::test]
+#[tokio::test]
+async fn tests_that_fail_because_of_the_fault_are_run_where_the_example_passes() {
+    let environment = TestEnvironment::new();
+    let check = &sample::UNTIL.check;
+    std::fs::write(environment.repository().join(check.path), check.text).unwrap();
+    environment.git(&["add", "--all"]);
+    environment.commit("README.md", "Sums up.\n");
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let found = checks(&magis, run);
+    assert!(matches!(found[0].source, CheckSource::FailingTests { .. }), "{found:?}");
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let tested: Vec<&ChangeTests> = task.rounds[0]
+        .attempts
+        .values()
+        .filter_map(|attempt| attempt.tested.as_ref())
+        .collect();
+    let [wrong, right] = tested[..] else {
+        panic!("{tested:?}")
+    };
+    let ran = |tested: &ChangeTests| tested.checks.iter().map(|run| run.check.0).collect::<Vec<_>>();
+    assert_eq!((ran(wrong), &wrong.tests), (vec![2], &None));
+    assert_eq!(ran(right), [1, 2]);
+    assert!(right.tests.is_some() && right.proof().is_shown(), "{right:?}");
+}
+
 async fn a_change_that_breaks_a_test_is_handed_over_as_not_shown_to_work() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 1);

@@ -14,7 +14,7 @@ use magis_evidence::reproduction::{self, CheckVerdict};
 use magis_evidence::results::{Completeness, TestStatus};
 use magis_flow::{Attempt, Run};
 use magis_repo::apply_changes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The tests that fail because of a change, as far as they are named.
 const MOST_NAMED: usize = 50;
@@ -82,7 +82,7 @@ pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
     })
 }
 
-/// Runs the checks on the tree with `changes`, and the tests where a check passes or there is none.
+/// Runs the checks on the tree with `changes`, the fastest first, and the tests where a check passes or there is none.
 pub(super) async fn test_changes(
     work: &mut Workspace,
     run: &Run,
@@ -109,8 +109,17 @@ pub(super) async fn test_changes(
             });
         }
     }
-    let by_tests: Vec<&BugCheck> = checks.iter().filter(|check| is_by_tests(check)).collect();
-    let any_gone = states.iter().any(|run| matches!(run.state, CheckState::Gone { .. }));
+    let any_gone = states.iter().any(is_gone);
+    // Where what the issue shows is as before, tests that fail because of the same would only say so again, and take longer. What a person gives stands
+    // for itself.
+    let by_tests: Vec<&BugCheck> = checks
+        .iter()
+        .filter(|check| match check.source {
+            CheckSource::Given { .. } => true,
+            CheckSource::FailingTests { .. } => any_gone || states.is_empty(),
+            CheckSource::Issue { .. } | CheckSource::Written { .. } => false,
+        })
+        .collect();
     // Where no check passes, the tests would only say how much else is broken.
     let tests = if states.is_empty() || any_gone || !by_tests.is_empty() {
         match bench.judging(run).await?.cloned() {
@@ -148,11 +157,8 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
     }
 }
 
-fn is_by_tests(check: &BugCheck) -> bool {
-    match check.source {
-        CheckSource::Given { .. } | CheckSource::FailingTests { .. } => true,
-        CheckSource::Issue { .. } | CheckSource::Written { .. } => false,
-    }
+fn is_gone(run: &CheckRun) -> bool {
+    matches!(run.state, CheckState::Gone { .. })
 }
 
 /// Returns the files of changes as they are written: none where a file goes.
@@ -206,7 +212,8 @@ async fn issue_check(
     })
 }
 
-/// Runs the judging tests, and says of each check that stands on tests what became of it.
+/// Runs the judging tests, and says of each check that stands on tests what became of it. Where nothing passes yet, the files of the tests that these
+/// checks stand on are run before, and where none of them passes either, the others are not run.
 async fn run_tests(
     bench: &TestBench,
     base: &BaseResults,
@@ -214,105 +221,218 @@ async fn run_tests(
     by_tests: &[&BugCheck],
     states: &mut Vec<CheckRun>,
 ) -> Result<Option<TestsOnChange>, EngineError> {
-    let time = (base.took * 3).min(SUITE_TIME * 2);
-    let Ok(done) = bench.run_tests(&base.files, files, time).await? else {
+    let few = if states.iter().any(is_gone) {
+        Vec::new()
+    } else {
+        files_of(base, by_tests)
+    };
+    if !few.is_empty()
+        && let Some(seen) = TestsSeen::of(bench, base, &few, files).await?
+    {
+        let found: Vec<CheckRun> = by_tests.iter().map(|check| seen.check(check, base)).collect();
+        if !found.iter().any(is_gone) {
+            states.extend(found);
+            return Ok(None);
+        }
+    }
+    let Some(seen) = TestsSeen::of(bench, base, &base.files, files).await? else {
         return Ok(None);
     };
-    let record = program_run(&done.words, &done.folder, &done.outcome);
-    let results = done.results;
-    let mut now: BTreeMap<TestName, (TestStatus, Option<String>)> = BTreeMap::new();
-    let mut incomplete = None;
-    match &results {
-        Ok(results) => {
-            if let Completeness::Partial(why) = &results.completeness {
-                incomplete = Some(why.clone());
-            }
-            for (id, outcome) in &results.tests {
-                let message = outcome.failure.as_ref().map(|failure| failure.text.clone());
-                now.insert(test_name(id), (outcome.status, message));
-            }
-        }
-        Err(why) => incomplete = Some(format!("{why}; it {}", done.outcome.end)),
-    }
-    let status = |name: &TestName| now.get(name).map(|(status, _)| *status);
-    for check in by_tests {
-        states.push(CheckRun {
-            check: check.id,
-            state: state_of_tests(check, base, &status, incomplete.as_deref()),
-            run: record.clone(),
-        });
-    }
-    let mut told = TestsOnChange {
-        passed: 0,
-        newly_passing: Vec::new(),
-        newly_failing: Vec::new(),
-        still_failing: 0,
-        run: record,
-        incomplete,
-        missing: 0,
-    };
-    // Where the run broke off, what is missing is not held against the change, but nothing is shown either. Where tests change their names it is not,
-    // either: one that is missing may be there by another.
-    let has_steady_names = base.has_steady_names();
-    for (name, before) in base.statuses.iter().filter(|(name, _)| !base.wavering.contains(*name)) {
-        match (before.is_bad(), status(name)) {
-            (_, Some(TestStatus::Passed)) => {
-                told.passed += 1;
-                if before.is_bad() {
-                    told.newly_passing.push(name.clone());
-                }
-            }
-            (true, _) => told.still_failing += 1,
-            (false, Some(TestStatus::Failed | TestStatus::Errored)) => fail(&mut told, name, &now),
-            (false, None) if has_steady_names && *before == TestStatus::Passed => match told.incomplete {
-                Some(_) => told.missing += 1,
-                None => fail(&mut told, name, &now),
-            },
-            (false, Some(TestStatus::Skipped) | None) => {}
-        }
-    }
-    // A file of tests that does not load any more stands under a name of its own.
-    let unknown = now
-        .iter()
-        .filter(|(name, (status, _))| *status == TestStatus::Errored && !base.statuses.contains_key(*name));
-    let unknown: Vec<TestName> = unknown.map(|(name, _)| name.clone()).collect();
-    for name in &unknown {
-        fail(&mut told, name, &now);
-    }
-    Ok(Some(told))
+    states.extend(by_tests.iter().map(|check| seen.check(check, base)));
+    Ok(Some(seen.against(base)))
 }
 
-fn fail(told: &mut TestsOnChange, name: &TestName, now: &BTreeMap<TestName, (TestStatus, Option<String>)>) {
-    if told.newly_failing.len() >= MOST_NAMED {
-        return;
-    }
-    let message = now.get(name).and_then(|(_, message)| message.clone());
-    let message = message.unwrap_or_else(|| "it is not there any more".to_owned());
-    let skipped = message.chars().count().saturating_sub(MESSAGE);
-    told.newly_failing.push(FailingTest {
-        name: name.clone(),
-        message: message.chars().skip(skipped).collect(),
-    });
+/// Returns the files of all tests that checks stand on; none where that is not known of each, or where they are all that are run anyway.
+fn files_of(base: &BaseResults, by_tests: &[&BugCheck]) -> Vec<RepoPath> {
+    let meant = by_tests.iter().flat_map(|check| meant(check, base));
+    let files: Option<BTreeSet<&RepoPath>> = meant.map(|test| base.places.get(test)).collect();
+    let files: Vec<RepoPath> = files.into_iter().flatten().cloned().collect();
+    let all: BTreeSet<&RepoPath> = base.places.values().collect();
+    if files.len() < all.len() { files } else { Vec::new() }
 }
 
-/// Returns what became of a check that stands on tests: all of them have to pass.
-fn state_of_tests(
-    check: &BugCheck,
-    base: &BaseResults,
-    status: &dyn Fn(&TestName) -> Option<TestStatus>,
-    incomplete: Option<&str>,
-) -> CheckState {
-    let meant: Vec<&TestName> = match &check.source {
+/// Returns the tests that a check stands on.
+fn meant<'a>(check: &'a BugCheck, base: &'a BaseResults) -> Vec<&'a TestName> {
+    match &check.source {
         CheckSource::FailingTests { tests } => tests.iter().collect(),
         CheckSource::Given { test } => base.failing().filter(|name| is_meant(name, test)).collect(),
         CheckSource::Issue { .. } | CheckSource::Written { .. } => Vec::new(),
-    };
-    let passes = |name: &&TestName| status(name) == Some(TestStatus::Passed);
-    if !meant.is_empty() && meant.iter().all(passes) {
-        return CheckState::Gone { grade: check.grade };
     }
-    match incomplete {
-        Some(why) if meant.iter().all(|name| status(name).is_none()) => CheckState::OtherError { what: why.to_owned() },
-        _ => CheckState::Present,
+}
+
+/// What tests gave on a changed tree.
+struct TestsSeen {
+    run: ProgramRun,
+    tests: BTreeMap<TestName, (TestStatus, Option<String>)>,
+    /// Why there are no results, or not of all tests.
+    incomplete: Option<String>,
+}
+
+impl TestsSeen {
+    /// Runs the tests in `selected`, all of them where it is empty; none where they cannot be run.
+    async fn of(
+        bench: &TestBench,
+        base: &BaseResults,
+        selected: &[RepoPath],
+        changes: &ChangedFiles,
+    ) -> Result<Option<Self>, EngineError> {
+        let time = (base.took * 3).min(SUITE_TIME * 2);
+        let Ok(done) = bench.run_tests(selected, changes, time).await? else {
+            return Ok(None);
+        };
+        let mut seen = Self {
+            run: program_run(&done.words, &done.folder, &done.outcome),
+            tests: BTreeMap::new(),
+            incomplete: None,
+        };
+        match &done.results {
+            Ok(results) => {
+                if let Completeness::Partial(why) = &results.completeness {
+                    seen.incomplete = Some(why.clone());
+                }
+                for (id, outcome) in &results.tests {
+                    let message = outcome.failure.as_ref().map(|failure| failure.text.clone());
+                    seen.tests.insert(test_name(id), (outcome.status, message));
+                }
+            }
+            Err(why) => seen.incomplete = Some(format!("{why}; it {}", done.outcome.end)),
+        }
+        Ok(Some(seen))
+    }
+
+    fn status(&self, name: &TestName) -> Option<TestStatus> {
+        self.tests.get(name).map(|(status, _)| *status)
+    }
+
+    /// Returns what became of a check that stands on tests: all of them have to pass.
+    fn check(&self, check: &BugCheck, base: &BaseResults) -> CheckRun {
+        let meant = meant(check, base);
+        let passes = |name: &&TestName| self.status(name) == Some(TestStatus::Passed);
+        let state = if !meant.is_empty() && meant.iter().all(passes) {
+            CheckState::Gone { grade: check.grade }
+        } else {
+            match &self.incomplete {
+                Some(why) if meant.iter().all(|name| self.status(name).is_none()) => {
+                    CheckState::OtherError { what: why.clone() }
+                }
+                _ => CheckState::Present,
+            }
+        };
+        CheckRun {
+            check: check.id,
+            state,
+            run: self.run.clone(),
+        }
+    }
+
+    /// Returns how the tests compare with the base.
+    fn against(self, base: &BaseResults) -> TestsOnChange {
+        let mut told = TestsOnChange {
+            passed: 0,
+            newly_passing: Vec::new(),
+            newly_failing: Vec::new(),
+            still_failing: 0,
+            run: self.run.clone(),
+            incomplete: self.incomplete.clone(),
+            missing: 0,
+        };
+        // Where the run broke off, what is missing is not held against the change, but nothing is shown either. Where tests change their names it is
+        // not, either: one that is missing may be there by another.
+        let has_steady_names = base.has_steady_names();
+        for (name, before) in base.statuses.iter().filter(|(name, _)| !base.wavering.contains(*name)) {
+            match (before.is_bad(), self.status(name)) {
+                (_, Some(TestStatus::Passed)) => {
+                    told.passed += 1;
+                    if before.is_bad() {
+                        told.newly_passing.push(name.clone());
+                    }
+                }
+                (true, _) => told.still_failing += 1,
+                (false, Some(TestStatus::Failed | TestStatus::Errored)) => self.fail(&mut told, name),
+                (false, None) if has_steady_names && *before == TestStatus::Passed => match told.incomplete {
+                    Some(_) => told.missing += 1,
+                    None => self.fail(&mut told, name),
+                },
+                (false, Some(TestStatus::Skipped) | None) => {}
+            }
+        }
+        // A file of tests that does not load any more stands under a name of its own.
+        let unknown = self
+            .tests
+            .iter()
+            .filter(|(name, (status, _))| *status == TestStatus::Errored && !base.statuses.contains_key(*name));
+        for (name, _) in unknown {
+            self.fail(&mut told, name);
+        }
+        told
+    }
+
+    fn fail(&self, told: &mut TestsOnChange, name: &TestName) {
+        if told.newly_failing.len() >= MOST_NAMED {
+            return;
+        }
+        let message = self.tests.get(name).and_then(|(_, message)| message.clone());
+        let message = message.unwrap_or_else(|| "it is not there any more".to_owned());
+        let skipped = message.chars().count().saturating_sub(MESSAGE);
+        told.newly_failing.push(FailingTest {
+            name: name.clone(),
+            message: message.chars().skip(skipped).collect(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_core::{CheckId, Grade};
+    use std::time::Duration;
+
+    /// Tells which files are run first for a check that stands on `failing`, where the base gives tests with the files of `places`.
+    fn check(places: &[(&str, Option<&str>)], failing: &[&str], expected: &[&str]) {
+        let name = |name: &str| TestName(name.to_owned());
+        let path = |path: &str| RepoPath::new(path).unwrap();
+        let base = BaseResults {
+            files: Vec::new(),
+            statuses: places
+                .iter()
+                .map(|(test, _)| (name(test), TestStatus::Passed))
+                .collect(),
+            messages: BTreeMap::new(),
+            places: places
+                .iter()
+                .filter_map(|(test, file)| Some((name(test), path((*file)?))))
+                .collect(),
+            seconds: BTreeMap::new(),
+            wavering: BTreeSet::new(),
+            gap: None,
+            took: Duration::ZERO,
+            run: ProgramRun::none(""),
+        };
+        let check = BugCheck {
+            id: CheckId(1),
+            source: CheckSource::FailingTests {
+                tests: failing.iter().map(|test| name(test)).collect(),
+            },
+            grade: Grade::ExpectedResult,
+            script: String::new(),
+            as_test: None,
+            on_base: ProgramRun::none(""),
+            reached: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let expected: Vec<RepoPath> = expected.iter().map(|file| path(file)).collect();
+        assert_eq!(files_of(&base, &[&check]), expected);
+    }
+
+    #[test]
+    fn the_files_of_failing_tests_are_run_first_where_they_are_known_and_not_all() {
+        let places = [
+            ("adds", Some("test_a.py")),
+            ("takes", Some("test_b.py")),
+            ("other", None),
+        ];
+        check(&places, &["takes"], &["test_b.py"]);
+        check(&places, &["takes", "other"], &[]);
+        check(&places, &["adds", "takes"], &[]);
     }
 }

@@ -8,7 +8,9 @@ use crate::runs::code_names::identifiers;
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::{is_function, is_long_function, nameable, own_lines};
 use crate::runs::workspace::{Workspace, about, lines, objections, quoted_lines};
-use magis_core::{ChangeTests, CodePlace, FileAction, LineSpan, Round, RunEvent, TaskId, WritingMode};
+use magis_core::{
+    BugCheck, ChangeTests, CheckSource, CodePlace, FileAction, LineSpan, Round, RunEvent, TaskId, WritingMode,
+};
 use magis_flow::{Attempt, RoundState, Run, TaskState};
 use magis_prompts::{CodeByName, Head, LinesToChange, Template};
 use magis_search::fuse;
@@ -167,9 +169,13 @@ fn answers_at(work: &Workspace, run: &Run, at: &[CodePlace], by_reading: Option<
     allowed.min(most).min(affordable(run).max(least))
 }
 
-/// Returns how many answers what shows the fault can be run for in a round.
+/// Returns how many answers what shows the fault can be run for in a round. Tests that were found to fail are run only where another check passes.
 fn affordable(run: &Run) -> u32 {
-    let took: u32 = run.checks().iter().map(|check| check.on_base.took_ms).sum();
+    let is_always_run = |check: &&BugCheck| !matches!(check.source, CheckSource::FailingTests { .. });
+    let took = |check: &BugCheck| check.on_base.took_ms;
+    let always: u32 = run.checks().iter().filter(is_always_run).map(took).sum();
+    let all = || run.checks().iter().map(took).sum();
+    let took: u32 = if always == 0 { all() } else { always };
     RUNNING.as_millis() as u32 / took.max(1)
 }
 
