@@ -28,7 +28,7 @@ mod traceback;
 mod verdict;
 mod wording;
 
-pub use as_test::as_test;
+pub use as_test::{as_test, script_as_test};
 pub use check::{About, Check, CheckCommand, CheckFile, Claim, Marker, MarkerError, SCRIPT_FILE, Said};
 pub use packages::{ProjectInUse, project_in_use};
 pub use prompts::{Exchange, Session, session};

@@ -52,6 +52,12 @@ impl Prompt for ReviewComment {
 pub struct TestWanted {
     #[serde(flatten)]
     pub head: Head,
+    /// What the test is written in, as a person calls it.
+    pub language: String,
+    /// The word behind the opening of a Markdown fence.
+    pub fence: String,
+    /// What the test ends with.
+    pub assertion: String,
     /// The file that most likely has to change.
     pub path: String,
     /// The packages of the project, as they are imported.

@@ -71,6 +71,18 @@ fn check<P: Prompt>(prompt: &P) {
     });
 }
 
+fn test_wanted(language: &str, fence: &str, assertion: &str) -> TestWanted {
+    TestWanted {
+        head: head(),
+        language: language.to_owned(),
+        fence: fence.to_owned(),
+        assertion: assertion.to_owned(),
+        path: "ledger/totals.py".to_owned(),
+        packages: "ledger".to_owned(),
+        code: "def total(): ...".to_owned(),
+    }
+}
+
 #[test]
 fn every_prompt_is_as_recorded() {
     let record = "Manager: Welcome.".to_owned();
@@ -107,12 +119,7 @@ fn every_prompt_is_as_recorded() {
         others: vec!["ledger/report.py".to_owned()],
         insist: false,
     });
-    check(&TestWanted {
-        head: head(),
-        path: path.clone(),
-        packages: "ledger".to_owned(),
-        code: "def total(): ...".to_owned(),
-    });
+    check(&test_wanted("Python", "python", "`assert`"));
     check(&ErrorWanted {
         head: head(),
         package: "ledger".to_owned(),
@@ -213,6 +220,16 @@ fn every_prompt_is_as_recorded() {
         tasks: team(),
         diff: "-a\n+b".to_owned(),
     });
+}
+
+#[test]
+fn a_test_is_asked_for_in_the_language_of_the_project() {
+    let python = render(&test_wanted("Python", "python", "`assert`")).unwrap();
+    let words = ("JavaScript", "javascript", "`assert.deepStrictEqual` of `node:assert`");
+    let javascript = render(&test_wanted(words.0, words.1, words.2)).unwrap();
+    assert_eq!(javascript.answer, "```javascript");
+    let same = python.user.replace("Python", words.0).replace("`assert`", words.2);
+    assert_eq!(javascript.user, same);
 }
 
 #[test]

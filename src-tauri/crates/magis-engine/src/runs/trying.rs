@@ -2,8 +2,8 @@
 
 use super::bench::{BenchGround, TestBench, candidates, marker};
 use crate::{EngineError, Magis};
-use magis_core::{CheckId, CheckSource, ProgramRun, RunId};
-use magis_evidence::reproduction::{edited, project_in_use};
+use magis_core::{CheckId, CheckSource, ProgramRun, RepoPath, RunId};
+use magis_evidence::reproduction::{Check, edited, project_in_use};
 use magis_repo::Snapshot;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +14,14 @@ pub struct TriedCheck {
     pub on_base: ProgramRun,
     /// On the tree that the run came to; none where it has no patch.
     pub on_result: Option<ProgramRun>,
+}
+
+/// What a person has edited.
+enum Edited<'a> {
+    /// A check made out of the issue.
+    Check(Check),
+    /// A test that a QA Engineer wrote, by its file.
+    Test(&'a RepoPath),
 }
 
 impl Magis {
@@ -42,15 +50,15 @@ impl Magis {
         let base = texts.base().ok_or_else(|| not_run("its base tree is not here"))?;
         let names: Vec<_> = base.files()?.0.into_iter().map(|file| file.path).collect();
         let project = project_in_use(&names, &|path| Some(base.read(path).ok()?.text));
-        let edited = match known.source {
+        let edited = match &known.source {
             CheckSource::Issue { number } => {
-                let original = candidates(&state, &project).find(|(at, _)| *at == number);
+                let original = candidates(&state, &project).find(|(at, _)| at == number);
                 let (Some((_, original)), Some(marker)) = (original, marker()) else {
                     return Err(not_run("the issue does not give this check any more"));
                 };
-                Some(edited(&original, script, &project, &marker))
+                Edited::Check(edited(&original, script, &project, &marker))
             }
-            CheckSource::Written { .. } => None,
+            CheckSource::Written { path } => Edited::Test(path),
             CheckSource::Given { .. } | CheckSource::FailingTests { .. } => {
                 return Err(not_run("a test of the project is edited in the project"));
             }
@@ -68,8 +76,8 @@ impl Magis {
             let bench = TestBench::on_tree(&ground, &state).await?;
             let bench = bench.map_err(|why| not_run(&why))?;
             match &edited {
-                Some(edited) => bench.show(edited).await,
-                None => bench.run_written(script, &Vec::new()).await.map(|(_, run)| run),
+                Edited::Check(check) => bench.show(check).await,
+                Edited::Test(path) => bench.run_written(path, script, &Vec::new()).await.map(|(_, run)| run),
             }
         };
         Ok(TriedCheck {

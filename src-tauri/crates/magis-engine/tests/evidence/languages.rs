@@ -1,11 +1,12 @@
-//! Examples of issues in other languages than Python, in a run.
+//! Examples of issues, and tests written out of them, in other languages than Python, in a run.
 
-use super::{solve, with_tests, wrong_then_right};
+use super::{checks, solve, with_tests, wrong_then_right};
 use crate::environment::TestEnvironment;
-use magis_core::{BugCheck, Grade, IssueChecks, RunEvent, TestLine, TestsMode};
-use magis_engine::SolveRequest;
+use magis_core::{BugCheck, CheckSource, Grade, IssueChecks, RunEvent, RunId, TestLine, TestsMode};
 use magis_engine::repository::BaseChoice;
 use magis_engine::tests::IsolationTerm;
+use magis_engine::{Magis, SolveRequest};
+use magis_llm::ScriptedModel;
 
 /// Returns a repository that holds these files and no others; those below `node_modules` are installed there.
 fn repository_of(files: &[(&str, &str)]) -> TestEnvironment {
@@ -24,6 +25,12 @@ fn repository_of(files: &[(&str, &str)]) -> TestEnvironment {
 
 /// Returns the events of a run on an issue, with the tests of the project.
 async fn events(environment: &TestEnvironment, issue: &str) -> Vec<RunEvent> {
+    let run = run_by(environment, issue, wrong_then_right()).await.1;
+    environment.events(run)
+}
+
+/// Runs an issue with the tests of the project by a model; returns the engine that can run code as well.
+async fn run_by(environment: &TestEnvironment, issue: &str, model: ScriptedModel) -> (Magis, RunId) {
     let (magis, wish) = with_tests(environment, issue, 1);
     let repo = magis.add_repository(&environment.repository()).unwrap();
     let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
@@ -39,8 +46,8 @@ async fn events(environment: &TestEnvironment, issue: &str) -> Vec<RunEvent> {
         },
         ..wish
     };
-    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
-    environment.events(run)
+    let (run, _) = solve(&magis, wish, model).await;
+    (magis, run)
 }
 
 /// Returns the checks of a run that show the fault, and what is remarked.
@@ -88,6 +95,35 @@ async fn an_example_in_javascript_is_run_with_the_packages_that_are_installed() 
             .unwrap()
             .contains("assert.deepStrictEqual(add(1, 2), 3);")
     );
+}
+
+#[tokio::test]
+async fn a_test_that_a_qa_engineer_writes_in_javascript_is_run_by_node() {
+    let environment = repository_of(&[
+        (
+            "package.json",
+            r#"{"name": "sums", "scripts": {"test": "node --test"}}"#,
+        ),
+        ("index.js", "exports.add = function add(a, b) {\n  return a - b;\n};\n"),
+    ]);
+    let test =
+        "const assert = require('node:assert');\nconst { add } = require('sums');\nassert.strictEqual(add(1, 2), 3);\n";
+    let model = wrong_then_right().when("Write the shortest JavaScript script", test);
+    let issue = "index.js: add is wrong, the sum of 1 and 2 should be 3";
+    let (magis, run) = run_by(&environment, issue, model).await;
+    let found = checks(&magis, run);
+    let [check] = found.as_slice() else {
+        panic!("{:?}", environment.events(run))
+    };
+    assert!(
+        matches!(&check.source, CheckSource::Written { path } if path.as_str() == "test_issue.cjs"),
+        "{check:?}"
+    );
+    assert!(check.on_base.stderr.text.contains("AssertionError"), "{check:?}");
+    let stop = tokio_util::sync::CancellationToken::new();
+    let script = test.replace(", 3)", ", -1)");
+    let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
+    assert_eq!(tried.on_base.status, Some(0), "{tried:?}");
 }
 
 #[tokio::test]

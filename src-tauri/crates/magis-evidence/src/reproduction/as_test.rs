@@ -3,7 +3,7 @@
 use crate::commands::{JavaScriptRunner, PythonRunner, TestRunner};
 use crate::reproduction::check::{Check, CheckCommand};
 use crate::reproduction::javascript_test::{JavaScriptStyle, javascript_test};
-use crate::reproduction::python_test::{PythonStyle, python_test};
+use crate::reproduction::python_test::{PythonStyle, python_test, wrapped};
 use crate::reproduction::record::Observation;
 use crate::reproduction::rust_test::rust_test;
 use crate::reproduction::verdict::Reproduction;
@@ -24,6 +24,11 @@ pub fn as_test(
             python_test(check, base, reproduction, title, python_style(runner))
         }
     }
+}
+
+/// Writes a Python script that asserts what it wants as a test in the style of the project's runner; none where it cannot be written as one.
+pub fn script_as_test(script: &str, title: &str, runner: Option<TestRunner>) -> Option<String> {
+    wrapped(script, title, python_style(runner))
 }
 
 fn python_style(runner: Option<TestRunner>) -> PythonStyle {
@@ -48,5 +53,42 @@ fn javascript_style(runner: Option<TestRunner>) -> JavaScriptStyle {
         JavaScriptRunner::Mocha => JavaScriptStyle::Mocha,
         // tape runs files of any kind; what a script starts is not known.
         JavaScriptRunner::Node | JavaScriptRunner::Tape | JavaScriptRunner::Script => JavaScriptStyle::Node,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(script: &str, runner: PythonRunner, expected: Option<&str>) {
+        let runner = Some(TestRunner::Python(runner));
+        assert_eq!(
+            script_as_test(script, "Sums are wrong", runner).as_deref(),
+            expected,
+            "{script}"
+        );
+    }
+
+    #[test]
+    fn a_script_that_asserts_becomes_a_test_of_the_runner() {
+        let script = "from sums import add\n\ntotal = add(1, 2)\nassert total == 3\n";
+        check(
+            script,
+            PythonRunner::Pytest,
+            Some(
+                "from sums import add\n\n\ndef test_sums_are_wrong():\n    total = add(1, 2)\n    assert total == 3\n",
+            ),
+        );
+        check(
+            script,
+            PythonRunner::Unittest,
+            Some(
+                "from sums import add\nimport unittest\n\n\nclass TestSumsAreWrong(unittest.TestCase):\n    \
+                 def test_sums_are_wrong(self):\n        total = add(1, 2)\n        assert total == 3\n",
+            ),
+        );
+        let of_pytest = "def test_add():\n    assert add(1, 2) == 3\n";
+        check(of_pytest, PythonRunner::Pytest, Some(of_pytest));
+        check("text = '''a\nb'''\nassert f(text)\n", PythonRunner::Pytest, None);
     }
 }

@@ -22,8 +22,16 @@ pub struct Check {
     pub marker: Marker,
 }
 
-/// The file of a check that is a script of its own.
+/// The file of a check that is a Python script of its own.
 pub const SCRIPT_FILE: &str = "test_issue.py";
+
+/// The file of a check that is a JavaScript of its own: as a module, and as one that loads by `require`.
+const MODULE_FILE: &str = "test_issue.mjs";
+const REQUIRING_FILE: &str = "test_issue.cjs";
+
+/// Runs such a file by Node.
+const NODE_PROGRAM: &str = include_str!("programs/script.js");
+const NODE_PROGRAM_FILE: &str = "run_script.cjs";
 
 /// Calls what a script defines as tests, as a runner would.
 const CALLS: &str = "for _name, _test in list(globals().items()):\n    if _name.startswith('test') and callable(_test):\n        _test()\n";
@@ -41,6 +49,40 @@ impl Check {
             claims: Vec::new(),
             warnings: Vec::new(),
             marker,
+        }
+    }
+
+    /// Makes a check of a JavaScript that asserts what it wants: it is judged by its exit status alone.
+    pub fn of_node_script(script: &str, marker: Marker) -> Self {
+        let file = Self::node_script_file(script);
+        let program = format!("const SCRIPT = '{file}';\n{NODE_PROGRAM}");
+        let files = [(file, script.to_owned()), (NODE_PROGRAM_FILE, program)];
+        Self {
+            files: files
+                .map(|(path, text)| CheckFile {
+                    path: path.to_owned(),
+                    text,
+                })
+                .to_vec(),
+            command: CheckCommand::JavaScript(NODE_PROGRAM_FILE.to_owned()),
+            steps: Vec::new(),
+            claims: Vec::new(),
+            warnings: Vec::new(),
+            marker,
+        }
+    }
+
+    /// Returns the file that a JavaScript of its own is written into: its extension tells Node how it loads what it needs.
+    pub fn node_script_file(script: &str) -> &'static str {
+        let imports = |line: &str| {
+            ["import ", "import{", "export "]
+                .iter()
+                .any(|word| line.starts_with(word))
+        };
+        if script.lines().any(imports) {
+            MODULE_FILE
+        } else {
+            REQUIRING_FILE
         }
     }
 

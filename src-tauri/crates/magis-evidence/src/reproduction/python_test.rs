@@ -24,11 +24,7 @@ pub(super) fn python_test(
     title: &str,
     style: PythonStyle,
 ) -> String {
-    let mut test = PythonTest {
-        style,
-        head: style.import().map(str::to_owned).into_iter().collect(),
-        body: Vec::new(),
-    };
+    let mut test = PythonTest::new(style);
     match (&check.command, base) {
         (CheckCommand::Shell(lines), _) => shell(check, lines, reproduction, &mut test),
         (_, Observation::Steps { outcomes, imports, .. }) => {
@@ -39,38 +35,30 @@ pub(super) fn python_test(
             steps(check, &[], reproduction, &mut test);
         }
     }
-    let PythonTest { mut head, mut body, .. } = test;
-    // A star import is allowed at the top of a module alone.
-    let is_star = |line: &String| line.starts_with("from ") && line.ends_with(" import *");
-    head.extend(body.iter().filter(|line| is_star(line)).cloned());
-    body.retain(|line| !is_star(line));
-    head.sort();
-    head.dedup();
-    let indent = style.base().map_or("    ", |_| "        ");
-    let line = |line: &str| {
-        if line.is_empty() {
-            String::new()
-        } else {
-            format!("{indent}{line}")
-        }
-    };
-    let body: Vec<String> = body.iter().flat_map(|text| text.lines()).map(line).collect();
-    let head = if head.is_empty() {
-        String::new()
-    } else {
-        format!("{}\n\n\n", head.join("\n"))
-    };
-    let (slug, body) = (slug(title), body.join("\n"));
-    if let Some(base) = style.base() {
-        let name = class_name(&slug);
-        return format!("{head}class {name}({base}):\n    def test_{slug}(self):\n{body}\n");
-    }
     let parameter = match &check.command {
         CheckCommand::Shell(_) => "tmp_path",
-        _ if body.contains("capsys.") => "capsys",
+        _ if test.body.iter().any(|line| line.contains("capsys.")) => "capsys",
         _ => "",
     };
-    format!("{head}def test_{slug}({parameter}):\n{body}\n")
+    test.text(title, parameter)
+}
+
+/// Writes a script that asserts what it wants as a test; none where its lines cannot be indented. One that has functions of tests is a test already.
+pub(super) fn wrapped(script: &str, title: &str, style: PythonStyle) -> Option<String> {
+    if script.lines().any(|line| line.starts_with("def test")) {
+        return Some(script.to_owned());
+    }
+    if script.contains("\"\"\"") || script.contains("'''") {
+        return None;
+    }
+    let is_import =
+        |line: &&str| (line.starts_with("import ") || line.starts_with("from ")) && !line.ends_with(['(', '\\']);
+    let (imports, lines): (Vec<&str>, Vec<&str>) = script.trim().lines().partition(is_import);
+    let lines = lines.into_iter().skip_while(|line| line.is_empty());
+    let mut test = PythonTest::new(style);
+    test.head.extend(imports.into_iter().map(str::to_owned));
+    test.body.extend(lines.map(str::to_owned));
+    Some(test.text(title, ""))
 }
 
 /// A test while it is written.
@@ -125,6 +113,51 @@ impl PythonStyle {
 }
 
 impl PythonTest {
+    fn new(style: PythonStyle) -> Self {
+        Self {
+            style,
+            head: style.import().map(str::to_owned).into_iter().collect(),
+            body: Vec::new(),
+        }
+    }
+
+    /// Returns the text of the file. `parameter` is the fixture that the test is given.
+    fn text(self, title: &str, parameter: &str) -> String {
+        let Self {
+            style,
+            mut head,
+            mut body,
+        } = self;
+        // A star import is allowed at the top of a module alone.
+        let is_star = |line: &String| line.starts_with("from ") && line.ends_with(" import *");
+        head.extend(body.iter().filter(|line| is_star(line)).cloned());
+        body.retain(|line| !is_star(line));
+        head.sort();
+        head.dedup();
+        let indent = style.base().map_or("    ", |_| "        ");
+        let line = |line: &str| {
+            if line.is_empty() {
+                String::new()
+            } else {
+                format!("{indent}{line}")
+            }
+        };
+        let body: Vec<String> = body.iter().flat_map(|text| text.lines()).map(line).collect();
+        let head = if head.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n\n\n", head.join("\n"))
+        };
+        let (slug, body) = (slug(title), body.join("\n"));
+        match style.base() {
+            Some(base) => {
+                let name = class_name(&slug);
+                format!("{head}class {name}({base}):\n    def test_{slug}(self):\n{body}\n")
+            }
+            None => format!("{head}def test_{slug}({parameter}):\n{body}\n"),
+        }
+    }
+
     fn add_import(&mut self, module: &str) {
         self.head.push(format!("import {module}"));
     }
@@ -172,7 +205,8 @@ fn class_name(slug: &str) -> String {
     format!("Test{words}")
 }
 
-pub(super) fn slug(title: &str) -> String {
+/// Makes the name of a test out of the title of an issue, of seven words at the most: `crash_in_add`.
+pub fn slug(title: &str) -> String {
     let lower = title.to_lowercase();
     let words = lower
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -1,11 +1,12 @@
 //! Checks of JavaScript projects, run by Node.
 
-use crate::SmallProject;
+use crate::{SmallProject, write};
 use insta::assert_snapshot;
 use magis_core::RepoPath;
 use magis_evidence::commands::{JavaScriptRunner, TestRunner};
-use magis_evidence::reproduction::{as_test, project_in_use, reproduces, tracebacks};
+use magis_evidence::reproduction::{Check, Marker, as_test, project_in_use, reproduces, tracebacks};
 use magis_syntax::SourceLanguage;
+use std::process::Command;
 
 const COMMON: &str = r#"{"name": "calc", "main": "lib/index.js"}"#;
 const MODULE: &str = r#"{"name": "calc", "type": "module", "exports": "./lib/index.js"}"#;
@@ -195,4 +196,44 @@ fn an_example_in_another_language_is_not_run() {
     let project = project(COMMON, WRONG_SUM);
     let issue = "It fails\n\n```python\nadd(1, 2)\n```\n\n```\n>>> add(1, 2)\n-1\n```\n";
     assert!(project.checks(issue).is_empty());
+}
+
+/// Runs a script that asserts what it wants on a project; returns what Node says of what goes wrong, empty where nothing does.
+fn script_ends(project: &SmallProject, script: &str) -> String {
+    let check = Check::of_node_script(script, Marker::new("0123456789abcdef0123").unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    for file in &check.files {
+        write(folder.path(), &file.path, &file.text);
+    }
+    let words = check.command.words("python3", project.root.path());
+    let mut command = Command::new(&words[0]);
+    let output = command.args(&words[1..]).current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.success(), said.is_empty(), "{said}");
+    said
+}
+
+#[test]
+fn a_script_finds_the_project_under_its_own_name_and_by_its_paths() {
+    let requiring = |from: &str, sum: u32| {
+        format!(
+            "const assert = require('node:assert');\nconst {{ add }} = require('{from}');\nassert.strictEqual(add(1, 2), {sum});\n"
+        )
+    };
+    let common = project(COMMON, RIGHT_SUM);
+    for from in ["calc", "./lib/index.js"] {
+        assert_eq!(script_ends(&common, &requiring(from, 3)), "");
+        let said = script_ends(&common, &requiring(from, 4));
+        assert!(said.contains("AssertionError [ERR_ASSERTION]: "), "{said}");
+        assert!(said.contains("/test_issue.cjs:3:"), "{said}");
+    }
+    let importing =
+        "import assert from 'node:assert';\nimport { add } from 'calc';\nassert.deepStrictEqual(add(1, 2), 4);\n";
+    let module = project(MODULE, "export const add = (a, b) => a + b;\n");
+    let said = script_ends(&module, importing);
+    assert!(said.contains("AssertionError [ERR_ASSERTION]: "), "{said}");
+    assert!(said.contains("/test_issue.mjs:3:"), "{said}");
+    assert_eq!(script_ends(&module, &importing.replace('4', "3")), "");
+    let missing = script_ends(&common, &requiring("calk", 3));
+    assert!(missing.contains("code: 'MODULE_NOT_FOUND'"), "{missing}");
 }

@@ -100,8 +100,8 @@ pub(super) async fn test_changes(
         if let CheckSource::Issue { number } = check.source {
             states.push(issue_check(bench, check, number, &files).await?);
         }
-        if let CheckSource::Written { .. } = check.source {
-            let (end, run) = bench.run_written(&check.script, &files).await?;
+        if let CheckSource::Written { path } = &check.source {
+            let (end, run) = bench.run_written(path, &check.script, &files).await?;
             states.push(CheckRun {
                 check: check.id,
                 state: end.state(check.grade, &check.on_base),

@@ -1,10 +1,15 @@
 //! Tests that a QA Engineer writes out of the issue: small scripts, several drawn at once. One is kept if it fails on the base for the reason the
 //! issue gives, asserts only what the issue states, and another one agrees with it.
 //!
-//! Where the issue wants an error that does not come, the script does what should be one, and the test around it fails as long as nothing is raised.
+//! Where the issue wants an error that does not come, the script does what should be one, and the test around it fails as long as nothing is raised; such
+//! tests are written in Python alone.
 
+mod javascript;
+mod language;
+mod python;
 mod wanted_error;
 
+use self::language::TestLanguage;
 use crate::EngineError;
 use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
 use crate::evidence::ChangedFiles;
@@ -14,11 +19,10 @@ use crate::runs::workspace::Workspace;
 use magis_core::{
     BugCheck, CheckId, CheckSource, CheckState, Grade, IssueChecks, ProgramRun, RepoPath, RunEvent, TestsMode,
 };
-use magis_evidence::reproduction::{Check, SCRIPT_FILE, tracebacks, wants_error};
+use magis_evidence::reproduction::wants_error;
 use magis_flow::Run;
 use magis_prompts::{ErrorWanted, Prompt, TestWanted};
 use magis_sandbox::{End, Limits};
-use magis_syntax::SourceLanguage;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -30,16 +34,6 @@ const DRAWN_OF_ERROR: u64 = 12;
 const AGREEING: usize = 2;
 /// How long one may take.
 const TIME: Duration = Duration::from_secs(20);
-/// What says that the test itself is at fault.
-const OWN_FAULTS: [&str; 7] = [
-    "SyntaxError",
-    "IndentationError",
-    "NameError",
-    "ImportError",
-    "ModuleNotFoundError",
-    "AttributeError",
-    "TypeError",
-];
 
 /// Asks a QA Engineer for tests that show the fault, where a program could read nothing out of the issue.
 pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
@@ -54,12 +48,14 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
         } => {}
         TestsMode::Run { .. } | TestsMode::Skip => return Ok(nothing("no tests are written in this run")),
     }
-    let kept = run.kept();
-    let best = kept.first().map(|candidate| candidate.path.clone());
-    let Some(path) = best.filter(|path| SourceLanguage::of(path) == Some(SourceLanguage::Python)) else {
-        return Ok(nothing("tests out of an issue are written for Python alone"));
-    };
     let project = work.project_in_use()?;
+    let best = run.kept().first().map(|candidate| candidate.path.clone());
+    let language = best.and_then(|path| Some((TestLanguage::for_file(&path, &project)?, path)));
+    let Some((language, path)) = language else {
+        return Ok(nothing(
+            "tests out of an issue are written in Python and JavaScript alone",
+        ));
+    };
     if let Err(why) = work.bench(run).await? {
         return Ok(nothing(&why));
     }
@@ -67,7 +63,8 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     let issue = run.issue_text().to_owned();
     let first = run.checks().len() as u32 + 1;
     let mut event = nothing("nothing is asked for");
-    if let Some(package) = project.packages.first().filter(|_| wants_error(&issue)) {
+    let is_error_wanted = language == TestLanguage::Python && wants_error(&issue);
+    if let Some(package) = project.packages.first().filter(|_| is_error_wanted) {
         let prompt = ErrorWanted {
             head: work.head(run),
             package: package.clone(),
@@ -77,7 +74,7 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
         let tests = drawn
             .iter()
             .filter_map(|lines| wanted_error::test_of(package, lines, &issue));
-        event = judge(work, run, tests.collect(), first).await?;
+        event = judge(work, run, language, tests.collect(), first).await?;
     }
     if !matches!(&event, RunEvent::TestsWritten { checks, .. } if checks.is_empty()) {
         return Ok(event);
@@ -86,6 +83,9 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     let code = crate::runs::roles::custodian::best_code(work, run, &path, &source, 2, 1_500)?;
     let prompt = TestWanted {
         head: work.head(run),
+        language: language.source().name().to_owned(),
+        fence: language.source().fence().to_owned(),
+        assertion: language.assertion().to_owned(),
         path: path.to_string(),
         packages: project.packages.join(", "),
         code,
@@ -93,9 +93,9 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     let drawn = draw(work, &about, &prompt, DRAWN).await?;
     let tests = drawn
         .into_iter()
-        .filter(|script| asserts_what_is_stated(script, &issue));
+        .filter(|script| asserts_what_is_stated(language, script, &issue));
     let tests = tests.map(|script| WrittenTest { script, calls: None });
-    Ok(judge(work, run, tests.collect(), first).await?)
+    Ok(judge(work, run, language, tests.collect(), first).await?)
 }
 
 /// A test as it was drawn.
@@ -133,7 +133,13 @@ async fn draw<P: Prompt<Reply = String> + Clone>(
 }
 
 /// Runs the tests on the base and keeps the one that most of them agree with.
-async fn judge(work: &mut Workspace, run: &Run, tests: Vec<WrittenTest>, first: u32) -> Result<RunEvent, EngineError> {
+async fn judge(
+    work: &mut Workspace,
+    run: &Run,
+    language: TestLanguage,
+    tests: Vec<WrittenTest>,
+    first: u32,
+) -> Result<RunEvent, EngineError> {
     let said = |checks: Vec<BugCheck>, remark: Option<String>| RunEvent::TestsWritten {
         checks,
         remarks: remark.into_iter().collect(),
@@ -146,7 +152,8 @@ async fn judge(work: &mut Workspace, run: &Run, tests: Vec<WrittenTest>, first: 
     let drawn = tests.len();
     let mut failing: BTreeMap<String, Vec<(String, ProgramRun)>> = BTreeMap::new();
     for WrittenTest { script, calls } in tests {
-        let (end, seen) = bench.run_written(&script, &Vec::new()).await?;
+        let path = RepoPath::new(language.file(&script))?;
+        let (end, seen) = bench.run_written(&path, &script, &Vec::new()).await?;
         let reason = match calls {
             Some(calls) => end.is_without_error().then_some(calls),
             None => end.reason(issue),
@@ -166,16 +173,20 @@ async fn judge(work: &mut Workspace, run: &Run, tests: Vec<WrittenTest>, first: 
         return Ok(said(Vec::new(), Some(remark)));
     };
     let reached = match marker() {
-        Some(marker) => bench.reached_by(&Check::of_script(&script, marker), &[]).await?,
+        Some(marker) => bench.reached_by(&language.check(&script, marker), &[]).await?,
         None => Vec::new(),
     };
     let check = BugCheck {
         id: CheckId(first),
         source: CheckSource::Written {
-            path: RepoPath::new(SCRIPT_FILE)?,
+            path: RepoPath::new(language.file(&script))?,
         },
         grade: Grade::WrongOutputGone,
-        as_test: Some(script.clone()),
+        as_test: language.as_test(
+            &script,
+            run.request().issue.title(),
+            bench.command.as_ref().and_then(|command| command.runner),
+        ),
         script,
         on_base,
         reached,
@@ -199,18 +210,10 @@ fn most_alike(mut tests: Vec<(String, ProgramRun)>) -> Option<(String, ProgramRu
 }
 
 /// Returns whether a test asserts something, and compares with nothing that the issue does not state.
-fn asserts_what_is_stated(script: &str, issue: &str) -> bool {
-    let asserts: Vec<&str> = script
-        .lines()
-        .map(str::trim)
-        .filter(|line| line.starts_with("assert "))
-        .collect();
-    let states = |line: &&str| {
-        let expected = line.split_once("==").map_or("", |(_, expected)| expected);
-        let expected = expected.split(", \"").next().unwrap_or(expected).trim();
-        expected.is_empty() || plain(issue).contains(&plain(expected))
-    };
-    !asserts.is_empty() && asserts.iter().all(states)
+fn asserts_what_is_stated(language: TestLanguage, script: &str, issue: &str) -> bool {
+    let stated = plain(issue);
+    let expected = language.expected(script);
+    expected.is_some_and(|values| values.iter().all(|value| stated.contains(&plain(value))))
 }
 
 fn plain(text: &str) -> String {
@@ -223,20 +226,29 @@ fn plain(text: &str) -> String {
 /// How a written test ended.
 pub(crate) enum WrittenEnd {
     Passed,
-    /// The exception, and the line of the test that raised or led to it.
     Raised {
+        /// The type of the exception.
         kind: String,
+        /// The line of the test that raised or led to it, or what is asserted there.
         line: String,
+        /// The exception says that the test itself is wrong.
+        is_own_fault: bool,
     },
     TimedOut,
     Broken(String),
 }
 
 impl WrittenEnd {
+    /// Returns the end of a test that shows no exception.
+    fn broken(stderr: &str) -> Self {
+        let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
+        Self::Broken(last.unwrap_or("it ended early").to_owned())
+    }
+
     /// Returns why it fails, where that is what the issue says; two tests agree that have the same reason.
     fn reason(&self, issue: &str) -> Option<String> {
         match self {
-            Self::Raised { kind, line } if kind == "AssertionError" => Some(plain(line)),
+            Self::Raised { kind, line, .. } if kind == "AssertionError" => Some(plain(line)),
             Self::Raised { kind, .. } if issue.contains(kind.as_str()) => Some(kind.clone()),
             Self::Raised { .. } | Self::Passed | Self::TimedOut | Self::Broken(_) => None,
         }
@@ -254,16 +266,21 @@ impl WrittenEnd {
             Self::TimedOut => CheckState::TimedOut,
             Self::Broken(what) => CheckState::OtherError { what },
             Self::Raised { kind, .. } if on_base.stderr.text.contains(&kind) => CheckState::Present,
-            Self::Raised { kind, .. } if OWN_FAULTS.contains(&kind.as_str()) => CheckState::OtherError { what: kind },
+            Self::Raised {
+                kind,
+                is_own_fault: true,
+                ..
+            } => CheckState::OtherError { what: kind },
             Self::Raised { .. } => CheckState::Present,
         }
     }
 }
 
 impl TestBench {
-    /// Runs a written test on a changed tree.
+    /// Runs a written test on a changed tree; its file tells the language.
     pub(crate) async fn run_written(
         &self,
+        path: &RepoPath,
         script: &str,
         changes: &ChangedFiles,
     ) -> Result<(WrittenEnd, ProgramRun), EngineError> {
@@ -273,7 +290,8 @@ impl TestBench {
                 ProgramRun::none("it cannot be run"),
             ));
         };
-        let check = Check::of_script(script, marker);
+        let language = TestLanguage::of_test(path);
+        let check = language.check(script, marker);
         let limits = Limits {
             time: TIME,
             ..Limits::default()
@@ -283,26 +301,9 @@ impl TestBench {
         let end = match outcome.end {
             End::Exited(0) => WrittenEnd::Passed,
             End::TimeUsedUp(_) => WrittenEnd::TimedOut,
-            _ => raised(&run.stderr.text, script),
+            _ => language.end(&run.stderr.text, script),
         };
         Ok((end, run))
-    }
-}
-
-fn raised(stderr: &str, script: &str) -> WrittenEnd {
-    let Some(last) = tracebacks(stderr).pop() else {
-        let what = stderr
-            .lines()
-            .rev()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or("it ended early");
-        return WrittenEnd::Broken(what.to_owned());
-    };
-    let own = last.frames.iter().rev().find(|frame| frame.path.ends_with(SCRIPT_FILE));
-    let line = own.and_then(|frame| script.lines().nth(frame.line.saturating_sub(1) as usize));
-    WrittenEnd::Raised {
-        kind: last.exception.name().to_owned(),
-        line: line.unwrap_or_default().trim().to_owned(),
     }
 }
 
@@ -313,10 +314,33 @@ mod tests {
     #[test]
     fn only_what_the_issue_states_may_be_asserted() {
         let issue = "`slugify('a b')` gives `ab`, and I expect 'a-b'";
-        let check = |script: &str| asserts_what_is_stated(script, issue);
+        let check = |script: &str| asserts_what_is_stated(TestLanguage::Python, script, issue);
         assert!(check("assert slugify('a b') == 'a-b'"));
         assert!(!check("assert slugify('a b') == 'a_b'"));
         assert!(!check("print(slugify('a b'))"), "nothing is asserted");
+        let check = |script: &str| asserts_what_is_stated(TestLanguage::JavaScript, script, issue);
+        assert!(check("assert.strictEqual(slugify('a b'), 'a-b');"));
+        assert!(!check("assert.strictEqual(slugify('a b'), 'a_b');"));
+        assert!(!check("console.log(slugify('a b'));"), "nothing is asserted");
+    }
+
+    #[test]
+    fn what_a_change_does_to_a_test_is_told_by_how_the_test_ends() {
+        let mut on_base = ProgramRun::none("");
+        on_base.stderr.text = "AssertionError [ERR_ASSERTION]: -1 !== 3".to_owned();
+        let check = |kind: &str, is_own_fault| {
+            let end = WrittenEnd::Raised {
+                kind: kind.to_owned(),
+                line: String::new(),
+                is_own_fault,
+            };
+            end.state(Grade::WrongOutputGone, &on_base)
+        };
+        assert!(matches!(check("AssertionError", false), CheckState::Present));
+        assert!(matches!(check("RangeError", false), CheckState::Present));
+        assert!(matches!(check("SyntaxError", true), CheckState::OtherError { .. }));
+        let passed = WrittenEnd::Passed.state(Grade::WrongOutputGone, &on_base);
+        assert!(matches!(passed, CheckState::Gone { .. }));
     }
 
     #[test]
@@ -333,14 +357,5 @@ mod tests {
             check(&["assert f() == 1, 'one'", "assert f() == 1"]).as_deref(),
             Some("assert f() == 1")
         );
-    }
-
-    #[test]
-    fn a_test_fails_for_the_reason_of_the_issue_or_is_not_kept() {
-        let stderr = "Traceback (most recent call last):\n  File \"/x/test_issue.py\", line 2, in <module>\n    assert f() == 1\nAssertionError\n";
-        let end = raised(stderr, "from a import f\nassert f() == 1\n");
-        assert_eq!(end.reason("f gives 2").as_deref(), Some("assertf()==1"));
-        let stderr = stderr.replace("AssertionError", "NameError: name 'f' is not defined");
-        assert_eq!(raised(&stderr, "x").reason("f gives 2"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The test of an error that an issue wants and that does not come.
 
-use super::{OWN_FAULTS, WrittenTest};
+use super::WrittenTest;
+use super::python::OWN_FAULTS;
 
 /// The line of a test that says that no error came.
 pub(super) const NONE_IS_RAISED: &str = "raise AssertionError(\"no error is raised\")";
