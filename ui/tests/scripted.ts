@@ -403,7 +403,7 @@ const acts: Ipc = {
     }
   },
   fileTexts: async (id, path) => textsOf(run(id), path),
-  review: async (id) => clone(reviews.get(id) ?? { files: [], commit_message: null, pull_request: null }),
+  review: async (id) => clone(reviews.get(id) ?? { files: [], commit_message: null, pull_request: null, tests: [] }),
   saveReview: async (id, state) => {
     reviews.set(id, clone(state))
   },

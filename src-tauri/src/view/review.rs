@@ -1,9 +1,9 @@
 //! The patch of a run as a person reviews it, what they decide, and what became of it.
 
-use magis_core::{FileChange, MergeResult, RepoPath, RunId, TaskId};
+use magis_core::{CheckId, FileChange, MergeResult, RepoPath, RunId, TaskId};
 use magis_engine::repository::{Applied, Committer, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Patch};
 use magis_engine::state::Run;
-use magis_engine::{Application, ApplyTarget, Review};
+use magis_engine::{Application, ApplyTarget, OfferedTest, Review};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 use std::path::PathBuf;
@@ -89,16 +89,39 @@ pub struct PatchView {
     pub pull_request: String,
     /// A name for a branch.
     pub branch: String,
+    /// The tests that can be added.
+    pub tests: Vec<OfferedTestView>,
+}
+
+/// A check as a test that can be added to the patch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct OfferedTestView {
+    pub check: CheckId,
+    /// Where the file is put; nothing lies there yet.
+    pub path: String,
+    /// All that stands in the file.
+    pub text: String,
+}
+
+impl From<OfferedTest> for OfferedTestView {
+    fn from(test: OfferedTest) -> Self {
+        Self {
+            check: test.check,
+            path: test.path.to_string(),
+            text: test.text,
+        }
+    }
 }
 
 impl PatchView {
-    /// Returns the patch of the run with this state.
-    pub fn new(run: RunId, state: &Run, merged: &MergeResult, patch: &Patch) -> Self {
+    /// Returns the patch of the run with this state, and the tests that it offers.
+    pub fn new(run: RunId, state: &Run, merged: &MergeResult, patch: &Patch, tests: Vec<OfferedTest>) -> Self {
         Self {
             files: patch.files.iter().map(|file| file_diff(file, state)).collect(),
             commit_message: merged.commit_message.clone(),
             pull_request: merged.pull_request.clone(),
             branch: branch_name(run, state.request().issue.title()),
+            tests: tests.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -250,6 +273,9 @@ pub struct ReviewState {
     pub commit_message: Option<String>,
     /// The pull-request text as the person rewrote it.
     pub pull_request: Option<String>,
+    /// The checks whose tests are added.
+    #[serde(default)]
+    pub tests: Vec<CheckId>,
 }
 
 impl TryFrom<ReviewState> for Review {
@@ -258,6 +284,7 @@ impl TryFrom<ReviewState> for Review {
     fn try_from(state: ReviewState) -> Result<Self, Self::Error> {
         let mut review = Self {
             commit_message: state.commit_message.filter(|message| !message.trim().is_empty()),
+            tests: state.tests.into_iter().collect(),
             ..Self::default()
         };
         for file in state.files {
@@ -375,6 +402,13 @@ impl AppliedView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_review_that_was_kept_before_tests_could_be_added_is_read() {
+        let kept = r#"{"files": [], "commit_message": null, "pull_request": null}"#;
+        let read: ReviewState = serde_json::from_str(kept).unwrap();
+        assert_eq!(read, ReviewState::default());
+    }
 
     #[test]
     fn a_branch_is_named_after_the_run_and_the_title() {

@@ -13,7 +13,9 @@ impl App {
     /// Returns the patch of a run.
     pub fn patch(&self, run: RunId) -> Result<PatchView, Problem> {
         let (merged, patch) = self.parsed(run)?;
-        Ok(PatchView::new(run, &self.magis()?.state(run)?, &merged, &patch))
+        let magis = self.magis()?;
+        let tests = magis.offered_tests(run)?;
+        Ok(PatchView::new(run, &magis.state(run)?, &merged, &patch, tests))
     }
 
     /// Returns a file of the patch before and after.

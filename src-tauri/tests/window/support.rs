@@ -173,6 +173,7 @@ pub fn review(files: Vec<FileReview>) -> ReviewState {
         files,
         commit_message: Some("Compare categories whatever their case".to_owned()),
         pull_request: None,
+        tests: Vec::new(),
     }
 }
 

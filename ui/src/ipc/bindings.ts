@@ -1121,6 +1121,15 @@ instead: string } |
 /**  What it said last. */
 why: string };
 
+/**  A check as a test that can be added to the patch. */
+export type OfferedTestView = {
+	check: CheckId,
+	/**  Where the file is put; nothing lies there yet. */
+	path: string,
+	/**  All that stands in the file. */
+	text: string,
+};
+
 /**  What a start of the program names: a repository, and perhaps an issue of it. A start while the window is open sends it there. */
 export type Opening = {
 	/**  A folder of the repository. */
@@ -1138,6 +1147,8 @@ export type PatchView = {
 	pull_request: string,
 	/**  A name for a branch. */
 	branch: string,
+	/**  The tests that can be added. */
+	tests: OfferedTestView[],
 };
 
 /**  The main work plan `c_main`: which task waits for which. Always free of cycles and of unknown tasks. */
@@ -1253,6 +1264,8 @@ export type ReviewState = {
 	commit_message: string | null,
 	/**  The pull-request text as the person rewrote it. */
 	pull_request: string | null,
+	/**  The checks whose tests are added. */
+	tests?: CheckId[],
 };
 
 /**  A role description made for one task: a Developer's `r_i` or a QA Engineer's `a_i`. */
@@ -1916,19 +1929,6 @@ export type WatchedIndex =
 /**  Milliseconds from the last change to this. */
 took_ms: number };
 
-/**  How an attempt is asked for. */
-export type WritingMode = 
-/**  The whole definition, rewritten. */
-"definition" | 
-/**  The chosen lines, rewritten. */
-"lines" | 
-/**  The chosen lines left out and filled in. */
-"fill_in" | 
-/**  One token of a definition replaced, left out or put in, or a line written anew from one on, where a model that reads it would rather have it so. */
-"token_edit" | 
-/**  A statement put in before a line that stays. */
-"insert";
-
 /**  Why this machine cannot isolate what is run, with what the system said, in its own words. */
 export type WhyNotIsolated = 
 /**  The name spaces cannot be set up. */
@@ -1943,6 +1943,19 @@ export type WhyNotIsolated =
 { code: "unknown_system" } | 
 /**  A command that does nothing did not end well. */
 { code: "failed" };
+
+/**  How an attempt is asked for. */
+export type WritingMode = 
+/**  The whole definition, rewritten. */
+"definition" | 
+/**  The chosen lines, rewritten. */
+"lines" | 
+/**  The chosen lines left out and filled in. */
+"fill_in" | 
+/**  One token of a definition replaced, left out or put in, or a line written anew from one on, where a model that reads it would rather have it so. */
+"token_edit" | 
+/**  A statement put in before a line that stays. */
+"insert";
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

@@ -329,3 +329,18 @@ test('a patch whose files are not on this machine is coloured by what it shows i
   expect(errors).toEqual([])
   await page.close()
 })
+
+test('a test for the fault is shown, and added where the person wants it', async () => {
+  const offered = { check: 1, path: 'tests/test_part.py', text: 'def test_part():\n    assert part_0() == 1\n' }
+  const { page, errors } = await openReview({}, { ...bigPatch(1, 3), tests: [offered] })
+  const choice = page.getByRole('checkbox', { name: 'Add a test for this fault: tests/test_part.py' })
+  expect(await choice.isChecked()).toBe(false)
+  await page.getByText('Show the test').click()
+  await page.getByText('assert part_0() == 1').waitFor()
+  await choice.check()
+  await page.keyboard.press('A')
+  await page.getByRole('button', { name: /^Apply/ }).click()
+  await expect.poll(async () => (await asked(page, 'apply')).at(-1)?.[1]).toMatchObject({ tests: [1] })
+  expect(errors).toEqual([])
+  await page.context().close()
+})

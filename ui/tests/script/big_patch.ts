@@ -7,6 +7,7 @@ export function bigPatch(files: number, lines: number): PatchView {
     commit_message: 'Many',
     pull_request: '',
     branch: 'magis/many',
+    tests: [],
     files: Array.from({ length: files }, (_, file): FileDiff => ({
       path: `src/part${Math.floor(file / 20)}/file${file}.py`,
       old_path: null,

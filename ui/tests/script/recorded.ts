@@ -350,6 +350,7 @@ export function patchView(recorded: Recorded): PatchView {
     commit_message: view.merged?.commit_message ?? '',
     pull_request: view.merged?.pull_request ?? '',
     branch: `magis/${recorded.number}-${titleOf(recorded.request.issue).toLowerCase().split(/\W+/).slice(0, 4).join('-')}`,
+    tests: [],
   }
 }
 

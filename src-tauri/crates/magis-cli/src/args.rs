@@ -261,7 +261,7 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "FILE", group = "to")]
     pub patch: Option<PathBuf>,
     /// Take back what was applied last
-    #[arg(long, group = "to", conflicts_with = "hunks")]
+    #[arg(long, group = "to", conflicts_with_all = ["hunks", "with_test"])]
     pub undo: bool,
     /// The repository an imported run belongs to, where several here have its base
     #[arg(long, value_name = "DIR")]
@@ -269,6 +269,9 @@ pub struct ApplyArgs {
     /// Only these hunks: numbers and ranges, as in 1,3-5
     #[arg(long, value_name = "LIST")]
     pub hunks: Option<String>,
+    /// Also add the tests that show the fault, as new files beside the project's
+    #[arg(long)]
+    pub with_test: bool,
     /// The author's name [default: git's user.name]
     #[arg(long, requires_all = ["email", "branch"])]
     pub name: Option<String>,

@@ -198,6 +198,7 @@ impl Scene {
         let review = Review {
             accepted: BTreeSet::from([HunkNumber(1)]),
             edited: BTreeMap::from([(path, after + "\n# " + self.of("edited file") + "\n")]),
+            tests: BTreeSet::new(),
             commit_message: Some(format!("Compare {}", self.of("commit message"))),
         };
         let kept = json!({"edited": [["tally/filters.py", review.edited.values().next()]],

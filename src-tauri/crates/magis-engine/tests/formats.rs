@@ -220,6 +220,7 @@ fn kept_beside(environment: &TestEnvironment, run: RunId) {
     let review = Review {
         accepted: BTreeSet::from([HunkNumber(1)]),
         edited: BTreeMap::new(),
+        tests: BTreeSet::new(),
         commit_message: Some("Compare the last day, too".to_owned()),
     };
     magis

@@ -32,6 +32,7 @@ pub use as_test::{as_test, script_as_test};
 pub use check::{About, Check, CheckCommand, CheckFile, Claim, Marker, MarkerError, SCRIPT_FILE, Said};
 pub use packages::{ProjectInUse, project_in_use};
 pub use prompts::{Exchange, Session, session};
+pub use python_test::slug;
 pub use reach::ReachRecorder;
 pub use record::{Observation, ReachedFunction, RunEnd, RunOutput, StatementOutcome, observe};
 pub use steps::edited;

@@ -7,6 +7,7 @@ import {
   problemOf,
   type AppliedView,
   type ApplyRequest,
+  type CheckId,
   type ConflictView,
   type FileDiff,
   type FileReview,
@@ -52,6 +53,8 @@ export class ReviewSession {
   conflicts = $state.raw<readonly ConflictView[]>([])
   commitMessage = $state('')
   pullRequest = $state('')
+  /** The checks whose tests are added to the change. */
+  tests = $state.raw<readonly CheckId[]>([])
   /** The file whose text is being edited. */
   editing = $state<number | null>(null)
   applied = $state.raw<AppliedView | null>(null)
@@ -291,6 +294,14 @@ export class ReviewSession {
     this.#saveSoon()
   }
 
+  /** Adds the test of a check to the change, or leaves it out again. */
+  addTest(check: CheckId, added: boolean): void {
+    const others = this.tests.filter((one) => one !== check)
+    this.tests = added ? [...others, check] : others
+    this.#saveSoon()
+    this.#lookForConflicts()
+  }
+
   async state(): Promise<ReviewState> {
     const files: FileReview[] = []
     for (const [index, file] of this.files.entries()) {
@@ -304,6 +315,7 @@ export class ReviewSession {
       files,
       commit_message: own(this.commitMessage, this.patch?.commit_message),
       pull_request: own(this.pullRequest, this.patch?.pull_request),
+      tests: [...this.tests],
     }
   }
 
@@ -365,6 +377,7 @@ export class ReviewSession {
       choices.set(file.path, decide.fromReview(file, saved, texts))
     }
     this.#choices = choices
+    this.tests = (review.tests ?? []).filter((check) => patch.tests.some((test) => test.check === check))
     this.patch = patch
     for (const [index, file] of patch.files.entries()) this.#showEdited(index, choices.get(file.path) ?? NO_CHOICE)
     this.#folded = new Set([...choices].filter(([, choice]) => choice.seen).map(([path]) => path))

@@ -93,6 +93,8 @@ export const review = {
   'review.identity.name': 'Your name, for the commit',
   'review.identity.email': 'Your e-mail address, for the commit',
   'review.save_patch': 'Save the patch',
+  'review.test': 'Add a test for this fault: {path}',
+  'review.test.text': 'Show the test',
   'review.apply': 'Apply',
   'review.save': 'Save',
   'review.bar.nothing': 'Nothing is accepted yet.',

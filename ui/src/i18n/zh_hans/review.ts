@@ -95,6 +95,8 @@ export const review: Record<keyof typeof english, string> = {
   'review.identity.name': '提交所用的姓名',
   'review.identity.email': '提交所用的邮箱',
   'review.save_patch': '保存补丁',
+  'review.test': '添加针对此缺陷的测试：{path}',
+  'review.test.text': '查看测试',
   'review.apply': '应用',
   'review.save': '保存',
   'review.bar.nothing': '还没有接受任何改动。',

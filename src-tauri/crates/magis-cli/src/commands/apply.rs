@@ -6,9 +6,9 @@ use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
 use crate::render::{clean, count};
 use crate::screen::ask;
-use magis_core::RunId;
-use magis_engine::repository::{Applied, Committer, HunkNumber, Patch, RepoError, Selection};
-use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis};
+use magis_core::{RepoPath, RunId};
+use magis_engine::repository::{Applied, Committer, HunkNumber, RepoError, Selection};
+use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis, OfferedTest, Review};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -22,19 +22,38 @@ pub fn apply(place: &Place, args: ApplyArgs) -> Result<ExitStatus, Failure> {
     }
     if args.undo {
         let undone = magis.undo(run)?;
-        return say(place, run, &undone, Direction::Back);
+        return say(place, run, &undone, Direction::Back, &[]);
     }
+    let mut review = magis.selected(run, &selection)?;
+    let tests = if args.with_test {
+        offered_tests(&magis, run)?
+    } else {
+        Vec::new()
+    };
+    review.tests.extend(tests.iter().map(|test| test.check));
     if let Some(file) = args.patch {
-        return write_patch(place, &magis, run, &file, &selection);
+        return write_patch(place, &magis, run, &file, &review, &tests);
     }
     let applied = match args.branch {
-        None => magis.apply(run, ApplyTarget::Worktree, &selection)?,
+        None => magis.apply_review(run, ApplyTarget::Worktree, &review)?,
         Some(name) => {
             let identity = args.name.zip(args.email).map(|(name, email)| Committer { name, email });
-            on_branch(&magis, run, &name, identity, &selection)?
+            on_branch(&magis, run, &name, identity, &review)?
         }
     };
-    say(place, run, &applied, Direction::Forth)
+    say(place, run, &applied, Direction::Forth, &tests)
+}
+
+/// Returns the tests that can be added to the patch, at least one.
+fn offered_tests(magis: &Magis, run: RunId) -> Result<Vec<OfferedTest>, Failure> {
+    let offered = magis.offered_tests(run)?;
+    if offered.is_empty() {
+        return Err(Failure::error(
+            format!("run {run} offers no test that could be added to its patch"),
+            "apply it without --with-test",
+        ));
+    }
+    Ok(offered)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +67,13 @@ fn on_branch(
     run: RunId,
     name: &str,
     identity: Option<Committer>,
-    selection: &Selection,
+    review: &Review,
 ) -> Result<AppliedRun, Failure> {
     let target = |identity| ApplyTarget::Branch {
         name: name.to_owned(),
         identity,
     };
-    match magis.apply(run, target(identity), selection) {
+    match magis.apply_review(run, target(identity), review) {
         Err(EngineError::Repo(RepoError::IdentityMissing)) => {}
         other => return Ok(other?),
     }
@@ -67,7 +86,7 @@ fn on_branch(
             "give --name NAME and --email MAIL, or set them with 'git config user.name' and 'git config user.email'",
         ));
     };
-    Ok(magis.apply(run, target(Some(Committer { name, email })), selection)?)
+    Ok(magis.apply_review(run, target(Some(Committer { name, email })), review)?)
 }
 
 fn write_patch(
@@ -75,35 +94,30 @@ fn write_patch(
     magis: &Magis,
     run: RunId,
     file: &Path,
-    selection: &Selection,
+    review: &Review,
+    tests: &[OfferedTest],
 ) -> Result<ExitStatus, Failure> {
     if file == Path::new("-") {
-        let patch = Patch::parse(&magis.merged(run)?.patch)?;
-        known_hunks(run, &patch, selection)?;
-        place.screen.write(&patch.select(selection).to_string())?;
+        place.screen.write(&magis.reviewed(run, review)?.to_string())?;
         return Ok(ExitStatus::Success);
     }
     refuse_existing(file)?;
-    let written = magis.apply(run, ApplyTarget::PatchFile(file.to_owned()), selection)?;
-    say(place, run, &written, Direction::Forth)
+    let written = magis.apply_review(run, ApplyTarget::PatchFile(file.to_owned()), review)?;
+    say(place, run, &written, Direction::Forth, tests)
 }
 
-fn known_hunks(run: RunId, patch: &Patch, selection: &Selection) -> Result<(), EngineError> {
-    let hunks = patch.hunk_count();
-    match selection {
-        Selection::All => Ok(()),
-        Selection::Hunks { numbers } => match numbers.iter().find(|number| number.0 > hunks) {
-            None => Ok(()),
-            Some(missing) => Err(EngineError::Patch {
-                run,
-                why: format!("it has {} and no hunk {}", count(hunks as usize, "hunk"), missing.0),
-            }),
-        },
-    }
-}
-
-fn say(place: &Place, run: RunId, applied: &AppliedRun, direction: Direction) -> Result<ExitStatus, Failure> {
+/// Says what became of the patch; `tests` were added to it.
+fn say(
+    place: &Place,
+    run: RunId,
+    applied: &AppliedRun,
+    direction: Direction,
+    tests: &[OfferedTest],
+) -> Result<ExitStatus, Failure> {
     let screen = place.screen;
+    for test in tests {
+        screen.line(&format!("  test added: {}", clean(test.path.as_str())))?;
+    }
     match (applied, direction) {
         (AppliedRun::PatchFile(path), _) => screen.line(&format!("Written: {}", path.display()))?,
         (AppliedRun::Repository(Applied::Worktree { files }), direction) => {
@@ -112,7 +126,8 @@ fn say(place: &Place, run: RunId, applied: &AppliedRun, direction: Direction) ->
             } else {
                 "as it was before"
             };
-            for file in files {
+            let is_added = |path: &RepoPath| tests.iter().any(|test| test.path == *path);
+            for file in files.iter().filter(|file| !is_added(&file.path)) {
                 screen.line(&format!("  {verb}: {}", clean(file.path.as_str())))?;
             }
             let what = match direction {

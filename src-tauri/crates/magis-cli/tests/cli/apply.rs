@@ -1,7 +1,8 @@
 //! Applying a run's patch, and taking it back.
 
-use crate::past_run::record;
+use crate::past_run::{events, record, record_events};
 use crate::support::Program;
+use magis_core::{BugCheck, CheckId, CheckSource, CommitId, Grade, ProgramRun, RepoPath, RunEvent, TreeId};
 use magis_testkit::FixtureRepo;
 
 const BEFORE: &str = "def until(day, items):\n    return [item for item in items if item.day < day]\n\n";
@@ -11,6 +12,43 @@ fn scene() -> (Program, FixtureRepo) {
     let (program, repository) = (Program::new(), FixtureRepo::new());
     repository.write("tally/filters.py", BEFORE).commit("First");
     record(&program.data(), repository.root(), usize::MAX);
+    (program, repository)
+}
+
+const TEST: &str = "from tally.filters import until\n\n\ndef test_until():\n    assert until(1, []) == []\n";
+const TEST_PATH: &str = "tests/test_list_until_leaves_out_that_day.py";
+
+/// As [`scene`], with a check that can be added as a test.
+fn scene_with_a_test() -> (Program, FixtureRepo) {
+    let (program, repository) = (Program::new(), FixtureRepo::new());
+    repository.write("tally/filters.py", BEFORE);
+    let commit = repository
+        .write("tests/test_filters.py", "from tally.filters import until\n")
+        .commit("First");
+    let tree = repository.git2().revparse_single("HEAD^{tree}").unwrap().id();
+    let mut events = events();
+    if let Some(RunEvent::RunStarted { base, .. }) = events.first_mut() {
+        base.commit = CommitId(commit);
+        base.tree = TreeId(tree.to_string());
+    }
+    let check = BugCheck {
+        id: CheckId(1),
+        source: CheckSource::Written {
+            path: RepoPath::new("test_issue.py").unwrap(),
+        },
+        grade: Grade::WrongOutputGone,
+        script: TEST.to_owned(),
+        as_test: Some(TEST.to_owned()),
+        on_base: ProgramRun::none("ended with exit status 1"),
+        reached: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let shown = RunEvent::FaultShown {
+        checks: vec![check],
+        remarks: Vec::new(),
+    };
+    events.insert(1, shown);
+    record_events(&program.data(), repository.root(), &events);
     (program, repository)
 }
 
@@ -69,5 +107,34 @@ fn hunks_that_do_not_exist_are_refused() {
     let refused = program.run(["apply", "1", "--worktree", "--hunks", "2"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.err.contains("no hunk 2"), "{refused:?}");
+    assert_eq!(text(&repository), BEFORE);
+}
+
+#[test]
+fn a_test_for_the_fault_is_added_where_it_is_asked_for_and_taken_back() {
+    let (program, repository) = scene_with_a_test();
+    assert_eq!(program.run(["apply", "1", "--worktree"]).code, Some(0));
+    assert!(!repository.exists(TEST_PATH), "nobody asked for it");
+    assert_eq!(program.run(["apply", "1", "--undo"]).code, Some(0));
+    let applied = program.run(["apply", "1", "--worktree", "--with-test"]);
+    assert_eq!(applied.code, Some(0), "{applied:?}");
+    assert!(
+        applied.out.starts_with(&format!("  test added: {TEST_PATH}\n")),
+        "{applied:?}"
+    );
+    assert_eq!(text(&repository), AFTER);
+    assert_eq!(repository.read(TEST_PATH), TEST.as_bytes());
+    assert_eq!(program.run(["apply", "1", "--undo"]).code, Some(0));
+    assert!(!repository.exists(TEST_PATH));
+    let patch = program.run(["apply", "1", "--patch", "-", "--with-test"]).out;
+    assert!(patch.contains(&format!("+++ b/{TEST_PATH}\n")), "{patch}");
+}
+
+#[test]
+fn a_test_that_a_run_does_not_offer_is_refused() {
+    let (program, repository) = scene();
+    let refused = program.run(["apply", "1", "--worktree", "--with-test"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.err.contains("offers no test"), "{refused:?}");
     assert_eq!(text(&repository), BEFORE);
 }

@@ -264,6 +264,12 @@ fn call() -> CallRecord {
 
 /// Puts the first `count` events of the run into the data folder at `data`; a second apart, from [`START`].
 pub fn record(data: &Path, repository: &Path, count: usize) -> RunId {
+    let events = events();
+    record_events(data, repository, &events[..count.min(events.len())])
+}
+
+/// Does the same with other events.
+pub fn record_events(data: &Path, repository: &Path, events: &[RunEvent]) -> RunId {
     let store = Store::open(data).unwrap();
     let new = NewRepository {
         root: repository.to_str().unwrap().to_owned(),
@@ -280,7 +286,7 @@ pub fn record(data: &Path, repository: &Path, count: usize) -> RunId {
         })
         .unwrap();
     let lease = store.acquire_lease(run, "test", 1, START, 1000).unwrap();
-    for (index, event) in events().iter().take(count).enumerate() {
+    for (index, event) in events.iter().enumerate() {
         let seq = index as u32 + 1;
         store
             .append_event(run, seq, START + 1000 * i64::from(seq), event)

@@ -1,7 +1,7 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
 use crate::{EngineError, Magis};
-use magis_core::{Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
+use magis_core::{CheckId, Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_platform::now_ms;
 use magis_repo::{
     Applied, BranchCommit, Committer, Conflict, FilePatch, FilePatchKind, HunkNumber, Patch, RepoError, Repository,
@@ -35,13 +35,15 @@ pub enum AppliedRun {
     PatchFile(PathBuf),
 }
 
-/// What a person made of a run's patch: which hunks, and which files as they rewrote them.
+/// What a person made of a run's patch: which hunks, which files as they rewrote them, and which tests beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Review {
     /// The hunks that are accepted.
     pub accepted: BTreeSet<HunkNumber>,
     /// Whole files as the person wants them; their hunks do not count. After a move, under the new path.
     pub edited: BTreeMap<RepoPath, String>,
+    /// The checks whose tests are added, as [`Magis::offered_tests`] has them.
+    pub tests: BTreeSet<CheckId>,
     /// The commit message; none: the drafted one.
     pub commit_message: Option<String>,
 }
@@ -73,28 +75,41 @@ impl Magis {
     /// # Errors
     /// When the change does not fit, the repository cannot be written, or the database cannot be written.
     pub fn apply(&self, run: RunId, target: ApplyTarget, selection: &Selection) -> Result<AppliedRun, EngineError> {
-        let merged = self.merged(run)?;
-        let patch = Self::parse(run, &merged, selection)?.select(selection);
-        self.apply_patch(run, target, &patch, merged.commit_message)
+        self.apply_review(run, target, &self.selected(run, selection)?)
     }
 
-    /// Applies what a person accepted and rewrote. Refuses on conflict, and touches nothing else.
+    /// Returns the review that accepts the selected hunks of a run's patch, and nothing else.
+    ///
+    /// # Errors
+    /// When the run has no merged change, or no such hunks.
+    pub fn selected(&self, run: RunId, selection: &Selection) -> Result<Review, EngineError> {
+        let patch = Self::parse(run, &self.merged(run)?, selection)?.select(selection);
+        let hunks = patch.files.iter().flat_map(|file| &file.hunks);
+        Ok(Review {
+            accepted: hunks.map(|hunk| hunk.number).collect(),
+            ..Review::default()
+        })
+    }
+
+    /// Applies what a person accepted, rewrote and added. Refuses on conflict, and touches nothing else.
     ///
     /// # Errors
     /// When what was accepted does not fit, or the repository or the database cannot be written.
     pub fn apply_review(&self, run: RunId, target: ApplyTarget, review: &Review) -> Result<AppliedRun, EngineError> {
-        let merged = self.merged(run)?;
-        let patch = self.reviewed(run, &merged, review)?;
-        let message = review.commit_message.clone().unwrap_or(merged.commit_message);
+        let patch = self.reviewed(run, review)?;
+        let message = match &review.commit_message {
+            Some(message) => message.clone(),
+            None => self.merged(run)?.commit_message,
+        };
         self.apply_patch(run, target, &patch, message)
     }
 
-    /// Returns where what a person accepted and rewrote does not fit the work tree as it is.
+    /// Returns where what a person accepted, rewrote and added does not fit the work tree as it is.
     ///
     /// # Errors
     /// When the run has no merged change, or the repository cannot be read.
     pub fn review_conflicts(&self, run: RunId, review: &Review) -> Result<Vec<Conflict>, EngineError> {
-        let patch = self.reviewed(run, &self.merged(run)?, review)?;
+        let patch = self.reviewed(run, review)?;
         Ok(conflicts(&self.repository_of(run)?, &patch)?)
     }
 
@@ -149,13 +164,16 @@ impl Magis {
         Ok(AppliedRun::Repository(applied))
     }
 
-    /// Returns the patch that a review makes of a run's patch: its accepted hunks, and for a rewritten file the
-    /// difference between the base and what the person wrote.
-    fn reviewed(&self, run: RunId, merged: &MergeResult, review: &Review) -> Result<Patch, EngineError> {
+    /// Returns the patch that a review makes of a run's patch: its accepted hunks, for a rewritten file the difference between the base and what the
+    /// person wrote, and each test that is added as a new file.
+    ///
+    /// # Errors
+    /// When the run has no merged change, or what was accepted, rewritten or added does not fit it.
+    pub fn reviewed(&self, run: RunId, review: &Review) -> Result<Patch, EngineError> {
         let all = Selection::Hunks {
             numbers: review.accepted.clone(),
         };
-        let patch = Self::parse(run, merged, &all)?;
+        let patch = Self::parse(run, &self.merged(run)?, &all)?;
         let kept = patch
             .files
             .iter()
@@ -167,13 +185,15 @@ impl Magis {
         if !review.edited.is_empty() {
             text.push_str(&self.rewritten(run, &patch, review)?);
         }
+        if !review.tests.is_empty() {
+            text.push_str(&self.added(run, &review.tests)?);
+        }
         Patch::parse(&text).map_err(unreadable(run))
     }
 
     /// Returns the patch of the files that a person rewrote.
     fn rewritten(&self, run: RunId, patch: &Patch, review: &Review) -> Result<String, EngineError> {
-        let repo = self.repository_id_of(run)?;
-        let snapshot = Snapshot::reopen(self.data.objects(repo), self.state(run)?.base())?;
+        let snapshot = self.base_of(run)?;
         let mut changes = Vec::new();
         for (path, text) in &review.edited {
             let missing = || EngineError::Patch {
@@ -184,6 +204,27 @@ impl Magis {
             changes.push((file.old_path().clone(), rewrite(run, &snapshot, file, text)?));
         }
         Ok(apply_changes(&snapshot, &changes)?.1)
+    }
+
+    /// Returns the patch of the tests that a person adds.
+    fn added(&self, run: RunId, tests: &BTreeSet<CheckId>) -> Result<String, EngineError> {
+        let offered = self.offered_tests(run)?;
+        let mut changes = Vec::new();
+        for check in tests {
+            let missing = || EngineError::Patch {
+                run,
+                why: format!("its check {check} offers no test that could be added"),
+            };
+            let test = offered.iter().find(|test| test.check == *check).ok_or_else(missing)?;
+            let content = test.text.clone();
+            changes.push((test.path.clone(), FileChange::Create { content }));
+        }
+        Ok(apply_changes(&self.base_of(run)?, &changes)?.1)
+    }
+
+    fn base_of(&self, run: RunId) -> Result<Snapshot, EngineError> {
+        let repo = self.repository_id_of(run)?;
+        Ok(Snapshot::reopen(self.data.objects(repo), self.state(run)?.base())?)
     }
 
     /// Returns where the selected hunks of a run's patch do not fit the work tree as it is.

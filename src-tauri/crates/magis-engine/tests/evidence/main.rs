@@ -11,6 +11,7 @@ mod attempts;
 mod environment;
 mod languages;
 mod logs;
+mod offered_tests;
 mod project;
 mod reach;
 
@@ -214,7 +215,6 @@ async fn a_failing_test_that_speaks_of_the_issue_is_the_evidence() {
 }
 
 #[tokio::test]
-#[tokio::test]
 async fn tests_that_fail_because_of_the_fault_are_run_where_the_example_passes() {
     let environment = TestEnvironment::new();
     let check = &sample::UNTIL.check;
@@ -243,6 +243,7 @@ async fn tests_that_fail_because_of_the_fault_are_run_where_the_example_passes()
     assert!(right.tests.is_some() && right.proof().is_shown(), "{right:?}");
 }
 
+#[tokio::test]
 async fn a_change_that_breaks_a_test_is_handed_over_as_not_shown_to_work() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 1);
