@@ -160,6 +160,17 @@ const WRONG_SUM: &str = "add() gives a wrong sum\n\n```\n>>> add(1, 2)\n4\n```\n
 const CRASH: &str = "Crash\n\n```\n>>> add('1', 2)\nTraceback (most recent call last):\n  File \"calc/core.py\", line 3, in add\n    return a + b\nTypeError: can only concatenate str (not \"int\") to str\n```\n";
 
 #[test]
+fn an_expected_value_that_is_written_as_a_call_is_not_run() {
+    let issue = "parse() raises\n\n```\n>>> parse('a:1')\nTypeError: no host\n```\n\nExpected:\n\n```\nResult(host='a', port=1)\n```\n";
+    let checks = made(issue);
+    let steps: Vec<&String> = checks.iter().flat_map(|check| &check.steps).collect();
+    assert_eq!(steps, ["parse('a:1')"]);
+    let called = issue.replace("Expected:", "The same with");
+    let steps: Vec<String> = made(&called).into_iter().flat_map(|check| check.steps).collect();
+    assert!(steps.iter().any(|step| step.contains("Result(")), "{steps:?}");
+}
+
+#[test]
 fn tracebacks_of_python_give_their_frames() {
     let text = "x\nTraceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n  File \"b.py\", line 20, in f\n    raise ValueError(\"no\")\nValueError: no\ny";
     assert_snapshot!(check_tracebacks(text), @r#""" ValueError | no | a.py:1 <module>, b.py:20 f"#);

@@ -24,7 +24,7 @@ static PYTHON: Notation = Notation {
     language: SourceLanguage::Python,
     tags: &["python", "py", "python3", "py3"],
     statement: Pattern::new(
-        r"(?m)^\s*(?:import |from \w|def |class |with |for |while |if |try:|assert |raise |return |@\w|[A-Za-z_][\w., \[\]()']* ?[+*-]?= ?[^=])",
+        r"(?m)^\s*(?:import |from \w|def |class |with |for |while |if |try:|assert |raise |return |@\w|[A-Za-z_][\w., \[\]']*(?:\([\w., \[\]']*\)[\w., \[\]']*)* ?[+*-]?= ?[^=])",
     ),
     call: Pattern::new(r"(?m)^\s*[A-Za-z_][\w.]*(?:\(|\.\w+|\[)"),
     binds: Pattern::new(
