@@ -227,6 +227,39 @@ async fn the_last_round_goes_on_with_the_edits_at_one_token() {
 }
 
 #[tokio::test]
+async fn further_edits_begin_with_the_lines_of_which_one_made_the_example_pass() {
+    let environment = TestEnvironment::new();
+    let path = "tally/filters.py";
+    let code = std::fs::read_to_string(environment.repository().join(path)).unwrap();
+    let lines = "    begins = since <= entry.day\n    return begins and entry.day < until\n";
+    let code = code.replace("    return since <= entry.day < until\n", lines);
+    environment.commit(path, &code);
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    let wish = SolveRequest { places: 1, ..wish };
+    allow(&environment, &magis);
+    let wanted = [
+        // With it the example passes, and days outside of the period count as well.
+        ("begins and", "begins or"),
+        ("since <=", "since <"),
+        ("since", "until"),
+        ("<= entry.day", ">= entry.day"),
+        ("day < until", "day <= until"),
+    ];
+    let model = script_after(
+        ScriptedModel::new("reads")
+            .when_prefixed("def in_period", UNCHANGED)
+            .edit_with(move |request| (request.text == lines).then(|| edits(lines, &wanted))),
+    );
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let task = state.tasks().next().unwrap();
+    let nearest = task.rounds[0].attempts[&AttemptNumber(0)].tested.as_ref().unwrap();
+    assert!(nearest.passed_checks() == 1 && nearest.broken() > 0, "{nearest:?}");
+    assert_eq!(task.accepted_attempt(), Some((Round(3), AttemptNumber(0))));
+}
+
+#[tokio::test]
 async fn the_last_round_goes_to_further_places() {
     let environment = TestEnvironment::new();
     let issue = ISSUE

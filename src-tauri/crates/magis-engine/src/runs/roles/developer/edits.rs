@@ -10,7 +10,7 @@ use crate::calls::{AskError, CallContext};
 use crate::runs::code_names::{named, words};
 use crate::runs::past_fix::past_fix;
 use crate::runs::workspace::{Workspace, lines};
-use magis_core::{CodePlace, Edit, Finding, LineSpan, Round, WritingMode};
+use magis_core::{CodePlace, Edit, FileChange, Finding, LineSpan, Round, WritingMode};
 use magis_flow::{Attempt, RoundState, Run, TaskState};
 use magis_llm::TokenEdit;
 use magis_syntax::code_lines;
@@ -35,6 +35,9 @@ const ANSWERS_AT_A_GAP: usize = 3;
 pub(super) const AT_A_GAP: u32 = 7;
 /// Behind how many of the best other tokens the model goes on writing: for 8 of 17 bugs of one line one of the first four begins the right line.
 const WRITTEN: u32 = 9;
+
+/// The most lines of an edit that says where a fault is.
+const NEAR: u32 = 3;
 
 /// How much sooner edits come of lines with a name that the issue gives and that few lines of the code have.
 const NAMED: usize = 3;
@@ -82,22 +85,54 @@ pub(super) async fn are_left(
     round: Round,
     place: &CodePlace,
 ) -> Result<bool, AskError> {
-    let tried = tried(state, round, place);
     // A place that was not tried is read when its turn comes.
-    Ok(tried == 0 || known(work, run, state, about, place).await?.len() > tried)
+    Ok(tried(state, round, place).is_empty() || !untried(work, run, state, about, round, place).await?.is_empty())
 }
 
-/// Returns how many edits at a place earlier rounds have tried.
-fn tried(state: &TaskState, round: Round, place: &CodePlace) -> usize {
-    let at_place = |known: &RoundState| {
+/// Returns the edits at a place that no earlier round has tried: first those of lines of which a change made a check pass, then as the model has them.
+async fn untried(
+    work: &mut Workspace,
+    run: &Run,
+    state: &TaskState,
+    about: &CallContext,
+    round: Round,
+    place: &CodePlace,
+) -> Result<Vec<Edit>, AskError> {
+    let mut left = known(work, run, state, about, place).await?;
+    let (tried, near) = (tried(state, round, place), near_lines(state, round));
+    left.retain(|edit| !tried.contains(&edit));
+    left.sort_by_key(|edit| !near.contains(&edit.span.first()));
+    Ok(left)
+}
+
+/// Returns the edits at a place that earlier rounds have tried.
+fn tried<'a>(state: &'a TaskState, round: Round, place: &CodePlace) -> Vec<&'a Edit> {
+    let at_place = |known: &'a RoundState| {
         let is_there = |attempt: &&Attempt| {
             let at = attempt.place().and_then(|at| known.places.get(at));
             attempt.mode() == WritingMode::TokenEdit && at.is_some_and(|at| at.symbols == place.symbols)
         };
-        known.attempts.values().filter(is_there).count()
+        known.attempts.values().filter(is_there).flat_map(edits_of)
     };
     let earlier = state.rounds.iter().filter(|known| known.round < round);
-    earlier.map(at_place).sum()
+    earlier.flat_map(at_place).collect()
+}
+
+/// Returns the lines of which a change of an earlier round made a check pass, though it was not shown to work: what is wrong is there, or is avoided there.
+fn near_lines(state: &TaskState, round: Round) -> BTreeSet<u32> {
+    let came_near = |attempt: &&Attempt| attempt.tested.as_ref().is_some_and(|tested| tested.passed_checks() > 0);
+    let earlier = state.rounds.iter().filter(|known| known.round < round);
+    let attempts = earlier.flat_map(|known| known.attempts.values()).filter(came_near);
+    let of_few_lines = |edit: &&Edit| edit.span.lines() <= NEAR;
+    let near = attempts.flat_map(edits_of).filter(of_few_lines);
+    near.flat_map(|edit| edit.span.first()..=edit.span.last()).collect()
+}
+
+fn edits_of(attempt: &Attempt) -> &[Edit] {
+    match attempt.usable_change() {
+        Some(FileChange::Modify { edits } | FileChange::Rename { edits, .. }) => edits,
+        Some(FileChange::Create { .. } | FileChange::Delete) | None => &[],
+    }
 }
 
 /// Returns the edit of an answer at a place of a round.
@@ -113,8 +148,8 @@ pub(super) async fn nth(
     place: &CodePlace,
     among: u32,
 ) -> Result<Edit, AskError> {
-    let found = known(work, run, state, about, place).await?;
-    let found = found.into_iter().nth(tried(state, round, place) + among as usize);
+    let found = untried(work, run, state, about, round, place).await?;
+    let found = found.into_iter().nth(among as usize);
     found.ok_or_else(|| AskError::Unusable("the model would make no further edit at one token there".to_owned()))
 }
 
@@ -125,7 +160,7 @@ pub(super) fn most_gaps(place: usize, answers: u32) -> usize {
     (answers as usize / ANSWERS_AT_A_GAP).clamp(1, most)
 }
 
-/// Returns the lines of a definition before which a statement is put in: in turn those with a name that the issue gives and few lines have, and those that the
+/// Returns the lines of a definition before which a statement is put in: those of which a change made a check pass in an earlier round, in turn those with a name that the issue gives and few lines have, and those that the
 /// model would rather have begun or gone on with in another way, the likeliest first; and then the first others, `most` at the most. Where a case was lost, what follows it begins alike (`elif _isint` for `elif _isbool`).
 pub(super) async fn gaps(
     work: &mut Workspace,
@@ -133,7 +168,7 @@ pub(super) async fn gaps(
     state: &TaskState,
     about: &CallContext,
     text: &str,
-    place: &CodePlace,
+    (round, place): (Round, &CodePlace),
     most: usize,
 ) -> Result<Vec<LineSpan>, AskError> {
     let path = &state.task.path;
@@ -151,7 +186,8 @@ pub(super) async fn gaps(
         .flat_map(|span| lines_that_name(&lines(text, *span), span.first(), &names))
         .collect();
     let mut of_issue = ran.iter().copied().filter(|line| named.contains(line));
-    let mut order = Vec::new();
+    let near = near_lines(state, round);
+    let mut order: Vec<u32> = ran.iter().copied().filter(|line| near.contains(line)).collect();
     for edit in &edits {
         order.extend(of_issue.next());
         order.push(edit.span.first());

@@ -94,7 +94,7 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
                 let mut place = CodePlace { symbols, spans: own };
                 if mode == WritingMode::Insert {
                     let most = edits::most_gaps(places.len(), affordable(run) / wanted.max(1) as u32);
-                    place.spans = edits::gaps(work, run, state, &about, &text, &place, most).await?;
+                    place.spans = edits::gaps(work, run, state, &about, &text, (round, &place), most).await?;
                 } else if !edits::are_left(work, run, state, &about, round, &place).await? {
                     continue;
                 }
