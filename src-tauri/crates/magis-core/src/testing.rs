@@ -64,6 +64,30 @@ pub struct FunctionAt {
     pub missed: Vec<u32>,
 }
 
+/// Returns the functions that every check enters, as far as checks tell what they enter; where none is common to them, those that any of them enters. A
+/// change at one place mends what all of them run through.
+pub fn entered_by_all(checks: &[BugCheck]) -> Vec<&FunctionAt> {
+    let telling: Vec<&Vec<FunctionAt>> = checks
+        .iter()
+        .map(|check| &check.reached)
+        .filter(|all| !all.is_empty())
+        .collect();
+    let is_same = |one: &FunctionAt, other: &FunctionAt| one.path == other.path && one.line == other.line;
+    let is_common = |at: &&FunctionAt| telling.iter().all(|all| all.iter().any(|other| is_same(at, other)));
+    let common: Vec<&FunctionAt> = telling
+        .first()
+        .into_iter()
+        .copied()
+        .flatten()
+        .filter(is_common)
+        .collect();
+    if common.is_empty() {
+        telling.into_iter().flatten().collect()
+    } else {
+        common
+    }
+}
+
 /// Code that a run runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -473,5 +497,44 @@ impl ExcerptedOutput {
             text: format!("{}\n[{between} bytes cut out]\n{}", &text[..head], &text[tail..]),
             cut_bytes: cut(between),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// Takes the functions that each check enters, and tells those in which the fault may be.
+    fn check(entered: &[&[&str]], expected: &[&str]) {
+        let function = |name: &&str| FunctionAt {
+            path: RepoPath::new("a.py").unwrap(),
+            line: name.len() as u32,
+            name: (*name).to_owned(),
+            missed: Vec::new(),
+        };
+        let of = |names: &&[&str]| BugCheck {
+            id: CheckId(1),
+            source: CheckSource::Issue { number: 0 },
+            grade: Grade::ExpectedResult,
+            script: String::new(),
+            as_test: None,
+            on_base: ProgramRun::none(""),
+            reached: names.iter().map(function).collect(),
+            warnings: Vec::new(),
+        };
+        let checks: Vec<BugCheck> = entered.iter().map(of).collect();
+        let found: Vec<&str> = entered_by_all(&checks).into_iter().map(|at| at.name.as_str()).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_fault_is_in_what_all_checks_enter() {
+        check(&[&["f", "gg"]], &["f", "gg"]);
+        check(&[&["f", "gg", "hhh"], &["gg", "iiii"]], &["gg"]);
+        check(&[&["f"], &[], &["f", "gg"]], &["f"]);
+        check(&[&["f"], &["gg"]], &["f", "gg"]);
+        check(&[&[]], &[]);
     }
 }

@@ -134,8 +134,13 @@ impl Attempt {
             .is_some_and(|verdict| verdict.decision == Decision::Approved)
     }
 
-    /// Returns whether the model finds the code much less likely with it than without it.
+    /// Returns whether the model finds the code much less likely with it than without it. Where a test of the project passes that failed, that is of no
+    /// account: the example of an issue is a single one, and a test was written by somebody who knew more.
     pub fn is_unlikely(&self) -> bool {
+        let tests = self.tested.as_ref().and_then(|tested| tested.tests.as_ref());
+        if tests.is_some_and(|tests| !tests.newly_passing.is_empty()) {
+            return false;
+        }
         let further = self
             .usable_change()
             .map_or(0, size)

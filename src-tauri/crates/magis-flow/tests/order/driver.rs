@@ -25,6 +25,8 @@ pub struct Driver {
     pub lines: Vec<u32>,
     /// What running an attempt shows: what becomes of each check, and how many tests it breaks.
     pub shows: fn(TaskId, Round, AttemptNumber) -> (CheckState, usize),
+    /// The tests of the project that failed on the base and pass with an attempt.
+    pub mends: Vec<TestName>,
     /// How much likelier an attempt makes the code.
     pub gain: Box<dyn Fn(AttemptNumber) -> f64>,
     pub steps: Vec<String>,
@@ -45,6 +47,7 @@ impl Default for Driver {
             lines: vec![1],
             answers: None,
             shows: |_, _, _| (CheckState::Present, 0),
+            mends: Vec::new(),
             gain: Box::new(|_| 0.0),
             steps: Vec::new(),
         }
@@ -305,7 +308,7 @@ impl Driver {
             checks: self.checks.iter().map(of_check).collect(),
             tests: Some(TestsOnChange {
                 passed: 3,
-                newly_passing: Vec::new(),
+                newly_passing: self.mends.clone(),
                 newly_failing: (0..broken).map(failing).collect(),
                 still_failing: 0,
                 run: program_run(),

@@ -291,6 +291,25 @@ fn an_attempt_that_makes_the_code_unlikely_is_taken_only_where_nothing_else_pass
     }
 }
 
+#[test]
+fn an_attempt_that_a_failing_test_of_the_project_passes_with_may_make_the_code_unlikely() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        mode: WritingMode::TokenEdit,
+        shows: in_both_rounds,
+        mends: vec![TestName("test_sums".to_owned())],
+        gain: Box::new(|_| -9.0),
+        change: |_| of_lines(1),
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(4));
+    let run = Run::fold(&log).unwrap();
+    let state = run.task(TaskId(1)).unwrap();
+    let taken = (Round(1), AttemptNumber(1));
+    assert_eq!(state.accepted_attempt(), Some(taken), "{steps}");
+    assert!(state.attempt(taken.0, taken.1).unwrap().proof().is_shown(), "{steps}");
+}
+
 fn in_the_first_round(_: TaskId, round: Round, attempt: AttemptNumber) -> (CheckState, usize) {
     let passes = (round.0, attempt.0) == (1, 1);
     (if passes { SHOWN } else { CheckState::Present }, 0)

@@ -9,8 +9,8 @@ use crate::custodian::index_session::joined;
 use crate::custodian::relevance::{self, RelevanceFeatures, UnconditionalScores, descending};
 use crate::runs::workspace::{Workspace, lines, quoted_lines};
 use magis_core::{
-    BugCheck, Candidate, Description, DescriptionSource, Evidence, Judgement, LineSpan, RelevanceMode, RepoPath,
-    RunEvent,
+    BugCheck, Candidate, Description, DescriptionSource, Evidence, FunctionAt, Judgement, LineSpan, RelevanceMode,
+    RepoPath, RunEvent, entered_by_all,
 };
 use magis_flow::Run;
 use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, Template};
@@ -84,12 +84,7 @@ pub(crate) fn rank(work: &mut Workspace, run: &Run) -> RoleResult {
         .rank_by(&located.query, index_session.sources(Signals::ALL), k)?;
     let skipped = joined(skipped, located.skipped.clone());
     let mut candidates = ranking.candidates;
-    let reached: BTreeSet<&RepoPath> = run
-        .checks()
-        .iter()
-        .flat_map(|check| &check.reached)
-        .map(|at| &at.path)
-        .collect();
+    let reached: BTreeSet<&RepoPath> = entered_by_all(run.checks()).into_iter().map(|at| &at.path).collect();
     for path in reached {
         let is_ranked = candidates.iter().any(|candidate| candidate.path == *path);
         if let (false, Some(blob)) = (is_ranked, work.blob(path)?) {
@@ -112,8 +107,9 @@ const REACHED: f64 = 0.3;
 /// Raises the files that the checks ran through on the base.
 fn raise_reached(mut candidates: Vec<Candidate>, checks: &[BugCheck]) -> Vec<Candidate> {
     let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+    let reached = entered_by_all(checks);
     for candidate in &mut candidates {
-        let functions = entered(&candidate.path, checks);
+        let functions = entered(&candidate.path, &reached);
         if functions > 0 {
             candidate.score += REACHED * best;
             candidate.evidence.push(Evidence::Reached { functions });
@@ -124,10 +120,9 @@ fn raise_reached(mut candidates: Vec<Candidate>, checks: &[BugCheck]) -> Vec<Can
     candidates
 }
 
-/// Returns how many functions of a file the checks entered.
-fn entered(path: &RepoPath, checks: &[BugCheck]) -> u32 {
-    let functions = checks.iter().flat_map(|check| &check.reached);
-    let of_file = functions.filter(|at| at.path == *path);
+/// Returns how many of the functions are in a file.
+fn entered(path: &RepoPath, functions: &[&FunctionAt]) -> u32 {
+    let of_file = functions.iter().filter(|at| at.path == *path);
     of_file.map(|at| (at.line, &at.name)).collect::<BTreeSet<_>>().len() as u32
 }
 

@@ -4,7 +4,7 @@
 
 use super::change::{change_of, check};
 use super::gap::code_around;
-use super::reading::missed_by_all;
+use super::reading::missed_by_any;
 use super::surprisal;
 use crate::calls::{AskError, CallContext};
 use crate::runs::code_names::{named, words};
@@ -175,7 +175,7 @@ pub(super) async fn gaps(
     let edits = known(work, run, state, about, place).await?;
     let mut gaps: Vec<u32> = Vec::new();
     let ran = place.spans.iter().flat_map(|span| {
-        let missed = missed_by_all(run.checks(), path, *span);
+        let missed = missed_by_any(run.checks(), path, *span);
         let code = code_lines(path, text, *span).into_iter();
         code.filter(move |line| !missed.contains(line))
     });
@@ -233,7 +233,7 @@ async fn at_place(
     let text = work.read(path)?.text;
     let mut found: Vec<FoundEdit> = Vec::new();
     for (piece, span) in place.spans.iter().enumerate() {
-        let missed = missed_by_all(run.checks(), path, *span);
+        let missed = missed_by_any(run.checks(), path, *span);
         let prompt = code_around(run, state, Round(1), &text, *span, past_fix(work, run)?);
         let code = lines(&text, *span);
         let named = lines_that_name(&code, span.first(), &named(run.issue_text()));

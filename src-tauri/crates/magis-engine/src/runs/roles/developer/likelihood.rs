@@ -21,10 +21,13 @@ pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: Task
     let state = work.task(run, task)?;
     let known = state.round(round);
     let undecided = known.map(magis_flow::RoundState::undecided).unwrap_or_default();
-    let mut gains: BTreeMap<AttemptNumber, f64> = undecided.iter().map(|(number, _)| (*number, 0.0)).collect();
+    let mut gains: BTreeMap<AttemptNumber, f64> = undecided
+        .iter()
+        .map(|(number, attempt)| (*number, attempt.gain.unwrap_or(0.0)))
+        .collect();
     // Code of one place is compared with itself, changed and not.
     let mut places: BTreeMap<usize, Vec<(AttemptNumber, &FileChange)>> = BTreeMap::new();
-    for (number, attempt) in &undecided {
+    for (number, attempt) in undecided.iter().filter(|(_, attempt)| attempt.gain.is_none()) {
         if let (Some(place), Some(change)) = (attempt.place(), attempt.usable_change()) {
             places.entry(place).or_default().push((*number, change));
         }

@@ -3,7 +3,7 @@
 use crate::runs::bench::MOST_REACHED;
 use crate::runs::code_names::identifiers;
 use crate::runs::workspace::lines;
-use magis_core::{LineSpan, RepoPath};
+use magis_core::{LineSpan, RepoPath, entered_by_all};
 use magis_flow::Run;
 use magis_search::{Frame, frames};
 use magis_syntax::{Outline, Symbol, SymbolKind};
@@ -16,7 +16,7 @@ const RAISED: f64 = 1.5;
 
 /// Where what shows the fault runs, as far as that is known.
 pub(super) struct Reach {
-    /// The definitions of the file that it enters.
+    /// The definitions of the file that all of it enters.
     entered: Vec<LineSpan>,
     /// Whether no others are entered.
     is_whole: bool,
@@ -33,8 +33,7 @@ impl Reach {
     pub(super) fn of(run: &Run, path: &RepoPath, text: &str, outline: &Outline) -> Self {
         let innermost = |line: u32| outline.innermost(line).map(|symbol| symbol.span);
         let checks = run.checks().iter();
-        let entered = checks.clone().flat_map(|check| &check.reached);
-        let entered = entered.filter(|at| at.path == *path);
+        let entered = entered_by_all(run.checks()).into_iter().filter(|at| at.path == *path);
         let entered: Vec<LineSpan> = entered.filter_map(|at| innermost(at.line)).collect();
         let is_whole = run.checks().iter().all(|check| check.reached.len() < MOST_REACHED);
         let raised = checks.flat_map(|check| lines_of_frames(&check.on_base.written(), path));

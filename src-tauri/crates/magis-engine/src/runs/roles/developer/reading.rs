@@ -23,7 +23,7 @@ pub(super) fn spans(
         let Some(code) = code_of(path, text, symbol, own_lines(outline, symbol)) else {
             continue;
         };
-        let missed = missed_by_all(checks, path, code);
+        let missed = missed_by_any(checks, path, code);
         let runs = |span: &LineSpan| code_lines(path, text, *span).iter().any(|line| !missed.contains(line));
         let own = own_code(outline, symbol).into_iter();
         let own = own
@@ -58,15 +58,14 @@ pub(super) fn not_in(code: Vec<LineSpan>, read: &[LineSpan], is_code: impl Fn(&L
     left
 }
 
-/// Returns the lines of some code that every check passed by: it ran something around them, and not them.
-pub(super) fn missed_by_all(checks: &[BugCheck], path: &RepoPath, code: LineSpan) -> BTreeSet<u32> {
-    let missed_by = |check: &BugCheck| {
-        let of_file = check.reached.iter().filter(|at| at.path == *path);
-        let missed = of_file.flat_map(|at| at.missed.iter().copied());
-        missed.filter(|line| code.contains(*line)).collect::<BTreeSet<u32>>()
-    };
-    let all = checks.iter().map(missed_by);
-    all.reduce(|these, those| &these & &those).unwrap_or_default()
+/// Returns the lines of some code that a check passed by: it ran something around them, and not them, so that no change of them alone mends it.
+pub(super) fn missed_by_any(checks: &[BugCheck], path: &RepoPath, code: LineSpan) -> BTreeSet<u32> {
+    let of_file = checks
+        .iter()
+        .flat_map(|check| &check.reached)
+        .filter(|at| at.path == *path);
+    let missed = of_file.flat_map(|at| at.missed.iter().copied());
+    missed.filter(|line| code.contains(*line)).collect()
 }
 
 /// Returns the lines of a definition that hold its code: without its head, and without a docstring at its begin.

@@ -1,7 +1,7 @@
 //! Which lines of a definition surprise the model most, reading it with the issue in mind: code with a fault is less natural than code without
 //! (Ray and others, 2016), and one pass over it tells.
 
-use super::reading::{LONGEST, missed_by_all, spans};
+use super::reading::{LONGEST, missed_by_any, spans};
 use crate::calls::{AskError, CallContext, PromptVariant};
 use crate::custodian::relevance::descending;
 use crate::runs::roles::region::fence;
@@ -32,7 +32,7 @@ pub(super) async fn lines_of(
     shown: LineSpan,
 ) -> Result<Vec<LineSpan>, AskError> {
     let path = &state.task.path;
-    let missed = missed_by_all(run.checks(), path, symbol.span);
+    let missed = missed_by_any(run.checks(), path, symbol.span);
     // The line that names a definition says what it is, and surprises whoever has not seen it. One that was never run shows no fault.
     let is_asked = |line: &u32| *line != symbol.body_first && !missed.contains(line);
     let code: Vec<u32> = code_lines(path, text, shown).into_iter().filter(is_asked).collect();
