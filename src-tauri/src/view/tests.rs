@@ -95,10 +95,10 @@ impl From<SandboxError> for WhyNotIsolated {
             SandboxError::Helper(source) => Self::Helper {
                 said: source.to_string(),
             },
-            SandboxError::Files(error) => Self::Files {
+            SandboxError::Files(error) => Self::Helper {
                 said: format!("{}: {}", error.path.display(), error.source),
             },
-            SandboxError::Copy { folder, source } => Self::Files {
+            SandboxError::Copy { folder, source } => Self::Helper {
                 said: format!("{}: {source}", folder.display()),
             },
         }

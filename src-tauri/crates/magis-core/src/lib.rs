@@ -42,6 +42,7 @@ pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
 pub use testing::{
     AttemptGain, BaseTests, BugCheck, ChangeTests, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput,
-    FailingTest, FunctionAt, Grade, HunkNeed, ProgramRun, Proof, RunningCode, TestName, TestsOnChange, entered_by_all,
+    FailingTest, FunctionAt, Grade, HunkNeed, MOST_ENTERED, ProgramRun, Proof, RunningCode, TestName, TestsOnChange,
+    entered_by_all,
 };
 pub use verdict::{Decision, Finding, ModelReview, Verdict};

@@ -64,28 +64,25 @@ pub struct FunctionAt {
     pub missed: Vec<u32>,
 }
 
-/// Returns the functions that every check enters, as far as checks tell what they enter; where none is common to them, those that any of them enters. A
-/// change at one place mends what all of them run through.
+/// Functions that a check enters, as far as they are recorded: a list of so many is cut.
+pub const MOST_ENTERED: usize = 1_000;
+
+/// Returns the functions that every check enters, as far as whole lists tell; where none is common to them, those that any check enters. A change at one
+/// place mends what all of them run through.
 pub fn entered_by_all(checks: &[BugCheck]) -> Vec<&FunctionAt> {
-    let telling: Vec<&Vec<FunctionAt>> = checks
+    let is_same = |one: &FunctionAt, other: &FunctionAt| one.path == other.path && one.line == other.line;
+    let mut whole = checks
         .iter()
         .map(|check| &check.reached)
-        .filter(|all| !all.is_empty())
-        .collect();
-    let is_same = |one: &FunctionAt, other: &FunctionAt| one.path == other.path && one.line == other.line;
-    let is_common = |at: &&FunctionAt| telling.iter().all(|all| all.iter().any(|other| is_same(at, other)));
-    let common: Vec<&FunctionAt> = telling
-        .first()
-        .into_iter()
-        .copied()
-        .flatten()
-        .filter(is_common)
-        .collect();
-    if common.is_empty() {
-        telling.into_iter().flatten().collect()
-    } else {
-        common
+        .filter(|all| !all.is_empty() && all.len() < MOST_ENTERED);
+    let mut common: Vec<&FunctionAt> = whole.next().into_iter().flatten().collect();
+    for other in whole {
+        common.retain(|at| other.iter().any(|other| is_same(at, other)));
     }
+    if common.is_empty() {
+        common = checks.iter().flat_map(|check| &check.reached).collect();
+    }
+    common
 }
 
 /// Code that a run runs.
@@ -536,5 +533,32 @@ mod tests {
         check(&[&["f"], &[], &["f", "gg"]], &["f"]);
         check(&[&["f"], &["gg"]], &["f", "gg"]);
         check(&[&[]], &[]);
+        let cut = ["hhh"; MOST_ENTERED];
+        check(&[&["f", "gg"], &cut], &["f", "gg"]);
+    }
+
+    #[test]
+    fn a_check_that_was_not_run_is_not_lost() {
+        let run = |check, state| CheckRun {
+            check: CheckId(check),
+            state,
+            run: ProgramRun::none(""),
+        };
+        let gone = |check| {
+            let grade = Grade::ExpectedResult;
+            run(check, CheckState::Gone { grade })
+        };
+        let tested = |checks| ChangeTests {
+            tree: TreeId("t".to_owned()),
+            checks,
+            tests: None,
+            unlikely: false,
+            rivals: 0,
+        };
+        let both = tested(vec![gone(1), gone(2)]);
+        let (lost, _) = both.more_than(&tested(vec![run(2, CheckState::Present)]));
+        assert_eq!(lost, [CheckId(2)]);
+        let (lost, _) = both.more_than(&tested(vec![run(1, CheckState::TimedOut), run(2, CheckState::Present)]));
+        assert_eq!(lost, [CheckId(1), CheckId(2)]);
     }
 }

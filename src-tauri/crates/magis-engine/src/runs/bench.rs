@@ -10,7 +10,8 @@ use crate::evidence::{ChangedFiles, Checkout};
 use crate::tests::{IsolationTerm, TestsRun};
 use crate::{EngineError, Magis, Progress};
 use magis_core::{
-    CheckSource, FunctionAt, ProgramRun, RepoId, RepoPath, RunningCode, TaskId, TestLine, TestName, TestsMode,
+    CheckSource, FunctionAt, MOST_ENTERED, ProgramRun, RepoId, RepoPath, RunningCode, TaskId, TestLine, TestName,
+    TestsMode,
 };
 use magis_evidence::commands::{TestCommand, TestSelection};
 use magis_evidence::reproduction::{
@@ -33,8 +34,6 @@ use tokio_util::sync::CancellationToken;
 const CHECK_TIME: Duration = Duration::from_secs(40);
 /// How long all tests of the project may take on the base; those that take longer are narrowed down to the nearest.
 pub(super) const SUITE_TIME: Duration = Duration::from_mins(1);
-/// Functions that a check enters, as far as they are recorded.
-pub(super) const MOST_REACHED: usize = 1_000;
 /// The least that a check or a test may take on a changed tree, however fast the base was.
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
@@ -298,7 +297,7 @@ impl TestBench {
         let _running = self.begin(RunningCode::SomeTests, &ChangedFiles::new());
         let mut reached = match self.checkout.reached_by_tests(command, selection, limits).await {
             // Where the list is full, what is not on it may have been entered, too; without the tests themselves it would look whole.
-            Ok(reached) if reached.len() >= MOST_REACHED => Vec::new(),
+            Ok(reached) if reached.len() >= MOST_ENTERED => Vec::new(),
             Ok(reached) => functions_at(&reached),
             Err(EngineError::Selection(_)) => Vec::new(),
             Err(other) => return Err(other),
@@ -466,7 +465,7 @@ fn functions_at(reached: &[ReachedFunction]) -> Vec<FunctionAt> {
             missed: missed.clone(),
         })
     };
-    reached.iter().filter_map(at).take(MOST_REACHED).collect()
+    reached.iter().filter_map(at).take(MOST_ENTERED).collect()
 }
 
 fn output(outcome: &Outcome) -> RunOutput {

@@ -2,6 +2,8 @@
 //!
 //! How a check is written as a test is known by `magis-evidence`; `apply` adds those that a person wants.
 
+mod javascript;
+
 use super::bench::candidates;
 use crate::evidence::{TestFile, nearest};
 use crate::{EngineError, Magis};
@@ -61,6 +63,9 @@ impl Magis {
                     || offered.iter().any(|test| test.path == *path)
             };
             let path = naming.free_path(&slug, is_taken)?;
+            let Some(text) = placed(text, &path, &project, &|path| text_of(base, path)) else {
+                continue;
+            };
             offered.push(OfferedTest {
                 check: check.id,
                 path,
@@ -69,6 +74,31 @@ impl Magis {
         }
         Ok(offered)
     }
+}
+
+/// Returns a test as it has to be in its file; none where it could not load there what it needs.
+fn placed(
+    text: &str,
+    path: &RepoPath,
+    project: &ProjectInUse,
+    read: &dyn Fn(&RepoPath) -> Option<String>,
+) -> Option<String> {
+    if project.language == SourceLanguage::JavaScript {
+        let manifest = RepoPath::new("package.json").ok().and_then(|manifest| read(&manifest));
+        return javascript::placed(text, path, &manifest.unwrap_or_default());
+    }
+    if project.language == SourceLanguage::Rust {
+        // The example of a crate's issue mostly takes its names for granted.
+        let library = project.packages.get(1)?;
+        let names_it = text.contains(&format!("{library}::"));
+        return Some(if names_it {
+            text.to_owned()
+        } else {
+            format!("use {library}::*;\n\n{text}")
+        });
+    }
+    // A script that asserts at its top, as earlier versions recorded them, is no test.
+    text.contains("def test").then(|| text.to_owned())
 }
 
 /// Where the tests of a project lie, and how their files are named.

@@ -89,6 +89,7 @@ mod tests {
         );
         let of_pytest = "def test_add():\n    assert add(1, 2) == 3\n";
         check(of_pytest, PythonRunner::Pytest, Some(of_pytest));
+        check(of_pytest, PythonRunner::Unittest, None);
         check("text = '''a\nb'''\nassert f(text)\n", PythonRunner::Pytest, None);
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn python_test(
 /// Writes a script that asserts what it wants as a test; none where its lines cannot be indented. One that has functions of tests is a test already.
 pub(super) fn wrapped(script: &str, title: &str, style: PythonStyle) -> Option<String> {
     if script.lines().any(|line| line.starts_with("def test")) {
-        return Some(script.to_owned());
+        return (style == PythonStyle::Pytest).then(|| script.to_owned());
     }
     if script.contains("\"\"\"") || script.contains("'''") {
         return None;
@@ -205,13 +205,17 @@ fn class_name(slug: &str) -> String {
     format!("Test{words}")
 }
 
+/// The most characters of the name of a test.
+const LONGEST_NAME: usize = 60;
+
 /// Makes the name of a test out of the title of an issue, of seven words at the most: `crash_in_add`.
 pub fn slug(title: &str) -> String {
     let lower = title.to_lowercase();
     let words = lower
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());
-    let slug = words.take(7).collect::<Vec<_>>().join("_");
+    let mut slug = words.take(7).collect::<Vec<_>>().join("_");
+    slug.truncate(LONGEST_NAME);
     if slug.is_empty() { "issue".to_owned() } else { slug }
 }
 

@@ -38,5 +38,12 @@ pub(super) fn rust_test(check: &Check, base: &Observation, reproduction: &Reprod
     } else {
         format!("{}\n\n", head.join("\n"))
     };
-    format!("{head}#[test]\nfn {}() {{\n{}\n}}\n", slug(title), body.join("\n"))
+    let slug = slug(title);
+    // One word may be a keyword.
+    let name = if slug.contains('_') && !slug.starts_with(|first: char| first.is_ascii_digit()) {
+        slug
+    } else {
+        format!("issue_{slug}")
+    };
+    format!("{head}#[test]\nfn {name}() {{\n{}\n}}\n", body.join("\n"))
 }

@@ -82,7 +82,8 @@ pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
     })
 }
 
-/// Runs the checks on the tree with `changes`, the fastest first, and the tests where a check passes or there is none.
+/// Runs the checks on the tree with `changes`, and the tests where a check passes or there is none. What the issue shows comes before tests of the project,
+/// as it takes less time.
 pub(super) async fn test_changes(
     work: &mut Workspace,
     run: &Run,
@@ -230,7 +231,8 @@ async fn run_tests(
         && let Some(seen) = TestsSeen::of(bench, base, &few, files).await?
     {
         let found: Vec<CheckRun> = by_tests.iter().map(|check| seen.check(check, base)).collect();
-        if !found.iter().any(is_gone) {
+        let mut meant = by_tests.iter().flat_map(|check| meant(check, base));
+        if !found.iter().any(is_gone) && seen.tells_of(&mut meant) {
             states.extend(found);
             return Ok(None);
         }
@@ -298,6 +300,12 @@ impl TestsSeen {
             Err(why) => seen.incomplete = Some(format!("{why}; it {}", done.outcome.end)),
         }
         Ok(Some(seen))
+    }
+
+    /// Returns whether each of the tests has a result here, or something does not even load. A test may be defined in another file than it is run by.
+    fn tells_of<'t>(&self, tests: &mut impl Iterator<Item = &'t TestName>) -> bool {
+        let is_error = |(status, _): &(TestStatus, Option<String>)| *status == TestStatus::Errored;
+        self.tests.values().any(is_error) || tests.all(|test| self.status(test).is_some())
     }
 
     fn status(&self, name: &TestName) -> Option<TestStatus> {
@@ -422,6 +430,27 @@ mod tests {
         };
         let expected: Vec<RepoPath> = expected.iter().map(|file| path(file)).collect();
         assert_eq!(files_of(&base, &[&check]), expected);
+    }
+
+    #[test]
+    fn what_gives_no_result_by_its_file_is_run_with_all_tests() {
+        let of = |results: &[(&str, TestStatus)]| TestsSeen {
+            run: ProgramRun::none(""),
+            tests: results
+                .iter()
+                .map(|(name, status)| (TestName((*name).to_owned()), (*status, None)))
+                .collect(),
+            incomplete: None,
+        };
+        let (adds, takes) = (TestName("adds".to_owned()), TestName("takes".to_owned()));
+        let tells = |results: &[(&str, TestStatus)]| of(results).tells_of(&mut [&adds, &takes].into_iter());
+        assert!(tells(&[("adds", TestStatus::Failed), ("takes", TestStatus::Passed)]));
+        assert!(
+            !tells(&[("adds", TestStatus::Failed)]),
+            "the other one is run by another file"
+        );
+        assert!(!tells(&[]));
+        assert!(tells(&[("test_a.py", TestStatus::Errored)]), "the file does not load");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use magis_evidence::reproduction::{CheckCommand, Exception, Fault, ProjectInUse,
 use magis_evidence::results::{TestId, failed_in_log};
 use magis_flow::Run;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 /// Checks of the issue that are kept: the strongest, and one beside it.
@@ -125,7 +126,8 @@ impl GivenTest {
         let paths: Vec<String> = match &id.file {
             Some(file) => vec![file.clone()],
             // Vitest's groups are the files themselves.
-            None => std::iter::once(id.group.clone()).chain(modules.rev()).collect(),
+            None if Path::new(&id.group).extension().is_some() && id.group.contains('/') => vec![id.group.clone()],
+            None => modules.rev().collect(),
         };
         let file = paths.iter().find_map(|path| file_in_tree(path, files));
         let word = match &file {

@@ -248,7 +248,9 @@ impl WrittenEnd {
     /// Returns why it fails, where that is what the issue says; two tests agree that have the same reason.
     fn reason(&self, issue: &str) -> Option<String> {
         match self {
-            Self::Raised { kind, line, .. } if kind == "AssertionError" => Some(plain(line)),
+            Self::Raised { kind, line, .. } if kind == "AssertionError" => {
+                Some(plain(line)).filter(|line| !line.is_empty())
+            }
             Self::Raised { kind, .. } if issue.contains(kind.as_str()) => Some(kind.clone()),
             Self::Raised { .. } | Self::Passed | Self::TimedOut | Self::Broken(_) => None,
         }

@@ -160,8 +160,11 @@ pub(super) fn most_gaps(place: usize, answers: u32) -> usize {
     (answers as usize / ANSWERS_AT_A_GAP).clamp(1, most)
 }
 
-/// Returns the lines of a definition before which a statement is put in: those of which a change made a check pass in an earlier round, in turn those with a name that the issue gives and few lines have, and those that the
-/// model would rather have begun or gone on with in another way, the likeliest first; and then the first others, `most` at the most. Where a case was lost, what follows it begins alike (`elif _isint` for `elif _isbool`).
+/// Returns the lines of a definition before which a statement is put in, `most` at the most.
+///
+/// Lines of which a change made a check pass in an earlier round come first. Then, in turn, lines with a name that the issue gives and few lines have, and lines
+/// that the model would rather have begun or gone on with in another way, the likeliest first: where a case was lost, what follows it begins alike (`elif
+/// _isint` for `elif _isbool`). The others stand behind, in their order.
 pub(super) async fn gaps(
     work: &mut Workspace,
     run: &Run,

@@ -1,9 +1,8 @@
 //! Where what shows the fault runs in a file, and what cannot be at fault because it does not.
 
-use crate::runs::bench::MOST_REACHED;
 use crate::runs::code_names::identifiers;
 use crate::runs::workspace::lines;
-use magis_core::{LineSpan, RepoPath, entered_by_all};
+use magis_core::{LineSpan, MOST_ENTERED, RepoPath, entered_by_all};
 use magis_flow::Run;
 use magis_search::{Frame, frames};
 use magis_syntax::{Outline, Symbol, SymbolKind};
@@ -18,7 +17,7 @@ const RAISED: f64 = 1.5;
 pub(super) struct Reach {
     /// The definitions of the file that all of it enters.
     entered: Vec<LineSpan>,
-    /// Whether no others are entered.
+    /// Whether the lists of what is entered are whole.
     is_whole: bool,
     /// Those on the way to the exception that shows the fault.
     raised: Vec<LineSpan>,
@@ -35,7 +34,7 @@ impl Reach {
         let checks = run.checks().iter();
         let entered = entered_by_all(run.checks()).into_iter().filter(|at| at.path == *path);
         let entered: Vec<LineSpan> = entered.filter_map(|at| innermost(at.line)).collect();
-        let is_whole = run.checks().iter().all(|check| check.reached.len() < MOST_REACHED);
+        let is_whole = run.checks().iter().all(|check| check.reached.len() < MOST_ENTERED);
         let raised = checks.flat_map(|check| lines_of_frames(&check.on_base.written(), path));
         let words_of = |span: LineSpan| {
             identifiers(&lines(text, span))

@@ -87,8 +87,31 @@ fn pieces(code: LineSpan) -> impl Iterator<Item = LineSpan> {
 
 #[cfg(test)]
 mod tests {
-    use super::{not_in, pieces};
-    use magis_core::LineSpan;
+    use super::{missed_by_any, not_in, pieces};
+    use magis_core::{BugCheck, CheckId, CheckSource, FunctionAt, Grade, LineSpan, ProgramRun, RepoPath};
+
+    #[test]
+    fn a_line_that_one_check_passes_by_is_missed() {
+        let path = RepoPath::new("a.py").expect("a path");
+        let check = |missed: &[u32]| BugCheck {
+            id: CheckId(1),
+            source: CheckSource::Issue { number: 0 },
+            grade: Grade::ExpectedResult,
+            script: String::new(),
+            as_test: None,
+            on_base: ProgramRun::none(""),
+            reached: vec![FunctionAt {
+                path: path.clone(),
+                line: 1,
+                name: "f".to_owned(),
+                missed: missed.to_vec(),
+            }],
+            warnings: Vec::new(),
+        };
+        let code = LineSpan::new(2, 6).expect("a span");
+        let missed = missed_by_any(&[check(&[3, 9]), check(&[3, 5])], &path, code);
+        assert!(missed.into_iter().eq([3, 5]));
+    }
 
     #[test]
     fn a_long_definition_is_read_in_pieces() {
