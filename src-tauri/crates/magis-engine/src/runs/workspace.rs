@@ -41,8 +41,8 @@ pub(crate) struct Workspace {
     pub bench: Option<Result<TestBench, String>>,
     /// Found when it is first asked for: a past change that was described like the issue, as lines; none where there is no such.
     pub past_fix: Option<Vec<String>>,
-    /// Edits at one token by task and definitions, found when they are first asked for; they are the same whenever that is.
-    pub token_edits: BTreeMap<(TaskId, Vec<String>), Vec<Edit>>,
+    /// Edits at one token by task and definitions, or one line of these, found when they are first asked for; they are the same whenever that is.
+    pub token_edits: BTreeMap<(TaskId, Vec<String>, Option<u32>), Vec<Edit>>,
 }
 
 /// What files are ranked by.

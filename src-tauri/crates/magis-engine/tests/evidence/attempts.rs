@@ -227,7 +227,7 @@ async fn the_last_round_goes_on_with_the_edits_at_one_token() {
 }
 
 #[tokio::test]
-async fn further_edits_begin_with_the_lines_of_which_one_made_the_example_pass() {
+async fn further_edits_begin_with_more_of_the_line_of_which_one_made_the_example_pass() {
     let environment = TestEnvironment::new();
     let path = "tally/filters.py";
     let code = std::fs::read_to_string(environment.repository().join(path)).unwrap();
@@ -243,12 +243,16 @@ async fn further_edits_begin_with_the_lines_of_which_one_made_the_example_pass()
         ("since <=", "since <"),
         ("since", "until"),
         ("<= entry.day", ">= entry.day"),
-        ("day < until", "day <= until"),
     ];
+    let near = "    return begins and entry.day < until\n";
     let model = script_after(
         ScriptedModel::new("reads")
             .when_prefixed("def in_period", UNCHANGED)
-            .edit_with(move |request| (request.text == lines).then(|| edits(lines, &wanted))),
+            .edit_with(move |request| match request.text.as_str() {
+                text if text == lines => Some(edits(lines, &wanted)),
+                text if text == near => Some(edits(near, &[("day < until", "day <= until")])),
+                _ => None,
+            }),
     );
     let (run, end) = solve(&magis, wish, model).await;
     assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));

@@ -14,6 +14,7 @@ use magis_core::{CodePlace, Edit, FileChange, Finding, LineSpan, Round, WritingM
 use magis_flow::{Attempt, RoundState, Run, TaskState};
 use magis_llm::TokenEdit;
 use magis_syntax::code_lines;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Edits that are looked at in one definition, usable or not.
@@ -38,6 +39,9 @@ const WRITTEN: u32 = 9;
 
 /// The most lines of an edit that says where a fault is.
 const NEAR: u32 = 3;
+
+/// Such lines that are read alone in a later round.
+const NEAREST: usize = 3;
 
 /// How much sooner edits come of lines with a name that the issue gives and that few lines of the code have.
 const NAMED: usize = 3;
@@ -89,7 +93,8 @@ pub(super) async fn are_left(
     Ok(tried(state, round, place).is_empty() || !untried(work, run, state, about, round, place).await?.is_empty())
 }
 
-/// Returns the edits at a place that no earlier round has tried: first those of lines of which a change made a check pass, then as the model has them.
+/// Returns the edits at a place that no earlier round has tried. Lines of which a change made a check pass come first, each read alone, so that more is tried
+/// of them; then what is left, as the model has it.
 async fn untried(
     work: &mut Workspace,
     run: &Run,
@@ -98,11 +103,23 @@ async fn untried(
     round: Round,
     place: &CodePlace,
 ) -> Result<Vec<Edit>, AskError> {
-    let mut left = known(work, run, state, about, place).await?;
-    let (tried, near) = (tried(state, round, place), near_lines(state, round));
-    left.retain(|edit| !tried.contains(&edit));
-    left.sort_by_key(|edit| !near.contains(&edit.span.first()));
-    Ok(left)
+    let near = near_lines(state, round).into_iter();
+    let near = near.filter(|line| place.spans.iter().any(|span| span.contains(*line)));
+    let mut all = Vec::new();
+    for line in near.take(NEAREST) {
+        if let Ok(span) = LineSpan::new(line, line) {
+            let alone = CodePlace {
+                symbols: place.symbols.clone(),
+                spans: vec![span],
+            };
+            all.extend(known(work, run, state, about, &alone, Some(line)).await?);
+        }
+    }
+    all.extend(known(work, run, state, about, place, None).await?);
+    let tried = tried(state, round, place);
+    let mut seen = BTreeSet::new();
+    all.retain(|edit| !tried.contains(&edit) && seen.insert((edit.span, edit.text.clone())));
+    Ok(all)
 }
 
 /// Returns the edits at a place that earlier rounds have tried.
@@ -118,14 +135,22 @@ fn tried<'a>(state: &'a TaskState, round: Round, place: &CodePlace) -> Vec<&'a E
     earlier.flat_map(at_place).collect()
 }
 
-/// Returns the lines of which a change of an earlier round made a check pass, though it was not shown to work: what is wrong is there, or is avoided there.
-fn near_lines(state: &TaskState, round: Round) -> BTreeSet<u32> {
+/// Returns the lines of which a change of an earlier round made a check pass, though it was not shown to work, those of most such changes first: what is wrong
+/// is there, or is avoided there.
+fn near_lines(state: &TaskState, round: Round) -> Vec<u32> {
     let came_near = |attempt: &&Attempt| attempt.tested.as_ref().is_some_and(|tested| tested.passed_checks() > 0);
     let earlier = state.rounds.iter().filter(|known| known.round < round);
     let attempts = earlier.flat_map(|known| known.attempts.values()).filter(came_near);
     let of_few_lines = |edit: &&Edit| edit.span.lines() <= NEAR;
-    let near = attempts.flat_map(edits_of).filter(of_few_lines);
-    near.flat_map(|edit| edit.span.first()..=edit.span.last()).collect()
+    let mut changes: BTreeMap<u32, usize> = BTreeMap::new();
+    for edit in attempts.flat_map(edits_of).filter(of_few_lines) {
+        for line in edit.span.first()..=edit.span.last() {
+            *changes.entry(line).or_default() += 1;
+        }
+    }
+    let mut near: Vec<(u32, usize)> = changes.into_iter().collect();
+    near.sort_by_key(|(line, changes)| (Reverse(*changes), *line));
+    near.into_iter().map(|(line, _)| line).collect()
 }
 
 fn edits_of(attempt: &Attempt) -> &[Edit] {
@@ -175,7 +200,7 @@ pub(super) async fn gaps(
     most: usize,
 ) -> Result<Vec<LineSpan>, AskError> {
     let path = &state.task.path;
-    let edits = known(work, run, state, about, place).await?;
+    let edits = known(work, run, state, about, place, None).await?;
     let mut gaps: Vec<u32> = Vec::new();
     let ran = place.spans.iter().flat_map(|span| {
         let missed = missed_by_any(run.checks(), path, *span);
@@ -190,7 +215,7 @@ pub(super) async fn gaps(
         .collect();
     let mut of_issue = ran.iter().copied().filter(|line| named.contains(line));
     let near = near_lines(state, round);
-    let mut order: Vec<u32> = ran.iter().copied().filter(|line| near.contains(line)).collect();
+    let mut order: Vec<u32> = near.into_iter().filter(|line| ran.contains(line)).collect();
     for edit in &edits {
         order.extend(of_issue.next());
         order.push(edit.span.first());
@@ -207,15 +232,16 @@ pub(super) async fn gaps(
         .collect())
 }
 
-/// Returns the usable edits of the definitions at a place; each is read once.
+/// Returns the usable edits of the definitions at a place, or of the one `line` that it has; each is read once.
 async fn known(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
     about: &CallContext,
     place: &CodePlace,
+    line: Option<u32>,
 ) -> Result<Vec<Edit>, AskError> {
-    let key = (state.task.id, place.symbols.clone());
+    let key = (state.task.id, place.symbols.clone(), line);
     if let Some(known) = work.token_edits.get(&key) {
         return Ok(known.clone());
     }
