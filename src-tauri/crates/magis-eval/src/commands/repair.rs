@@ -149,6 +149,9 @@ fn label(args: &RepairArgs) -> String {
         label.push_str(", no ");
         label.push_str(what);
     }
+    if args.red {
+        label.push_str(", failing tests left in");
+    }
     label
 }
 
@@ -223,6 +226,10 @@ mod tests {
         check_label(
             "--only-places --places 2 --writing token-edit",
             "places alone, m=2, writing token edit",
+        );
+        check_label(
+            "--attempts 8 --places 2 --red",
+            "evidence, n=8 m=2, failing tests left in",
         );
         check_label("--no-tests --attempts 1 --places 1", "plain loop");
         check_label(

@@ -182,7 +182,7 @@ impl<'a> RepairBench<'a> {
         let files = Patch::parse(patch).map(|patch| patch.files).unwrap_or_default();
         RepairRow {
             id: case.id.clone(),
-            commit: case.commit.clone(),
+            commit: case.bug.clone(),
             label: self.label.clone(),
             run: None,
             applied: false,

@@ -24,6 +24,8 @@ const SHORTEST: Duration = Duration::from_secs(15);
 pub struct RepairCase {
     pub id: InstanceId,
     pub repo: String,
+    /// The commit that tells the bug from others of its name, whether or not its failing tests are left in.
+    pub bug: CommitId,
     /// The commit that a run begins with.
     pub commit: CommitId,
     pub issue: String,
@@ -89,6 +91,7 @@ pub fn read_cases(set: &Path, red: bool) -> Result<Vec<RepairCase>> {
         Ok(RepairCase {
             id: instance.id,
             repo: instance.repo,
+            bug: instance.base_commit.clone(),
             commit: instance.base_commit,
             issue: instance.problem_statement,
             gold: reference.gold,
@@ -106,6 +109,7 @@ fn is_mutated(set: &Path) -> Result<bool> {
 
 impl RepairCase {
     fn mutated(mut bug: MutatedBug, red: bool) -> Self {
+        let known_by = bug.base_commit.clone();
         if red {
             // The tests are there already.
             bug.base_commit.clone_from(&bug.red_commit);
@@ -114,6 +118,7 @@ impl RepairCase {
         Self {
             id: bug.instance_id.clone(),
             repo: bug.repo.clone(),
+            bug: known_by,
             commit: bug.base_commit.clone(),
             issue: bug.problem_statement.clone(),
             gold: bug.gold.clone(),
@@ -258,7 +263,27 @@ mod tests {
             (1, true, &None)
         );
         assert!(cases[0].gold.contains_key(&RepoPath::new("b.py").expect("a path")));
+        assert_eq!(cases[0].bug, cases[0].commit);
         let refused = read_cases(&set, true).err().map(|error| error.to_string());
         assert!(refused.is_some_and(|why| why.contains("leave out --red")));
+    }
+
+    #[test]
+    fn a_bug_stays_the_same_with_its_failing_tests_left_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let set = folder.path().join("set.jsonl");
+        let row = serde_json::json!({
+            "instance_id": "a-0001", "repo": "mutated/a", "base_commit": "hidden", "red_commit": "red", "project_commit": "right",
+            "problem_statement": "It fails.", "patch": "", "test_patch": "", "test_files": [], "version": "a-1.0",
+            "FAIL_TO_PASS": "[]", "PASS_TO_PASS": "[]", "language": "python", "kind": "condition", "style": "mixed",
+            "gold": {}, "test_command": "python3 -m pytest",
+        });
+        fs::write(&set, format!("{row}\n")).expect("the set");
+        let of = |red| {
+            let case = read_cases(&set, red).expect("cases").remove(0);
+            (case.bug.0, case.commit.0)
+        };
+        assert_eq!(of(false), ("hidden".to_owned(), "hidden".to_owned()));
+        assert_eq!(of(true), ("hidden".to_owned(), "red".to_owned()));
     }
 }
