@@ -448,14 +448,17 @@ fn a_test_asserts_where_the_base_shows_the_wrong_output() {
 fn a_test_of_a_command_line_writes_its_files() {
     let issue = "Silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n";
     assert_snapshot!(check_test(issue, &printed("a.py:1: one thing\n")), @r#"
+    import os
     import subprocess
+    import sys
 
 
     def test_it_fails(tmp_path):
         path = tmp_path / "a.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x = 1\n")
-        run = subprocess.run("calc a.py", shell=True, cwd=tmp_path, capture_output=True, text=True)
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = subprocess.run("calc a.py", shell=True, cwd=tmp_path, env=env, capture_output=True, text=True)
         output = run.stdout + run.stderr
         assert "a.py:1: one thing" not in output
     "#);
@@ -490,8 +493,10 @@ fn a_test_for_unittest_is_a_method_of_a_class() {
     "#);
     let line = "Silent\n\n`a.py`:\n```python\nx = 1\n```\n\n### Command used\n\n```shell\ncalc a.py\n```\n\n### Output\n\n```\na.py:1: one thing\n```\n";
     assert_snapshot!(check_test_of(unittest, line, &printed("a.py:1: one thing\n")), @r#"
+    import os
     import pathlib
     import subprocess
+    import sys
     import tempfile
     import unittest
 
@@ -504,7 +509,8 @@ fn a_test_for_unittest_is_a_method_of_a_class() {
             path = tmp_path / "a.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("x = 1\n")
-            run = subprocess.run("calc a.py", shell=True, cwd=tmp_path, capture_output=True, text=True)
+            env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            run = subprocess.run("calc a.py", shell=True, cwd=tmp_path, env=env, capture_output=True, text=True)
             output = run.stdout + run.stderr
             self.assertNotIn("a.py:1: one thing", output)
     "#);

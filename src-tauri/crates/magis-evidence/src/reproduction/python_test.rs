@@ -348,7 +348,9 @@ fn squeezed(text: &str) -> String {
 
 /// Writes lines of a shell, and what their output should and should not have.
 fn shell(check: &Check, lines: &str, reproduction: &Reproduction, test: &mut PythonTest) {
-    test.add_import("subprocess");
+    for module in ["os", "subprocess", "sys"] {
+        test.add_import(module);
+    }
     if test.style.base().is_some() {
         test.add_import("pathlib");
         test.add_import("tempfile");
@@ -369,8 +371,10 @@ fn shell(check: &Check, lines: &str, reproduction: &Reproduction, test: &mut Pyt
         body.push("path.parent.mkdir(parents=True, exist_ok=True)".to_owned());
         body.push(format!("path.write_text({})", literal(&file.text)));
     }
+    // In the folder of the test the project is found only where it is installed.
+    body.push("env = {**os.environ, \"PYTHONPATH\": os.pathsep.join(sys.path)}".to_owned());
     body.push(format!(
-        "run = subprocess.run({}, shell=True, cwd=tmp_path, capture_output=True, text=True)",
+        "run = subprocess.run({}, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True)",
         literal(lines)
     ));
     body.push("output = run.stdout + run.stderr".to_owned());
