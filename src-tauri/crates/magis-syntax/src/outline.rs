@@ -36,6 +36,8 @@ pub struct Symbol {
     pub signature: String,
     /// How many definitions it lies in.
     pub depth: u32,
+    /// Whether it is built for tests alone, as Rust's `#[cfg(test)]` modules and `#[test]` functions are, with all that lies in them.
+    pub is_test: bool,
 }
 
 /// Finds the definitions and imports of a text.
@@ -55,15 +57,23 @@ fn outline_of(language: Option<SourceLanguage>, found: Option<Scan>, text: &str)
     let found = found.unwrap_or_default();
     Outline {
         language,
-        symbols: symbols(found.definitions),
+        symbols: symbols(language, found.definitions, text),
         imports: found.imports,
         lines: text.lines().count() as u32,
     }
 }
 
-fn symbols(definitions: Vec<Definition>) -> Vec<Symbol> {
+fn symbols(language: Option<SourceLanguage>, definitions: Vec<Definition>, text: &str) -> Vec<Symbol> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut tests: Vec<LineSpan> = Vec::new();
     let symbol = |definition: Definition| {
+        let before = (definition.span.first() as usize - 1)..(definition.body_first as usize - 1);
+        let mut attributes = lines.get(before).into_iter().flatten();
+        if language == Some(SourceLanguage::Rust) && attributes.any(|line| is_for_tests(line)) {
+            tests.push(definition.span);
+        }
         Some(Symbol {
+            is_test: tests.iter().any(|test| test.contains(definition.span.first())),
             kind: definition.symbol_kind()?,
             name: definition.name,
             qualified_name: definition.qualified_name,
@@ -79,6 +89,20 @@ fn symbols(definitions: Vec<Definition>) -> Vec<Symbol> {
         })
     };
     definitions.into_iter().filter_map(symbol).collect()
+}
+
+/// Returns whether a line is an attribute of Rust that has what follows built for tests alone.
+fn is_for_tests(line: &str) -> bool {
+    let Some(attribute) = line.trim_start().strip_prefix("#[") else {
+        return false;
+    };
+    let end = attribute.find(['(', ']', ' ', '=']).unwrap_or(attribute.len());
+    let name = attribute[..end].rsplit("::").next().unwrap_or_default();
+    let is_condition = name == "cfg" && ["(test)", "(all(test"].iter().any(|test| attribute[end..].starts_with(test));
+    is_condition
+        || matches!(name, "test" | "bench" | "rstest" | "quickcheck")
+        || name.starts_with("test_")
+        || name.ends_with("_test")
 }
 
 impl Outline {

@@ -27,7 +27,7 @@ pub(crate) struct Region {
     pub focus: String,
 }
 
-/// Returns the symbols that can be named as the place to change.
+/// Returns the symbols that can be named as the place to change: tests beside the code they test are none.
 pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
     let kind = |symbol: &&Symbol| match symbol.kind {
         SymbolKind::Function
@@ -42,7 +42,9 @@ pub(crate) fn nameable(outline: &Outline) -> Vec<&Symbol> {
         | SymbolKind::Constant => true,
         SymbolKind::Module => false,
     };
-    outline.symbols.iter().filter(kind).collect()
+    let (tests, code): (Vec<&Symbol>, Vec<&Symbol>) =
+        outline.symbols.iter().filter(kind).partition(|symbol| symbol.is_test);
+    if code.is_empty() { tests } else { code }
 }
 
 /// Returns whether a symbol is code that is called.
@@ -236,6 +238,18 @@ mod tests {
     #[test]
     fn lines_outside_any_symbol_are_a_window() {
         check(&[], &[(1, 1)], &[("1-8", "part", "")]);
+    }
+
+    #[test]
+    fn tests_beside_the_code_they_test_are_no_place_to_change() {
+        let named = |text: &str| {
+            let outline = outline(&RepoPath::new("src/lib.rs").unwrap(), text);
+            let names = nameable(&outline).into_iter();
+            names.map(|symbol| symbol.qualified_name.clone()).collect::<Vec<_>>()
+        };
+        let tests = "#[cfg(test)]\nmod tests {\n    fn two() -> i32 {\n        2\n    }\n\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 1), two());\n    }\n}\n";
+        assert_eq!(named(&format!("fn add(a: i32, b: i32) -> i32 {{\n    a - b\n}}\n\n{tests}")), ["add"]);
+        assert_eq!(named(tests), ["tests::two", "tests::adds"]);
     }
 
     #[test]
