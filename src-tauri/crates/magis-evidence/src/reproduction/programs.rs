@@ -31,6 +31,9 @@ const PRELUDES: [(&str, &[&str]); 2] = [
     ),
 ];
 
+/// What examples in Rust take from the standard library without naming where it is. What they and the project import hides it.
+const STANDARD: &str = "use std::{collections::*, error::Error as _, fmt::Write as _, io::{BufRead as _, Read as _, Write as _}, str::FromStr as _, time::*};";
+
 /// What is to be run.
 pub(crate) struct Steps<'a> {
     pub project: &'a ProjectInUse,
@@ -162,7 +165,7 @@ impl Steps<'_> {
             }
         }
         let program = format!(
-            "#![allow(warnings)]\nconst MAGIS_MARKER: &str = {:?};\n{RUST}\nfn magis_steps() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {{\nuse {library}::*;\n{code}Ok(())\n}}\n",
+            "#![allow(warnings)]\n{STANDARD}\nconst MAGIS_MARKER: &str = {:?};\n{RUST}\nfn magis_steps() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {{\nuse {library}::*;\n{code}Ok(())\n}}\n",
             self.marker.as_str()
         );
         let [first, second] = RUST_FILES;

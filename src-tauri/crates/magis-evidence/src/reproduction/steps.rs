@@ -139,7 +139,7 @@ fn calls(passages: &[Passage], inputs: &[&Input], notation: &Notation) -> Vec<St
         for code in made.iter().map(String::as_str).chain(inline).chain(bare_calls(&text)) {
             let is_new = !found.iter().any(|other| other.contains(code))
                 && !inputs.iter().any(|input| input.source.contains(code));
-            if is_new && !code.ends_with("()") && parses(code) {
+            if is_new && !names_alone(code) && parses(code) {
                 found.push(code.to_owned());
             }
         }
@@ -159,6 +159,11 @@ fn calls(passages: &[Passage], inputs: &[&Input], notation: &Notation) -> Vec<St
         found.splice(0..0, bindings);
     }
     found
+}
+
+/// Returns whether code only names a function, or a method of a name: `load()` of prose is no example.
+fn names_alone(code: &str) -> bool {
+    code.ends_with("()") && !code.replace("()", "").contains(['(', '[', '{', '"', '\''])
 }
 
 /// Returns whether a claim of the prose only repeats an input, or the call whose value a name is bound to.

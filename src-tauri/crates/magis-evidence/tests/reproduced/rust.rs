@@ -55,6 +55,15 @@ fn a_failing_assertion_and_a_panic_are_seen() {
 }
 
 #[test]
+fn names_of_the_standard_library_need_no_import_and_the_project_may_have_the_same() {
+    let wrong = "pub struct Error;\n\npub fn pause() -> std::time::Duration {\n    std::time::Duration::from_secs(1)\n}\n\npub type Instant = u8;\n";
+    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, wrong)]);
+    let right = wrong.replace("from_secs(1)", "from_secs(2)");
+    let issue = "It waits too short\n\n`(pause() == Duration::from_secs(2), Instant::MAX).0.to_string()` gives `\"false\"`. I expected `\"true\"`.\n";
+    assert_snapshot!(project.verdict(issue, CODE, &right), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
 fn code_that_does_not_compile_shows_nothing() {
     let issue = "It fails\n\n```rust\nsum_up::missing(1)\n```\n\nI get `2`, but it should be `3`.\n";
     let told = check_verdict(issue);
