@@ -1,9 +1,9 @@
 //! The patch of a run as a person reviews it, what they decide, and what became of it.
 
-use magis_core::{CheckId, FileChange, MergeResult, RepoPath, RunId, TaskId};
+use magis_core::{ChangeTests, CheckAsTest, CheckId, FileChange, MergeResult, RepoPath, RunId, TaskId};
 use magis_engine::repository::{Applied, Committer, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Patch};
 use magis_engine::state::Run;
-use magis_engine::{Application, ApplyTarget, OfferedTest, Review};
+use magis_engine::{Application, ApplyTarget, Review};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 use std::path::PathBuf;
@@ -103,25 +103,26 @@ pub struct OfferedTestView {
     pub text: String,
 }
 
-impl From<OfferedTest> for OfferedTestView {
-    fn from(test: OfferedTest) -> Self {
+impl From<&CheckAsTest> for OfferedTestView {
+    fn from(test: &CheckAsTest) -> Self {
         Self {
             check: test.check,
             path: test.path.to_string(),
-            text: test.text,
+            text: test.text.clone(),
         }
     }
 }
 
 impl PatchView {
     /// Returns the patch of the run with this state, and the tests that it offers.
-    pub fn new(run: RunId, state: &Run, merged: &MergeResult, patch: &Patch, tests: Vec<OfferedTest>) -> Self {
+    pub fn new(run: RunId, state: &Run, merged: &MergeResult, patch: &Patch) -> Self {
+        let tested = state.patch_tests().into_iter();
         Self {
             files: patch.files.iter().map(|file| file_diff(file, state)).collect(),
             commit_message: merged.commit_message.clone(),
             pull_request: merged.pull_request.clone(),
             branch: branch_name(run, state.request().issue.title()),
-            tests: tests.into_iter().map(Into::into).collect(),
+            tests: tested.flat_map(ChangeTests::offered_tests).map(Into::into).collect(),
         }
     }
 }

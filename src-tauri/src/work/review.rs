@@ -13,10 +13,7 @@ impl App {
     /// Returns the patch of a run.
     pub fn patch(&self, run: RunId) -> Result<PatchView, Problem> {
         let (merged, patch) = self.parsed(run)?;
-        let magis = self.magis()?;
-        // A patch is reviewed without them, too.
-        let tests = magis.offered_tests(run).unwrap_or_default();
-        Ok(PatchView::new(run, &magis.state(run)?, &merged, &patch, tests))
+        Ok(PatchView::new(run, &self.magis()?.state(run)?, &merged, &patch))
     }
 
     /// Returns a file of the patch before and after.

@@ -225,6 +225,17 @@ identity: Identity | null } |
 /**  Into a patch file. */
 { kind: "patch_file"; path: string };
 
+/**  Why a check is no good as a test of the project. */
+export type AsTestTrouble = 
+/**  It does not fail without the patch. */
+{ kind: "passes_without" } | 
+/**  It does not pass with the patch. */
+{ kind: "fails_with" } | 
+/**  The test command does not run it. */
+{ kind: "not_run"; 
+/**  In a sentence. */
+why: string };
+
 /**  One answer of a round. */
 export type AttemptView = {
 	/**  Which answer, from 0. */
@@ -408,6 +419,21 @@ export type ChangeTests = {
 	 *  the patch alone.
 	 */
 	rivals?: number,
+	/**  Its checks as tests of the project. Known of the patch alone. */
+	as_tests?: CheckAsTest[],
+};
+
+/**  A check as a new file of the project, which its own test command has run without the patch and with it. */
+export type CheckAsTest = {
+	check: CheckId,
+	/**  Where the file is put; the base has nothing there. */
+	path: RepoPath,
+	/**  All that stands in the file. */
+	text: string,
+	/**  Why it is not offered: none where it fails without the patch and passes with it. */
+	trouble?: AsTestTrouble | null,
+	/**  The run with the patch; without it where that says enough already. */
+	run: ProgramRun,
 };
 
 /**  One of the checks of a run that show the fault, from 1. */

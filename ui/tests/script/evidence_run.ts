@@ -255,7 +255,20 @@ const ending: RunEventLike[] = [
       pull_request: 'A report without entries has no lines, where it ended with a ValueError before.',
     },
   },
-  { event: 'patch_tested', result: tested('e7', gone, allPass) },
+  {
+    event: 'patch_tested',
+    result: {
+      ...tested('e7', gone, allPass),
+      as_tests: [
+        {
+          check: 1,
+          path: 'tests/test_empty_report.py',
+          text: checks[0]?.as_test ?? '',
+          run: ran('python3 -m pytest -q tests/test_empty_report.py', 0, 640, '1 passed in 0.02s'),
+        },
+      ],
+    },
+  },
   { event: 'run_ended', outcome: { kind: 'approved' } },
 ]
 

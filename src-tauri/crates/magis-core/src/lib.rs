@@ -41,7 +41,7 @@ pub use request::{
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
 pub use testing::{
-    AttemptGain, BaseTests, BugCheck, ChangeTests, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput,
+    AsTestTrouble, AttemptGain, BaseTests, BugCheck, ChangeTests, CheckAsTest, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput,
     FailingTest, FunctionAt, Grade, HunkNeed, MOST_ENTERED, ProgramRun, Proof, RunningCode, TestName, TestsOnChange,
     entered_by_all,
 };

@@ -184,6 +184,51 @@ pub struct ChangeTests {
     /// the patch alone.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rivals: u32,
+    /// Its checks as tests of the project. Known of the patch alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub as_tests: Vec<CheckAsTest>,
+}
+
+/// A check as a new file of the project, which its own test command has run without the patch and with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct CheckAsTest {
+    pub check: CheckId,
+    /// Where the file is put; the base has nothing there.
+    pub path: RepoPath,
+    /// All that stands in the file.
+    pub text: String,
+    /// Why it is not offered: none where it fails without the patch and passes with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<AsTestTrouble>,
+    /// The run with the patch; without it where that says enough already.
+    pub run: ProgramRun,
+}
+
+/// Why a check is no good as a test of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AsTestTrouble {
+    /// It does not fail without the patch.
+    PassesWithout,
+    /// It does not pass with the patch.
+    FailsWith,
+    /// The test command does not run it.
+    NotRun {
+        /// In a sentence.
+        why: String,
+    },
+}
+
+impl fmt::Display for AsTestTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PassesWithout => f.write_str("it passes without the patch, too"),
+            Self::FailsWith => f.write_str("it does not pass with the patch"),
+            Self::NotRun { why } => write!(f, "it could not be run: {why}"),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
@@ -295,6 +340,11 @@ impl Grade {
 }
 
 impl ChangeTests {
+    /// Returns the checks that can be added to the patch as tests.
+    pub fn offered_tests(&self) -> impl Iterator<Item = &CheckAsTest> {
+        self.as_tests.iter().filter(|test| test.trouble.is_none())
+    }
+
     /// Returns how many checks pass that failed on the base.
     pub fn passed_checks(&self) -> usize {
         let gone = |run: &&CheckRun| matches!(run.state, CheckState::Gone { .. });
@@ -554,6 +604,7 @@ mod tests {
             tests: None,
             unlikely: false,
             rivals: 0,
+            as_tests: Vec::new(),
         };
         let both = tested(vec![gone(1), gone(2)]);
         let (lost, _) = both.more_than(&tested(vec![run(2, CheckState::Present)]));

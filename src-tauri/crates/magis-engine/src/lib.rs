@@ -32,7 +32,7 @@ pub use logging::{LogGuard, start_log};
 pub use magis::Magis;
 pub use progress::Progress;
 pub use runs::{
-    Application, AppliedRun, ApplyTarget, DataCheck, DriveEnd, Effort, Eta, OfferedTest, Prepared, Review, RunTexts,
+    Application, AppliedRun, ApplyTarget, DataCheck, DriveEnd, Effort, Eta, Prepared, Review, RunTexts,
     SolveRequest, StageTimes, Steering, TriedCheck, Worked, check_data, transcript,
 };
 

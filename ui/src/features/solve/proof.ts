@@ -3,6 +3,7 @@
 import { duration, number } from '../../i18n/format'
 import { t, tn, word } from '../../i18n/index.svelte'
 import type {
+  AsTestTrouble,
   BaseTests,
   BugCheck,
   ChangeTests,
@@ -59,6 +60,14 @@ export function stateText(state: CheckState): string {
     case 'timed_out':
       return word(`tests.state.${state.kind}`)
   }
+}
+
+/** Whether a check is offered as a test of the project, or why not. */
+export function offeredText(path: string, trouble: AsTestTrouble | null = null): string {
+  if (trouble === null) return t('tests.offered', { path })
+  return trouble.kind === 'not_run'
+    ? t('tests.offered.not_run', { why: trouble.why })
+    : word(`tests.offered.${trouble.kind}`)
 }
 
 /** `python -m pytest ended with exit code 0 after 1.2 s`. */

@@ -6,9 +6,9 @@ use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
 use crate::render::{clean, count};
 use crate::screen::ask;
-use magis_core::{RepoPath, RunId};
+use magis_core::{CheckAsTest, RepoPath, RunId};
 use magis_engine::repository::{Applied, Committer, HunkNumber, RepoError, Selection};
-use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis, OfferedTest, Review};
+use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis, Review};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub fn apply(place: &Place, args: ApplyArgs) -> Result<ExitStatus, Failure> {
 }
 
 /// Returns the tests that can be added to the patch, at least one.
-fn offered_tests(magis: &Magis, run: RunId) -> Result<Vec<OfferedTest>, Failure> {
+fn offered_tests(magis: &Magis, run: RunId) -> Result<Vec<CheckAsTest>, Failure> {
     let offered = magis.offered_tests(run)?;
     if offered.is_empty() {
         return Err(Failure::error(
@@ -95,7 +95,7 @@ fn write_patch(
     run: RunId,
     file: &Path,
     review: &Review,
-    tests: &[OfferedTest],
+    tests: &[CheckAsTest],
 ) -> Result<ExitStatus, Failure> {
     if file == Path::new("-") {
         place.screen.write(&magis.reviewed(run, review)?.to_string())?;
@@ -112,7 +112,7 @@ fn say(
     run: RunId,
     applied: &AppliedRun,
     direction: Direction,
-    tests: &[OfferedTest],
+    tests: &[CheckAsTest],
 ) -> Result<ExitStatus, Failure> {
     let screen = place.screen;
     for test in tests {

@@ -2,7 +2,7 @@
 
 use crate::past_run::{events, record, record_events};
 use crate::support::Program;
-use magis_core::{BugCheck, CheckId, CheckSource, CommitId, Grade, ProgramRun, RepoPath, RunEvent, TreeId};
+use magis_core::{AsTestTrouble, ChangeTests, CheckAsTest, CheckId, CommitId, ProgramRun, RepoPath, RunEvent, TreeId};
 use magis_testkit::FixtureRepo;
 
 const BEFORE: &str = "def until(day, items):\n    return [item for item in items if item.day < day]\n\n";
@@ -18,36 +18,36 @@ fn scene() -> (Program, FixtureRepo) {
 const TEST: &str = "from tally.filters import until\n\n\ndef test_until():\n    assert until(1, []) == []\n";
 const TEST_PATH: &str = "tests/test_list_until_leaves_out_that_day.py";
 
-/// As [`scene`], with a check that can be added as a test.
-fn scene_with_a_test() -> (Program, FixtureRepo) {
+/// As [`scene`], with a check as a test, which is offered where it has no trouble.
+fn scene_with_a_test(trouble: Option<AsTestTrouble>) -> (Program, FixtureRepo) {
     let (program, repository) = (Program::new(), FixtureRepo::new());
-    repository.write("tally/filters.py", BEFORE);
-    let commit = repository
-        .write("tests/test_filters.py", "from tally.filters import until\n")
-        .commit("First");
+    let commit = repository.write("tally/filters.py", BEFORE).commit("First");
     let tree = repository.git2().revparse_single("HEAD^{tree}").unwrap().id();
     let mut events = events();
     if let Some(RunEvent::RunStarted { base, .. }) = events.first_mut() {
         base.commit = CommitId(commit);
         base.tree = TreeId(tree.to_string());
     }
-    let check = BugCheck {
-        id: CheckId(1),
-        source: CheckSource::Written {
-            path: RepoPath::new("test_issue.py").unwrap(),
-        },
-        grade: Grade::WrongOutputGone,
-        script: TEST.to_owned(),
-        as_test: Some(TEST.to_owned()),
-        on_base: ProgramRun::none("ended with exit status 1"),
-        reached: Vec::new(),
-        warnings: Vec::new(),
+    let offered = CheckAsTest {
+        check: CheckId(1),
+        path: RepoPath::new(TEST_PATH).unwrap(),
+        text: TEST.to_owned(),
+        trouble,
+        run: ProgramRun::none("ended with exit code 0"),
     };
-    let shown = RunEvent::FaultShown {
-        checks: vec![check],
-        remarks: Vec::new(),
+    let result = ChangeTests {
+        tree: TreeId(tree.to_string()),
+        checks: Vec::new(),
+        tests: None,
+        unlikely: false,
+        rivals: 0,
+        as_tests: vec![offered],
     };
-    events.insert(1, shown);
+    let tested = RunEvent::PatchTested {
+        result: Box::new(result),
+    };
+    let merged = events.iter().position(|event| matches!(event, RunEvent::Merged { .. }));
+    events.insert(merged.unwrap() + 1, tested);
     record_events(&program.data(), repository.root(), &events);
     (program, repository)
 }
@@ -112,7 +112,7 @@ fn hunks_that_do_not_exist_are_refused() {
 
 #[test]
 fn a_test_for_the_fault_is_added_where_it_is_asked_for_and_taken_back() {
-    let (program, repository) = scene_with_a_test();
+    let (program, repository) = scene_with_a_test(None);
     assert_eq!(program.run(["apply", "1", "--worktree"]).code, Some(0));
     assert!(!repository.exists(TEST_PATH), "nobody asked for it");
     assert_eq!(program.run(["apply", "1", "--undo"]).code, Some(0));
@@ -132,7 +132,7 @@ fn a_test_for_the_fault_is_added_where_it_is_asked_for_and_taken_back() {
 
 #[test]
 fn a_test_that_a_run_does_not_offer_is_refused() {
-    let (program, repository) = scene();
+    let (program, repository) = scene_with_a_test(Some(AsTestTrouble::PassesWithout));
     let refused = program.run(["apply", "1", "--worktree", "--with-test"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.err.contains("offers no test"), "{refused:?}");

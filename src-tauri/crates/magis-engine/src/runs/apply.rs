@@ -1,7 +1,7 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
 use crate::{EngineError, Magis};
-use magis_core::{CheckId, Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
+use magis_core::{ChangeTests, CheckAsTest, CheckId, Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_platform::now_ms;
 use magis_repo::{
     Applied, BranchCommit, Committer, Conflict, FilePatch, FilePatchKind, HunkNumber, Patch, RepoError, Repository,
@@ -222,9 +222,19 @@ impl Magis {
         Ok(apply_changes(&self.base_of(run)?, &changes)?.1)
     }
 
+    /// Returns the tests that can be added to the patch of a run: its checks as tests of the project that fail without the patch and pass with it.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
+    pub fn offered_tests(&self, run: RunId) -> Result<Vec<CheckAsTest>, EngineError> {
+        let state = self.state(run)?;
+        let tested = state.patch_tests().into_iter();
+        Ok(tested.flat_map(ChangeTests::offered_tests).cloned().collect())
+    }
+
     fn base_of(&self, run: RunId) -> Result<Snapshot, EngineError> {
         let repo = self.repository_id_of(run)?;
-        Ok(Snapshot::reopen(self.data.objects(repo), self.state(run)?.base())?)
+        Ok(Snapshot::reopen(self.object_folder(repo)?, self.state(run)?.base())?)
     }
 
     /// Returns where the selected hunks of a run's patch do not fit the work tree as it is.

@@ -306,6 +306,7 @@ mod tests {
                 tests: None,
                 unlikely: false,
                 rivals: 0,
+                as_tests: Vec::new(),
             }),
             ..waiting.clone()
         };

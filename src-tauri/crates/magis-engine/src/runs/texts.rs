@@ -3,7 +3,7 @@
 use crate::{EngineError, Magis};
 use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
 use magis_repo::{ObjectStore, Repository, Snapshot};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The files of a run's base, and of its result, as text.
 pub struct RunTexts {
@@ -45,13 +45,7 @@ impl Magis {
                 result: None,
             });
         };
-        let folder = self.data.objects(repo);
-        if !folder.join("HEAD").exists()
-            && let Ok(repository) = self.open_repository(repo)
-        {
-            // A run that was imported has no store yet; the repository's own objects do.
-            ObjectStore::open(&folder, &repository)?;
-        }
+        let folder = self.object_folder(repo)?;
         let state = self.state(run)?;
         let of = |tree: &TreeId| {
             let base = Base {
@@ -64,6 +58,17 @@ impl Magis {
             base: of(&state.base().tree),
             result: state.merged().and_then(|merged| of(&merged.tree)),
         })
+    }
+
+    /// Returns the folder with the object store of a repository, made where it is missing and the repository is there: a run that was imported has none yet.
+    pub(super) fn object_folder(&self, repo: RepoId) -> Result<PathBuf, EngineError> {
+        let folder = self.data.objects(repo);
+        if !folder.join("HEAD").exists()
+            && let Ok(repository) = self.open_repository(repo)
+        {
+            ObjectStore::open(&folder, &repository)?;
+        }
+        Ok(folder)
     }
 
     /// Says which repository an imported run belongs to. One that has a repository keeps it.

@@ -1,24 +1,25 @@
 //! What shows the fault, added to the change as a test of the project.
 
+use super::reach::STARTED;
 use super::{ISSUE, allow, solve, with_tests, wrong_then_right};
 use crate::environment::TestEnvironment;
-use magis_core::{CheckId, RunId};
+use magis_core::{AsTestTrouble, CheckAsTest, CheckId, RunId};
 use magis_engine::repository::{Committer, Selection};
-use magis_engine::{ApplyTarget, EngineError, Magis, OfferedTest, Review};
+use magis_engine::{ApplyTarget, EngineError, Magis, Review};
 use std::process::Command;
 
 const PATH: &str = "tests/test_list_until_leaves_out_the_last_day.py";
 
-/// Solves the issue.
-async fn solved(environment: &TestEnvironment) -> (Magis, RunId) {
-    let (magis, wish) = with_tests(environment, ISSUE, 2);
+/// Solves an issue.
+async fn solved(environment: &TestEnvironment, issue: &str) -> (Magis, RunId) {
+    let (magis, wish) = with_tests(environment, issue, 2);
     allow(environment, &magis);
     let (run, _) = solve(&magis, wish, wrong_then_right()).await;
     (magis, run)
 }
 
 /// Returns the one test that a run offers.
-fn offered(magis: &Magis, run: RunId) -> OfferedTest {
+fn offered(magis: &Magis, run: RunId) -> CheckAsTest {
     let mut offered = magis.offered_tests(run).unwrap();
     assert_eq!(offered.len(), 1, "{offered:?}");
     offered.remove(0)
@@ -34,10 +35,11 @@ fn review(magis: &Magis, run: RunId, tests: &[CheckId]) -> Review {
 #[tokio::test]
 async fn a_test_goes_into_the_work_tree_where_a_person_wants_it_and_comes_back() {
     let environment = TestEnvironment::new();
-    let (magis, run) = solved(&environment).await;
+    let (magis, run) = solved(&environment, ISSUE).await;
     let test = offered(&magis, run);
     assert_eq!(test.path.as_str(), PATH);
     assert!(test.text.contains("(unittest.TestCase):\n"), "{}", test.text);
+    assert_eq!(test.run.status, Some(0), "{:?}", test.run);
     let file = environment.repository().join(PATH);
 
     let without = review(&magis, run, &[]);
@@ -68,7 +70,7 @@ async fn a_test_goes_into_the_work_tree_where_a_person_wants_it_and_comes_back()
 #[tokio::test]
 async fn a_test_is_part_of_the_commit_on_a_branch() {
     let environment = TestEnvironment::new();
-    let (magis, run) = solved(&environment).await;
+    let (magis, run) = solved(&environment, ISSUE).await;
     let test = offered(&magis, run);
     let before = environment.git(&["for-each-ref"]);
     let target = ApplyTarget::Branch {
@@ -93,7 +95,7 @@ async fn a_file_of_the_project_keeps_its_name_and_a_check_without_a_test_is_refu
     std::fs::write(environment.repository().join(PATH), "import unittest\n").unwrap();
     environment.git(&["add", PATH]);
     environment.commit("README.md", "Sums up.\n");
-    let (magis, run) = solved(&environment).await;
+    let (magis, run) = solved(&environment, ISSUE).await;
     let test = offered(&magis, run);
     assert_eq!(test.path.as_str(), PATH.replace(".py", "_2.py"));
 
@@ -102,4 +104,31 @@ async fn a_file_of_the_project_keeps_its_name_and_a_check_without_a_test_is_refu
     assert!(matches!(refused, EngineError::Patch { .. }), "{refused}");
     assert!(refused.to_string().contains("C9"), "{refused}");
     assert_eq!(environment.git(&["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn a_test_that_passes_without_the_patch_is_not_offered_and_the_run_says_why() {
+    let environment = TestEnvironment::new();
+    let path = "tests/__init__.py";
+    let replaces = "from datetime import date\n\nfrom tally import filters\n\nas_it_is = filters.in_period\n\n\n\
+                    def in_period(entry, since=date.min, until=date.max):\n    return entry.day == until or as_it_is(entry, since, until)\n\n\n\
+                    filters.in_period = in_period\n";
+    std::fs::write(environment.repository().join(path), replaces).unwrap();
+    environment.git(&["add", path]);
+    environment.commit(path, replaces);
+    let (magis, run) = solved(&environment, ISSUE).await;
+    let state = magis.state(run).unwrap();
+    let tested = state.patch_tests().unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+    assert_eq!(tested.as_tests[0].trouble, Some(AsTestTrouble::PassesWithout));
+    assert_eq!(magis.offered_tests(run).unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_command_line_is_a_test_that_was_seen_to_fail_and_to_pass() {
+    let environment = TestEnvironment::new();
+    let (magis, run) = solved(&environment, STARTED).await;
+    let test = offered(&magis, run);
+    assert!(test.text.contains("python3 report.py"), "{}", test.text);
+    assert_eq!(test.run.status, Some(0), "{:?}", test.run);
 }

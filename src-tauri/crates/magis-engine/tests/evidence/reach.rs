@@ -7,7 +7,7 @@ use magis_engine::SolveRequest;
 use magis_testkit::sample;
 
 /// An issue that shows a program and how it is started. What the program prints has many words of other files.
-const STARTED: &str = "list --until leaves out the last day
+pub(super) const STARTED: &str = "list --until leaves out the last day
 
 ```python
 # report.py

@@ -317,6 +317,7 @@ impl Driver {
             }),
             unlikely: false,
             rivals: 0,
+            as_tests: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What checks and tests say of a changed tree: that of an attempt, and that of the merged patch.
 
+use super::offered_tests::checks_as_tests;
 use crate::EngineError;
 use crate::calls::AskError;
 use crate::evidence::ChangedFiles;
@@ -42,7 +43,8 @@ pub(crate) async fn test_attempt(
     })
 }
 
-/// Runs the checks and the tests on the merged tree. Where that is the tree of the one attempt that was taken, what it showed stands.
+/// Runs the checks and the tests on the merged tree, and its checks as tests of the project. Where it is the tree of the one attempt that was taken, what that
+/// showed stands.
 pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
     let merged = run.merged().map(|merged| merged.tree.clone());
     let taken: Vec<&Attempt> = run
@@ -52,30 +54,24 @@ pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
             state.attempt(round, number)
         })
         .collect();
-    let unlikely = taken.iter().any(|attempt| attempt.is_unlikely());
-    let rivals = taken.iter().map(|attempt| attempt.rivals).max().unwrap_or(0);
-    let known = taken.iter().find_map(|attempt| {
-        let tested = attempt.tested.as_ref()?;
-        (Some(&tested.tree) == merged.as_ref() && tested.tests.is_some()).then(|| tested.clone())
-    });
-    if let Some(known) = known {
-        let result = ChangeTests {
-            unlikely,
-            rivals,
-            ..known
-        };
-        return Ok(RunEvent::PatchTested {
-            result: Box::new(result),
-        });
-    }
     let changes: Vec<(RepoPath, FileChange)> = run
         .tasks()
         .filter_map(|state| Some((state.task.path.clone(), state.accepted_change()?.1.clone())))
         .collect();
+    let known = taken.iter().find_map(|attempt| {
+        let tested = attempt.tested.as_ref()?;
+        (Some(&tested.tree) == merged.as_ref() && tested.tests.is_some()).then(|| tested.clone())
+    });
+    let tested = match known {
+        Some(known) => known,
+        None => test_changes(work, run, &changes).await?,
+    };
+    let files = changed_files(work, &changes)?;
     let result = ChangeTests {
-        unlikely,
-        rivals,
-        ..test_changes(work, run, &changes).await?
+        unlikely: taken.iter().any(|attempt| attempt.is_unlikely()),
+        rivals: taken.iter().map(|attempt| attempt.rivals).max().unwrap_or(0),
+        as_tests: checks_as_tests(work, run, &tested, &files).await?,
+        ..tested
     };
     Ok(RunEvent::PatchTested {
         result: Box::new(result),
@@ -137,6 +133,7 @@ pub(super) async fn test_changes(
         tests,
         unlikely: false,
         rivals: 0,
+        as_tests: Vec::new(),
     })
 }
 
@@ -155,6 +152,7 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
         }),
         unlikely: false,
         rivals: 0,
+        as_tests: Vec::new(),
     }
 }
 

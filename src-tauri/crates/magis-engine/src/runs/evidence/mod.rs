@@ -6,6 +6,7 @@
 mod change;
 mod fault;
 mod minimise;
+mod offered_tests;
 mod regression;
 mod written;
 

@@ -103,7 +103,11 @@ fn recorded(covers: Vec<RepoPath>, base: Option<&BaseResults>, left_out: u32, tr
 }
 
 /// Ranks the files of tests that reach the files to change.
-async fn nearest_tests(work: &mut Workspace, run: &Run, covers: &[RepoPath]) -> Result<Vec<RepoPath>, EngineError> {
+pub(super) async fn nearest_tests(
+    work: &mut Workspace,
+    run: &Run,
+    covers: &[RepoPath],
+) -> Result<Vec<RepoPath>, EngineError> {
     let Ok(bench) = work.bench(run).await? else {
         return Ok(Vec::new());
     };

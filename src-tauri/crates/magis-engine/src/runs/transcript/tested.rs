@@ -110,6 +110,18 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
     if let Some(tests) = &tested.tests {
         on_change(page, tests);
     }
+    for test in &tested.as_tests {
+        match &test.trouble {
+            None => page.entry(6, Tone::Good, "as a test:", &format!("{} fails without the patch and passes with it", test.path)),
+            Some(trouble) => {
+                let lead = format!("{} is not offered as a test:", test.check);
+                page.entry(6, Tone::Note, &lead, &trouble.to_string());
+            }
+        }
+        if detail == Detail::Full {
+            page.entry(8, Tone::Faint, "run:", &command(&test.run));
+        }
+    }
     if tested.rivals > 0 {
         let others = match tested.rivals {
             1 => "1 other change passes as well".to_owned(),

@@ -236,6 +236,7 @@ fn tested_patch(passed: u32, still_failing: u32, status: i32) -> ChangeTests {
         }),
         unlikely: false,
         rivals: 0,
+        as_tests: Vec::new(),
     }
 }
 
