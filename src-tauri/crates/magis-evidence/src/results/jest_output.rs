@@ -2,7 +2,7 @@
 
 use super::collect::{Collector, plain};
 use super::form::Problem;
-use super::outline::{Headings, indented, script, without_time};
+use super::outline::{self, Failure, Headings, completeness, indented, script, without_time};
 use super::{Completeness, TestId, TestStatus};
 
 pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, Problem> {
@@ -10,14 +10,8 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
     for line in report.lines() {
         reading.line(&plain(line), found);
     }
-    reading.tell(found);
-    match (reading.ended, found.is_empty()) {
-        (true, _) => Ok(Completeness::Whole),
-        (false, true) => Err(Problem::NoTest),
-        (false, false) => Ok(Completeness::Partial(
-            "the output stops before Jest's numbers of tests".to_owned(),
-        )),
-    }
+    outline::add(reading.failure, found);
+    completeness(reading.ended, found, "Jest's numbers of tests")
 }
 
 #[derive(Default)]
@@ -27,23 +21,23 @@ struct Reading {
     headings: Headings,
     /// Behind the head of a file its tests may stand, up to an empty line.
     in_outline: bool,
-    failure: Option<(TestId, TestStatus, String)>,
+    failure: Option<Failure>,
     ended: bool,
 }
 
 impl Reading {
     fn line(&mut self, line: &str, found: &mut Collector) {
         if let Some(head) = head_of(line) {
-            self.tell(found);
+            outline::add(self.failure.take(), found);
             self.file = Some(head);
             self.headings.clear();
             self.in_outline = true;
         } else if line.starts_with("Test Suites: ") || line.starts_with("Tests: ") {
-            self.tell(found);
+            outline::add(self.failure.take(), found);
             self.file = None;
             self.ended = true;
         } else if let Some(title) = line.strip_prefix("  ● ") {
-            self.tell(found);
+            outline::add(self.failure.take(), found);
             self.in_outline = false;
             self.failure = self.failed(title.trim_end());
         } else if let Some((_, _, text)) = &mut self.failure {
@@ -55,7 +49,7 @@ impl Reading {
     }
 
     /// Reads `calc › fails`, or what Jest says of a file that it cannot load.
-    fn failed(&self, title: &str) -> Option<(TestId, TestStatus, String)> {
+    fn failed(&self, title: &str) -> Option<Failure> {
         // Jest's own warnings stand behind two spaces.
         let (file, TestStatus::Failed) = self.file.as_ref()? else {
             return None;
@@ -83,14 +77,6 @@ impl Reading {
                 found.add(in_file(file, group, name), status, "", None);
             }
             None => self.headings.enter(indent, said),
-        }
-    }
-
-    fn tell(&mut self, found: &mut Collector) {
-        if let Some((id, status, text)) = self.failure.take() {
-            // The outline may have it already, without a text.
-            found.add(id.clone(), status, "", None);
-            found.explain(id, &text);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::collect::{Collector, named, plain};
 use super::form::Problem;
-use super::outline::{Headings, indented, numbered, script, without_time};
+use super::outline::{Headings, completeness, indented, numbered, script, without_time};
 use super::{Completeness, TestId, TestStatus};
 use std::collections::BTreeMap;
 
@@ -13,13 +13,7 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
     }
     reading.end(found);
     let is_whole = reading.ended && reading.owed.is_none_or(|owed| owed == 0);
-    match (is_whole, found.is_empty()) {
-        (true, _) => Ok(Completeness::Whole),
-        (false, true) => Err(Problem::NoTest),
-        (false, false) => Ok(Completeness::Partial(
-            "the output stops before the end of Mocha's list of failures".to_owned(),
-        )),
-    }
+    completeness(is_whole, found, "the end of Mocha's list of failures")
 }
 
 #[derive(Default)]

@@ -1,5 +1,8 @@
 //! What the outputs have in common that runners print for a person as an indented outline: headings, numbers, times, paths.
 
+use super::collect::Collector;
+use super::form::Problem;
+use super::{Completeness, TestId, TestStatus};
 use std::path::Path;
 
 /// The endings of files of JavaScript and TypeScript.
@@ -30,6 +33,26 @@ impl Headings {
 
     fn close(&mut self, indent: usize) {
         self.open.retain(|(outer, _)| *outer < indent);
+    }
+}
+
+/// A failure, with its text as far as it was read.
+pub(super) type Failure = (TestId, TestStatus, String);
+
+/// Adds the failure that was read last, if there is one. The outline may have it already, without a text.
+pub(super) fn add(failure: Option<Failure>, found: &mut Collector) {
+    if let Some((id, status, text)) = failure {
+        found.add(id.clone(), status, "", None);
+        found.explain(id, &text);
+    }
+}
+
+/// Returns how complete the results of an output are that ends with `end` where it is whole.
+pub(super) fn completeness(is_whole: bool, found: &Collector, end: &str) -> Result<Completeness, Problem> {
+    match (is_whole, found.is_empty()) {
+        (true, _) => Ok(Completeness::Whole),
+        (false, true) => Err(Problem::NoTest),
+        (false, false) => Ok(Completeness::Partial(format!("the output stops before {end}"))),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::collect::{Collector, plain};
 use super::form::Problem;
-use super::outline::{Headings, indented, numbered};
+use super::outline::{Headings, completeness, indented, numbered};
 use super::{Completeness, TestId, TestStatus};
 use std::collections::BTreeMap;
 
@@ -14,16 +14,11 @@ pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, 
         reading.line(&plain(line), found);
     }
     reading.end(found);
-    match (reading.ended, found.is_empty()) {
-        (true, _) if reading.broke_outside => Ok(Completeness::Partial(
-            "errors happened outside of the examples".to_owned(),
-        )),
-        (true, _) => Ok(Completeness::Whole),
-        (false, true) => Err(Problem::NoTest),
-        (false, false) => Ok(Completeness::Partial(
-            "the output stops before the number of examples".to_owned(),
-        )),
+    if reading.ended && reading.broke_outside {
+        let why = "errors happened outside of the examples";
+        return Ok(Completeness::Partial(why.to_owned()));
     }
+    completeness(reading.ended, found, "the number of examples")
 }
 
 #[derive(Default)]

@@ -4,22 +4,16 @@
 
 use super::collect::{Collector, named, plain};
 use super::form::Problem;
-use super::outline::{Headings, indented, script};
-use super::{Completeness, TestId, TestStatus};
+use super::outline::{self, Failure, Headings, completeness, indented, script};
+use super::{Completeness, TestStatus};
 
 pub(super) fn read(report: &str, found: &mut Collector) -> Result<Completeness, Problem> {
     let mut reading = Reading::default();
     for line in report.lines() {
         reading.line(&plain(line), found);
     }
-    reading.tell(found);
-    match (reading.ended, found.is_empty()) {
-        (true, _) => Ok(Completeness::Whole),
-        (false, true) => Err(Problem::NoTest),
-        (false, false) => Ok(Completeness::Partial(
-            "the output stops before Vitest's numbers of tests".to_owned(),
-        )),
-    }
+    outline::add(reading.failure, found);
+    completeness(reading.ended, found, "Vitest's numbers of tests")
 }
 
 #[derive(Default)]
@@ -29,24 +23,24 @@ struct Reading {
     headings: Headings,
     /// Files and suites that failed beside their tests are told before the tests that failed.
     in_suites: bool,
-    failure: Option<(TestId, TestStatus, String)>,
+    failure: Option<Failure>,
     ended: bool,
 }
 
 impl Reading {
     fn line(&mut self, line: &str, found: &mut Collector) {
         if line.starts_with('⎯') {
-            self.tell(found);
+            outline::add(self.failure.take(), found);
             self.file = None;
             if line.contains(" Failed ") {
                 self.in_suites = line.contains(" Failed Suites ");
             }
         } else if let Some(head) = line.strip_prefix(' ').unwrap_or(line).strip_prefix("FAIL ") {
-            self.tell(found);
+            outline::add(self.failure.take(), found);
             self.file = None;
             self.failure = self.failed(head.trim());
         } else if line.trim_start().starts_with("Test Files ") {
-            self.tell(found);
+            outline::add(self.failure.take(), found);
             self.file = None;
             self.ended = true;
         } else if let Some((_, _, text)) = &mut self.failure {
@@ -58,7 +52,7 @@ impl Reading {
     }
 
     /// Reads `src/calc.test.ts > calc > fails`; `src/calc.test.ts [ src/calc.test.ts ]` is a file that cannot be loaded.
-    fn failed(&self, head: &str) -> Option<(TestId, TestStatus, String)> {
+    fn failed(&self, head: &str) -> Option<Failure> {
         let (id, status) = match head.split_once(" > ") {
             // No test of such a suite has run.
             Some(_) if self.in_suites => return None,
@@ -108,14 +102,6 @@ impl Reading {
                 path.push(without_notes(said));
                 found.add(named(file.clone(), path.join(" > ")), status, "", None);
             }
-        }
-    }
-
-    fn tell(&mut self, found: &mut Collector) {
-        if let Some((id, status, text)) = self.failure.take() {
-            // The outline may have it already, without a text.
-            found.add(id.clone(), status, "", None);
-            found.explain(id, &text);
         }
     }
 }
