@@ -23,6 +23,7 @@ mod reach;
 mod record;
 mod rust_test;
 mod shell;
+mod standard;
 mod steps;
 mod traceback;
 mod verdict;

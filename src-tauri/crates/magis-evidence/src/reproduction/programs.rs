@@ -2,6 +2,7 @@
 
 use crate::reproduction::check::{CheckCommand, CheckFile, Marker};
 use crate::reproduction::packages::ProjectInUse;
+use crate::reproduction::standard;
 use magis_syntax::{SourceLanguage, TopStatement, TopStatementKind, top_statements};
 use serde::Serialize;
 
@@ -30,9 +31,6 @@ const PRELUDES: [(&str, &[&str]); 2] = [
         ],
     ),
 ];
-
-/// What examples in Rust take from the standard library without naming where it is. What they and the project import hides it.
-const STANDARD: &str = "use std::{collections::*, error::Error as _, fmt::Write as _, io::{BufRead as _, Read as _, Write as _}, str::FromStr as _, time::*};";
 
 /// What is to be run.
 pub(crate) struct Steps<'a> {
@@ -164,8 +162,10 @@ impl Steps<'_> {
                 });
             }
         }
+        // What the example and the project import hides them.
+        let imports = standard::imports(&self.sources.join("\n")).join("\n");
         let program = format!(
-            "#![allow(warnings)]\n{STANDARD}\nconst MAGIS_MARKER: &str = {:?};\n{RUST}\nfn magis_steps() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {{\nuse {library}::*;\n{code}Ok(())\n}}\n",
+            "#![allow(warnings)]\n{imports}\nconst MAGIS_MARKER: &str = {:?};\n{RUST}\nfn magis_steps() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {{\nuse {library}::*;\n{code}Ok(())\n}}\n",
             self.marker.as_str()
         );
         let [first, second] = RUST_FILES;

@@ -4,11 +4,13 @@ use crate::reproduction::asserted::{Asserted, asserted, bound};
 use crate::reproduction::check::Check;
 use crate::reproduction::python_test::slug;
 use crate::reproduction::record::Observation;
+use crate::reproduction::standard;
 use crate::reproduction::verdict::Reproduction;
 
 /// Writes a check that reproduces as a test that fails on the base. `title` is the issue's.
 pub(super) fn rust_test(check: &Check, base: &Observation, reproduction: &Reproduction, title: &str) -> String {
-    let (mut head, mut body): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut head = standard::imports(&check.steps.join("\n"));
+    let mut body: Vec<String> = Vec::new();
     for (statement, outcome, what) in asserted(check, base, reproduction) {
         // A value is known as it is shown.
         let compared = |how: &str, text: &str| {
@@ -31,6 +33,13 @@ pub(super) fn rust_test(check: &Check, base: &Observation, reproduction: &Reprod
             Asserted::Nothing => body.push(statement),
         }
     }
+    let asks = |text: &String| text.contains(")?") || text.contains("?;") || text.trim_end().ends_with('?');
+    let returns = if body.iter().any(asks) {
+        body.push("Ok(())".to_owned());
+        " -> Result<(), Box<dyn std::error::Error>>"
+    } else {
+        ""
+    };
     let body = body.iter().flat_map(|text| text.lines());
     let body: Vec<String> = body.map(|line| format!("    {line}")).collect();
     let head = if head.is_empty() {
@@ -45,5 +54,5 @@ pub(super) fn rust_test(check: &Check, base: &Observation, reproduction: &Reprod
     } else {
         format!("issue_{slug}")
     };
-    format!("{head}#[test]\nfn {name}() {{\n{}\n}}\n", body.join("\n"))
+    format!("{head}#[test]\nfn {name}(){returns} {{\n{}\n}}\n", body.join("\n"))
 }

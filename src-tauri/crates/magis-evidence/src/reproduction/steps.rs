@@ -161,9 +161,12 @@ fn calls(passages: &[Passage], inputs: &[&Input], notation: &Notation) -> Vec<St
     found
 }
 
-/// Returns whether code only names a function, or a method of a name: `load()` of prose is no example.
+/// Returns whether code of prose only names a function, `load()`, or is of the inside of one, `self.load(path).run()`: neither is an example.
 fn names_alone(code: &str) -> bool {
-    code.ends_with("()") && !code.replace("()", "").contains(['(', '[', '{', '"', '\''])
+    let is_inside = ["self.", "cls.", "super(", "this."]
+        .iter()
+        .any(|own| code.starts_with(own));
+    code.ends_with("()") && (is_inside || !code.replace("()", "").contains(['(', '[', '{', '"', '\'']))
 }
 
 /// Returns whether a claim of the prose only repeats an input, or the call whose value a name is bound to.

@@ -36,6 +36,19 @@ fn a_program_that_fails_does_not_follow_a_setting() {
 }
 
 #[test]
+fn a_function_that_prose_only_names_is_no_example() {
+    let project = SmallProject::new(&[("calc.py", "def load():\n    return 1\n")]);
+    let issue = "It is slow\n\n`load()` takes long, and so do `calc.load()` and `self.read(path).close()`.\n";
+    assert_eq!(project.checks(issue), []);
+    assert_eq!(
+        project
+            .checks(&issue.replace("calc.load()", "calc.load(1).close()"))
+            .len(),
+        1
+    );
+}
+
+#[test]
 fn the_functions_that_an_example_enters_are_told_with_the_whole_statements_that_never_run() {
     let code = "def add(a, b=0):\n    if a < 0:\n        raise ValueError(\n            'too small',\n            a)\n    else:\n        return a - b\n\n\n\
                 def other():\n    pass\n";

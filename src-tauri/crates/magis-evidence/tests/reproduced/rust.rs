@@ -54,12 +54,33 @@ fn a_failing_assertion_and_a_panic_are_seen() {
     ");
 }
 
+const PAUSE: &str = "pub type Instant = u8;\n\npub fn pause() -> Result<std::time::Duration, String> {\n    Ok(std::time::Duration::from_secs(1))\n}\n";
+
 #[test]
-fn names_of_the_standard_library_need_no_import_and_the_project_may_have_the_same() {
-    let wrong = "pub struct Error;\n\npub fn pause() -> std::time::Duration {\n    std::time::Duration::from_secs(1)\n}\n\npub type Instant = u8;\n";
-    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, wrong)]);
-    let right = wrong.replace("from_secs(1)", "from_secs(2)");
-    let issue = "It waits too short\n\n`(pause() == Duration::from_secs(2), Instant::MAX).0.to_string()` gives `\"false\"`. I expected `\"true\"`.\n";
+fn names_of_the_standard_library_need_no_import_in_an_example_and_stand_in_its_test() {
+    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, PAUSE)]);
+    let issue = "It waits too short\n\n`(pause()? == Duration::from_secs(2)).to_string()` gives `\"false\"`. I expected `\"true\"`.\n";
+    let check = project.first_check(issue);
+    let base = project.run(&check);
+    let test = as_test(
+        &check,
+        &base,
+        &reproduces(&check, &base).unwrap(),
+        "It waits too short",
+        None,
+    );
+    project.write("tests/issue.rs", &format!("use sum_up::*;\n{test}"));
+    let passes = || project.succeeds(&["cargo", "test", "--quiet", "--offline", "--target-dir", "target"]);
+    assert!(!passes(), "{test}");
+    project.write(CODE, &PAUSE.replace("from_secs(1)", "from_secs(2)"));
+    assert!(passes(), "{test}");
+}
+
+#[test]
+fn a_name_of_the_project_hides_the_same_of_the_standard_library() {
+    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, PAUSE)]);
+    let right = PAUSE.replace("u8", "u16");
+    let issue = "It is too small\n\n`Instant::MAX.rotate_left(1).count_ones()` gives `8`. I expected `16`.\n";
     assert_snapshot!(project.verdict(issue, CODE, &right), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
 }
 
