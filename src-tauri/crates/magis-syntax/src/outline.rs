@@ -53,7 +53,7 @@ pub fn outline_and_chunks(path: &RepoPath, text: &str, max_lines: u32) -> (Outli
     (outline_of(SourceLanguage::of(path), found, text), chunks)
 }
 
-fn outline_of(language: Option<SourceLanguage>, found: Option<Scan>, text: &str) -> Outline {
+pub(crate) fn outline_of(language: Option<SourceLanguage>, found: Option<Scan>, text: &str) -> Outline {
     let found = found.unwrap_or_default();
     Outline {
         language,
@@ -67,8 +67,8 @@ fn symbols(language: Option<SourceLanguage>, definitions: Vec<Definition>, text:
     let lines: Vec<&str> = text.lines().collect();
     let mut tests: Vec<LineSpan> = Vec::new();
     let symbol = |definition: Definition| {
-        let before = (definition.span.first() as usize - 1)..(definition.body_first as usize - 1);
-        let mut attributes = lines.get(before).into_iter().flatten();
+        let head = (definition.span.first() as usize - 1)..(definition.body_first as usize);
+        let mut attributes = lines.get(head).into_iter().flatten();
         if language == Some(SourceLanguage::Rust) && attributes.any(|line| is_for_tests(line)) {
             tests.push(definition.span);
         }
@@ -98,7 +98,10 @@ fn is_for_tests(line: &str) -> bool {
     };
     let end = attribute.find(['(', ']', ' ', '=']).unwrap_or(attribute.len());
     let name = attribute[..end].rsplit("::").next().unwrap_or_default();
-    let is_condition = name == "cfg" && ["(test)", "(all(test"].iter().any(|test| attribute[end..].starts_with(test));
+    let is_condition = name == "cfg"
+        && ["(test)", "(all(test,", "(all(test)"]
+            .iter()
+            .any(|test| attribute[end..].starts_with(test));
     is_condition
         || matches!(name, "test" | "bench" | "rstest" | "quickcheck")
         || name.starts_with("test_")

@@ -179,6 +179,7 @@ impl Magis {
             bench: None,
             past_fix: None,
             token_edits: BTreeMap::new(),
+            may_enter: BTreeMap::new(),
         })
     }
 }

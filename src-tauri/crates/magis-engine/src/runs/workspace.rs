@@ -43,6 +43,8 @@ pub(crate) struct Workspace {
     pub past_fix: Option<Vec<String>>,
     /// Edits at one token by task and definitions, or one line of these, found when they are first asked for; they are the same whenever that is.
     pub token_edits: BTreeMap<(TaskId, Vec<String>, Option<u32>), Vec<Edit>>,
+    /// The definitions of a file that the examples of the issue may enter, found when they are first asked for; none where that is not known.
+    pub may_enter: BTreeMap<RepoPath, Option<Vec<LineSpan>>>,
 }
 
 /// What files are ranked by.

@@ -195,7 +195,7 @@ async fn choose_symbols<'outline>(
         .into_iter()
         .filter_map(|line| Some(outline.innermost(line)?.span))
         .collect();
-    let reach = Reach::of(run, path, text, outline);
+    let reach = Reach::of(work, run, path, text, outline)?;
     let mut symbols = nameable(outline);
     // No change of a function mends what never enters it.
     symbols.retain(|symbol| !reach.misses(symbol) || quoted.contains(&symbol.span));

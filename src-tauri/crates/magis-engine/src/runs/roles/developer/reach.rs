@@ -1,17 +1,21 @@
 //! Where what shows the fault runs in a file, and what cannot be at fault because it does not.
 
+use crate::EngineError;
 use crate::runs::code_names::identifiers;
-use crate::runs::workspace::lines;
-use magis_core::{LineSpan, MOST_ENTERED, RepoPath, entered_by_all};
+use crate::runs::roles::region::is_function;
+use crate::runs::workspace::{Workspace, lines};
+use magis_core::{BlobId, BugCheck, CheckSource, LineSpan, MOST_ENTERED, RepoPath, entered_by_all};
 use magis_flow::Run;
 use magis_search::{Frame, frames};
-use magis_syntax::{Outline, Symbol, SymbolKind};
+use magis_syntax::{Outline, SourceLanguage, Symbol, SymbolKind, reachable, top_statements};
 use std::collections::BTreeSet;
 
 /// What a function gains when what shows the fault runs through it, and loses when that runs through others of the file alone.
 const REACHED: f64 = 1.0;
 /// What a function gains when it is on the way to the exception that shows the fault.
 const RAISED: f64 = 1.5;
+/// Files that are read for the names in them; of more it is not told what they may enter.
+const MOST_FILES: usize = 1_000;
 
 /// Where what shows the fault runs, as far as that is known.
 pub(super) struct Reach {
@@ -19,6 +23,8 @@ pub(super) struct Reach {
     entered: Vec<LineSpan>,
     /// Whether the lists of what is entered are whole.
     is_whole: bool,
+    /// Where nothing records what is entered: the definitions that all of it may enter, as far as that can be told from names.
+    may_enter: Option<Vec<LineSpan>>,
     /// Those on the way to the exception that shows the fault.
     raised: Vec<LineSpan>,
     /// The words of the code that it enters.
@@ -29,7 +35,20 @@ pub(super) struct Reach {
 
 impl Reach {
     /// Reads what the checks of a run tell of a file.
-    pub(super) fn of(run: &Run, path: &RepoPath, text: &str, outline: &Outline) -> Self {
+    pub(super) fn of(
+        work: &mut Workspace,
+        run: &Run,
+        path: &RepoPath,
+        text: &str,
+        outline: &Outline,
+    ) -> Result<Self, EngineError> {
+        let may_enter = match work.may_enter.get(path) {
+            Some(known) => known.clone(),
+            None => {
+                let found = may_enter(work, run, path)?;
+                work.may_enter.entry(path.clone()).or_insert(found).clone()
+            }
+        };
         let innermost = |line: u32| outline.innermost(line).map(|symbol| symbol.span);
         let checks = run.checks().iter();
         let entered = entered_by_all(run.checks()).into_iter().filter(|at| at.path == *path);
@@ -42,18 +61,22 @@ impl Reach {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        Self {
+        Ok(Self {
             words: entered.iter().flat_map(|span| words_of(*span)).collect(),
             loading: called_at_loading(text, outline),
             raised: raised.filter_map(innermost).collect(),
             entered,
             is_whole,
-        }
+            may_enter,
+        })
     }
 
-    /// Returns whether the fault cannot well be at a symbol: functions that are neither entered nor called when the file is loaded, constants
-    /// that no entered one names.
+    /// Returns whether the fault cannot well be at a symbol: functions that are neither entered nor called when the file is loaded, or that cannot be
+    /// entered, and constants that no entered one names.
     pub(super) fn misses(&self, symbol: &Symbol) -> bool {
+        if let Some(may_enter) = &self.may_enter {
+            return is_function(symbol) && !may_enter.contains(&symbol.span);
+        }
         self.is_whole
             && !self.entered.is_empty()
             && match symbol.kind {
@@ -78,6 +101,45 @@ impl Reach {
         }
         gain
     }
+}
+
+/// Returns the definitions of a file that each example of the issue may enter, by the names in them; none where that is not known, or what they enter is
+/// recorded.
+fn may_enter(work: &mut Workspace, run: &Run, path: &RepoPath) -> Result<Option<Vec<LineSpan>>, EngineError> {
+    let is_rust = |path: &RepoPath| SourceLanguage::of(path) == Some(SourceLanguage::Rust);
+    let is_example = |check: &BugCheck| {
+        let is_of_issue = matches!(check.source, CheckSource::Issue { .. });
+        // A command line names no functions.
+        is_of_issue && check.reached.is_empty() && top_statements(SourceLanguage::Rust, &check.script).is_some()
+    };
+    if !is_rust(path) || run.checks().is_empty() || !run.checks().iter().all(is_example) {
+        return Ok(None);
+    }
+    let files: Vec<(RepoPath, BlobId)> = work
+        .files()?
+        .readable
+        .iter()
+        .filter(|(path, _)| is_rust(path))
+        .cloned()
+        .collect();
+    if files.len() > MOST_FILES {
+        return Ok(None);
+    }
+    let read = |(path, blob): &(RepoPath, BlobId)| Some((path.clone(), work.snapshot.scan(blob).ok()?.text));
+    let files: Vec<(RepoPath, String)> = files.iter().filter_map(read).collect();
+    let mut common: Option<Vec<LineSpan>> = None;
+    for check in run.checks() {
+        let entered = reachable(&files, &check.script).into_iter();
+        let here: Vec<LineSpan> = entered
+            .filter(|(file, _)| *file == path)
+            .map(|(_, span)| span)
+            .collect();
+        common = Some(match common {
+            None => here,
+            Some(known) => known.into_iter().filter(|span| here.contains(span)).collect(),
+        });
+    }
+    Ok(common.filter(|spans| !spans.is_empty()))
 }
 
 /// Returns the names that are called when a file is loaded: by the code outside of its functions, and by what that calls.
