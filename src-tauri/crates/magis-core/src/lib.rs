@@ -41,8 +41,8 @@ pub use request::{
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
 pub use testing::{
-    AsTestTrouble, AttemptGain, BaseTests, BugCheck, ChangeTests, CheckAsTest, CheckId, CheckRun, CheckSource, CheckState, ExcerptedOutput,
-    FailingTest, FunctionAt, Grade, HunkNeed, MOST_ENTERED, ProgramRun, Proof, RunningCode, TestName, TestsOnChange,
-    entered_by_all,
+    AsTestTrouble, AttemptGain, BaseTests, BugCheck, ChangeTests, CheckAsTest, CheckId, CheckRun, CheckSource,
+    CheckState, ExcerptedOutput, FailingTest, FunctionAt, Grade, HunkNeed, MOST_ENTERED, ProgramRun, Proof,
+    RunningCode, TestName, TestsOnChange, entered_by_all,
 };
 pub use verdict::{Decision, Finding, ModelReview, Verdict};

@@ -382,6 +382,18 @@ impl ChangeTests {
         self.tests.as_ref().map_or(0, |tests| tests.newly_failing.len())
     }
 
+    /// Returns whether the code still runs: no check ends in another error, or not at all, and the tests give results where they did on the base.
+    pub fn runs(&self) -> bool {
+        let stops = |run: &CheckRun| matches!(run.state, CheckState::OtherError { .. } | CheckState::TimedOut);
+        !self.checks.iter().any(stops) && !self.is_without_results()
+    }
+
+    /// Returns whether no test gives a result any more, of those that passed on the base: the code does not compile, say.
+    pub fn is_without_results(&self) -> bool {
+        let gives_none = |tests: &TestsOnChange| tests.passed == 0 && tests.missing > 0;
+        self.tests.as_ref().is_some_and(gives_none)
+    }
+
     /// Returns what all this proves.
     pub fn proof(&self) -> Proof {
         let grade = |run: &CheckRun| match run.state {
@@ -585,6 +597,33 @@ mod tests {
         check(&[&[]], &[]);
         let cut = ["hhh"; MOST_ENTERED];
         check(&[&["f", "gg"], &cut], &["f", "gg"]);
+    }
+
+    #[test]
+    fn a_test_run_without_results_is_told_from_one_that_never_was_possible() {
+        let check = |passed, missing, runs| {
+            let tests = TestsOnChange {
+                passed,
+                newly_passing: Vec::new(),
+                newly_failing: Vec::new(),
+                still_failing: 0,
+                run: ProgramRun::none(""),
+                incomplete: Some("the project does not compile".to_owned()),
+                missing,
+            };
+            let tested = ChangeTests {
+                tree: TreeId("t".to_owned()),
+                checks: Vec::new(),
+                tests: Some(tests),
+                unlikely: false,
+                rivals: 0,
+                as_tests: Vec::new(),
+            };
+            assert_eq!(tested.runs(), runs);
+        };
+        check(0, 12, false);
+        check(0, 0, true);
+        check(3, 9, true);
     }
 
     #[test]

@@ -145,7 +145,10 @@ impl Run {
         let Some((number, best)) = round.best() else {
             return false;
         };
-        let breaks = best.tested.as_ref().is_some_and(|tested| tested.broken() > 0);
+        let breaks = best
+            .tested
+            .as_ref()
+            .is_some_and(|tested| tested.broken() > 0 || !tested.runs());
         let reviewed = self.request.qa == QaMode::Skip || best.approved();
         !breaks && reviewed && state.attempt(round.round, number).is_some()
     }

@@ -277,7 +277,7 @@ impl RoundState {
     }
 
     /// Returns the place of an answer among all of a run: more is better. Breaking nothing comes first, then how many checks
-    /// pass and by which grade, then the review, whether the code is unlikely, the findings, the votes, how likely the code is, and the size of the change.
+    /// pass and by which grade, then whether the code still runs, the review, whether the code is unlikely, the findings, the votes, how likely the code is, and the size of the change.
     pub(crate) fn rank(&self, number: AttemptNumber) -> Option<Rank> {
         let attempt = self.attempts.get(&number)?;
         let change = attempt.usable_change()?;
@@ -296,9 +296,14 @@ impl RoundState {
             // Where the checks failed the tests were not run: what they would have said is not taken for good.
             broken: Reverse(tested.map_or(0, |tested| {
                 let skipped = tested.tests.is_none() && !tested.checks.is_empty() && tested.passed_checks() == 0;
-                if skipped { usize::MAX } else { tested.broken() }
+                if skipped || tested.is_without_results() {
+                    usize::MAX
+                } else {
+                    tested.broken()
+                }
             })),
             grades,
+            runs: tested.is_none_or(ChangeTests::runs),
             approved: attempt.approved(),
             likely: !attempt.is_unlikely(),
             findings: Reverse(attempt.findings().len()),
@@ -317,6 +322,7 @@ pub(crate) struct Rank {
     proof: Option<Grade>,
     broken: Reverse<usize>,
     grades: Vec<Grade>,
+    runs: bool,
     approved: bool,
     likely: bool,
     findings: Reverse<usize>,

@@ -83,6 +83,29 @@ fn where_code_is_run_a_meeting_is_held_by_several_without_a_check_or_when_a_pers
 }
 
 #[test]
+fn of_what_is_not_shown_to_work_that_which_still_runs_is_handed_over() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        shows: |_, _, attempt| {
+            let what = "it does not compile".to_owned();
+            let breaks = CheckState::OtherError { what };
+            (if attempt.0 == 1 { CheckState::Present } else { breaks }, 0)
+        },
+        lines: vec![1, 2, 1],
+        ..Driver::default()
+    };
+    let request = RunRequest {
+        max_rounds: 1,
+        ..by_evidence(3)
+    };
+    let (_, log) = code_steps(&mut driver, request);
+    let run = Run::fold(&log).unwrap();
+    assert!(!run.proof().is_shown());
+    let taken = run.task(TaskId(1)).unwrap().accepted_attempt();
+    assert_eq!(taken, Some((Round(1), AttemptNumber(1))));
+}
+
+#[test]
 fn the_first_attempt_that_is_shown_to_work_ends_the_stage() {
     let mut driver = Driver {
         checks: vec![check(1, Grade::ExpectedResult)],
