@@ -71,7 +71,10 @@ fn ran_for(event: &RunEvent) -> u64 {
         RunEvent::BaseTested { tests } => tests.run.as_ref().map_or(0, |run| 2 * took(run)),
         RunEvent::AttemptTested { result, .. } | RunEvent::PatchTested { result } => {
             let checks: u64 = result.checks.iter().map(|check| took(&check.run)).sum();
-            checks + result.tests.as_ref().map_or(0, |tests| took(&tests.run))
+            let tests = result.tests.as_ref().map_or(0, |tests| took(&tests.run));
+            // The run without the patch is not told where there is one with it.
+            let as_tests: u64 = result.as_tests.iter().map(|test| 2 * took(&test.run)).sum();
+            checks + tests + as_tests
         }
         _ => 0,
     }

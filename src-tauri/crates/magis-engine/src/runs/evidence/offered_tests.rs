@@ -14,13 +14,14 @@ use magis_core::{
     AsTestTrouble, BugCheck, ChangeTests, CheckAsTest, CheckId, CheckSource, CheckState, ProgramRun, RepoPath, TestName,
 };
 use magis_evidence::reproduction::{ProjectInUse, slug};
-use magis_evidence::results::TestStatus;
+use magis_evidence::results::{Completeness, TestId, TestResults, TestStatus};
 use magis_flow::Run;
+use magis_sandbox::End;
 use magis_syntax::SourceLanguage;
 use std::collections::BTreeSet;
 
 /// Writes the checks that the patch passes as tests, and runs each without the patch and with it. `tested` is what running the checks showed of the patch,
-/// `files` are those that it changes. None where the project has no test command.
+/// `files` are those that it changes.
 pub(super) async fn checks_as_tests(
     work: &mut Workspace,
     run: &Run,
@@ -37,25 +38,36 @@ pub(super) async fn checks_as_tests(
         .filter(|check| passes(check))
         .filter_map(|check| Some((check, check.as_test.as_deref()?)))
         .collect();
-    let has_command = matches!(work.bench(run).await?, Ok(bench) if bench.command.is_some());
-    if written.is_empty() || !has_command {
+    if written.is_empty() {
         return Ok(Vec::new());
     }
     let new_files = new_files(work, run, &written, files).await?;
-    let Ok(bench) = work.bench(run).await? else {
-        return Ok(Vec::new());
+    let bench = match work.bench(run).await? {
+        Ok(bench) if bench.command.is_some() => bench,
+        Ok(_) => return Ok(not_run(new_files, "there is no test command")),
+        Err(why) => return Ok(not_run(new_files, &why)),
     };
     let judging = bench.judging(run).await?.cloned();
-    let known: BTreeSet<&TestName> = judging
-        .iter()
-        .chain(&bench.whole)
-        .flat_map(|base| base.statuses.keys())
+    let bases = || judging.iter().chain(&bench.whole);
+    let known: BTreeSet<&TestName> = bases()
+        .flat_map(|base| base.statuses.keys().chain(&base.wavering))
         .collect();
     let mut found = Vec::new();
     for file in new_files {
         found.push(tried(bench, &known, file, files).await?);
     }
     Ok(found)
+}
+
+fn not_run(files: Vec<NewFile>, why: &str) -> Vec<CheckAsTest> {
+    let of = |file: NewFile| CheckAsTest {
+        check: file.check,
+        path: file.path,
+        text: file.text,
+        trouble: Some(AsTestTrouble::NotRun { why: why.to_owned() }),
+        run: ProgramRun::none(why),
+    };
+    files.into_iter().map(of).collect()
 }
 
 /// A check as a file that the project does not have yet.
@@ -110,25 +122,15 @@ async fn tried(
         all.push((file.path.clone(), Some(file.text.clone().into_bytes())));
         all
     };
-    let without = new_tests(bench, known, &file.path, &beside(&[])).await?;
+    let (without, run) = new_tests(bench, known, &file.path, &beside(&[])).await?;
     let (trouble, run) = match without {
-        NewTests {
-            statuses: Err(why),
-            run,
-        } => (Some(AsTestTrouble::NotRun { why }), run),
-        NewTests {
-            statuses: Ok(statuses),
-            run,
-        } if !statuses.iter().any(|status| status.is_bad()) => (Some(AsTestTrouble::PassesWithout), run),
-        _ => {
-            let with = new_tests(bench, known, &file.path, &beside(patch)).await?;
-            let trouble = match with.statuses {
-                Err(why) => Some(AsTestTrouble::NotRun { why }),
-                Ok(statuses) if statuses.iter().all(|status| *status == TestStatus::Passed) => None,
-                Ok(_) => Some(AsTestTrouble::FailsWith),
-            };
-            (trouble, with.run)
-        }
+        NewTests::NotRun(why) => (Some(AsTestTrouble::NotRun { why }), run),
+        NewTests::Pass => (Some(AsTestTrouble::PassesWithout), run),
+        NewTests::Fail => match new_tests(bench, known, &file.path, &beside(patch)).await? {
+            (NewTests::NotRun(why), run) => (Some(AsTestTrouble::NotRun { why }), run),
+            (NewTests::Fail, run) => (Some(AsTestTrouble::FailsWith), run),
+            (NewTests::Pass, run) => (None, run),
+        },
     };
     Ok(CheckAsTest {
         check: file.check,
@@ -139,11 +141,31 @@ async fn tried(
     })
 }
 
-/// What the tests of a new file gave.
-struct NewTests {
-    /// One at least; or why there is none, in a sentence.
-    statuses: Result<Vec<TestStatus>, String>,
-    run: ProgramRun,
+/// What the tests of a new file gave together.
+enum NewTests {
+    Pass,
+    /// One of them at least, or they did not come to their end.
+    Fail,
+    /// Why none of them ran, in a sentence.
+    NotRun(String),
+}
+
+impl NewTests {
+    /// Reads the results of the tests that are the file's own.
+    fn of(results: &TestResults, is_own: impl Fn(&TestId) -> bool) -> Self {
+        let own = results.tests.iter().filter(|(id, _)| is_own(id));
+        let statuses: Vec<TestStatus> = own.map(|(_, outcome)| outcome.status).collect();
+        let breaks_off = matches!(results.completeness, Completeness::Partial(_));
+        if breaks_off || statuses.iter().any(|status| status.is_bad()) {
+            Self::Fail
+        } else if statuses.contains(&TestStatus::Passed) {
+            Self::Pass
+        } else if statuses.is_empty() {
+            Self::NotRun("the test command finds no test in it".to_owned())
+        } else {
+            Self::NotRun("it is skipped".to_owned())
+        }
+    }
 }
 
 /// Runs the tests of a new file on the tree with `changes`; all tests where the command cannot be narrowed down to a file.
@@ -152,33 +174,27 @@ async fn new_tests(
     known: &BTreeSet<&TestName>,
     path: &RepoPath,
     changes: &ChangedFiles,
-) -> Result<NewTests, EngineError> {
+) -> Result<(NewTests, ProgramRun), EngineError> {
     let alone = bench.run_tests(std::slice::from_ref(path), changes, SUITE_TIME).await?;
     let done = match alone {
         Err(_) if !known.is_empty() => bench.run_tests(&[], changes, SUITE_TIME).await?,
         alone => alone,
     };
-    Ok(match done {
-        Err(why) => NewTests {
-            run: ProgramRun::none(&why),
-            statuses: Err(why),
-        },
-        Ok(done) => NewTests {
-            run: program_run(&done.words, &done.folder, &done.outcome),
-            statuses: match done.results {
-                Err(why) => Err(format!("{why}; it {}", done.outcome.end)),
-                Ok(results) => {
-                    let new = results.tests.iter().filter(|(id, _)| !known.contains(&test_name(id)));
-                    let statuses: Vec<TestStatus> = new.map(|(_, outcome)| outcome.status).collect();
-                    if statuses.is_empty() {
-                        Err("the test command finds no test in it".to_owned())
-                    } else {
-                        Ok(statuses)
-                    }
-                }
-            },
-        },
-    })
+    let done = match done {
+        Ok(done) => done,
+        Err(why) => return Ok((NewTests::NotRun(why.clone()), ProgramRun::none(&why))),
+    };
+    // A command may run more than it is asked for.
+    let is_own = |id: &TestId| match &id.file {
+        Some(file) => path.as_str().ends_with(file.as_str()) || file.ends_with(path.as_str()),
+        None => !known.contains(&test_name(id)),
+    };
+    let gave = match &done.results {
+        Ok(results) => NewTests::of(results, is_own),
+        Err(_) if matches!(done.outcome.end, End::TimeUsedUp(_)) => NewTests::Fail,
+        Err(why) => NewTests::NotRun(format!("{why}; it {}", done.outcome.end)),
+    };
+    Ok((gave, program_run(&done.words, &done.folder, &done.outcome)))
 }
 
 /// Returns a test as it has to be in its file; none where it could not load there what it needs.
@@ -306,6 +322,12 @@ async fn naming(
     changes: &ChangedFiles,
     language: SourceLanguage,
 ) -> Result<TestNaming, EngineError> {
+    // A link, a submodule or a file of that name is not to be replaced by a folder.
+    let is_taken = RepoPath::new("tests").is_ok_and(|tests| work.snapshot.blob(&tests).is_ok());
+    let usual = TestNaming::usual(if is_taken { "" } else { "tests" }, language);
+    if language == SourceLanguage::Rust {
+        return Ok(usual);
+    }
     let first = |paths: &[RepoPath]| paths.iter().find_map(|path| TestNaming::of(path, language));
     if let Some(found) = run.base_tests().and_then(|tests| first(&tests.files)) {
         return Ok(found);
@@ -324,9 +346,7 @@ async fn naming(
             found = Some(naming);
         }
     }
-    // A link, a submodule or a file of that name is not to be replaced by a folder.
-    let is_taken = RepoPath::new("tests").is_ok_and(|tests| work.snapshot.blob(&tests).is_ok());
-    Ok(found.unwrap_or_else(|| TestNaming::usual(if is_taken { "" } else { "tests" }, language)))
+    Ok(found.unwrap_or(usual))
 }
 
 /// Returns how many folders the paths begin with that are the same.

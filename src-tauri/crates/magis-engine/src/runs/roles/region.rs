@@ -248,7 +248,10 @@ mod tests {
             names.map(|symbol| symbol.qualified_name.clone()).collect::<Vec<_>>()
         };
         let tests = "#[cfg(test)]\nmod tests {\n    fn two() -> i32 {\n        2\n    }\n\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 1), two());\n    }\n}\n";
-        assert_eq!(named(&format!("fn add(a: i32, b: i32) -> i32 {{\n    a - b\n}}\n\n{tests}")), ["add"]);
+        assert_eq!(
+            named(&format!("fn add(a: i32, b: i32) -> i32 {{\n    a - b\n}}\n\n{tests}")),
+            ["add"]
+        );
         assert_eq!(named(tests), ["tests::two", "tests::adds"]);
     }
 

@@ -112,13 +112,18 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
     }
     for test in &tested.as_tests {
         match &test.trouble {
-            None => page.entry(6, Tone::Good, "as a test:", &format!("{} fails without the patch and passes with it", test.path)),
+            None => page.entry(
+                6,
+                Tone::Good,
+                "as a test:",
+                &format!("{} fails without the patch and passes with it", test.path),
+            ),
             Some(trouble) => {
                 let lead = format!("{} is not offered as a test:", test.check);
                 page.entry(6, Tone::Note, &lead, &trouble.to_string());
             }
         }
-        if detail == Detail::Full {
+        if detail == Detail::Full && !test.run.command.is_empty() {
             page.entry(8, Tone::Faint, "run:", &command(&test.run));
         }
     }
