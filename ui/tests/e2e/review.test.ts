@@ -337,7 +337,11 @@ test('a test for the fault is shown, and added where the person wants it', async
   expect(await choice.isChecked()).toBe(false)
   await page.getByText('Show the test').click()
   await page.getByText('assert part_0() == 1').waitFor()
+  await page.evaluate(() =>
+    window.magis.answer('conflicts', [{ path: 'tests/test_part.py', line: null, reason: 'A file is there already.' }]),
+  )
   await choice.check()
+  await page.getByText('Does not fit the files as they are now: A file is there already.').waitFor()
   await page.keyboard.press('A')
   await page.getByRole('button', { name: /^Apply/ }).click()
   await expect.poll(async () => (await asked(page, 'apply')).at(-1)?.[1]).toMatchObject({ tests: [1] })

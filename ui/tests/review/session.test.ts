@@ -19,3 +19,15 @@ test('no test is added by itself, and one that is not offered any more is left o
   expect(await added()).toEqual([])
   session.close()
 })
+
+test('a test that was seen to fail and to pass after the review was opened is offered then', async () => {
+  const merged = bigPatch(1, 1)
+  window.magis.answer('patch', merged)
+  const session = new ReviewSession(5)
+  await session.open()
+  if (session.view !== null) session.view = { ...session.view, row: { ...session.view.row, status: 'running' } }
+  window.magis.answer('patch', { ...merged, tests: [{ check: 1, path: 'tests/test_part.py', text: '' }] })
+  await session.refresh()
+  expect(session.patch?.tests.map(({ check }) => check)).toEqual([1])
+  session.close()
+})

@@ -104,6 +104,19 @@ export class ReviewSession {
     }
   }
 
+  /** Reads again what a run that was not over may have shown since: of its patch and of the tests that it offers. */
+  async refresh(): Promise<void> {
+    if (this.patch === null || this.view === null || this.view.row.status === 'ended') return
+    try {
+      const [view, { tests }] = await Promise.all([ipc.runView(this.run), ipc.patch(this.run)])
+      if (this.#closed) return
+      this.view = view
+      this.patch = { ...this.patch, tests }
+    } catch {
+      // What was read before stays.
+    }
+  }
+
   /** Saves what is not yet saved, and lets go. */
   close(): void {
     this.#closed = true
