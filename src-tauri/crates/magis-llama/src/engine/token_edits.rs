@@ -112,7 +112,7 @@ impl<'a> KnownText<'a> {
     }
 
     /// Returns the edits of the one token: where the other token is the one that comes next anyway, the one before it is left out; else it stands in its
-    /// place, or in front of it; a word in front of a word also as a word of its own.
+    /// place, or in front of it; a word in front of a word also as a word of its own, a plus or a minus as one more or less.
     fn edits_by_token(&self, engine: &Engine, text: &[Token], way: &Way) -> Vec<TokenEdit> {
         let (start, end) = (self.starts[way.at], self.starts[way.at + 1]);
         let mut edits = Vec::new();
@@ -120,6 +120,9 @@ impl<'a> KnownText<'a> {
             edits.extend(edit(start..end, Vec::new(), way.gain));
         } else {
             let bytes = engine.tokenizer.bytes(way.token);
+            if let Some(by_one) = by_one(&bytes) {
+                edits.extend(edit(start..start, by_one, way.gain));
+            }
             edits.extend(edit(start..end, bytes.clone(), way.gain));
             edits.extend(edit(start..start, bytes.clone(), way.gain));
             if ends_word(&bytes) && self.bytes.get(start).copied().is_some_and(is_of_word) {
@@ -138,6 +141,14 @@ fn is_of_word(byte: u8) -> bool {
 fn ends_word(text: &[u8]) -> bool {
     let word = text.trim_ascii_start();
     !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic)
+}
+
+/// Returns a plus or a minus with what mostly stands behind it where it was forgotten: the operator alone would be no code.
+fn by_one(token: &[u8]) -> Option<Vec<u8>> {
+    match token.trim_ascii() {
+        operator @ (b"+" | b"-") => Some([b" ", operator, b" 1"].concat()),
+        _ => None,
+    }
 }
 
 /// Returns an edit, but for one that splits a character.
@@ -265,7 +276,14 @@ fn end_of(text: &[u8], before: Option<&[u8]>) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::end_of;
+    use super::{by_one, end_of};
+
+    #[test]
+    fn an_operator_that_was_forgotten_counts_one_on_or_back() {
+        assert_eq!(by_one(b" +").as_deref(), Some(&b" + 1"[..]));
+        assert_eq!(by_one(b"-").as_deref(), Some(&b" - 1"[..]));
+        assert_eq!(by_one(b" +="), None);
+    }
 
     #[test]
     fn a_text_ends_with_its_line_or_with_the_block_that_begins_the_line() {
