@@ -106,7 +106,7 @@ export class ReviewSession {
 
   /** Reads again what a run that was not over may have shown since: of its patch and of the tests that it offers. */
   async refresh(): Promise<void> {
-    if (this.patch === null || this.view === null || this.view.row.status === 'ended') return
+    if (this.patch === null || this.view === null || this.view.outcome !== null) return
     try {
       const [view, { tests }] = await Promise.all([ipc.runView(this.run), ipc.patch(this.run)])
       if (this.#closed) return
