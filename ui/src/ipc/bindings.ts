@@ -232,9 +232,7 @@ export type AsTestTrouble =
 /**  It does not pass with the patch. */
 { kind: "fails_with" } | 
 /**  The test command does not run it. */
-{ kind: "not_run"; 
-/**  In a sentence. */
-why: string };
+{ kind: "not_run"; why: string };
 
 /**  One answer of a round. */
 export type AttemptView = {

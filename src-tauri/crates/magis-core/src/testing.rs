@@ -215,10 +215,7 @@ pub enum AsTestTrouble {
     /// It does not pass with the patch.
     FailsWith,
     /// The test command does not run it.
-    NotRun {
-        /// In a sentence.
-        why: String,
-    },
+    NotRun { why: String },
 }
 
 impl fmt::Display for AsTestTrouble {
