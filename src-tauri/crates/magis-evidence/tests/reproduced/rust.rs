@@ -21,6 +21,13 @@ fn check_verdict(issue: &str) -> String {
     project().verdict(issue, CODE, RIGHT)
 }
 
+/// Writes the first check of an issue as a test.
+fn test_of(project: &SmallProject, issue: &str, title: &str) -> String {
+    let check = project.first_check(issue);
+    let base = project.run(&check);
+    as_test(&check, &base, &reproduces(&check, &base).unwrap(), title, None)
+}
+
 const STATED: &str = "Wrong result of `add(1, 2)`\n\nWith\n\n```rust\nuse sum_up::add;\nlet two = 2;\nadd(1, two)\n```\n\nI get `-1`, but it should be `3`.\n";
 
 #[test]
@@ -60,15 +67,7 @@ const PAUSE: &str = "pub type Instant = u8;\n\npub fn pause() -> Result<std::tim
 fn names_of_the_standard_library_need_no_import_in_an_example_and_stand_in_its_test() {
     let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, PAUSE)]);
     let issue = "It waits too short\n\n`(pause()? == Duration::from_secs(2)).to_string()` gives `\"false\"`. I expected `\"true\"`.\n";
-    let check = project.first_check(issue);
-    let base = project.run(&check);
-    let test = as_test(
-        &check,
-        &base,
-        &reproduces(&check, &base).unwrap(),
-        "It waits too short",
-        None,
-    );
+    let test = test_of(&project, issue, "It waits too short");
     project.write("tests/issue.rs", &format!("use sum_up::*;\n{test}"));
     let passes = || project.succeeds(&["cargo", "test", "--quiet", "--offline", "--target-dir", "target"]);
     assert!(!passes(), "{test}");
@@ -94,15 +93,7 @@ fn code_that_does_not_compile_shows_nothing() {
 #[test]
 fn a_check_is_offered_as_a_test_of_cargo() {
     let project = project();
-    let check = project.first_check(STATED);
-    let base = project.run(&check);
-    let test = as_test(
-        &check,
-        &base,
-        &reproduces(&check, &base).unwrap(),
-        "Wrong result of `add(1, 2)`",
-        None,
-    );
+    let test = test_of(&project, STATED, "Wrong result of `add(1, 2)`");
     assert_snapshot!(test, @r#"
     use sum_up::add;
 
@@ -132,15 +123,7 @@ fn a_project_is_known_by_the_names_of_its_package_and_its_library() {
 fn a_program_of_an_issue_is_offered_as_a_test_by_the_statements_of_its_main() {
     let project = project();
     let issue = "Sums are wrong\n\n```rust\nuse sum_up::add;\n\nfn main() {\n    let sum = add(1, 2);\n    assert_eq!(sum, 3);\n}\n```\n";
-    let check = project.first_check(issue);
-    let base = project.run(&check);
-    let test = as_test(
-        &check,
-        &base,
-        &reproduces(&check, &base).unwrap(),
-        "Sums are wrong",
-        None,
-    );
+    let test = test_of(&project, issue, "Sums are wrong");
     assert_snapshot!(test, @"
     use sum_up::add;
 
