@@ -116,8 +116,16 @@ pub enum CheckCommand {
     Shell(String),
 }
 
+/// The second program of such a package, for where the first one does not compile.
+pub(super) const STANDARD_FIRST: &str = "src/standard_first.rs";
+
 /// Runs the package of a check, which finds the project beside itself.
-const RUN_PACKAGE: &str = r#"ln -sfn "$0" project && CARGO_TARGET_DIR="$0/target" exec cargo run --quiet --offline"#;
+const RUN_PACKAGE: &str = r#"ln -sfn "$0" project || exit
+export CARGO_TARGET_DIR="$0/target"
+if [ -e src/standard_first.rs ] && ! cargo build --quiet --offline 2>/dev/null; then
+    cp src/standard_first.rs src/main.rs
+fi
+exec cargo run --quiet --offline"#;
 
 impl CheckCommand {
     /// Returns program and arguments: `python` is the program that runs Python, `root` the folder of the project.

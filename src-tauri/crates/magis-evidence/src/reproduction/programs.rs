@@ -1,6 +1,6 @@
 //! The programs that run the steps of a check, statement by statement, and record what each did: one for each language.
 
-use crate::reproduction::check::{CheckCommand, CheckFile, Marker};
+use crate::reproduction::check::{CheckCommand, CheckFile, Marker, STANDARD_FIRST};
 use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::standard;
 use magis_syntax::{SourceLanguage, TopStatement, TopStatementKind, top_statements};
@@ -17,7 +17,7 @@ const RUST: &str = include_str!("programs/recorder.rs");
 /// The files with the programs.
 const PYTHON_FILE: &str = "reproduction.py";
 const JAVASCRIPT_FILE: &str = "reproduction.cjs";
-const RUST_FILES: [&str; 2] = ["Cargo.toml", "src/main.rs"];
+const RUST_FILES: [&str; 3] = ["Cargo.toml", "src/main.rs", STANDARD_FIRST];
 
 /// What users of a package bind before they begin, by its own documents: the session that `isympy` opens, and its like.
 const PRELUDES: [(&str, &[&str]); 2] = [
@@ -85,7 +85,7 @@ impl Steps<'_> {
                 format!("const TASK_TEXT = {};", quoted(&self.javascript())),
                 JAVASCRIPT,
             ),
-            SourceLanguage::Rust => return (CheckCommand::Rust, self.package().to_vec()),
+            SourceLanguage::Rust => return (CheckCommand::Rust, self.package()),
             _ => (
                 CheckCommand::Python(PYTHON_FILE.to_owned()),
                 PYTHON_FILE,
@@ -122,8 +122,9 @@ impl Steps<'_> {
         }
     }
 
-    /// Returns a package that runs the steps and depends on the project, which is linked beside it.
-    fn package(&self) -> [CheckFile; 2] {
+    /// Returns a package that runs the steps and depends on the project, which is linked beside it. Where the steps take something from the standard library
+    /// without an import, a name may be the project's or that library's: the program takes the project's, and a second one takes the others first.
+    fn package(&self) -> Vec<CheckFile> {
         let (name, library) = match self.project.packages.as_slice() {
             [name, library, ..] => (name.as_str(), library.as_str()),
             _ => ("", ""),
@@ -162,17 +163,24 @@ impl Steps<'_> {
                 });
             }
         }
-        // What the example and the project import hides them.
         let imports = standard::imports(&self.sources.join("\n")).join("\n");
-        let program = format!(
-            "#![allow(warnings)]\n{imports}\nconst MAGIS_MARKER: &str = {:?};\n{RUST}\nfn magis_steps() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {{\nuse {library}::*;\n{code}Ok(())\n}}\n",
-            self.marker.as_str()
-        );
-        let [first, second] = RUST_FILES;
-        [(first, manifest), (second, program)].map(|(path, text)| CheckFile {
+        // What is imported by name hides what the whole project brings, and that what stands outside of the function.
+        let program = |outside: &str, inside: &str| {
+            format!(
+                "#![allow(warnings)]\n{outside}\nconst MAGIS_MARKER: &str = {:?};\n{RUST}\nfn magis_steps() -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>> {{\nuse {library}::*;\n{inside}\n{code}Ok(())\n}}\n",
+                self.marker.as_str()
+            )
+        };
+        let [in_manifest, in_program, in_second] = RUST_FILES;
+        let mut files = vec![(in_manifest, manifest), (in_program, program(&imports, ""))];
+        if !imports.is_empty() {
+            files.push((in_second, program("", &imports)));
+        }
+        let file = |(path, text): (&str, String)| CheckFile {
             path: path.to_owned(),
             text,
-        })
+        };
+        files.into_iter().map(file).collect()
     }
 }
 

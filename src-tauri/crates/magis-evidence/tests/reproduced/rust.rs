@@ -84,6 +84,17 @@ fn a_name_of_the_project_hides_the_same_of_the_standard_library() {
 }
 
 #[test]
+fn where_the_projects_name_does_not_fit_that_of_the_standard_library_is_taken() {
+    let wrong = "pub struct Duration(pub std::time::Duration);\n\npub fn seconds(time: std::time::Duration) -> u64 {\n    time.as_secs() + 1\n}\n";
+    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, wrong)]);
+    let issue = "One too many\n\n`seconds(Duration::from_secs(2))` gives `3`. I expected `2`.\n";
+    assert_snapshot!(project.verdict(issue, CODE, &wrong.replace(" + 1", "")), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+    project.write(CODE, wrong);
+    let told = project.verdict(issue, CODE, &wrong.replace(" + 1", " + one"));
+    assert!(told.contains("OtherError"), "{told}");
+}
+
+#[test]
 fn code_that_does_not_compile_shows_nothing() {
     let issue = "It fails\n\n```rust\nsum_up::missing(1)\n```\n\nI get `2`, but it should be `3`.\n";
     let told = check_verdict(issue);
