@@ -21,7 +21,7 @@ pub use cutting::{CutTestName, without_tests};
 pub use issue::{IssueStyle, Observed, Snippet, write_issue};
 pub use judging::{Resolution, judge};
 pub use kind::{Mutation, MutationKind};
-pub use messages::FailedCheck;
+pub use messages::{FailedCheck, is_for_users};
 pub use propose::propose;
 pub use shuffle::Shuffle;
 pub use store::BugRepository;

@@ -57,9 +57,7 @@ impl FailedCheck {
         };
         let setup = setup(check, text, show, language, package)?;
         // A variable shows something only where a call gives it its value.
-        let is_name = show
-            .chars()
-            .all(|c| c.is_alphanumeric() || c == '_' || c == '$' || c == '.');
+        let is_name = show.chars().all(|c| is_of_name(c) || c == '.');
         if is_name
             && !setup
                 .iter()
@@ -83,6 +81,55 @@ fn stands_alone(snippet: &Snippet) -> bool {
     // A function's own arguments are no names of a script.
     let is_inside = words(&snippet.show).contains("arguments");
     !is_inside && path.is_ok_and(|path| undefined_names(&path, "", &code).is_empty())
+}
+
+/// Returns whether users of a project in Rust can run a snippet: each function that it calls is public in one of these sources, or its own. Helpers of
+/// the tests are neither.
+pub fn is_for_users(snippet: &Snippet, sources: &[String]) -> bool {
+    let code = [snippet.setup.as_slice(), std::slice::from_ref(&snippet.show)]
+        .concat()
+        .join("\n");
+    let bare = without_texts(&code);
+    let is_public = |name: &str| {
+        let mut found = sources
+            .iter()
+            .filter_map(|source| parse(SourceLanguage::Rust, source).map(|tree| (source, tree)));
+        found.any(|(source, tree)| {
+            nodes(&tree)
+                .into_iter()
+                .any(|node| is_public_function(node, source, name))
+        })
+    };
+    let is_own = |name: &str| {
+        words_of(&bare)
+            .zip(words_of(&bare).skip(1))
+            .any(|(word, next)| matches!(word, "let" | "fn" | "mut") && next == name)
+    };
+    called(&bare).into_iter().all(|name| is_own(name) || is_public(name))
+}
+
+/// Returns the functions that code calls by their name alone: no methods, no macros, no types.
+fn called(bare: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    for (at, _) in bare.match_indices('(') {
+        let before = &bare[..at];
+        let start = before.rfind(|c: char| !is_of_name(c)).map_or(0, |end| end + 1);
+        let (head, name) = before.split_at(start);
+        let is_function = name.starts_with(|c: char| c.is_lowercase() || c == '_');
+        if is_function && !head.ends_with(['.', ':']) {
+            found.insert(name);
+        }
+    }
+    found
+}
+
+fn is_public_function(node: Node<'_>, text: &str, name: &str) -> bool {
+    let is_public = |child: &Node<'_>| child.kind() == "visibility_modifier" && text_of(text, *child) == "pub";
+    node.kind() == "function_item"
+        && node
+            .child_by_field_name("name")
+            .is_some_and(|own| text_of(text, own) == name)
+        && children(node).iter().any(is_public)
 }
 
 /// Returns how much an expression looks like what is checked rather than like what is expected.
@@ -341,9 +388,24 @@ fn is_change(statement: Node<'_>, text: &str, needed: &BTreeSet<String>) -> bool
 
 /// Returns the names in a text, texts within it left out.
 fn words(text: &str) -> BTreeSet<String> {
+    let bare = without_texts(text);
+    words_of(&bare).map(str::to_owned).collect()
+}
+
+fn words_of(bare: &str) -> impl Iterator<Item = &str> {
+    let names = bare.split(|c: char| !is_of_name(c));
+    names.filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$'))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// Returns code without what stands in its quotes.
+fn without_texts(code: &str) -> String {
     let mut bare = String::new();
     let mut quote = None;
-    for character in text.chars() {
+    for character in code.chars() {
         match quote {
             Some(open) if open == character => quote = None,
             Some(_) => {}
@@ -351,11 +413,7 @@ fn words(text: &str) -> BTreeSet<String> {
             None => bare.push(character),
         }
     }
-    let names = bare.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
-    names
-        .filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$'))
-        .map(str::to_owned)
-        .collect()
+    bare
 }
 
 #[cfg(test)]
@@ -390,6 +448,22 @@ mod tests {
             "x.g(\"a, b\")",
             ("4", "3"),
         );
+    }
+
+    #[test]
+    fn a_mutations_snippet_of_rust_calls_nothing_that_a_test_alone_has() {
+        let source = "pub fn wrap(text: &str) -> String {\n    inner(text)\n}\n\nfn inner(text: &str) -> String {\n    text.to_owned()\n}\n".to_owned();
+        let check = |setup: &[&str], show: &str| {
+            let snippet = Snippet {
+                setup: setup.iter().map(|line| (*line).to_owned()).collect(),
+                show: show.to_owned(),
+            };
+            is_for_users(&snippet, std::slice::from_ref(&source))
+        };
+        assert!(check(&["let two = Some(2);"], "wrap(\"helper(1)\").len()"));
+        assert!(check(&["let twice = |x| 2 * x;"], "twice(wrap(\"a\").len())"));
+        assert!(!check(&[], "inner(\"a\")"), "it is not public");
+        assert!(!check(&["let parsed = parse(\"-a\");"], "parsed.value()"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::project::Project;
 use anyhow::Result;
 use magis_core::RepoPath;
 use magis_eval::mutation::{
-    FailedCheck, IssueStyle, Observed, PROBE, PROBE_MARK, SandboxedTree, Shuffle, Snippet, write_issue,
+    FailedCheck, IssueStyle, Observed, PROBE, PROBE_MARK, SandboxedTree, Shuffle, Snippet, is_for_users, write_issue,
 };
 use magis_evidence::commands::ProjectFiles as _;
 use magis_evidence::results::TestId;
@@ -76,8 +76,13 @@ fn check(
         Some(contents) => String::from_utf8(contents).map_err(|error| error.to_string())?,
         None => project.text(&path).ok_or("the test's file cannot be read")?,
     };
-    check
-        .shown(language, &text, &project.name)
+    let shown = check.shown(language, &text, &project.name);
+    let sources = || -> Vec<String> {
+        let paths = project.sources(language).into_iter();
+        paths.filter_map(|path| project.text(&path)).collect()
+    };
+    shown
+        .filter(|(snippet, ..)| language != SourceLanguage::Rust || is_for_users(snippet, &sources()))
         .ok_or_else(|| "the check needs what only the test has".to_owned())
 }
 
