@@ -175,7 +175,8 @@ pub struct TokenEditRequest {
     /// The most edits that are returned.
     pub most: u32,
     /// Behind how many of the best other tokens the model goes on writing to the end of the line, where its cache can begin in the midst of a text. A third
-    /// of them are at the begin of a line; there it goes on to the end of the block that it opens, which is also put in front of the line.
+    /// of them are at the begin of a line; there it goes on to the end of the block that it opens, which is also put in front of the line. Two thirds as
+    /// many beside them are operators, which alone are no code.
     pub written: u32,
 }
 

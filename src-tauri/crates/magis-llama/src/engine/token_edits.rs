@@ -21,9 +21,9 @@ pub(super) fn token_edits(engine: &mut Engine, request: &TokenEditRequest) -> Re
     let text = engine.tokenizer.data(&request.text);
     engine.check_room(prompt.len(), text.len())?;
     let left = engine.loaded.context as usize - prompt.len() - text.len();
-    let written = request.written.min(engine.sequences().branches.saturating_sub(1));
-    let written = (written as usize).min(left / LONGEST);
-    let room = text.len() + written * LONGEST;
+    let most_written = (engine.sequences().branches.saturating_sub(1) as usize).min(left / LONGEST);
+    let count = WayCount::new(request.written as usize, most_written);
+    let room = text.len() + count.all() * LONGEST;
     let prefilled = engine.prefill(&prompt)?;
     let begun = Instant::now();
     let first = engine.logits(prefilled.last)?.to_vec();
@@ -33,11 +33,11 @@ pub(super) fn token_edits(engine: &mut Engine, request: &TokenEditRequest) -> Re
     let found = read(engine, prefilled.sequence, branch, &first, &text).and_then(|mut ways| {
         ways.sort_by(|one, other| other.gain.total_cmp(&one.gain));
         let known = KnownText::new(engine, request.text.as_bytes(), &text);
-        let mut written = to_write(&known, &ways, written);
+        let mut written = to_write(engine, &known, &ways, count);
         write(engine, branch, held, &known, &mut written)?;
         Ok((known, ways, written))
     });
-    for branch in 0..=written {
+    for branch in 0..=count.all() {
         let branch = engine.branch_sequence(branch);
         engine.context.clear(branch);
     }
@@ -94,8 +94,8 @@ impl<'a> KnownText<'a> {
         before.iter().all(u8::is_ascii_whitespace).then_some(before)
     }
 
-    /// Returns the edits that a written text stands for: what is left of its line written anew; and at the begin of a line what was written, put in front
-    /// of it.
+    /// Returns the edits that a written text stands for: what is left of its line written anew, a condition that it adds also negated; and at the begin of a
+    /// line what was written, put in front of it.
     fn edits_by_text(&self, written: &WrittenText) -> Vec<TokenEdit> {
         let start = self.starts[written.way.at];
         let rest = &self.bytes[start..];
@@ -104,6 +104,9 @@ impl<'a> KnownText<'a> {
         let line = &written.bytes[..written.bytes.iter().position(is_end).unwrap_or(written.bytes.len())];
         let mut edits = Vec::new();
         edits.extend(edit(start..end, line.to_vec(), written.way.gain));
+        if let Some(negated) = negated(line) {
+            edits.extend(edit(start..end, negated, written.way.gain));
+        }
         if let Some(indentation) = self.indentation(start) {
             let line = [&written.bytes[..], b"\n", indentation].concat();
             edits.extend(edit(start..start, line, written.way.gain));
@@ -151,6 +154,21 @@ fn by_one(token: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// Returns a text that adds a condition, ` && ready {`, with the condition negated; none where it adds none that is a name or a call.
+fn negated(text: &[u8]) -> Option<Vec<u8>> {
+    const ADDED: [(&str, &str); 4] = [("&& ", "!"), ("|| ", "!"), ("and ", "not "), ("or ", "not ")];
+    let text = std::str::from_utf8(text).ok()?;
+    let rest = text.trim_start();
+    let (operator, not) = ADDED.into_iter().find(|(operator, _)| rest.starts_with(operator))?;
+    let (head, operand) = text.split_at(text.len() - rest.len() + operator.len());
+    if let Some(plain) = operand.strip_prefix(not) {
+        return Some([head, plain].concat().into_bytes());
+    }
+    let condition = operand.trim_end_matches([' ', '{', ':', ')']);
+    let is_one = condition.starts_with(|c: char| c.is_alphabetic() || c == '_') && !condition.contains(' ');
+    is_one.then(|| [head, not, operand].concat().into_bytes())
+}
+
 /// Returns an edit, but for one that splits a character.
 fn edit(at: Range<usize>, text: Vec<u8>, gain: f64) -> Option<TokenEdit> {
     Some(TokenEdit {
@@ -161,20 +179,60 @@ fn edit(at: Range<usize>, text: Vec<u8>, gain: f64) -> Option<TokenEdit> {
     })
 }
 
-/// Returns the best ways to go on with: a third of them at the begin of a line, where more than a line may be missing.
-fn to_write(known: &KnownText<'_>, ways: &[Way], most: usize) -> Vec<WrittenText> {
+/// How many ways are gone on with.
+#[derive(Debug, Clone, Copy)]
+struct WayCount {
+    /// At the begin of a line, where more than a line may be missing.
+    begins: usize,
+    /// With an operator, which alone is no code: beside the others, as they would have to be among the best of all.
+    operators: usize,
+    others: usize,
+}
+
+impl WayCount {
+    /// Returns a third of what is wanted for the begins of lines, the rest for others, and two thirds for operators beside it; of all no more than `most`.
+    fn new(wanted: usize, most: usize) -> Self {
+        let wanted = wanted.min(most);
+        Self {
+            begins: wanted / 3,
+            operators: (wanted * 2 / 3).min(most - wanted),
+            others: wanted - wanted / 3,
+        }
+    }
+
+    fn all(self) -> usize {
+        self.begins + self.operators + self.others
+    }
+}
+
+/// Returns the best ways to go on with.
+fn to_write(engine: &Engine, known: &KnownText<'_>, ways: &[Way], count: WayCount) -> Vec<WrittenText> {
     let is_blank = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_whitespace);
     let is_code = |way: &&Way| !is_blank(&known.bytes[known.starts[way.at]..known.starts[way.at + 1]]);
     let begins_line = |way: &&Way| known.indentation(known.starts[way.at]).is_some();
     let (begins, others): (Vec<&Way>, Vec<&Way>) = ways.iter().filter(is_code).partition(begins_line);
-    let begins: Vec<&Way> = begins.into_iter().take(most / 3).collect();
-    let others = others.into_iter().take(most - begins.len());
-    let ways = others.chain(begins).map(|way| WrittenText {
+    // What begins no line takes the place of what does not begin one.
+    let begins = begins.into_iter().take(count.begins);
+    let free = count.begins - begins.len();
+    let (others, further) = others.split_at(others.len().min(count.others + free));
+    let is_operator = |way: &&&Way| is_operator(&engine.tokenizer.bytes(way.token));
+    let operators = further.iter().filter(is_operator).take(count.operators);
+    let ways = others.iter().chain(operators).copied().chain(begins);
+    let ways = ways.map(|way| WrittenText {
         way: *way,
         tokens: Vec::new(),
         bytes: Vec::new(),
     });
     ways.collect()
+}
+
+/// Returns whether a token is an operator that stands between two operands.
+fn is_operator(token: &[u8]) -> bool {
+    const OPERATORS: [&[u8]; 24] = [
+        b"and", b"or", b"in", b"is", b"&&", b"||", b"??", b"+", b"-", b"*", b"**", b"/", b"//", b"%", b"==", b"!=",
+        b"<", b"<=", b">", b">=", b"&", b"|", b"<<", b">>",
+    ];
+    OPERATORS.contains(&token.trim_ascii())
 }
 
 /// Writes the likeliest text behind each way, as far as the cache can begin there: up to the end of the line, at the begin of a line up to the end of the
@@ -276,13 +334,38 @@ fn end_of(text: &[u8], before: Option<&[u8]>) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{by_one, end_of};
+    use super::{WayCount, by_one, end_of, is_operator, negated};
 
     #[test]
     fn an_operator_that_was_forgotten_counts_one_on_or_back() {
         assert_eq!(by_one(b" +").as_deref(), Some(&b" + 1"[..]));
         assert_eq!(by_one(b"-").as_deref(), Some(&b" - 1"[..]));
         assert_eq!(by_one(b" +="), None);
+    }
+
+    #[test]
+    fn a_condition_that_is_added_may_be_meant_the_other_way_round() {
+        let check = |text: &str| negated(text.as_bytes()).map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(check(" && ready {").as_deref(), Some(" && !ready {"));
+        assert_eq!(check(" || !list.is_empty()").as_deref(), Some(" || list.is_empty()"));
+        assert_eq!(check(" and not done:").as_deref(), Some(" and done:"));
+        assert_eq!(check("or done:").as_deref(), Some("or not done:"));
+        assert_eq!(check(" && a < b {"), None, "it is more than one name");
+        assert_eq!(check(" + 1"), None);
+    }
+
+    #[test]
+    fn operators_are_gone_on_with_beside_the_other_ways_as_far_as_there_is_room() {
+        let check = |wanted, most, all: (usize, usize, usize)| {
+            let count = WayCount::new(wanted, most);
+            assert_eq!((count.begins, count.operators, count.others), all);
+        };
+        check(9, 20, (3, 6, 6));
+        check(9, 10, (3, 1, 6));
+        check(9, 4, (1, 0, 3));
+        check(0, 15, (0, 0, 0));
+        assert!(is_operator(b" &&") && is_operator(b"or"));
+        assert!(!is_operator(b" order") && !is_operator(b" ="));
     }
 
     #[test]
