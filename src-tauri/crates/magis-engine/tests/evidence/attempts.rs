@@ -497,6 +497,45 @@ async fn functions_that_the_check_does_not_enter_are_no_places() {
 }
 
 #[tokio::test]
+async fn definitions_of_one_name_are_places_of_their_own() {
+    let environment = TestEnvironment::new();
+    let path = "tally/filters.py";
+    let line = "    return since <= entry.day < until\n";
+    let with_bound = "    bound = Bound()\n    bound.day = until\n    return since <= entry.day <= bound.day\n\n\n\
+                      class Bound:\n    @property\n    def day(self):\n        return self._day\n\n    \
+                      @day.setter\n    def day(self, day):\n        self._day = date.fromordinal(day.toordinal() - 1)\n";
+    let text = environment.read(path);
+    assert!(text.contains(line));
+    environment.commit(path, &text.replace(line, with_bound));
+    let (magis, wish) = with_tests(&environment, ISSUE, 9);
+    let wish = SolveRequest {
+        places: 4,
+        max_rounds: 1,
+        ..wish
+    };
+    allow(&environment, &magis);
+    let reads = ScriptedModel::new("reads").when_prefixed("def in_period", UNCHANGED);
+    let model = script_after(reads.edit_with(|request| {
+        let wanted = if request.text.contains("return self._day") {
+            [("self._day", "self._day.today()")]
+        } else if request.text.contains("self._day = ") {
+            [(" - 1", "")]
+        } else {
+            return None;
+        };
+        Some(edits(&request.text, &wanted))
+    }));
+    let (run, end) = solve(&magis, wish, model).await;
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let state = magis.state(run).unwrap();
+    let patch = &state.merged().unwrap().patch;
+    assert!(
+        patch.contains("+        self._day = date.fromordinal(day.toordinal())\n"),
+        "{patch}"
+    );
+}
+
+#[tokio::test]
 async fn functions_that_are_called_when_a_file_is_loaded_are_places() {
     let environment = TestEnvironment::new();
     let text = environment.read("tally/filters.py");

@@ -112,10 +112,10 @@ async fn untried(
                 symbols: place.symbols.clone(),
                 spans: vec![span],
             };
-            all.extend(known(work, run, state, about, &alone, Some(line)).await?);
+            all.extend(known(work, run, state, about, &alone).await?);
         }
     }
-    all.extend(known(work, run, state, about, place, None).await?);
+    all.extend(known(work, run, state, about, place).await?);
     let tried = tried(state, round, place);
     let mut seen = BTreeSet::new();
     all.retain(|edit| !tried.contains(&edit) && seen.insert((edit.span, edit.text.clone())));
@@ -124,10 +124,14 @@ async fn untried(
 
 /// Returns the edits at a place that earlier rounds have tried.
 fn tried<'a>(state: &'a TaskState, round: Round, place: &CodePlace) -> Vec<&'a Edit> {
+    let is_same = |at: &CodePlace| {
+        let is_here = |span: &LineSpan| place.spans.iter().any(|own| own.intersection(*span).is_some());
+        at.spans.iter().any(is_here)
+    };
     let at_place = |known: &'a RoundState| {
         let is_there = |attempt: &&Attempt| {
             let at = attempt.place().and_then(|at| known.places.get(at));
-            attempt.mode() == WritingMode::TokenEdit && at.is_some_and(|at| at.symbols == place.symbols)
+            attempt.mode() == WritingMode::TokenEdit && at.is_some_and(is_same)
         };
         known.attempts.values().filter(is_there).flat_map(edits_of)
     };
@@ -200,7 +204,7 @@ pub(super) async fn gaps(
     most: usize,
 ) -> Result<Vec<LineSpan>, AskError> {
     let path = &state.task.path;
-    let edits = known(work, run, state, about, place, None).await?;
+    let edits = known(work, run, state, about, place).await?;
     let mut gaps: Vec<u32> = Vec::new();
     let ran = place.spans.iter().flat_map(|span| {
         let missed = missed_by_any(run.checks(), path, *span);
@@ -232,16 +236,15 @@ pub(super) async fn gaps(
         .collect())
 }
 
-/// Returns the usable edits of the definitions at a place, or of the one `line` that it has; each is read once.
+/// Returns the usable edits of the lines of a place; each is read once.
 async fn known(
     work: &mut Workspace,
     run: &Run,
     state: &TaskState,
     about: &CallContext,
     place: &CodePlace,
-    line: Option<u32>,
 ) -> Result<Vec<Edit>, AskError> {
-    let key = (state.task.id, place.symbols.clone(), line);
+    let key = (state.task.id, place.spans.clone());
     if let Some(known) = work.token_edits.get(&key) {
         return Ok(known.clone());
     }

@@ -234,11 +234,11 @@ async fn choose_symbols<'outline>(
         if quoted.contains(&symbol.span) {
             *score += QUOTED;
         }
-        *score -= CAME_TO_NOTHING * f64::from(came_to_nothing(state, &symbol.qualified_name));
-        if came_near(state, &symbol.qualified_name) {
+        *score -= CAME_TO_NOTHING * f64::from(came_to_nothing(state, symbol));
+        if came_near(state, symbol) {
             *score += CAME_NEAR;
         } else {
-            *score -= failed * f64::from(failed_tests(state, &symbol.qualified_name));
+            *score -= failed * f64::from(failed_tests(state, symbol));
         }
     }
     for (symbol, score) in symbols.iter().zip(&mut fused) {
@@ -344,14 +344,19 @@ fn is_table(symbol: &Symbol) -> bool {
 }
 
 /// In how many rounds a symbol was rewritten without a usable change.
-fn came_to_nothing(state: &TaskState, symbol: &str) -> u32 {
-    let useless =
-        |round: &&RoundState| round.best().is_none() && round.first_place().symbols.iter().any(|known| known == symbol);
+fn came_to_nothing(state: &TaskState, symbol: &Symbol) -> u32 {
+    let useless = |round: &&RoundState| round.best().is_none() && is_at(round.first_place(), symbol);
     state.rounds.iter().filter(useless).count() as u32
 }
 
+/// Returns whether a place is at a symbol. Several may have one name: a getter and its setter, the `fmt` of two traits.
+fn is_at(place: &CodePlace, symbol: &Symbol) -> bool {
+    let is_inside = |span: &LineSpan| span.intersection(symbol.span).is_some();
+    place.symbols.contains(&symbol.qualified_name) && place.spans.iter().any(is_inside)
+}
+
 /// In how many rounds attempts at a symbol were tested, and none was shown to work.
-fn failed_tests(state: &TaskState, symbol: &str) -> u32 {
+fn failed_tests(state: &TaskState, symbol: &Symbol) -> u32 {
     // Edits at one token and what is put in leave most ways to write a line untried.
     let by_reading = |mode: &WritingMode| matches!(mode, WritingMode::TokenEdit | WritingMode::Insert);
     let failed = |round: &&RoundState| {
@@ -362,7 +367,7 @@ fn failed_tests(state: &TaskState, symbol: &str) -> u32 {
 }
 
 /// Returns whether an attempt at a symbol made a check pass.
-fn came_near(state: &TaskState, symbol: &str) -> bool {
+fn came_near(state: &TaskState, symbol: &Symbol) -> bool {
     let mut tested = state.rounds.iter().flat_map(|round| tested_at(round, symbol));
     tested.any(|(_, tested)| tested.passed_checks() > 0)
 }
@@ -370,9 +375,9 @@ fn came_near(state: &TaskState, symbol: &str) -> bool {
 /// Returns what the attempts of a round showed at a symbol.
 fn tested_at<'round>(
     round: &'round RoundState,
-    symbol: &str,
+    symbol: &Symbol,
 ) -> impl Iterator<Item = (WritingMode, &'round ChangeTests)> {
-    let is_there = |place: &CodePlace| place.symbols.iter().any(|known| known == symbol);
+    let is_there = |place: &CodePlace| is_at(place, symbol);
     let there: Vec<bool> = round.places.iter().map(is_there).collect();
     let at_symbol = move |attempt: &&Attempt| {
         let at = attempt.place().and_then(|at| there.get(at));
