@@ -142,8 +142,8 @@ impl Checkout {
         Ok((prepared.job.command, outcome))
     }
 
-    /// Runs a check on the tree as it is and returns the functions of the project that its Python enters, in that order; none where it has no Python, or
-    /// is broken off.
+    /// Runs a check on the tree as it is and returns the functions of the project that its Python or JavaScript enters, in that order; none where it has
+    /// neither, or is broken off, or runs JavaScript that is made out of other files.
     ///
     /// # Errors
     /// When the sandbox fails.
@@ -151,8 +151,7 @@ impl Checkout {
         self.reached_by(self.prepare_check(check, &[], limits)?).await
     }
 
-    /// Runs the tests of files on the tree as it is and returns the functions of the project that their Python enters, in that order; none where
-    /// they have no Python, or are broken off.
+    /// Runs the tests of files on the tree as it is and returns the functions of the project that they enter, as [`Self::reached_by_check`] does.
     ///
     /// # Errors
     /// When the command cannot be narrowed down to these tests, or the sandbox fails.
@@ -171,7 +170,7 @@ impl Checkout {
         self.reached_by(prepared).await
     }
 
-    /// Runs a job and lets its Python record which functions of the project it enters.
+    /// Runs a job and lets its Python and JavaScript record which functions of the project they enter.
     async fn reached_by(&self, prepared: Prepared) -> Result<Vec<ReachedFunction>, EngineError> {
         let Prepared { mut job, mut scratch } = prepared;
         let search = job.environment.get("PYTHONPATH").cloned().unwrap_or_default();
@@ -179,17 +178,20 @@ impl Checkout {
         let empty = scratch.path().join("records");
         fs::create_dir(&empty).map_err(EngineError::io("make", &empty))?;
         scratch.allow_change(&mut job, &empty, Path::new(RECORDS))?;
-        job.files.push(JobFile {
-            path: Path::new(RECORDS).join(recorder.file),
-            contents: Some(recorder.text.as_bytes().to_vec()),
-        });
+        job.files.extend(recorder.files.map(|(file, text)| JobFile {
+            path: Path::new(RECORDS).join(file),
+            contents: Some(text.as_bytes().to_vec()),
+        }));
         let variables = recorder.variables.into_iter();
         job.environment
             .extend(variables.map(|(name, value)| (name.to_owned(), value)));
         self.sandbox.run(&job).await?;
         // What cannot be read tells nothing, and nothing else stands on it.
         let texts = written(scratch.last_layer(), ReachRecorder::is_record).unwrap_or_default();
-        Ok(ReachRecorder::read(texts.iter().map(String::as_str)))
+        let mut reached = ReachRecorder::read(texts.iter().map(String::as_str));
+        // A script that was put into the project to be run is not of it.
+        reached.retain(|function| RepoPath::new(&function.0).is_ok_and(|path| self.has_file(&path)));
+        Ok(reached)
     }
 
     fn prepare_check(

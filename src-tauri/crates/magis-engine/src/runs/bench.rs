@@ -4,7 +4,7 @@
 
 mod words;
 
-pub(crate) use words::{is_meant, program_run, test_name};
+pub(crate) use words::{is_meant, program_run, tells_file, test_name};
 
 use crate::evidence::{ChangedFiles, Checkout};
 use crate::tests::{IsolationTerm, TestsRun};
@@ -42,8 +42,7 @@ pub(crate) struct TestBench {
     checkout: Checkout,
     /// None: only what the issue shows is run.
     pub command: Option<TestCommand>,
-    /// What the project is written in.
-    language: SourceLanguage,
+    project: ProjectInUse,
     /// Who is told what runs; nobody outside of a run's drive.
     progress: Option<UnboundedSender<Progress>>,
     /// The task whose changes are run.
@@ -162,7 +161,7 @@ impl TestBench {
         Ok(Ok(Self {
             checkout,
             command,
-            language: ground.project.language,
+            project: ground.project.clone(),
             progress: ground.progress.cloned(),
             task: None,
             issue_checks: BTreeMap::new(),
@@ -265,7 +264,7 @@ impl TestBench {
         check: &Check,
         recorded: &[ReachedFunction],
     ) -> Result<Vec<FunctionAt>, EngineError> {
-        if !recorded.is_empty() || self.language != SourceLanguage::Python {
+        if !recorded.is_empty() || !self.records_reach() {
             return Ok(functions_at(recorded));
         }
         let limits = Limits {
@@ -276,7 +275,20 @@ impl TestBench {
         Ok(functions_at(&self.checkout.reached_by_check(check, limits).await?))
     }
 
-    /// Returns the functions of the project, without its tests, that the tests of files enter on the base, as far as Python runs them.
+    /// Returns the project as the examples of its issues use it.
+    pub(super) fn project(&self) -> &ProjectInUse {
+        &self.project
+    }
+
+    /// Returns whether programs in the language of the project can record what they enter.
+    fn records_reach(&self) -> bool {
+        matches!(
+            self.project.language,
+            SourceLanguage::Python | SourceLanguage::JavaScript
+        )
+    }
+
+    /// Returns the functions of the project, without its tests, that the tests of files enter on the base, as far as Python or Node runs them.
     pub(super) async fn reached_by_tests(&self, files: &[RepoPath]) -> Result<Vec<FunctionAt>, EngineError> {
         let there: Vec<RepoPath> = files
             .iter()
@@ -286,7 +298,7 @@ impl TestBench {
         let Some(command) = &self.command else {
             return Ok(Vec::new());
         };
-        if there.is_empty() || self.language != SourceLanguage::Python {
+        if there.is_empty() || !self.records_reach() {
             return Ok(Vec::new());
         }
         let limits = Limits {

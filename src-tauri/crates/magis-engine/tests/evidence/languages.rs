@@ -31,6 +31,16 @@ async fn events(environment: &TestEnvironment, issue: &str) -> Vec<RunEvent> {
 
 /// Runs an issue with the tests of the project by a model; returns the engine that can run code as well.
 async fn run_by(environment: &TestEnvironment, issue: &str, model: ScriptedModel) -> (Magis, RunId) {
+    run_with(environment, issue, &[], model).await
+}
+
+/// The same, for which tests are given that fail.
+async fn run_with(
+    environment: &TestEnvironment,
+    issue: &str,
+    failing: &[&str],
+    model: ScriptedModel,
+) -> (Magis, RunId) {
     let (magis, wish) = with_tests(environment, issue, 1);
     let repo = magis.add_repository(&environment.repository()).unwrap();
     let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
@@ -41,13 +51,20 @@ async fn run_by(environment: &TestEnvironment, issue: &str, model: ScriptedModel
                 line: command.line(),
                 folder: command.folder,
             }),
-            failing: Vec::new(),
+            failing: failing.iter().map(|path| (*path).to_owned()).collect(),
             checks: IssueChecks::Make,
         },
         ..wish
     };
     let (run, _) = solve(&magis, wish, model).await;
     (magis, run)
+}
+
+/// Returns the functions that a check enters: file, line, name, and lines that never run.
+fn reached(check: &BugCheck) -> Vec<(&str, u32, &str, &[u32])> {
+    let told = check.reached.iter();
+    told.map(|at| (at.path.as_str(), at.line, at.name.as_str(), at.missed.as_slice()))
+        .collect()
 }
 
 /// Returns the checks of a run that show the fault, and what is remarked.
@@ -82,12 +99,7 @@ async fn an_example_in_javascript_is_run_with_the_packages_that_are_installed() 
         panic!("{remarks}")
     };
     assert_eq!(check.grade, Grade::ExpectedResult);
-    let reached: Vec<(&str, u32, &str)> = check
-        .reached
-        .iter()
-        .map(|at| (at.path.as_str(), at.line, at.name.as_str()))
-        .collect();
-    assert_eq!(reached, [("index.js", 3, "add")]);
+    assert_eq!(reached(check), [("index.js", 3, "add", &[][..])]);
     assert!(
         check
             .as_test
@@ -120,10 +132,82 @@ async fn a_test_that_a_qa_engineer_writes_in_javascript_is_run_by_node() {
         "{check:?}"
     );
     assert!(check.on_base.stderr.text.contains("AssertionError"), "{check:?}");
+    assert_eq!(reached(check), [("index.js", 1, "add", &[][..])]);
     let stop = tokio_util::sync::CancellationToken::new();
     let script = test.replace(", 3)", ", -1)");
     let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
     assert_eq!(tried.on_base.status, Some(0), "{tried:?}");
+}
+
+#[tokio::test]
+async fn a_test_that_a_qa_engineer_writes_in_rust_is_run_by_cargo() {
+    let manifest = "[package]\nname = \"sum-up\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let environment = repository_of(&[
+        ("Cargo.toml", manifest),
+        ("src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"),
+    ]);
+    let test = "use sum_up::add;\n\nfn main() {\n    assert_eq!(add(1, 2), 3);\n}\n";
+    let model = wrong_then_right().when("Write the shortest Rust script", test);
+    let issue = "src/lib.rs: add is wrong, the sum of 1 and 2 should be 3";
+    let (magis, run) = run_by(&environment, issue, model).await;
+    let found = checks(&magis, run);
+    let [check] = found.as_slice() else {
+        panic!("{:?}", environment.events(run))
+    };
+    assert!(
+        matches!(&check.source, CheckSource::Written { path } if path.as_str() == "test_issue.rs"),
+        "{check:?}"
+    );
+    assert!(
+        check.on_base.stderr.text.contains("assertion `left == right` failed"),
+        "{check:?}"
+    );
+    let as_test = check.as_test.as_deref().unwrap();
+    assert!(as_test.contains("#[test]\nfn "), "{as_test}");
+    let stop = tokio_util::sync::CancellationToken::new();
+    for (script, passes) in [
+        (test.replace(", 3)", ", -1)"), true),
+        ("assert_eq!(add(1, 2), -1);\n".to_owned(), true),
+        (
+            "use super::*;\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n".to_owned(),
+            false,
+        ),
+    ] {
+        let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
+        assert_eq!(tried.on_base.status == Some(0), passes, "{tried:?}");
+    }
+}
+
+/// Runs failing tests of a small project in JavaScript, and returns what they are seen to enter.
+async fn reached_by_tests(code: (&str, &str), test: &str) -> Vec<String> {
+    let manifest = r#"{"name": "sums", "scripts": {"test": "node --test"}}"#;
+    let path = "test/add.test.js";
+    let environment = repository_of(&[("package.json", manifest), code, (path, test)]);
+    let (magis, run) = run_with(&environment, "add is wrong", &[path], wrong_then_right()).await;
+    let found = checks(&magis, run);
+    let [check] = found.as_slice() else {
+        panic!("{:?}", environment.events(run))
+    };
+    assert!(matches!(check.source, CheckSource::Given { .. }), "{check:?}");
+    reached(check).iter().map(|at| format!("{at:?}")).collect()
+}
+
+#[tokio::test]
+async fn failing_tests_in_javascript_are_seen_to_enter_functions_and_to_pass_by_lines() {
+    let code = "exports.add = function add(a, b) {\n  if (a === 0) {\n    return b;\n  }\n  return a - b;\n};\n\nexports.other = function other() {\n  return 1;\n};\n";
+    let test = "const test = require('node:test');\nconst assert = require('node:assert');\nconst { add } = require('..');\n\ntest('adds', () => {\n  assert.strictEqual(add(1, 2), 3);\n});\n";
+    let reached = reached_by_tests(("index.js", code), test).await;
+    assert_eq!(reached, [r#"("index.js", 1, "add", [3])"#]);
+}
+
+#[tokio::test]
+async fn of_javascript_that_is_made_out_of_other_files_it_is_not_told_what_is_entered() {
+    let code = "exports.add = (a, b) => a - b;\n";
+    let compiled = "const test = require('node:test');\nconst assert = require('node:assert');\nconst fs = require('node:fs');\nconst Module = require('node:module');\nconst index = require.resolve('..');\n\ntest('adds', () => {\n  const made = new Module(index);\n  made._compile('/* made */ ' + fs.readFileSync(index, 'utf8').replace('=>', '=> 0 +'), index);\n  assert.strictEqual(made.exports.add(1, 2), 3);\n});\n";
+    assert_eq!(
+        reached_by_tests(("index.js", code), compiled).await,
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]

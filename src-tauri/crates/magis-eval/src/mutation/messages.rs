@@ -100,10 +100,10 @@ pub fn is_for_users(snippet: &Snippet, sources: &[String]) -> bool {
                 .any(|node| is_public_function(node, source, name))
         })
     };
+    let line = bare.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_own = |name: &str| {
-        words_of(&bare)
-            .zip(words_of(&bare).skip(1))
-            .any(|(word, next)| matches!(word, "let" | "fn" | "mut") && next == name)
+        let forms = ["fn {}(", "let {} = |", "let {} = move |", "let mut {} = |"];
+        forms.iter().any(|form| line.contains(&form.replace("{}", name)))
     };
     called(&bare).into_iter().all(|name| is_own(name) || is_public(name))
 }
@@ -125,7 +125,9 @@ fn called(bare: &str) -> BTreeSet<&str> {
 
 fn is_public_function(node: Node<'_>, text: &str, name: &str) -> bool {
     let is_public = |child: &Node<'_>| child.kind() == "visibility_modifier" && text_of(text, *child) == "pub";
+    let is_method = |outer: &Node<'_>| matches!(outer.kind(), "impl_item" | "trait_item");
     node.kind() == "function_item"
+        && !ancestors(node).any(|outer| is_method(&outer))
         && node
             .child_by_field_name("name")
             .is_some_and(|own| text_of(text, own) == name)
@@ -452,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_mutations_snippet_of_rust_calls_nothing_that_a_test_alone_has() {
-        let source = "pub fn wrap(text: &str) -> String {\n    inner(text)\n}\n\nfn inner(text: &str) -> String {\n    text.to_owned()\n}\n".to_owned();
+        let source = "pub fn wrap(text: &str) -> String {\n    inner(text)\n}\n\nfn inner(text: &str) -> String {\n    text.to_owned()\n}\n\nimpl Args {\n    pub fn parse(&self) {}\n}\n".to_owned();
         let check = |setup: &[&str], show: &str| {
             let snippet = Snippet {
                 setup: setup.iter().map(|line| (*line).to_owned()).collect(),
@@ -464,6 +466,7 @@ mod tests {
         assert!(check(&["let twice = |x| 2 * x;"], "twice(wrap(\"a\").len())"));
         assert!(!check(&[], "inner(\"a\")"), "it is not public");
         assert!(!check(&["let parsed = parse(\"-a\");"], "parsed.value()"));
+        assert!(!check(&["let version = version(\"1.2\");"], "version.to_string()"));
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use crate::commands::{JavaScriptRunner, PythonRunner, TestRunner};
 use crate::reproduction::check::{Check, CheckCommand};
 use crate::reproduction::javascript_test::{JavaScriptStyle, javascript_test};
+use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::python_test::{PythonStyle, python_test, wrapped};
 use crate::reproduction::record::Observation;
+use crate::reproduction::rust_script;
 use crate::reproduction::rust_test::rust_test;
 use crate::reproduction::verdict::Reproduction;
 
@@ -29,6 +31,11 @@ pub fn as_test(
 /// Writes a Python script that asserts what it wants as a test in the style of the project's runner; none where it cannot be written as one.
 pub fn script_as_test(script: &str, title: &str, runner: Option<TestRunner>) -> Option<String> {
     wrapped(script, title, python_style(runner))
+}
+
+/// Writes code in Rust that asserts what it wants of a project as a test of Cargo; none where it does not parse.
+pub fn rust_script_as_test(script: &str, project: &ProjectInUse, title: &str) -> Option<String> {
+    rust_script::as_test(script, project, title)
 }
 
 fn python_style(runner: Option<TestRunner>) -> PythonStyle {

@@ -110,7 +110,7 @@ pub enum CheckCommand {
     /// A file of the check, by Node.
     #[serde(rename = "javascript")]
     JavaScript(String),
-    /// The files of the check are a package that depends on the project.
+    /// The files of the check are a package that depends on the project: its program is run, or where it is a library, its tests.
     Rust,
     /// Lines for `sh`, with the project's tools on the path.
     Shell(String),
@@ -122,6 +122,9 @@ pub(super) const STANDARD_FIRST: &str = "src/standard_first.rs";
 /// Runs the package of a check, which finds the project beside itself.
 const RUN_PACKAGE: &str = r#"ln -sfn "$0" project || exit
 export CARGO_TARGET_DIR="$0/target"
+if [ -e src/lib.rs ]; then
+    exec cargo test --quiet --offline --lib -- --nocapture
+fi
 if [ -e src/standard_first.rs ] && ! cargo build --quiet --offline 2>/dev/null; then
     cp src/standard_first.rs src/main.rs
 fi

@@ -13,6 +13,21 @@ pub struct ProjectInUse {
     pub packages: Vec<String>,
 }
 
+impl ProjectInUse {
+    /// Returns the manifest of a package in Rust that depends on the project, which is linked beside it.
+    pub(super) fn manifest_of_user(&self) -> String {
+        let name = self.packages.first().map_or("", String::as_str);
+        format!(
+            "[package]\nname = \"magis-reproduction\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n[dependencies]\n\"{name}\" = {{ path = \"project\" }}\n"
+        )
+    }
+
+    /// Returns the name under which code in Rust imports the project.
+    pub(super) fn library(&self) -> &str {
+        self.packages.last().map_or("", String::as_str)
+    }
+}
+
 /// Folders beside the code that hold packages of no interest here.
 const ASIDE: [&str; 14] = [
     "test",

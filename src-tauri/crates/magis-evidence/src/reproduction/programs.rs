@@ -11,7 +11,11 @@ const PYTHON: &str = concat!(
     "\n\n",
     include_str!("programs/runner.py")
 );
-const JAVASCRIPT: &str = include_str!("programs/runner.js");
+const JAVASCRIPT: &str = concat!(
+    include_str!("programs/reached.js"),
+    "\n\n",
+    include_str!("programs/runner.js")
+);
 const RUST: &str = include_str!("programs/recorder.rs");
 
 /// The files with the programs.
@@ -125,13 +129,7 @@ impl Steps<'_> {
     /// Returns a package that runs the steps and depends on the project, which is linked beside it. Where the steps take something from the standard library
     /// without an import, a name may be the project's or that library's: the program takes the project's, and a second one takes the others first.
     fn package(&self) -> Vec<CheckFile> {
-        let (name, library) = match self.project.packages.as_slice() {
-            [name, library, ..] => (name.as_str(), library.as_str()),
-            _ => ("", ""),
-        };
-        let manifest = format!(
-            "[package]\nname = \"magis-reproduction\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n[dependencies]\n\"{name}\" = {{ path = \"project\" }}\n"
-        );
+        let library = self.project.library();
         let mut uses: Vec<String> = Vec::new();
         let mut code = String::new();
         for (number, step) in self.sources.iter().enumerate() {
@@ -172,7 +170,10 @@ impl Steps<'_> {
             )
         };
         let [in_manifest, in_program, in_second] = RUST_FILES;
-        let mut files = vec![(in_manifest, manifest), (in_program, program(&imports, ""))];
+        let mut files = vec![
+            (in_manifest, self.project.manifest_of_user()),
+            (in_program, program(&imports, "")),
+        ];
         if !imports.is_empty() {
             files.push((in_second, program("", &imports)));
         }

@@ -1,4 +1,4 @@
-//! Which functions of a project any program in Python enters, told by a module that Python loads at its start.
+//! Which functions of a project any program in Python or JavaScript enters, told by a module that Python or Node loads at its start.
 //!
 //! What runs the steps of a check tells it by itself ([`Observation::reached`](crate::reproduction::Observation::reached)); this is for what a shell
 //! or a test runner starts.
@@ -8,34 +8,45 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The module's name is one that Python looks for at its start.
-const FILE: &str = "sitecustomize.py";
-const PROGRAM: &str = concat!(
+const PYTHON_FILE: &str = "sitecustomize.py";
+const PYTHON: &str = concat!(
     include_str!("programs/reached.py"),
     "\n\n",
     include_str!("programs/recorder.py")
 );
+const NODE_FILE: &str = "recorder.cjs";
+const NODE: &str = concat!(
+    include_str!("programs/reached.js"),
+    "\n\n",
+    include_str!("programs/recorder.js")
+);
 
-/// The module with what it needs to be loaded: it writes what each process entered into the folder it lies in.
+/// The modules with what is needed that they are loaded: they write what each process entered into the folder they lie in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReachRecorder {
-    /// Its name in its folder.
-    pub file: &'static str,
-    pub text: &'static str,
+    /// Their names in that folder, and their texts.
+    pub files: [(&'static str, &'static str); 2],
     /// The environment of the program.
-    pub variables: [(&'static str, String); 2],
+    pub variables: [(&'static str, String); 3],
 }
 
 impl ReachRecorder {
-    /// Creates one in `folder` for the project at `root`; `search` is what Python's search path has beside it, perhaps empty.
+    /// Creates one in `folder`, whose path has no blanks, for the project at `root`; `search` is what Python's search path has beside it, perhaps empty.
     pub fn new(folder: &Path, root: &Path, search: &str) -> Self {
         let mut path = folder.display().to_string();
         if !search.is_empty() {
             path = format!("{path}:{search}");
         }
         Self {
-            file: FILE,
-            text: PROGRAM,
-            variables: [("PYTHONPATH", path), ("MAGIS_ROOT", root.display().to_string())],
+            files: [(PYTHON_FILE, PYTHON), (NODE_FILE, NODE)],
+            variables: [
+                ("PYTHONPATH", path),
+                (
+                    "NODE_OPTIONS",
+                    format!("--require={}", folder.join(NODE_FILE).display()),
+                ),
+                ("MAGIS_ROOT", root.display().to_string()),
+            ],
         }
     }
 

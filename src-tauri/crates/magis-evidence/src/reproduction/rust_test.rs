@@ -33,26 +33,40 @@ pub(super) fn rust_test(check: &Check, base: &Observation, reproduction: &Reprod
             Asserted::Nothing => body.push(statement),
         }
     }
-    let asks = |text: &String| text.contains(")?") || text.contains("?;") || text.trim_end().ends_with('?');
-    let returns = if body.iter().any(asks) {
-        body.push("Ok(())".to_owned());
-        " -> Result<(), Box<dyn std::error::Error>>"
-    } else {
-        ""
-    };
+    let (returns, last) = returns_error(&body.join("\n"));
+    body.extend((!last.is_empty()).then(|| last.to_owned()));
     let body = body.iter().flat_map(|text| text.lines());
     let body: Vec<String> = body.map(|line| format!("    {line}")).collect();
-    let head = if head.is_empty() {
+    let (head, name) = (head_of(&head), name_of(title));
+    format!("{head}#[test]\nfn {name}(){returns} {{\n{}\n}}\n", body.join("\n"))
+}
+
+/// Returns what stands behind the parameters of a test with such a body, and its last expression: both empty where nothing in it hands an error on.
+pub(super) fn returns_error(body: &str) -> (&'static str, &'static str) {
+    let asks = |line: &str| line.contains(")?") || line.contains("?;") || line.trim_end().ends_with('?');
+    if body.lines().any(asks) {
+        (" -> Result<(), Box<dyn std::error::Error>>", "Ok(())")
+    } else {
+        ("", "")
+    }
+}
+
+/// Returns imports as the head of a file.
+pub(super) fn head_of(imports: &[String]) -> String {
+    if imports.is_empty() {
         String::new()
     } else {
-        format!("{}\n\n", head.join("\n"))
-    };
+        format!("{}\n\n", imports.join("\n"))
+    }
+}
+
+/// Returns the name of the test of an issue.
+pub(super) fn name_of(title: &str) -> String {
     let slug = slug(title);
     // One word may be a keyword.
-    let name = if slug.contains('_') && !slug.starts_with(|first: char| first.is_ascii_digit()) {
+    if slug.contains('_') && !slug.starts_with(|first: char| first.is_ascii_digit()) {
         slug
     } else {
         format!("issue_{slug}")
-    };
-    format!("{head}#[test]\nfn {name}(){returns} {{\n{}\n}}\n", body.join("\n"))
+    }
 }

@@ -13,7 +13,14 @@ pub(crate) fn test_name(id: &TestId) -> TestName {
     TestName(there.join("::"))
 }
 
-/// Returns whether a person's word for a test means this one.
+/// Returns whether the name of a test tells its file, as a path or a dotted name; of Node's own runner, say, none does.
+pub(crate) fn tells_file(name: &TestName) -> bool {
+    name.0
+        .rsplit_once("::")
+        .is_some_and(|(before, _)| before.contains(['/', '.']))
+}
+
+/// Returns whether a person's word for a test means this one. Where the name of the test tells no file, that of the word is of no account.
 pub(crate) fn is_meant(name: &TestName, word: &str) -> bool {
     let Some((file, rest)) = word.split_once("::") else {
         // Some runners have a file as the beginning of a dotted name.
@@ -28,8 +35,8 @@ pub(crate) fn is_meant(name: &TestName, word: &str) -> bool {
     // Reports give a class as a dotted name, and a parameter in brackets.
     let last = rest.rsplit("::").next().unwrap_or(rest);
     let own = name.0.rsplit("::").next().unwrap_or(&name.0);
-    let same_file =
-        name.0.starts_with(file) || name.0.contains(file.trim_end_matches(".py").replace('/', ".").as_str());
+    let module = file.trim_end_matches(".py").replace('/', ".");
+    let same_file = name.0.starts_with(file) || name.0.contains(module.as_str()) || !tells_file(name);
     same_file && (own == last || own.split('[').next() == Some(last))
 }
 

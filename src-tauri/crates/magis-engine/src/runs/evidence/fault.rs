@@ -2,7 +2,7 @@
 //! project that fail on the base and are about what the issue is about.
 
 use crate::EngineError;
-use crate::runs::bench::{BaseResults, IssueCheck, SUITE_TIME, TestBench, candidates, is_meant, test_name};
+use crate::runs::bench::{BaseResults, IssueCheck, SUITE_TIME, TestBench, candidates, is_meant, tells_file, test_name};
 use crate::runs::code_names::{named, words};
 use crate::runs::evidence::regression::files_of_check;
 use crate::runs::roles::RoleResult;
@@ -26,6 +26,8 @@ const TRIED: usize = 12;
 const FAST_SUITE: Duration = Duration::from_secs(16);
 /// So many failing tests may be about one fault; more are a project that is red for another reason.
 const MOST_FAILING: usize = 20;
+/// Failing tests that are taken of a file whose tests do not name it.
+const MOST_OF_FILE: usize = 4;
 
 /// Looks for what shows the fault, runs it on the base, and keeps what fails there as the issue says.
 pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
@@ -222,34 +224,53 @@ async fn given(
             }
         }
     };
-    let meant: Vec<TestName> = base.failing().filter(|name| is_meant(name, word)).cloned().collect();
-    if meant.is_empty() {
-        let is_there = base.statuses.keys().any(|name| is_meant(name, word));
+    let meant: Vec<&TestName> = base.failing().filter(|name| is_meant(name, word)).collect();
+    if !meant.is_empty() {
+        found.push(given_check(base, word.to_owned(), &meant));
+        return Ok(());
+    }
+    // The names of its tests do not say that they are of this file, but no others were run.
+    let is_the_file = |file: &RepoPath| file.as_str() == word && base.files == [file.clone()];
+    let is_of_file = test.file.as_ref().is_some_and(is_the_file) && !base.statuses.keys().any(tells_file);
+    let of_file: Vec<&TestName> = base.failing().filter(|_| is_of_file).collect();
+    if of_file.len() > MOST_OF_FILE {
+        let named = count(of_file.len(), "failing test");
+        remarks.push(format!("{word} has {named}, of which {MOST_OF_FILE} are looked at"));
+    }
+    for name in of_file.iter().take(MOST_OF_FILE) {
+        let own = name.0.rsplit("::").next().unwrap_or(&name.0);
+        found.push(given_check(base, format!("{word}::{own}"), &[*name]));
+    }
+    if of_file.is_empty() {
+        let is_there = base.statuses.keys().any(|name| is_of_file || is_meant(name, word));
         remarks.push(if is_there {
             format!("the test {word} does not fail on the base, so it shows nothing")
         } else {
             format!("there is no test {word}")
         });
-        return Ok(());
     }
+    Ok(())
+}
+
+/// Makes the check of a given test: `meant` are the failing ones that its word means.
+fn given_check(base: &BaseResults, word: String, meant: &[&TestName]) -> BugCheck {
     let said: Vec<&str> = meant
         .iter()
-        .filter_map(|name| base.messages.get(name))
+        .filter_map(|name| base.messages.get(*name))
         .map(String::as_str)
         .collect();
     let mut on_base = base.run.clone();
     on_base.stdout = magis_core::ExcerptedOutput::of(&said.join("\n\n"), 0);
-    found.push(BugCheck {
+    BugCheck {
         id: CheckId(0),
-        source: CheckSource::Given { test: word.to_owned() },
+        source: CheckSource::Given { test: word },
         grade: Grade::ExpectedResult,
         script: on_base.command.clone(),
         as_test: None,
         on_base,
         reached: Vec::new(),
         warnings: Vec::new(),
-    });
-    Ok(())
+    }
 }
 
 /// Takes the tests that fail on the base and are about what the issue is about.

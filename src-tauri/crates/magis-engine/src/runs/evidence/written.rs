@@ -4,9 +4,11 @@
 //! Where the issue wants an error that does not come, the script does what should be one, and the test around it fails as long as nothing is raised; such
 //! tests are written in Python alone.
 
+mod call;
 mod javascript;
 mod language;
 mod python;
+mod rust;
 mod wanted_error;
 
 use self::language::TestLanguage;
@@ -53,7 +55,7 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
     let language = best.and_then(|path| Some((TestLanguage::for_file(&path, &project)?, path)));
     let Some((language, path)) = language else {
         return Ok(nothing(
-            "tests out of an issue are written in Python and JavaScript alone",
+            "tests out of an issue are written in Python, JavaScript and Rust alone",
         ));
     };
     if let Err(why) = work.bench(run).await? {
@@ -173,7 +175,10 @@ async fn judge(
         return Ok(said(Vec::new(), Some(remark)));
     };
     let reached = match marker() {
-        Some(marker) => bench.reached_by(&language.check(&script, marker), &[]).await?,
+        Some(marker) => {
+            let check = language.check(&script, bench.project(), marker);
+            bench.reached_by(&check, &[]).await?
+        }
         None => Vec::new(),
     };
     let check = BugCheck {
@@ -184,6 +189,7 @@ async fn judge(
         grade: Grade::WrongOutputGone,
         as_test: language.as_test(
             &script,
+            bench.project(),
             run.request().issue.title(),
             bench.command.as_ref().and_then(|command| command.runner),
         ),
@@ -293,7 +299,7 @@ impl TestBench {
             ));
         };
         let language = TestLanguage::of_test(path);
-        let check = language.check(script, marker);
+        let check = language.check(script, self.project(), marker);
         let limits = Limits {
             time: TIME,
             ..Limits::default()

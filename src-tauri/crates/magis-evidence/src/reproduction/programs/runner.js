@@ -7,9 +7,8 @@ const fs = require('node:fs');
 const path = require('node:path');
 const util = require('node:util');
 const vm = require('node:vm');
-const inspector = require('node:inspector');
 const { builtinModules, createRequire } = require('node:module');
-const { fileURLToPath, pathToFileURL } = require('node:url');
+const { pathToFileURL } = require('node:url');
 
 const TASK = JSON.parse(TASK_TEXT);
 const ROOT = fs.realpathSync(process.argv[2] || process.cwd());
@@ -104,82 +103,7 @@ const modules = {
     },
 };
 
-/** The functions of the project that the steps enter, and which of their lines never run. */
-const reached = {
-    session: new inspector.Session(),
-    scripts: new Map(),
-
-    post(method, options) {
-        let told;
-        this.session.post(method, options, (_, answer) => {
-            told = answer;
-        });
-        return told;
-    },
-
-    begin() {
-        this.session.connect();
-        this.post('Profiler.enable');
-        this.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-    },
-
-    /** Takes what ran since it was taken last; what loading a module runs is not what a step is about. */
-    take(counts) {
-        const answer = this.post('Profiler.takePreciseCoverage');
-        if (!counts || !answer) return;
-        for (const { url, functions } of answer.result) {
-            const place = this.placeOf(url);
-            if (!place) continue;
-            const script = this.script(url, place);
-            for (const { functionName, ranges } of functions) {
-                const [{ startOffset: start, endOffset: end, count }] = ranges;
-                if (count === 0 || !script || (start === 0 && end >= script.text.length - 1)) continue;
-                const key = `${start}:${end}`;
-                const known = script.functions.get(key) || { name: functionName, start, end, ran: new Uint8Array(end - start) };
-                script.functions.set(key, known);
-                const ran = new Uint8Array(end - start);
-                for (const range of ranges) ran.fill(range.count > 0 ? 1 : 0, range.startOffset - start, range.endOffset - start);
-                ran.forEach((is, at) => {
-                    if (is) known.ran[at] = 1;
-                });
-            }
-        }
-    },
-
-    placeOf(url) {
-        const file = url.startsWith('file:') ? attempt(() => fileURLToPath(url)) : url;
-        const inside = file && file.startsWith(ROOT + path.sep) && !file.includes('node_modules');
-        return inside ? file : undefined;
-    },
-
-    script(url, place) {
-        if (!this.scripts.has(url)) {
-            const text = attempt(() => fs.readFileSync(place, 'utf8'));
-            this.scripts.set(url, text === undefined ? undefined : { place, text, functions: new Map() });
-        }
-        return this.scripts.get(url);
-    },
-
-    told() {
-        const found = [];
-        for (const script of [...this.scripts.values()].filter(Boolean)) {
-            const file = path.relative(ROOT, script.place).split(path.sep).join('/');
-            for (const { name, start, end, ran } of script.functions.values()) {
-                const line = script.text.slice(0, start).split('\n').length;
-                const missed = [];
-                let at = 0;
-                script.text.slice(start, end).split('\n').forEach((text, row) => {
-                    const parts = [...text].map((c, column) => [c, ran[at + column]]);
-                    const code = parts.filter(([c]) => !/[\s{}()[\];,]/.test(c));
-                    if (row > 0 && code.length > 0 && !/^\s*(\/\/|\/?\*)/.test(text) && code.every(([, is]) => !is)) missed.push(line + row);
-                    at += text.length + 1;
-                });
-                found.push([file, line, name || '<anonymous>', missed]);
-            }
-        }
-        return found.slice(0, 1000);
-    },
-};
+const reached = reachedIn(ROOT);
 
 /** Binds names that the steps use and never bind, as a reader of the issue would. */
 const names = {
@@ -373,7 +297,7 @@ async function main() {
             if (astray && !last.raised) Object.assign(last, { raised: told(astray.error), trace: traceOf(astray.error) });
             write(last);
         }
-        write({ end: true, imports: [...new Set(names.bound)], reached: reached.told() });
+        write({ end: true, imports: [...new Set(names.bound)], reached: reached.told() || [] });
         process.reallyExit(0);
     };
     process.on('beforeExit', end);

@@ -1,6 +1,7 @@
 //! Tests in JavaScript: scripts for Node that assert by `node:assert`.
 
 use super::WrittenEnd;
+use super::call::arguments;
 use magis_syntax::{SourceLanguage, TopStatement, TopStatementKind, top_statements};
 
 /// What says that the test itself is at fault.
@@ -135,32 +136,6 @@ fn bound<'s>(statements: &'s [TopStatement], text: &'s str) -> &'s str {
         .find(binds)
         .and_then(|found| found.source.split_once('='));
     value.map_or(text, |(_, value)| value.trim().trim_end_matches(';').trim_end())
-}
-
-/// Returns the arguments of a call by what is behind its opening parenthesis, and where the closing one is; none where it is not closed.
-fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
-    let (mut depth, mut quote, mut is_escaped) = (0_usize, None::<char>, false);
-    let (mut all, mut start) = (Vec::new(), 0);
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            _ if is_escaped => is_escaped = false,
-            (Some(_), '\\') => is_escaped = true,
-            (Some(open), _) if open == c => quote = None,
-            (None, '"' | '\'' | '`') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ',') if depth == 0 => {
-                all.push(text.get(start..at)?.trim());
-                start = at + 1;
-                if c == ')' {
-                    all.retain(|argument| !argument.is_empty());
-                    return Some((all, at));
-                }
-            }
-            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    None
 }
 
 fn is_of_name(c: char) -> bool {

@@ -1,9 +1,11 @@
 //! What differs between the languages in which tests are written.
 
-use super::{WrittenEnd, javascript, python};
+use super::{WrittenEnd, javascript, python, rust};
 use magis_core::RepoPath;
 use magis_evidence::commands::TestRunner;
-use magis_evidence::reproduction::{Check, Marker, ProjectInUse, SCRIPT_FILE, script_as_test};
+use magis_evidence::reproduction::{
+    Check, Marker, ProjectInUse, RUST_SCRIPT_FILE, SCRIPT_FILE, rust_script_as_test, script_as_test,
+};
 use magis_syntax::SourceLanguage;
 
 /// A language in which tests are written out of an issue.
@@ -11,6 +13,7 @@ use magis_syntax::SourceLanguage;
 pub(super) enum TestLanguage {
     Python,
     JavaScript,
+    Rust,
 }
 
 impl TestLanguage {
@@ -24,16 +27,17 @@ impl TestLanguage {
             {
                 Some(Self::JavaScript)
             }
+            SourceLanguage::Rust if project.language == SourceLanguage::Rust => Some(Self::Rust),
             _ => None,
         }
     }
 
     /// Returns the language of a test by its file.
     pub fn of_test(path: &RepoPath) -> Self {
-        if SourceLanguage::of(path) == Some(SourceLanguage::JavaScript) {
-            Self::JavaScript
-        } else {
-            Self::Python
+        match SourceLanguage::of(path) {
+            Some(SourceLanguage::JavaScript) => Self::JavaScript,
+            Some(SourceLanguage::Rust) => Self::Rust,
+            _ => Self::Python,
         }
     }
 
@@ -42,6 +46,7 @@ impl TestLanguage {
         match self {
             Self::Python => SourceLanguage::Python,
             Self::JavaScript => SourceLanguage::JavaScript,
+            Self::Rust => SourceLanguage::Rust,
         }
     }
 
@@ -50,6 +55,7 @@ impl TestLanguage {
         match self {
             Self::Python => "`assert`",
             Self::JavaScript => "`assert.deepStrictEqual` of `node:assert`",
+            Self::Rust => "`assert_eq!`",
         }
     }
 
@@ -58,22 +64,31 @@ impl TestLanguage {
         match self {
             Self::Python => SCRIPT_FILE,
             Self::JavaScript => Check::node_script_file(script),
+            Self::Rust => RUST_SCRIPT_FILE,
         }
     }
 
-    /// Makes the check that runs a test.
-    pub fn check(self, script: &str, marker: Marker) -> Check {
+    /// Makes the check that runs a test of a project.
+    pub fn check(self, script: &str, project: &ProjectInUse, marker: Marker) -> Check {
         match self {
             Self::Python => Check::of_script(script, marker),
             Self::JavaScript => Check::of_node_script(script, marker),
+            Self::Rust => Check::of_rust_script(script, project, marker),
         }
     }
 
     /// Returns a test as one for the project. A script of Node loads what it needs from where it lies, and cannot be put elsewhere.
-    pub fn as_test(self, script: &str, title: &str, runner: Option<TestRunner>) -> Option<String> {
+    pub fn as_test(
+        self,
+        script: &str,
+        project: &ProjectInUse,
+        title: &str,
+        runner: Option<TestRunner>,
+    ) -> Option<String> {
         match self {
             Self::Python => script_as_test(script, title, runner),
             Self::JavaScript => None,
+            Self::Rust => rust_script_as_test(script, project, title),
         }
     }
 
@@ -83,6 +98,7 @@ impl TestLanguage {
         match self {
             Self::Python => python::expected(script),
             Self::JavaScript => javascript::expected(script),
+            Self::Rust => rust::expected(script),
         }
     }
 
@@ -91,6 +107,7 @@ impl TestLanguage {
         match self {
             Self::Python => python::end(stderr, script),
             Self::JavaScript => javascript::end(stderr, script),
+            Self::Rust => rust::end(stderr, script),
         }
     }
 }
@@ -109,6 +126,8 @@ mod tests {
             TestLanguage::for_file(&RepoPath::new(path).unwrap(), &project)
         };
         let (python, javascript) = (SourceLanguage::Python, SourceLanguage::JavaScript);
+        assert_eq!(check("src/add.rs", SourceLanguage::Rust), Some(TestLanguage::Rust));
+        assert_eq!(check("src/add.rs", python), None, "Cargo finds no package of that name");
         assert_eq!(check("sums/add.py", python), Some(TestLanguage::Python));
         assert_eq!(check("lib/add.mjs", javascript), Some(TestLanguage::JavaScript));
         assert_eq!(check("web/add.js", python), None, "Node finds no package of that name");
@@ -122,6 +141,7 @@ mod tests {
             (TestLanguage::Python, "assert f() == 1"),
             (TestLanguage::JavaScript, "import assert from 'node:assert';"),
             (TestLanguage::JavaScript, "const assert = require('node:assert');"),
+            (TestLanguage::Rust, "assert_eq!(f(), 1);"),
         ] {
             let path = RepoPath::new(language.file(script)).unwrap();
             assert_eq!(TestLanguage::of_test(&path), language);

@@ -116,7 +116,7 @@ impl Reach {
 fn may_enter(work: &mut Workspace, run: &Run, path: &RepoPath) -> Result<Option<Vec<LineSpan>>, EngineError> {
     let is_rust = |path: &RepoPath| SourceLanguage::of(path) == Some(SourceLanguage::Rust);
     let is_example = |check: &BugCheck| {
-        let is_of_issue = matches!(check.source, CheckSource::Issue { .. });
+        let is_of_issue = matches!(check.source, CheckSource::Issue { .. } | CheckSource::Written { .. });
         // A command line names no functions.
         is_of_issue && check.reached.is_empty() && top_statements(SourceLanguage::Rust, &check.script).is_some()
     };
