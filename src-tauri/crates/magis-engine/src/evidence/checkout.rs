@@ -6,12 +6,13 @@ use super::scratch::ScratchFolder;
 use super::toolchains::Toolchains;
 use crate::EngineError;
 use crate::data_folder::DataFolder;
-use magis_core::{RepoPath, SkippedFile};
+use magis_core::{MOST_ENTERED, RepoPath, SkippedFile};
 use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun, missing_program};
 use magis_evidence::reproduction::{Check, CheckCommand, ReachRecorder, ReachedFunction};
 use magis_evidence::results::{self, TestResults};
 use magis_repo::{Repository, Snapshot};
 use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
+use magis_syntax::SourceLanguage;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -148,7 +149,8 @@ impl Checkout {
     /// # Errors
     /// When the sandbox fails.
     pub async fn reached_by_check(&self, check: &Check, limits: Limits) -> Result<Vec<ReachedFunction>, EngineError> {
-        self.reached_by(self.prepare_check(check, &[], limits)?).await
+        let own: Vec<&str> = check.files.iter().map(|file| file.path.as_str()).collect();
+        self.reached_by(self.prepare_check(check, &[], limits)?, &own).await
     }
 
     /// Runs the tests of files on the tree as it is and returns the functions of the project that they enter, as [`Self::reached_by_check`] does.
@@ -167,11 +169,12 @@ impl Checkout {
         }
         let mut prepared = self.prepare(command, &worded, &[], limits)?;
         prepared.job.command.clone_from(&worded.words);
-        self.reached_by(prepared).await
+        self.reached_by(prepared, &[]).await
     }
 
-    /// Runs a job and lets its Python and JavaScript record which functions of the project they enter.
-    async fn reached_by(&self, prepared: Prepared) -> Result<Vec<ReachedFunction>, EngineError> {
+    /// Runs a job and lets its Python and JavaScript record which functions of the project they enter. `own` are files that are put into the project to be
+    /// run, and are not of it.
+    async fn reached_by(&self, prepared: Prepared, own: &[&str]) -> Result<Vec<ReachedFunction>, EngineError> {
         let Prepared { mut job, mut scratch } = prepared;
         let search = job.environment.get("PYTHONPATH").cloned().unwrap_or_default();
         let recorder = ReachRecorder::new(Path::new(RECORDS), &self.root, &search);
@@ -189,8 +192,18 @@ impl Checkout {
         // What cannot be read tells nothing, and nothing else stands on it.
         let texts = written(scratch.last_layer(), ReachRecorder::is_record).unwrap_or_default();
         let mut reached = ReachRecorder::read(texts.iter().map(String::as_str));
-        // A script that was put into the project to be run is not of it.
-        reached.retain(|function| RepoPath::new(&function.0).is_ok_and(|path| self.has_file(&path)));
+        let is_own = |function: &ReachedFunction| own.contains(&function.0.as_str());
+        // What was made out of other files says nothing of those.
+        let is_made =
+            |path: &RepoPath| SourceLanguage::of(path) == Some(SourceLanguage::JavaScript) && !self.has_file(path);
+        let mut others = reached.iter().filter(|function| !is_own(function));
+        if others.any(|function| RepoPath::new(&function.0).is_ok_and(|path| is_made(&path))) {
+            return Ok(Vec::new());
+        }
+        // A full list may have left something out, and has to stay full.
+        if reached.len() < MOST_ENTERED {
+            reached.retain(|function| !is_own(function));
+        }
         Ok(reached)
     }
 

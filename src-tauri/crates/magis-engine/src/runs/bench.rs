@@ -15,7 +15,7 @@ use magis_core::{
 };
 use magis_evidence::commands::{TestCommand, TestSelection};
 use magis_evidence::reproduction::{
-    self, Check, Marker, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd, RunOutput,
+    self, Check, CheckCommand, Marker, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd, RunOutput,
 };
 use magis_evidence::results::{Completeness, TestResults, TestStatus};
 use magis_flow::Run;
@@ -258,13 +258,15 @@ impl TestBench {
         Ok((seen, run))
     }
 
-    /// Returns the functions of the project that a check enters on the base: those that its own records tell, else as Python is seen to run.
+    /// Returns the functions of the project that a check enters on the base: those that its own records tell, else as Python or Node is seen to run. Steps in
+    /// JavaScript record what they enter by themselves.
     pub(super) async fn reached_by(
         &self,
         check: &Check,
         recorded: &[ReachedFunction],
     ) -> Result<Vec<FunctionAt>, EngineError> {
-        if !recorded.is_empty() || !self.records_reach() {
+        let is_told = matches!(check.command, CheckCommand::JavaScript(_)) && !check.steps.is_empty();
+        if !recorded.is_empty() || is_told || !self.records_reach() {
             return Ok(functions_at(recorded));
         }
         let limits = Limits {

@@ -116,18 +116,18 @@ pub enum CheckCommand {
     Shell(String),
 }
 
-/// The second program of such a package, for where the first one does not compile.
-pub(super) const STANDARD_FIRST: &str = "src/standard_first.rs";
+/// What stands in for the program or the library of such a package where that does not compile.
+pub(super) const SECOND_FILE: &str = "src/second.rs";
 
 /// Runs the package of a check, which finds the project beside itself.
 const RUN_PACKAGE: &str = r#"ln -sfn "$0" project || exit
 export CARGO_TARGET_DIR="$0/target"
+needs_second() { [ -e src/second.rs ] && ! "$@" 2>/dev/null; }
 if [ -e src/lib.rs ]; then
+    if needs_second cargo test --quiet --offline --lib --no-run; then cp src/second.rs src/lib.rs; fi
     exec cargo test --quiet --offline --lib -- --nocapture
 fi
-if [ -e src/standard_first.rs ] && ! cargo build --quiet --offline 2>/dev/null; then
-    cp src/standard_first.rs src/main.rs
-fi
+if needs_second cargo build --quiet --offline; then cp src/second.rs src/main.rs; fi
 exec cargo run --quiet --offline"#;
 
 impl CheckCommand {

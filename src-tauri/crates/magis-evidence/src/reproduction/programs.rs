@@ -1,6 +1,6 @@
 //! The programs that run the steps of a check, statement by statement, and record what each did: one for each language.
 
-use crate::reproduction::check::{CheckCommand, CheckFile, Marker, STANDARD_FIRST};
+use crate::reproduction::check::{CheckCommand, CheckFile, Marker, SECOND_FILE};
 use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::standard;
 use magis_syntax::{SourceLanguage, TopStatement, TopStatementKind, top_statements};
@@ -21,7 +21,7 @@ const RUST: &str = include_str!("programs/recorder.rs");
 /// The files with the programs.
 const PYTHON_FILE: &str = "reproduction.py";
 const JAVASCRIPT_FILE: &str = "reproduction.cjs";
-const RUST_FILES: [&str; 3] = ["Cargo.toml", "src/main.rs", STANDARD_FIRST];
+const RUST_FILES: [&str; 3] = ["Cargo.toml", "src/main.rs", SECOND_FILE];
 
 /// What users of a package bind before they begin, by its own documents: the session that `isympy` opens, and its like.
 const PRELUDES: [(&str, &[&str]); 2] = [

@@ -1,6 +1,6 @@
 //! A test in Rust that somebody wrote: statements, a program, or functions that are tests.
 
-use crate::reproduction::check::{Check, CheckCommand, CheckFile, Marker};
+use crate::reproduction::check::{Check, CheckCommand, CheckFile, Marker, SECOND_FILE};
 use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::rust_test::{head_of, name_of, returns_error};
 use crate::reproduction::standard;
@@ -12,16 +12,21 @@ pub const RUST_SCRIPT_FILE: &str = "test_issue.rs";
 impl Check {
     /// Makes a check of a script in Rust that asserts what it wants of a project: it is judged by its exit status alone.
     pub fn of_rust_script(script: &str, project: &ProjectInUse, marker: Marker) -> Self {
-        let files = [
+        // A name may be the project's or the standard library's.
+        let imports = standard::imports(script).join(" ");
+        let mut files = vec![
             ("Cargo.toml", project.manifest_of_user()),
-            ("src/lib.rs", as_library(script, project)),
+            ("src/lib.rs", as_library(script, project, "")),
         ];
+        if !imports.is_empty() {
+            files.push((SECOND_FILE, as_library(script, project, &imports)));
+        }
         let file = |(path, text): (&str, String)| CheckFile {
             path: path.to_owned(),
             text,
         };
         Self {
-            files: files.map(file).to_vec(),
+            files: files.into_iter().map(file).collect(),
             command: CheckCommand::Rust,
             steps: Vec::new(),
             claims: Vec::new(),
@@ -51,19 +56,36 @@ fn form_of(script: &str) -> Form {
 }
 
 /// Returns a script as the library of a package that Cargo tests, each of its lines one further down.
-fn as_library(script: &str, project: &ProjectInUse) -> String {
+fn as_library(script: &str, project: &ProjectInUse, imports: &str) -> String {
     let library = project.library();
-    let imports = standard::imports(script).join(" ");
-    let head = format!("#![allow(warnings)] use {library}::*; {imports}");
     let script = of_library(script, library);
+    let head = format!(
+        "#![allow(warnings)] {} {imports}",
+        import_of_all(&script, library).unwrap_or_default()
+    );
     match form_of(&script) {
         Form::Tests => format!("{head}\n{script}"),
-        Form::Program => format!("{head}\n{}", script.replacen("fn main()", "#[test] fn main()", 1)),
+        Form::Program => {
+            let script = script.replacen("pub fn main()", "fn main()", 1);
+            format!("{head}\n{}", script.replacen("fn main()", "#[test] fn main()", 1))
+        }
         Form::Statements => {
-            let (returns, last) = returns_error(&script);
+            // What the project calls `Result` is another one.
+            let (returns, last) = match returns_error(&script) {
+                ("", _) => ("", ""),
+                (_, last) => (
+                    " -> ::std::result::Result<(), ::std::boxed::Box<dyn ::std::error::Error>>",
+                    last,
+                ),
+            };
             format!("{head} #[test] fn test_issue(){returns} {{\n{script}\n{last} }}\n")
         }
     }
+}
+
+/// Returns the import of all that a project has, for a script that imports nothing of it.
+fn import_of_all(script: &str, library: &str) -> Option<String> {
+    (!script.contains(&format!("{library}::"))).then(|| format!("use {library}::*;"))
 }
 
 /// Returns a script as a test for the project; none where it does not parse. `title` is the issue's.
@@ -72,7 +94,8 @@ pub(super) fn as_test(script: &str, project: &ProjectInUse, title: &str) -> Opti
     let script = of_library(script, library);
     let statements = top_statements(SourceLanguage::Rust, &script)?;
     let name = name_of(title);
-    let own = standard::imports(&script);
+    let mut own = standard::imports(&script);
+    own.extend(import_of_all(&script, library));
     match form_of(&script) {
         Form::Tests => Some(format!("{}{}\n", head_of(&own), script.trim())),
         Form::Program => {
@@ -102,10 +125,22 @@ pub(super) fn as_test(script: &str, project: &ProjectInUse, title: &str) -> Opti
 /// Returns a script with the project under its own name, where it stands as if it lay in the project.
 fn of_library(script: &str, library: &str) -> String {
     let line = |line: &str| match line.strip_prefix("use super::") {
-        Some(rest) => format!("use {library}::{rest}"),
-        None => line.replace("crate::", &format!("{library}::")),
+        Some(rest) => format!("use {library}::{rest}\n"),
+        None => {
+            let mut named = String::new();
+            let mut parts = line.split("crate::").peekable();
+            while let Some(part) = parts.next() {
+                named += part;
+                let is_end_of_name = part.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$'));
+                if parts.peek().is_some() {
+                    named += if is_end_of_name { "crate" } else { library };
+                    named += "::";
+                }
+            }
+            named + "\n"
+        }
     };
-    script.lines().map(|text| line(text) + "\n").collect()
+    script.lines().map(line).collect()
 }
 
 #[cfg(test)]
@@ -134,7 +169,17 @@ mod tests {
         );
         let own = "use super::*;\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
         check(own, &own.replace("super", "sum_up"));
+        check(
+            "assert_eq!(add(1, 2), 3);\n",
+            "use sum_up::*;\n\n#[test]\nfn sums_are_wrong() {\n    assert_eq!(add(1, 2), 3);\n}\n",
+        );
         assert_eq!(as_test("assert_eq!(add(1 2), 3", &project(), "Sums are wrong"), None);
+    }
+
+    #[test]
+    fn a_name_that_ends_like_the_crates_own_is_another() {
+        let named = of_library("use my_crate::add;\nuse crate::one;\ncrate::two();\n", "lib");
+        assert_eq!(named, "use my_crate::add;\nuse lib::one;\nlib::two();\n");
     }
 
     #[test]
@@ -143,11 +188,13 @@ mod tests {
         for script in [
             format!("let one = 1;\n{line}\n"),
             format!("fn main() {{\n{line}\n}}\n"),
+            format!("pub fn main() {{\n{line}\n}}\n"),
             format!("#[test] fn adds() {{\n{line}\n}}\n"),
         ] {
-            let library = as_library(&script, &project());
+            let library = as_library(&script, &project(), "");
             assert_eq!(library.lines().nth(2), Some(line), "{library}");
-            assert_eq!(library.matches("#[test]").count(), 1, "{library}");
+            assert_eq!(library.matches("#[test] fn").count(), 1, "{library}");
+            assert!(!library.contains("pub "), "{library}");
         }
     }
 }

@@ -29,10 +29,16 @@ pub(super) fn imports(code: &str) -> Vec<String> {
                 || !before.ends_with(is_part) && !before.ends_with("::") && !behind.starts_with(is_part)
         })
     };
-    let is_imported = |name: &str| {
-        let mut uses = code.lines().filter(|line| line.trim_start().starts_with("use "));
-        uses.any(|line| line.split(|c| !is_part(c)).any(|word| word == name))
-    };
+    // An import ends with its semicolon, perhaps lines further down.
+    let is_use = |text: &&str| text.trim_start().starts_with("use ");
+    let uses = code.split_inclusive([';', '\n', '{', '}']).scan(false, |inside, part| {
+        *inside = is_use(&part) || *inside;
+        let is_import = *inside;
+        *inside &= !part.ends_with(';');
+        Some(if is_import { part } else { "" })
+    });
+    let imported: Vec<&str> = uses.flat_map(|part| part.split(|c| !is_part(c))).collect();
+    let is_imported = |name: &str| imported.contains(&name);
     let missing = IMPORTS
         .iter()
         .filter(|(_, name, forms)| !is_imported(name) && forms.iter().any(|form| needs(form)));
@@ -50,6 +56,10 @@ mod tests {
         check("wait(std::time::Duration::from_secs(1))", &[]);
         check(
             "use std::time::{Duration, Instant};\nwait(Duration::ZERO, Instant::now())",
+            &[],
+        );
+        check(
+            "use std::time::{\n    Duration,\n    Instant,\n};\nwait(Duration::ZERO, Instant::now())",
             &[],
         );
         check("parse(\"x\").unwrap_err().source()", &["use std::error::Error as _;"]);

@@ -15,9 +15,8 @@ pub(crate) fn test_name(id: &TestId) -> TestName {
 
 /// Returns whether the name of a test tells its file, as a path or a dotted name; of Node's own runner, say, none does.
 pub(crate) fn tells_file(name: &TestName) -> bool {
-    name.0
-        .rsplit_once("::")
-        .is_some_and(|(before, _)| before.contains(['/', '.']))
+    let group = name.0.rsplit_once("::").map(|(group, _)| group);
+    group.is_some_and(|group| group.contains('.') && !group.contains(' '))
 }
 
 /// Returns whether a person's word for a test means this one. Where the name of the test tells no file, that of the word is of no account.

@@ -36,6 +36,8 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
     };
     let project = work.project_in_use()?;
     let mut tests: Vec<GivenTest> = failing.iter().map(|word| GivenTest::named(word)).collect();
+    let files = work.files()?.readable.iter();
+    let files: Vec<RepoPath> = files.map(|(path, _)| path.clone()).collect();
     let of_logs = tests_of_logs(run, &tests, &work.files()?.readable);
     let bench = match work.bench(run).await? {
         Ok(bench) => bench,
@@ -57,7 +59,7 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
     }
     let mut runs = FileRuns::new();
     for test in &tests {
-        given(bench, test, &mut runs, &mut found, &mut remarks).await?;
+        given(bench, test, &files, &mut runs, &mut found, &mut remarks).await?;
     }
     if found.is_empty() {
         red(bench, run, &mut found);
@@ -191,10 +193,11 @@ fn tests_of_logs(run: &Run, named: &[GivenTest], files: &[(RepoPath, BlobId)]) -
 /// What the tests of files give on the base, so that none is run again for each of its tests; all tests where there is no file.
 type FileRuns = BTreeMap<Option<RepoPath>, Result<BaseResults, String>>;
 
-/// Takes a test that is given as failing.
+/// Takes a test that is given as failing; `files` are those of the base tree.
 async fn given(
     bench: &TestBench,
     test: &GivenTest,
+    files: &[RepoPath],
     runs: &mut FileRuns,
     found: &mut Vec<BugCheck>,
     remarks: &mut Vec<String>,
@@ -230,16 +233,19 @@ async fn given(
         return Ok(());
     }
     // The names of its tests do not say that they are of this file, but no others were run.
-    let is_the_file = |file: &RepoPath| file.as_str() == word && base.files == [file.clone()];
-    let is_of_file = test.file.as_ref().is_some_and(is_the_file) && !base.statuses.keys().any(tells_file);
-    let of_file: Vec<&TestName> = base.failing().filter(|_| is_of_file).collect();
+    let is_alone =
+        |file: &RepoPath| file.as_str() == word && base.files == [file.clone()] && is_narrow(bench, base, files);
+    let is_of_file = test.file.as_ref().is_some_and(is_alone) && !base.statuses.keys().any(tells_file);
+    let mut of_file: Vec<&TestName> = base.failing().filter(|_| is_of_file).collect();
+    let own = |name: &TestName| name.0.rsplit("::").next().unwrap_or(&name.0).to_owned();
+    let mut seen = BTreeSet::new();
+    of_file.retain(|name| seen.insert(own(name)));
     if of_file.len() > MOST_OF_FILE {
         let named = count(of_file.len(), "failing test");
         remarks.push(format!("{word} has {named}, of which {MOST_OF_FILE} are looked at"));
     }
     for name in of_file.iter().take(MOST_OF_FILE) {
-        let own = name.0.rsplit("::").next().unwrap_or(&name.0);
-        found.push(given_check(base, format!("{word}::{own}"), &[*name]));
+        found.push(given_check(base, format!("{word}::{}", own(name)), &[*name]));
     }
     if of_file.is_empty() {
         let is_there = base.statuses.keys().any(|name| is_of_file || is_meant(name, word));
@@ -250,6 +256,14 @@ async fn given(
         });
     }
     Ok(())
+}
+
+/// Returns whether a run of one file gave fewer tests than that of all, where there are other files of tests: a script may run all of them whatever it is
+/// given.
+fn is_narrow(bench: &TestBench, base: &BaseResults, files: &[RepoPath]) -> bool {
+    let is_test = |path: &&RepoPath| bench.command.as_ref().is_some_and(|command| command.is_test_file(path));
+    let is_same = |whole: &BaseResults| whole.statuses.keys().eq(base.statuses.keys());
+    files.iter().filter(is_test).count() < 2 || !bench.whole.as_ref().is_some_and(is_same)
 }
 
 /// Makes the check of a given test: `meant` are the failing ones that its word means.

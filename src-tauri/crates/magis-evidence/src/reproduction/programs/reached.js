@@ -46,9 +46,7 @@ function reachedIn(root) {
     }
 
     function sourceOf(id) {
-        post('Debugger.enable');
         const source = post('Debugger.getScriptSource', { scriptId: id });
-        post('Debugger.disable');
         return source ? source.scriptSource : '';
     }
 
@@ -78,6 +76,8 @@ function reachedIn(root) {
     }
 
     return {
+        session,
+
         begin() {
             session.connect();
             post('Profiler.enable');
@@ -88,10 +88,14 @@ function reachedIn(root) {
         take(counts) {
             const answer = post('Profiler.takePreciseCoverage');
             if (!counts || !answer) return;
+            // Enabling it tells all scripts that there are.
+            const isNew = answer.result.some(({ scriptId, url }) => !scripts.has(scriptId) && fileOf(url));
+            if (isNew) post('Debugger.enable');
             for (const { scriptId, url, functions } of answer.result) {
                 const script = scriptOf(scriptId, url);
                 if (script && script.shift >= 0) functions.forEach((one) => add(script, one));
             }
+            if (isNew) post('Debugger.disable');
         },
 
         /** Returns path, line, name and lines that never ran, of each function; nothing where code was transformed before it ran. */

@@ -31,7 +31,14 @@ pub(super) fn end(stderr: &str, script: &str) -> WrittenEnd {
     let mut lines = stderr.lines();
     let place = lines.find_map(|line| line.split_once(" panicked at "));
     let (Some((_, place)), Some(said)) = (place, lines.next()) else {
-        // The first error of the compiler.
+        // What a test hands on, else the first error of the compiler.
+        if let Some(error) = stderr.lines().find_map(|line| line.strip_prefix("Error: ")) {
+            return WrittenEnd::Raised {
+                kind: error.to_owned(),
+                line: String::new(),
+                is_own_fault: false,
+            };
+        }
         let error = stderr.lines().find(|line| line.starts_with("error"));
         return error.map_or_else(
             || WrittenEnd::broken(stderr),
@@ -41,13 +48,16 @@ pub(super) fn end(stderr: &str, script: &str) -> WrittenEnd {
     let number = place.strip_prefix(LIBRARY).and_then(|rest| rest.split(':').next());
     let number: Option<usize> = number.and_then(|number| number.parse().ok());
     let line = number.and_then(|number| script.lines().nth(number.checked_sub(2)?));
+    let line = line.unwrap_or_default().trim();
+    // An assertion may have words of its own.
+    let asserts = said.starts_with("assertion ") || line.starts_with("assert");
     WrittenEnd::Raised {
-        kind: if said.starts_with("assertion ") {
-            "AssertionError".to_owned()
-        } else {
-            said.to_owned()
+        kind: match said {
+            _ if asserts => "AssertionError".to_owned(),
+            "" => "a panic without words".to_owned(),
+            said => said.to_owned(),
         },
-        line: line.unwrap_or_default().trim().to_owned(),
+        line: line.to_owned(),
         is_own_fault: false,
     }
 }
@@ -109,6 +119,10 @@ mod tests {
         let told = |kind: &str, line: &str| (kind.to_owned(), line.to_owned());
         let failed = "\nthread 'test_issue' (7) panicked at src/lib.rs:3:1:\nassertion `left == right` failed\n  left: -1\n right: 3\nnote: run with `RUST_BACKTRACE=1`\n";
         assert_eq!(read(failed), told("AssertionError", "assert_eq!(add(1, 2), 3);"));
+        let with_words = failed.replace("assertion `left == right` failed", "the sum is wrong");
+        assert_eq!(read(&with_words), told("AssertionError", "assert_eq!(add(1, 2), 3);"));
+        let handed_on = "Error: ParseError { at: 3 }\nerror: test failed, to rerun pass `--lib`\n";
+        assert_eq!(read(handed_on), told("ParseError { at: 3 }", ""));
         let inside = "\nthread 'test_issue' panicked at project/src/lib.rs:9:5:\nno such unit\n";
         assert_eq!(read(inside), told("no such unit", ""));
         let broken = "error[E0425]: cannot find function `ad` in this scope\n --> src/lib.rs:3:12\nerror: could not compile `x` (lib test) due to 1 previous error\n";

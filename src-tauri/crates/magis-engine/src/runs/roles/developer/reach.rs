@@ -91,7 +91,7 @@ impl Reach {
     /// Returns what a symbol gains or loses by where the fault shows.
     pub(super) fn gain(&self, symbol: &Symbol) -> f64 {
         let mut gain = 0.0;
-        // Only its attributes make code that runs.
+        // Of a type only the attributes make code that runs.
         let is_type = matches!(
             symbol.kind,
             SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Type | SymbolKind::Trait
