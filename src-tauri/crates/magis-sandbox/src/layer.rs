@@ -105,6 +105,17 @@ impl ScratchLayer {
         file.take(limit).read_to_end(&mut contents).map_err(failed)?;
         Ok(contents)
     }
+
+    /// Moves a folder that a command made out of the layer, by its path below the folder that the command saw; `to` must not exist yet. Returns whether there was
+    /// one: what lies behind a link is none. To be called when the command has ended.
+    pub fn take_folder(&self, path: &Path, to: &Path) -> bool {
+        let mut at = self.folder.join(UPPER);
+        let is_plain = path.components().all(|part| {
+            at.push(part);
+            matches!(part, Component::Normal(_)) && fs::symlink_metadata(&at).is_ok_and(|kind| kind.is_dir())
+        });
+        is_plain && path.components().next().is_some() && fs::rename(&at, to).is_ok()
+    }
 }
 
 impl Drop for ScratchLayer {
@@ -284,5 +295,22 @@ mod tests {
         fs::write(to.join("file"), "changed").expect("a file");
         copy_tree(&from, &to).expect("the copy that is there");
         assert_eq!(fs::read(to.join("file")).expect("a file"), b"changed");
+    }
+
+    #[test]
+    fn a_folder_that_a_command_made_is_taken_and_what_lies_behind_a_link_is_not() {
+        let machine = tempfile::tempdir().expect("a folder");
+        let layer = ScratchLayer::create(machine.path().join("layer")).expect("a layer");
+        let upper = layer.folder().join(UPPER);
+        fs::create_dir_all(upper.join("target/debug")).expect("a folder");
+        fs::create_dir_all(machine.path().join("keys/target")).expect("a folder");
+        link(&machine.path().join("keys"), &upper.join("linked")).expect("a link");
+        let to = |name: &str| machine.path().join(name);
+        assert!(layer.take_folder(Path::new("target"), &to("taken")));
+        assert!(to("taken/debug").is_dir() && !upper.join("target").exists());
+        for path in ["target", "linked", "linked/target", "../keys", ""] {
+            assert!(!layer.take_folder(Path::new(path), &to("other")), "{path}");
+        }
+        assert!(to("keys/target").is_dir());
     }
 }

@@ -16,6 +16,7 @@ use magis_syntax::SourceLanguage;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Where a command finds the empty folder for its report.
 const REPORTS: &str = "/magis-reports";
@@ -42,6 +43,8 @@ pub struct Checkout {
     root: PathBuf,
     scratch: ScratchFolder,
     left_out: Vec<SkippedFile>,
+    /// What the first run of all tests built, where nothing is built in the repository's folder: by its path in the tree, and where it lies.
+    built: OnceLock<Vec<(String, PathBuf)>>,
 }
 
 /// What came of running tests.
@@ -87,6 +90,7 @@ impl Checkout {
             root: root.to_owned(),
             scratch,
             left_out,
+            built: OnceLock::new(),
         }))
     }
 
@@ -120,6 +124,9 @@ impl Checkout {
         }
         prepared.job.command.clone_from(&worded.words);
         let outcome = self.sandbox.run(&prepared.job).await?;
+        if changes.is_empty() && matches!(selection, TestSelection::Whole) {
+            self.keep_built(command, &prepared);
+        }
         let results = self.read(&worded, &prepared, &outcome).map_err(|why| {
             let written = format!("{}\n{}", outcome.stderr.text(), outcome.stdout.text());
             missing_program(&worded.words, &written).unwrap_or(why)
@@ -251,11 +258,43 @@ impl Checkout {
             self.show_installed(&mut job, &mut scratch, &folder)?;
         }
         if check.command == CheckCommand::Rust {
+            self.show_built(&mut job, &mut scratch, |path| path == TARGET)?;
             for (original, at) in &self.tools.changeable {
                 scratch.allow_change(&mut job, original, at)?;
             }
         }
         Ok(Prepared { job, scratch })
+    }
+
+    /// Keeps what a run of all tests has built on the tree as it is, once: further runs begin with it, each with changes of its own. Otherwise each would
+    /// build all that the tests depend on.
+    fn keep_built(&self, command: &TestCommand, prepared: &Prepared) {
+        self.built.get_or_init(|| {
+            let Some(layer) = prepared.scratch.layer(TREE_LAYER) else {
+                return Vec::new();
+            };
+            let paths = command.environments().into_iter();
+            let taken = paths.enumerate().filter_map(|(number, path)| {
+                let to = self.scratch.path().join(format!("built{number}"));
+                layer.take_folder(Path::new(&path), &to).then_some((path, to))
+            });
+            taken.collect()
+        });
+    }
+
+    /// Lets a job use and change what an earlier run built.
+    fn show_built(
+        &self,
+        job: &mut SandboxJob,
+        scratch: &mut ScratchFolder,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<(), EngineError> {
+        for (path, folder) in self.built.get().into_iter().flatten() {
+            if is_wanted(path) {
+                scratch.allow_change(job, folder, &self.root.join(path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Finds the Python that a check runs on: that of the repository's virtual environment, else the one on the path.
@@ -327,6 +366,10 @@ impl Checkout {
         for folder in installed::of_command(&self.root, command) {
             self.show_installed(&mut job, &mut scratch, &folder)?;
         }
+        let environments = command.environments();
+        self.show_built(&mut job, &mut scratch, |path| {
+            environments.iter().any(|known| known == path)
+        })?;
         for (original, at) in &self.tools.changeable {
             scratch.allow_change(&mut job, original, at)?;
         }
@@ -396,6 +439,8 @@ fn copy_built(path: &RepoPath, root: &Path, tree: &Path) -> Result<(), EngineErr
     Ok(())
 }
 
+/// The folder of what Cargo builds.
+const TARGET: &str = "target";
 /// The name of the folder that holds the tree.
 const TREE: &str = "tree";
 /// The order in which layers are made.

@@ -1,7 +1,7 @@
 //! Examples of issues, and tests written out of them, in other languages than Python, in a run.
 
 use super::{checks, solve, with_tests, wrong_then_right};
-use crate::environment::TestEnvironment;
+use crate::environment::{TestEnvironment, script_after};
 use magis_core::{BugCheck, CheckSource, Grade, IssueChecks, RunEvent, RunId, TestLine, TestsMode};
 use magis_engine::repository::BaseChoice;
 use magis_engine::tests::IsolationTerm;
@@ -137,6 +137,50 @@ async fn a_test_that_a_qa_engineer_writes_in_javascript_is_run_by_node() {
     let script = test.replace(", 3)", ", -1)");
     let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
     assert_eq!(tried.on_base.status, Some(0), "{tried:?}");
+}
+
+#[tokio::test]
+async fn what_the_tests_depend_on_is_built_once() {
+    let manifest = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    let builds = "use std::{env, fs, path::Path, time};\n\nfn main() {\n    let now = time::SystemTime::now().duration_since(time::UNIX_EPOCH).unwrap();\n    let file = Path::new(&env::var(\"OUT_DIR\").unwrap()).join(\"stamp.rs\");\n    fs::write(file, format!(\"pub const STAMP: u128 = {};\", now.as_nanos())).unwrap();\n    println!(\"cargo:rerun-if-changed=build.rs\");\n}\n";
+    let environment = repository_of(&[
+        (
+            "Cargo.toml",
+            &format!(
+                "{}\n[dev-dependencies]\nstamp = {{ path = \"stamp\" }}\n",
+                manifest("sum-up")
+            ),
+        ),
+        ("src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"),
+        (
+            "tests/adds.rs",
+            "#[test]\nfn adds_nothing() {\n    assert_eq!(sum_up::add(1, 0), 1);\n}\n\n#[test]\nfn says_when() {\n    panic!(\"built at {}.\", stamp::STAMP);\n}\n",
+        ),
+        ("stamp/Cargo.toml", &manifest("stamp")),
+        ("stamp/build.rs", builds),
+        (
+            "stamp/src/lib.rs",
+            "include!(concat!(env!(\"OUT_DIR\"), \"/stamp.rs\"));\n",
+        ),
+    ]);
+    let issue = "Wrong sum\n\n```rust\nuse sum_up::add;\nadd(1, 2)\n```\n\nI get `-1`, but it should be `3`.\n";
+    let model = script_after(
+        ScriptedModel::new("adds").when_prefixed("pub fn add", "(a: i32, b: i32) -> i32 {\n    a + b\n}\n"),
+    );
+    let (magis, run) = run_by(&environment, issue, model).await;
+    let state = magis.state(run).unwrap();
+    let on_base = state.base_tests().and_then(|tests| tests.run.clone());
+    let with_patch = state.patch_tests().and_then(|tests| tests.tests.clone());
+    let (Some(on_base), Some(with_patch)) = (on_base, with_patch) else {
+        panic!("{:?}", environment.events(run))
+    };
+    let built_at = |text: &str| {
+        let (_, rest) = text.split_once("built at ")?;
+        rest.split('.').next().map(str::to_owned)
+    };
+    let first = built_at(&on_base.stdout.text);
+    assert!(first.is_some(), "{on_base:?}");
+    assert_eq!(built_at(&with_patch.run.stdout.text), first);
 }
 
 #[tokio::test]

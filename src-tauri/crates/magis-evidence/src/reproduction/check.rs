@@ -33,6 +33,11 @@ const REQUIRING_FILE: &str = "test_issue.cjs";
 const NODE_PROGRAM: &str = include_str!("programs/script.js");
 const NODE_PROGRAM_FILE: &str = "run_script.cjs";
 
+/// Runs a package in Rust; beside it what stands in for its program or its library where that does not compile.
+pub(super) const PACKAGE_PROGRAM_FILE: &str = "run_package.sh";
+const PACKAGE_PROGRAM: &str = include_str!("programs/package.sh");
+pub(super) const SECOND_FILE: &str = "src/second.rs";
+
 /// Calls what a script defines as tests, as a runner would.
 const CALLS: &str = "for _name, _test in list(globals().items()):\n    if _name.startswith('test') and callable(_test):\n        _test()\n";
 
@@ -116,19 +121,15 @@ pub enum CheckCommand {
     Shell(String),
 }
 
-/// What stands in for the program or the library of such a package where that does not compile.
-pub(super) const SECOND_FILE: &str = "src/second.rs";
-
-/// Runs the package of a check, which finds the project beside itself.
-const RUN_PACKAGE: &str = r#"ln -sfn "$0" project || exit
-export CARGO_TARGET_DIR="$0/target"
-needs_second() { [ -e src/second.rs ] && ! "$@" 2>/dev/null; }
-if [ -e src/lib.rs ]; then
-    if needs_second cargo test --quiet --offline --lib --no-run; then cp src/second.rs src/lib.rs; fi
-    exec cargo test --quiet --offline --lib -- --nocapture
-fi
-if needs_second cargo build --quiet --offline; then cp src/second.rs src/main.rs; fi
-exec cargo run --quiet --offline"#;
+impl CheckFile {
+    /// Returns what runs the package of a check in Rust, which finds the project beside itself.
+    pub(super) fn of_package() -> Self {
+        Self {
+            path: PACKAGE_PROGRAM_FILE.to_owned(),
+            text: PACKAGE_PROGRAM.to_owned(),
+        }
+    }
+}
 
 impl CheckCommand {
     /// Returns program and arguments: `python` is the program that runs Python, `root` the folder of the project.
@@ -136,8 +137,7 @@ impl CheckCommand {
         match self {
             Self::Python(file) => vec![python.to_owned(), file.clone()],
             Self::JavaScript(file) => vec!["node".to_owned(), file.clone(), root.display().to_string()],
-            // What the project has built already is used.
-            Self::Rust => ["sh", "-c", RUN_PACKAGE, &root.display().to_string()]
+            Self::Rust => ["sh", PACKAGE_PROGRAM_FILE, &root.display().to_string()]
                 .map(str::to_owned)
                 .to_vec(),
             Self::Shell(lines) => vec!["sh".to_owned(), "-c".to_owned(), lines.clone()],

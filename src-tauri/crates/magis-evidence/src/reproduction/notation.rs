@@ -98,6 +98,13 @@ impl Notation {
         self.values.contains(&word)
     }
 
+    /// Returns whether a word may be a variant without fields, which Rust shows by its name.
+    pub(crate) fn is_variant(&self, word: &str) -> bool {
+        self.language == SourceLanguage::Rust
+            && word.starts_with(|c: char| c.is_ascii_uppercase())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+
     /// Returns whether code of the language has sessions with prompts that can be read.
     pub(crate) fn is_python(&self) -> bool {
         self.language == SourceLanguage::Python

@@ -1,6 +1,6 @@
 //! The programs that run the steps of a check, statement by statement, and record what each did: one for each language.
 
-use crate::reproduction::check::{CheckCommand, CheckFile, Marker, SECOND_FILE};
+use crate::reproduction::check::{CheckCommand, CheckFile, Marker, PACKAGE_PROGRAM_FILE, SECOND_FILE};
 use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::standard;
 use magis_syntax::{SourceLanguage, TopStatement, TopStatementKind, top_statements};
@@ -21,7 +21,7 @@ const RUST: &str = include_str!("programs/recorder.rs");
 /// The files with the programs.
 const PYTHON_FILE: &str = "reproduction.py";
 const JAVASCRIPT_FILE: &str = "reproduction.cjs";
-const RUST_FILES: [&str; 3] = ["Cargo.toml", "src/main.rs", SECOND_FILE];
+const RUST_FILES: [&str; 4] = ["Cargo.toml", "src/main.rs", SECOND_FILE, PACKAGE_PROGRAM_FILE];
 
 /// What users of a package bind before they begin, by its own documents: the session that `isympy` opens, and its like.
 const PRELUDES: [(&str, &[&str]); 2] = [
@@ -169,7 +169,7 @@ impl Steps<'_> {
                 self.marker.as_str()
             )
         };
-        let [in_manifest, in_program, in_second] = RUST_FILES;
+        let [in_manifest, in_program, in_second, _] = RUST_FILES;
         let mut files = vec![
             (in_manifest, self.project.manifest_of_user()),
             (in_program, program(&imports, "")),
@@ -181,7 +181,7 @@ impl Steps<'_> {
             path: path.to_owned(),
             text,
         };
-        files.into_iter().map(file).collect()
+        files.into_iter().map(file).chain([CheckFile::of_package()]).collect()
     }
 }
 

@@ -26,7 +26,7 @@ impl Check {
             text,
         };
         Self {
-            files: files.into_iter().map(file).collect(),
+            files: files.into_iter().map(file).chain([CheckFile::of_package()]).collect(),
             command: CheckCommand::Rust,
             steps: Vec::new(),
             claims: Vec::new(),

@@ -95,6 +95,15 @@ fn where_the_projects_name_does_not_fit_that_of_the_standard_library_is_taken() 
 }
 
 #[test]
+fn a_variant_that_is_stated_by_its_name_is_a_value() {
+    let wrong = "#[derive(Debug)]\npub enum Ending {\n    Lf,\n    Crlf,\n}\n\npub fn ending(text: &str) -> (String, Ending) {\n    (text.to_owned(), Ending::Crlf)\n}\n";
+    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, wrong)]);
+    let issue = "Wrong ending\n\nWith\n\n```rust\nlet (text, ending) = ending(\"a\\nb\");\nending\n```\n\nI get `Crlf`, but it should be `Lf`. I use `Ending` of the crate.\n";
+    let right = wrong.replace("Ending::Crlf)", "Ending::Lf)");
+    assert_snapshot!(project.verdict(issue, CODE, &right), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
 fn code_that_does_not_compile_shows_nothing() {
     let issue = "It fails\n\n```rust\nsum_up::missing(1)\n```\n\nI get `2`, but it should be `3`.\n";
     let told = check_verdict(issue);

@@ -92,7 +92,8 @@ fn only_place(faults: &[Fault]) -> Option<FaultPlace> {
 fn is_value(check: &Check, text: &str) -> bool {
     let text = text.trim();
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && text.starts_with(|c: char| !c.is_numeric());
-    let is_word = is_name && !notation(check.command.language()).is_value(text);
+    let notation = notation(check.command.language());
+    let is_word = is_name && !notation.is_value(text) && !notation.is_variant(text);
     !is_word && is_code(check, text)
 }
 
