@@ -254,11 +254,13 @@ impl Checkout {
             job.environment.insert("PATH".to_owned(), format!("{programs}:{path}"));
             self.show_installed(&mut job, &mut scratch, &folder)?;
         }
-        if let Some(folder) = installed::of_check(&self.root, &check.command) {
-            self.show_installed(&mut job, &mut scratch, &folder)?;
+        let installed = installed::of_check(&self.root, &check.command);
+        if let Some(folder) = &installed {
+            self.show_installed(&mut job, &mut scratch, folder)?;
         }
         if check.command == CheckCommand::Rust {
-            self.show_built(&mut job, &mut scratch, |path| path == TARGET)?;
+            // The person may have built it meanwhile.
+            self.show_built(&mut job, &mut scratch, |path| path == TARGET && installed.is_none())?;
             for (original, at) in &self.tools.changeable {
                 scratch.allow_change(&mut job, original, at)?;
             }
@@ -363,12 +365,13 @@ impl Checkout {
         fs::create_dir(&reports).map_err(EngineError::io("make", &reports))?;
         scratch.allow_change(&mut job, &self.scratch.path().join(TREE), &self.root)?;
         scratch.allow_change(&mut job, &reports, Path::new(REPORTS))?;
-        for folder in installed::of_command(&self.root, command) {
-            self.show_installed(&mut job, &mut scratch, &folder)?;
+        let installed = installed::of_command(&self.root, command);
+        for folder in &installed {
+            self.show_installed(&mut job, &mut scratch, folder)?;
         }
         let environments = command.environments();
         self.show_built(&mut job, &mut scratch, |path| {
-            environments.iter().any(|known| known == path)
+            environments.iter().any(|known| known == path) && !installed.iter().any(|folder| folder.path == path)
         })?;
         for (original, at) in &self.tools.changeable {
             scratch.allow_change(&mut job, original, at)?;
