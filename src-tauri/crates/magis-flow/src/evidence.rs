@@ -22,16 +22,14 @@ impl Run {
     /// first; then those with an attempt that a check passes with, whatever it breaks: the fault runs through their code. The first attempt that is shown
     /// to work ends the stage: its task is closed with it, and the others are set aside.
     pub(crate) fn code_by_evidence(&self) -> Vec<Effect> {
-        let open: Vec<&TaskState> = self
-            .groups()
-            .into_iter()
-            .flatten()
-            .filter(|state| state.outcome.is_none())
-            .collect();
+        let tasks: Vec<&TaskState> = self.groups().into_iter().flatten().collect();
+        let is_open = |state: &&TaskState| state.outcome.is_none();
+        let open: Vec<&TaskState> = tasks.iter().copied().filter(is_open).collect();
         if open.is_empty() {
             return Vec::new();
         }
-        if let Some(taken) = open.iter().find_map(|state| Some((state.task.id, state.taken?))) {
+        // Tasks are closed one after the other: what is chosen among them is looked for among those that are closed as well, so that it stays the same.
+        if let Some(taken) = tasks.iter().find_map(|state| Some((state.task.id, state.taken?))) {
             let (task, (round, _)) = taken;
             return close_with(
                 &open,
@@ -62,7 +60,7 @@ impl Run {
         let turn = |state: &&&TaskState| (!state.has_passing(), !state.came_near(), rounds(state));
         match unfinished.min_by_key(turn) {
             Some(state) => vec![self.step(state)],
-            None => self.close_unshown(&open),
+            None => self.close_unshown(&tasks, &open),
         }
     }
 
@@ -274,7 +272,7 @@ impl Run {
 
     /// Closes the tasks when nothing is shown to work: where a check could have shown it, with the one attempt that came
     /// nearest, else each with its own best.
-    fn close_unshown(&self, open: &[&TaskState]) -> Vec<Effect> {
+    fn close_unshown(&self, tasks: &[&TaskState], open: &[&TaskState]) -> Vec<Effect> {
         if self.checks().is_empty() {
             let outcome = |state: &TaskState| {
                 let last = state
@@ -292,7 +290,7 @@ impl Run {
             let (round, number) = state.best()?;
             state.round(round)?.rank(number)
         };
-        let best = open
+        let best = tasks
             .iter()
             .rev()
             .max_by_key(rank)

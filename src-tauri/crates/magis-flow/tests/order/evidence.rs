@@ -416,22 +416,45 @@ fn a_task_in_which_a_check_passed_goes_on_before_the_others() {
 #[test]
 fn when_nothing_is_shown_to_work_the_nearest_is_handed_over_and_said_to_be_that() {
     let mut driver = Driver {
-        kept: vec!["a.py", "b.py"],
+        kept: vec!["a.py", "b.py", "c.py"],
         checks: vec![check(1, Grade::ExceptionGone)],
-        shows: |task, _, _| (CheckState::Present, if task.0 == 1 { 2 } else { 0 }),
+        shows: |task, _, _| (if task.0 == 2 { SHOWN } else { CheckState::Present }, 2),
         ..Driver::default()
     };
     let (_, log) = code_steps(&mut driver, by_evidence(1));
     let run = Run::fold(&log).unwrap();
     let taken: Vec<bool> = run.tasks().map(|state| state.accepted_change().is_some()).collect();
-    assert_eq!(taken, [false, true], "the one that breaks nothing");
+    assert_eq!(taken, [false, true, false], "the one that the check passes with");
     assert_eq!(
         run.proof(),
         Proof::NotShown {
-            why: "1 of 1 check still shows the fault".to_owned()
+            why: "2 tests fail that passed on the base".to_owned()
         }
     );
     assert_eq!(*outcome(&log), RunOutcome::NotApproved);
+}
+
+#[test]
+fn an_attempt_that_a_person_takes_ends_the_stage_for_the_tasks_behind_it_as_well() {
+    let mut driver = Driver {
+        kept: vec!["a.py", "b.py"],
+        checks: vec![check(1, Grade::ExceptionGone)],
+        ..Driver::default()
+    };
+    let take_first = |run: &Run, effect: &Effect| match effect {
+        Effect::WriteCode(TaskId(2), ..) if run.task(TaskId(1))?.taken.is_none() => Some(RunEvent::AttemptTaken {
+            task: TaskId(1),
+            round: Round(1),
+            attempt: AttemptNumber(0),
+        }),
+        _ => None,
+    };
+    let log = driver.drive(by_evidence(1), take_first);
+    let run = Run::fold(&log).unwrap();
+    assert!(run.task(TaskId(1)).unwrap().accepted_change().is_some());
+    let set_aside = run.task(TaskId(2)).unwrap();
+    assert!(matches!(set_aside.outcome, Some(TaskOutcome::SetAside { .. })));
+    assert!(set_aside.rounds.iter().all(|round| round.attempts.is_empty()));
 }
 
 #[test]
