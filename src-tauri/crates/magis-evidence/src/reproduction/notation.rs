@@ -60,6 +60,9 @@ static RUST: Notation = Notation {
     values: &["true", "false", "None"],
 };
 
+/// A `Duration` as Rust shows it, which is no code: `1.5s`.
+static DURATION: Pattern = Pattern::new(r"\b(\d[\d.]*)(?:ns|µs|ms|s)\b");
+
 /// Returns the notation of a language; Python's where no checks are made in it.
 pub(crate) fn notation(language: SourceLanguage) -> &'static Notation {
     match language {
@@ -89,6 +92,7 @@ impl Notation {
         match self.language {
             // What begins with a brace would be a block.
             SourceLanguage::JavaScript => self.parses(&format!("({text})")),
+            SourceLanguage::Rust => self.parses(&DURATION.replace_all(text, "${1}")),
             _ => self.parses(text),
         }
     }

@@ -8,7 +8,9 @@ use crate::reproduction::packages::ProjectInUse;
 use crate::reproduction::passages::Passage;
 use crate::reproduction::pieces::{FileRole, Input, Piece, has_extension};
 use crate::reproduction::programs::{Steps, is_program};
-use crate::reproduction::wording::{bare_calls, computes, inline_code, made_of, without_inline, without_strings};
+use crate::reproduction::wording::{
+    Inline, bare_calls, computes, inline_code, made_of, without_inline, without_strings,
+};
 
 /// How many blocks are also tried alone, and how many calls of the prose.
 const ALONE: usize = 4;
@@ -126,8 +128,13 @@ fn calls(passages: &[Passage], inputs: &[&Input], notation: &Notation) -> Vec<St
         })
     };
     let parses = |code: &str| notation.parses(code);
+    let stated: Vec<&str> = texts()
+        .flat_map(|text| inline_code(text))
+        .filter(Inline::is_stated_as_made)
+        .map(|inline| inline.code)
+        .collect();
     // `'insert into foo(a)'` is a string, and calls nothing.
-    let is_call = |code: &str| computes(&without_strings(code));
+    let is_call = |code: &str| computes(&without_strings(code)) && !stated.contains(&code);
     let mut found: Vec<String> = Vec::new();
     for text in texts() {
         let inline = inline_code(text)

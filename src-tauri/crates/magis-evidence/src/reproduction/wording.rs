@@ -40,7 +40,11 @@ static FIRST_NAME: Pattern = Pattern::new(r"^[A-Za-z_]\w*(?:\.\w+)*");
 static MAKES: Pattern = Pattern::new(
     r"\b(?:simplif(?:ies|y)|evaluates?|converts?|expands?|parses?|prints?|renders?|turns?|transforms?|reduces?|rewrites?) +(\S.*?) +(?:as though it (?:were|was)|as if it (?:were|was)|to|into|as) +(\S.*)$",
 );
+static CONSTRUCTS: Pattern = Pattern::new(r"^(?:\w+(?:\.|::))*[A-Z]\w*[({]");
 static ENDS: Pattern = Pattern::new(r" (?:for|when|if|but|which|while|instead|rather|in|with|and)\b|, ");
+static STATES: Pattern = Pattern::new(
+    r"(?i)\b(?:gets?|got|gives?|gave|returns?|returned|is|was|be|expect(?:ed|s)?|instead of|shows?|prints?)[ :]*$",
+);
 static NEXT_CALL: Pattern = Pattern::new(r"^\.[A-Za-z_]\w*\(");
 
 static WANTS_ERROR: Pattern = Pattern::new(
@@ -99,6 +103,20 @@ pub struct Inline<'a> {
     pub sentence: &'a str,
     /// The words since the piece of code before it.
     pub since: &'a str,
+}
+
+impl Inline<'_> {
+    /// Returns whether the words before it state it as a value: "it gives …", "I expected …".
+    pub fn is_stated(&self) -> bool {
+        STATES.is_match(self.since)
+    }
+
+    /// Returns whether it is a value that is stated by how it is made, `Err(Empty)`, which looks like a call.
+    pub fn is_stated_as_made(&self) -> bool {
+        let opened = CONSTRUCTS.find(self.code).map(|start| start.end() - 1);
+        let is_whole = |opened: usize| closing(&self.code[opened..]) == Some(self.code.len() - opened);
+        self.is_stated() && opened.is_some_and(is_whole)
+    }
 }
 
 /// Returns the pieces of code within prose.

@@ -49,6 +49,16 @@ fn a_function_that_prose_only_names_is_no_example() {
 }
 
 #[test]
+fn a_value_that_is_stated_by_how_it_is_made_is_no_call() {
+    let wrong = "class Span:\n    def __init__(self, days):\n        self.days = days\n\n    def __repr__(self):\n        return f'Span({self.days})'\n\n\ndef span(text):\n    return Span(len(text))\n";
+    let project = SmallProject::new(&[("calc.py", wrong)]);
+    let issue = "Wrong result of `span('2d')`\n\n`span('2d')` gives `Span(2)`. I expected `Span(1)`.\n";
+    assert_eq!(project.first_check(issue).steps, ["span('2d')"]);
+    let right = wrong.replace("len(text)", "len(text) - 1");
+    assert_snapshot!(project.verdict(issue, "calc.py", &right), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
 fn the_functions_that_an_example_enters_are_told_with_the_whole_statements_that_never_run() {
     let code = "def add(a, b=0):\n    if a < 0:\n        raise ValueError(\n            'too small',\n            a)\n    else:\n        return a - b\n\n\n\
                 def other():\n    pass\n";

@@ -104,6 +104,15 @@ fn a_variant_that_is_stated_by_its_name_is_a_value() {
 }
 
 #[test]
+fn a_value_that_is_stated_by_how_it_is_made_is_no_call() {
+    let wrong = "use std::time::Duration;\n\n#[derive(Debug)]\npub enum Problem {\n    Unknown { at: usize },\n}\n\npub fn span(text: &str) -> Result<Duration, Problem> {\n    match text {\n        \"1d\" => Ok(Duration::from_secs(86_400)),\n        _ => Err(Problem::Unknown { at: 1 }),\n    }\n}\n";
+    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, wrong)]);
+    let issue = "Wrong result of `span(\"1day\")`\n\n`span(\"1day\")` gives `Err(Unknown { at: 1 })`. I expected `Ok(86400s)`.\n";
+    let right = wrong.replace("\"1d\" =>", "\"1d\" | \"1day\" =>");
+    assert_snapshot!(project.verdict(issue, CODE, &right), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
+}
+
+#[test]
 fn code_that_does_not_compile_shows_nothing() {
     let issue = "It fails\n\n```rust\nsum_up::missing(1)\n```\n\nI get `2`, but it should be `3`.\n";
     let told = check_verdict(issue);

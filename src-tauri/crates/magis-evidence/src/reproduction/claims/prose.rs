@@ -26,9 +26,6 @@ static AGREES: Pattern = Pattern::new(
 static HANGS: Pattern = Pattern::new(
     r"(?i)\b(?:hangs?|infinite loop|never (?:returns|terminates|finishes|ends)|freezes|runs forever|stuck)\b",
 );
-static STATES: Pattern = Pattern::new(
-    r"(?i)\b(?:gets?|got|gives?|gave|returns?|returned|is|was|be|expect(?:ed|s)?|instead of|shows?|prints?)[ :]*$",
-);
 static INSTEAD_LAST: Pattern =
     Pattern::new(r"(?i)\b(?:instead of|rather than|but not|and not)(?: the (?:expected|correct))?\s*:?\s*$");
 /// Collects what the prose and the title say.
@@ -65,7 +62,7 @@ pub(crate) fn of_prose(passages: &[Passage], notation: &Notation) -> Vec<Claim> 
         }
         found.extend(stated_values(text, notation));
         for inline in inline_code(text) {
-            let is_stated_variant = notation.is_variant(inline.code) && STATES.is_match(inline.since);
+            let is_stated_variant = notation.is_variant(inline.code) && inline.is_stated();
             if is_stated_variant || is_value(inline.code, notation) && !inline.code.contains("Error") {
                 found.push(claim(
                     Said::Prints(inline.code.to_owned()),
