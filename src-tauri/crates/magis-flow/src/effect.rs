@@ -50,8 +50,8 @@ pub enum Effect {
     Merge,
     /// Run checks and tests on the merged tree.
     TestPatch,
-    /// A decision of the flow itself, to be recorded as it stands.
-    Record(Box<RunEvent>),
+    /// A decision of the flow itself, to be recorded as it stands: all of its events, or none.
+    Record(Vec<RunEvent>),
 }
 
 /// How P4 is asked.
@@ -81,7 +81,7 @@ impl Effect {
             | Self::Review(..)
             | Self::Minimise(_) => Stage::Code,
             Self::Merge | Self::TestPatch => Stage::Merge,
-            Self::Record(event) => event.stage().unwrap_or(Stage::Merge),
+            Self::Record(events) => events.first().and_then(RunEvent::stage).unwrap_or(Stage::Merge),
         }
     }
 }

@@ -3,10 +3,12 @@
 //!
 //! What a run showed is in the events; nothing is run here.
 
-use crate::next::{closed, not_approved};
+use crate::next::not_approved;
 use crate::task::Rank;
 use crate::{Effect, RoundState, Run, TaskState};
-use magis_core::{AttemptNumber, BaseTests, CodePlace, QaMode, Round, TaskId, TaskOutcome, TestsMode, WritingMode};
+use magis_core::{
+    AttemptNumber, BaseTests, CodePlace, QaMode, Round, RunEvent, TaskId, TaskOutcome, TestsMode, WritingMode,
+};
 use std::ops::Range;
 
 /// The share of a round's answers that has to have the same code, where nothing can be shown, for the round to end early.
@@ -23,21 +25,23 @@ impl Run {
     /// to work ends the stage: its task is closed with it, and the others are set aside.
     pub(crate) fn code_by_evidence(&self) -> Vec<Effect> {
         let tasks: Vec<&TaskState> = self.groups().into_iter().flatten().collect();
-        let is_open = |state: &&TaskState| state.outcome.is_none();
-        let open: Vec<&TaskState> = tasks.iter().copied().filter(is_open).collect();
+        let open: Vec<&TaskState> = tasks.iter().copied().filter(|state| self.is_open(state)).collect();
         if open.is_empty() {
             return Vec::new();
         }
-        // Tasks are closed one after the other: what is chosen among them is looked for among those that are closed as well, so that it stays the same.
-        if let Some(taken) = tasks.iter().find_map(|state| Some((state.task.id, state.taken?))) {
-            let (task, (round, _)) = taken;
-            return close_with(
-                &open,
-                task,
-                &TaskOutcome::NotApproved { round },
-                "a person took another attempt",
-            );
+        if open.iter().any(|state| state.taken.is_some()) {
+            let outcome = |state: &TaskState| match state.taken {
+                Some((round, _)) => TaskOutcome::NotApproved { round },
+                None => set_aside("a person took another attempt"),
+            };
+            return vec![close(&open, outcome)];
         }
+        // What was closed as the nearest is compared with what came later.
+        let is_in_question = |state: &&TaskState| {
+            let is_nearest = matches!(state.outcome, Some(TaskOutcome::NotApproved { .. })) && state.taken.is_none();
+            self.is_open(state) || (is_nearest && !self.checks().is_empty())
+        };
+        let in_question: Vec<&TaskState> = tasks.into_iter().filter(is_in_question).collect();
         if let Some((task, round, attempt)) = self.passing_attempt() {
             if let Some(next) = self.rival(task, round, attempt) {
                 return vec![next];
@@ -48,19 +52,29 @@ impl Run {
             if let Some(review) = self.review(task, round, attempt) {
                 return vec![review];
             }
-            return close_with(
-                &open,
+            let reason = format!("the change of {task} alone passes");
+            return vec![close_with(
+                &in_question,
                 task,
                 &TaskOutcome::Approved { round },
-                &format!("the change of {task} alone passes"),
-            );
+                &reason,
+            )];
         }
         let rounds = |state: &TaskState| state.rounds.iter().filter(|round| self.is_written(round)).count();
         let unfinished = open.iter().filter(|state| !self.is_exhausted(state));
         let turn = |state: &&&TaskState| (!state.has_passing(), !state.came_near(), rounds(state));
         match unfinished.min_by_key(turn) {
             Some(state) => vec![self.step(state)],
-            None => self.close_unshown(&tasks, &open),
+            None => vec![self.close_unshown(&in_question)],
+        }
+    }
+
+    /// Returns whether something is still to be done for a task: also where it was set aside for another one that was dropped since.
+    fn is_open(&self, state: &TaskState) -> bool {
+        match state.outcome {
+            None => true,
+            Some(TaskOutcome::SetAside { .. }) => !self.tasks().any(|other| other.accepted_change().is_some()),
+            Some(_) => false,
         }
     }
 
@@ -272,9 +286,9 @@ impl Run {
 
     /// Closes the tasks when nothing is shown to work: where a check could have shown it, with the one attempt that came
     /// nearest, else each with its own best.
-    fn close_unshown(&self, tasks: &[&TaskState], open: &[&TaskState]) -> Vec<Effect> {
+    fn close_unshown(&self, tasks: &[&TaskState]) -> Effect {
         if self.checks().is_empty() {
-            let outcome = |state: &TaskState| {
+            return close(tasks, |state| {
                 let last = state
                     .rounds
                     .last()
@@ -283,8 +297,7 @@ impl Run {
                     || not_approved(state),
                     |last| TaskOutcome::Approved { round: last.round },
                 )
-            };
-            return open.iter().map(|state| closed(state.task.id, outcome(state))).collect();
+            });
         }
         let rank = |state: &&&TaskState| {
             let (round, number) = state.best()?;
@@ -296,30 +309,42 @@ impl Run {
             .max_by_key(rank)
             .filter(|state| state.best().is_some());
         match best.and_then(|state| Some((state.task.id, state.best()?))) {
-            Some((task, (round, _))) => close_with(
-                open,
-                task,
-                &TaskOutcome::NotApproved { round },
-                &format!("the change of {task} came nearer, and together they were not tried"),
-            ),
-            None => open
-                .iter()
-                .map(|state| closed(state.task.id, not_approved(state)))
-                .collect(),
+            Some((task, (round, _))) => {
+                let reason = format!("the change of {task} came nearer, and together they were not tried");
+                close_with(tasks, task, &TaskOutcome::NotApproved { round }, &reason)
+            }
+            None => close(tasks, not_approved),
         }
     }
 }
 
-/// Closes the tasks: one with what came of it, the others without their changes.
-fn close_with(open: &[&TaskState], chosen: TaskId, outcome: &TaskOutcome, reason: &str) -> Vec<Effect> {
-    let of_task = |state: &&TaskState| {
-        let id = state.task.id;
-        let set_aside = || TaskOutcome::SetAside {
-            reason: reason.to_owned(),
-        };
-        closed(id, if id == chosen { outcome.clone() } else { set_aside() })
+/// Closes tasks, those that are closed so already left out.
+fn close(tasks: &[&TaskState], outcome: impl Fn(&TaskState) -> TaskOutcome) -> Effect {
+    let closed = |state: &&TaskState| {
+        let outcome = outcome(state);
+        (state.outcome.as_ref() != Some(&outcome)).then_some(RunEvent::TaskClosed {
+            task: state.task.id,
+            outcome,
+        })
     };
-    open.iter().map(of_task).collect()
+    Effect::Record(tasks.iter().filter_map(closed).collect())
+}
+
+/// Closes tasks: one with what came of it, the others without their changes.
+fn close_with(tasks: &[&TaskState], chosen: TaskId, outcome: &TaskOutcome, reason: &str) -> Effect {
+    close(tasks, |state| {
+        if state.task.id == chosen {
+            outcome.clone()
+        } else {
+            set_aside(reason)
+        }
+    })
+}
+
+fn set_aside(reason: &str) -> TaskOutcome {
+    TaskOutcome::SetAside {
+        reason: reason.to_owned(),
+    }
 }
 
 /// What is missing in a round.

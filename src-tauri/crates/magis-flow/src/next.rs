@@ -254,12 +254,12 @@ fn failure(state: &TaskState) -> Option<String> {
     }
 }
 
-pub(crate) fn closed(task: TaskId, outcome: TaskOutcome) -> Effect {
-    Effect::Record(Box::new(RunEvent::TaskClosed { task, outcome }))
+fn closed(task: TaskId, outcome: TaskOutcome) -> Effect {
+    Effect::Record(vec![RunEvent::TaskClosed { task, outcome }])
 }
 
 fn ended(outcome: RunOutcome) -> Vec<Effect> {
-    vec![Effect::Record(Box::new(RunEvent::RunEnded { outcome }))]
+    vec![Effect::Record(vec![RunEvent::RunEnded { outcome }])]
 }
 
 fn no_change(reason: &str) -> Vec<Effect> {

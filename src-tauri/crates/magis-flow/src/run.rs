@@ -307,10 +307,7 @@ impl Run {
                 state.rounds.clear();
                 state.taken = None;
                 state.minimised = None;
-                // What was chosen among the tasks is chosen anew.
-                for state in self.tasks.values_mut() {
-                    state.outcome = None;
-                }
+                state.outcome = None;
                 self.merged = None;
                 self.patch_tests = None;
             }

@@ -71,6 +71,18 @@ impl Store {
         })
     }
 
+    /// Appends events, the first as number `seq`: all of them, or none.
+    ///
+    /// # Errors
+    /// As of [`append_event`](Self::append_event).
+    pub fn append_events(&self, run: RunId, seq: u32, at: i64, events: &[RunEvent]) -> Result<(), StoreError> {
+        self.write("appending events", |transaction| {
+            (seq..)
+                .zip(events)
+                .try_for_each(|(seq, event)| append(transaction, run, seq, at, event))
+        })
+    }
+
     /// Returns how many events a run has; also the number of its last.
     ///
     /// # Errors

@@ -231,6 +231,10 @@ impl<'store> Log<'store> {
                     None => DriveEnd::Stopped,
                 });
             };
+            if let Effect::Record(decision) = &effect {
+                self.record(decision)?;
+                continue;
+            }
             work.calls.after_seq = self.seq;
             info!(after = self.seq, step = variant_name(&effect), "step");
             let step = tokio::select! {
@@ -269,16 +273,30 @@ impl<'store> Log<'store> {
         Ok(!news.is_empty())
     }
 
+    /// Appends a decision of the flow, unless a person was faster: then it is decided anew.
+    fn record(&mut self, decision: &[RunEvent]) -> Result<(), EngineError> {
+        match self.store.append_events(self.run, self.seq + 1, now_ms(), decision) {
+            Ok(()) => decision.iter().try_for_each(|event| self.take(self.seq + 1, event)),
+            Err(StoreError::OutOfOrder { .. }) => self.follow_person(),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes in what a person appended where that is known to be something.
+    fn follow_person(&mut self) -> Result<(), EngineError> {
+        if self.catch_up()? {
+            Ok(())
+        } else {
+            Err(EngineError::Store(StoreError::NoRun(self.run)))
+        }
+    }
+
     fn append(&mut self, event: &RunEvent) -> Result<(), EngineError> {
         loop {
             match self.store.append_event(self.run, self.seq + 1, now_ms(), event) {
                 Ok(()) => return self.take(self.seq + 1, event),
                 // A person was faster; their event comes first.
-                Err(StoreError::OutOfOrder { .. }) => {
-                    if !self.catch_up()? {
-                        return Err(EngineError::Store(StoreError::NoRun(self.run)));
-                    }
-                }
+                Err(StoreError::OutOfOrder { .. }) => self.follow_person()?,
                 Err(error) => return Err(error.into()),
             }
         }
@@ -336,6 +354,8 @@ async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> RoleResult
         Effect::WriteCode(task, round, attempt) => developer::write_code(work, run, *task, *round, *attempt).await,
         Effect::Review(task, round, attempt) => qa::review(work, run, *task, *round, *attempt).await,
         Effect::Merge => manager::merge(work, run).await,
-        Effect::Record(event) => Ok((**event).clone()),
+        Effect::Record(_) => Err(AskError::Unusable(
+            "a decision of the flow is recorded, not carried out".to_owned(),
+        )),
     }
 }

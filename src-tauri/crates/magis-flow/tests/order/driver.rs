@@ -288,7 +288,7 @@ impl Driver {
                     pull_request: String::new(),
                 },
             },
-            Effect::Record(event) => (**event).clone(),
+            Effect::Record(_) => unreachable!("what the flow decides needs no answer"),
         }
     }
 
@@ -331,12 +331,22 @@ impl Driver {
         let mut run = Run::start(&log[0]).unwrap();
         let mut effects = run.pending();
         while let Some(effect) = effects.first().cloned() {
-            let event = steer(&run, &effect).unwrap_or_else(|| {
-                self.steps.push(name(&effect));
-                self.answer(&run, &effect)
-            });
-            effects = run.handle(&event).unwrap();
-            log.push(event);
+            let events = match (steer(&run, &effect), &effect) {
+                (Some(event), _) => vec![event],
+                (None, Effect::Record(events)) => {
+                    self.steps.extend(events.iter().map(decision));
+                    events.clone()
+                }
+                (None, effect) => {
+                    self.steps.push(name(effect));
+                    vec![self.answer(&run, effect)]
+                }
+            };
+            assert!(!events.is_empty(), "nothing is decided: {:?}", self.steps);
+            for event in events {
+                effects = run.handle(&event).unwrap();
+                log.push(event);
+            }
             assert!(log.len() < 500, "the run does not end: {:?}", self.steps);
         }
         assert_eq!(Run::fold(&log).unwrap(), run, "the fold of the log is the state");
@@ -354,13 +364,16 @@ pub fn spoken(speaker: Speaker, turn: Turn) -> RunEvent {
     }
 }
 
+fn decision(event: &RunEvent) -> String {
+    match event {
+        RunEvent::TaskClosed { task, outcome } => format!("Close({task}, {outcome:?})"),
+        RunEvent::RunEnded { outcome } => format!("End({outcome:?})"),
+        other => format!("{other:?}"),
+    }
+}
+
 fn name(effect: &Effect) -> String {
     match effect {
-        Effect::Record(event) => match &**event {
-            RunEvent::TaskClosed { task, outcome } => format!("Close({task}, {outcome:?})"),
-            RunEvent::RunEnded { outcome } => format!("End({outcome:?})"),
-            other => format!("{other:?}"),
-        },
         Effect::Describe(path) => format!("Describe({path})"),
         Effect::DefineTask(path, asking) => format!("DefineTask({path}, {asking:?})"),
         other => format!("{other:?}"),

@@ -2,7 +2,7 @@
 
 use crate::driver::{Driver, check, outcome, request, spoken};
 use magis_core::*;
-use magis_flow::{Effect, Run};
+use magis_flow::{Effect, Run, TaskState};
 
 const SHOWN: CheckState = CheckState::Gone {
     grade: Grade::ExpectedResult,
@@ -434,27 +434,90 @@ fn when_nothing_is_shown_to_work_the_nearest_is_handed_over_and_said_to_be_that(
     assert_eq!(*outcome(&log), RunOutcome::NotApproved);
 }
 
-#[test]
-fn an_attempt_that_a_person_takes_ends_the_stage_for_the_tasks_behind_it_as_well() {
-    let mut driver = Driver {
-        kept: vec!["a.py", "b.py"],
+/// Returns of which tasks the changes are handed over.
+fn handed_over(log: &[RunEvent]) -> Vec<u32> {
+    let run = Run::fold(log).unwrap();
+    let accepted = run.tasks().filter(|state| state.accepted_change().is_some());
+    accepted.map(|state| state.task.id.0).collect()
+}
+
+fn nothing_shown(kept: Vec<&'static str>) -> Driver {
+    Driver {
+        kept,
         checks: vec![check(1, Grade::ExceptionGone)],
         ..Driver::default()
+    }
+}
+
+fn take(task: u32) -> RunEvent {
+    RunEvent::AttemptTaken {
+        task: TaskId(task),
+        round: Round(1),
+        attempt: AttemptNumber(0),
+    }
+}
+
+#[test]
+fn attempts_that_a_person_takes_end_the_stage_and_all_of_them_are_handed_over() {
+    let takes = |wanted: &'static [u32]| {
+        move |run: &Run, effect: &Effect| {
+            let is_taken = |task: &u32| run.task(TaskId(*task)).is_none_or(|state| state.taken.is_some());
+            let next = wanted.iter().find(|task| !is_taken(task))?;
+            matches!(effect, Effect::ChooseLines(TaskId(3), _) | Effect::Record(_)).then(|| take(*next))
+        }
     };
-    let take_first = |run: &Run, effect: &Effect| match effect {
-        Effect::WriteCode(TaskId(2), ..) if run.task(TaskId(1))?.taken.is_none() => Some(RunEvent::AttemptTaken {
-            task: TaskId(1),
-            round: Round(1),
-            attempt: AttemptNumber(0),
-        }),
-        _ => None,
+    for wanted in [&[1][..], &[2], &[1, 2]] {
+        let mut driver = nothing_shown(vec!["a.py", "b.py", "c.py"]);
+        let log = driver.drive(by_evidence(1), takes(wanted));
+        assert_eq!(handed_over(&log), wanted);
+        let steps = driver.steps.join(" ");
+        assert!(
+            !steps.contains("TaskId(3), Round(1)"),
+            "the third file is not tried: {steps}"
+        );
+    }
+}
+
+#[test]
+fn where_the_nearest_is_dropped_the_others_are_chosen_from_anew() {
+    let mut driver = nothing_shown(vec!["a.py", "b.py", "c.py"]);
+    let drop_chosen = |run: &Run, effect: &Effect| {
+        let chosen = run.task(TaskId(1)).filter(|state| state.accepted_change().is_some())?;
+        matches!(effect, Effect::Merge).then(|| RunEvent::CandidateDropped {
+            path: chosen.task.candidate.clone(),
+        })
     };
-    let log = driver.drive(by_evidence(1), take_first);
-    let run = Run::fold(&log).unwrap();
-    assert!(run.task(TaskId(1)).unwrap().accepted_change().is_some());
-    let set_aside = run.task(TaskId(2)).unwrap();
-    assert!(matches!(set_aside.outcome, Some(TaskOutcome::SetAside { .. })));
-    assert!(set_aside.rounds.iter().all(|round| round.attempts.is_empty()));
+    let log = driver.drive(by_evidence(1), drop_chosen);
+    assert_eq!(handed_over(&log), [2]);
+    assert_eq!(*outcome(&log), RunOutcome::NotApproved);
+}
+
+#[test]
+fn what_comes_later_is_compared_with_the_nearest_and_not_joined_with_it() {
+    let edit_second = |run: &Run, effect: &Effect| {
+        let is_set_aside = |state: &TaskState| matches!(state.outcome, Some(TaskOutcome::SetAside { .. }));
+        let second = run
+            .task(TaskId(2))
+            .filter(|state| is_set_aside(state) && !state.rounds.is_empty())?;
+        let is_first_time = second.task.description != "mend it otherwise";
+        (is_first_time && matches!(effect, Effect::Merge)).then(|| RunEvent::TaskEdited {
+            task: TaskId(2),
+            action: FileAction::Modify,
+            description: "mend it otherwise".to_owned(),
+        })
+    };
+    let breaks_less: [fn(TaskId, Round, AttemptNumber) -> (CheckState, usize); 2] = [
+        |task, _, _| (SHOWN, task.0 as usize),
+        |task, _, _| (SHOWN, 3 - task.0 as usize),
+    ];
+    for (nearest, shows) in (1..).zip(breaks_less) {
+        let mut driver = Driver {
+            shows,
+            ..nothing_shown(vec!["a.py", "b.py"])
+        };
+        let log = driver.drive(by_evidence(1), edit_second);
+        assert_eq!(handed_over(&log), [nearest]);
+    }
 }
 
 #[test]
