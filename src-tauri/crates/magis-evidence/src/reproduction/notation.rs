@@ -60,6 +60,9 @@ static RUST: Notation = Notation {
     values: &["true", "false", "None"],
 };
 
+/// Names of Rust that people write for whatever value they hold: "it should return `Err`".
+const HOLDERS: [&str; 5] = ["Ok", "Err", "Some", "Result", "Option"];
+
 /// A `Duration` as Rust shows it, which is no code: `1.5s`.
 static DURATION: Pattern = Pattern::new(r"\b(\d[\d.]*)(?:ns|µs|ms|s)\b");
 
@@ -107,6 +110,7 @@ impl Notation {
         self.language == SourceLanguage::Rust
             && word.starts_with(|c: char| c.is_ascii_uppercase())
             && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !HOLDERS.contains(&word)
     }
 
     /// Returns whether code of the language has sessions with prompts that can be read.

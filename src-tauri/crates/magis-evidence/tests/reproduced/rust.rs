@@ -104,6 +104,18 @@ fn a_variant_that_is_stated_by_its_name_is_a_value() {
 }
 
 #[test]
+fn a_name_that_prose_only_mentions_is_no_value() {
+    let right = "pub fn first(list: &[i32]) -> Result<i32, String> {\n    list.first().copied().ok_or(\"it is empty\".to_owned())\n}\n";
+    let wrong = "pub fn first(list: &[i32]) -> Result<i32, String> {\n    Ok(list[0])\n}\n";
+    let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, wrong)]);
+    let panics = "Crash\n\n```rust\nsum_up::first(&[])\n```\n\n```\nthread 'main' panicked at src/lib.rs:2:8:\nindex out of bounds: the len is 0 but the index is 0\n```\n\nIt should return `Err` instead.\n";
+    assert_snapshot!(project.verdict(panics, CODE, right), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");
+    project.write(CODE, wrong);
+    let marked = "It cannot be sent\n\n```rust\nsum_up::first(&[1])\n```\n\nThe error should be `Send`.\n";
+    assert_eq!(project.checks(marked), []);
+}
+
+#[test]
 fn a_value_that_is_stated_by_how_it_is_made_is_no_call() {
     let wrong = "use std::time::Duration;\n\n#[derive(Debug)]\npub enum Problem {\n    Unknown { at: usize },\n}\n\npub fn span(text: &str) -> Result<Duration, Problem> {\n    match text {\n        \"1d\" => Ok(Duration::from_secs(86_400)),\n        _ => Err(Problem::Unknown { at: 1 }),\n    }\n}\n";
     let project = SmallProject::new(&[("Cargo.toml", MANIFEST), (CODE, wrong)]);

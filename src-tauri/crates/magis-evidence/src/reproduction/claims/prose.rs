@@ -8,6 +8,7 @@ use crate::reproduction::pattern::Pattern;
 use crate::reproduction::pieces::is_command;
 use crate::reproduction::traceback::{Exception, tracebacks};
 use crate::reproduction::wording::{Inline, Stance, computes, inline_code, made_of, stance};
+use std::collections::BTreeSet;
 
 static EXCEPTION: Pattern =
     Pattern::new(r"\b((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))\b`?(?:: *([^`\n]+))?");
@@ -31,6 +32,7 @@ static INSTEAD_LAST: Pattern =
 /// Collects what the prose and the title say.
 pub(crate) fn of_prose(passages: &[Passage], notation: &Notation) -> Vec<Claim> {
     let mut found = Vec::new();
+    let variants = stated_variants(passages, notation);
     for passage in passages {
         let (Passage::Heading(text) | Passage::Prose(text)) = passage else {
             continue;
@@ -62,8 +64,8 @@ pub(crate) fn of_prose(passages: &[Passage], notation: &Notation) -> Vec<Claim> 
         }
         found.extend(stated_values(text, notation));
         for inline in inline_code(text) {
-            let is_stated_variant = notation.is_variant(inline.code) && inline.is_stated();
-            if is_stated_variant || is_value(inline.code, notation) && !inline.code.contains("Error") {
+            let is_variant = variants.contains(inline.code) && inline.is_stated();
+            if is_variant || is_value(inline.code, notation) && !inline.code.contains("Error") {
                 found.push(claim(
                     Said::Prints(inline.code.to_owned()),
                     said_of(&inline),
@@ -82,6 +84,21 @@ pub(crate) fn of_prose(passages: &[Passage], notation: &Notation) -> Vec<Claim> 
         }
     }
     found
+}
+
+/// Returns the variants that the prose states as values, the actual one and the expected: a single name may as well be that of a type, or of all that
+/// is in it.
+fn stated_variants<'p>(passages: &'p [Passage], notation: &Notation) -> BTreeSet<&'p str> {
+    let texts = passages.iter().filter_map(|passage| match passage {
+        Passage::Heading(text) | Passage::Prose(text) => Some(text),
+        Passage::Block(_) => None,
+    });
+    let stated = texts.flat_map(|text| inline_code(text)).filter(Inline::is_stated);
+    let variants: BTreeSet<&str> = stated
+        .map(|inline| inline.code)
+        .filter(|code| notation.is_variant(code))
+        .collect();
+    if variants.len() < 2 { BTreeSet::new() } else { variants }
 }
 
 /// Tells what the words of its sentence say of a piece of code.
