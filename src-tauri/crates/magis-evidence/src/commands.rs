@@ -22,7 +22,7 @@ pub use dotnet::DotnetRunner;
 pub use go::GoRunner;
 pub use javascript::JavaScriptRunner;
 pub use jvm::JvmRunner;
-pub use missing::missing_program;
+pub use missing::{missing_program, not_started};
 pub use native::NativeRunner;
 pub use php::PhpRunner;
 pub use python::PythonRunner;

@@ -33,7 +33,7 @@ pub use comparison::{Comparison, compare, wavering};
 pub use form::{ReportError, ReportForm};
 pub use log::failed_in_log;
 
-use collect::Collector;
+use collect::{Collector, named};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -148,6 +148,18 @@ pub fn read(form: ReportForm, report: &str, folder: &str) -> Result<TestResults,
     }
     .map_err(|problem| problem.of(form))?;
     Ok(found.finish(completeness))
+}
+
+/// Makes results of the exit status of a command that has no report: one test, named as the command. `printed` is what it printed.
+pub fn of_status(command: &str, status: i32, printed: &str) -> TestResults {
+    let mut found = Collector::new("");
+    let outcome = if status == 0 {
+        TestStatus::Passed
+    } else {
+        TestStatus::Failed
+    };
+    found.add(named("", command), outcome, printed, None);
+    found.finish(Completeness::Whole)
 }
 
 /// Reads the reports of one run that wrote several files, as Maven and Gradle do, and puts them together.

@@ -106,8 +106,8 @@ impl ScratchLayer {
         Ok(contents)
     }
 
-    /// Moves a folder that a command made out of the layer, by its path below the folder that the command saw; `to` must not exist yet. Returns whether there was
-    /// one: what lies behind a link is none. To be called when the command has ended.
+    /// Moves a folder that a command made out of the layer, by its path below the folder that the command saw; `to` must not exist yet. Returns whether it was
+    /// moved: what lies behind a link is not. To be called when the command has ended.
     pub fn take_folder(&self, path: &Path, to: &Path) -> bool {
         let mut at = self.folder.join(UPPER);
         let is_plain = path.components().all(|part| {

@@ -74,6 +74,13 @@ pub struct Captured {
     pub left_out: u64,
 }
 
+impl Outcome {
+    /// Returns all that the command printed, what it printed of errors first.
+    pub fn printed(&self) -> String {
+        format!("{}\n{}", self.stderr.text(), self.stdout.text())
+    }
+}
+
 impl End {
     /// Returns whether the command ended by itself with status 0.
     pub fn success(&self) -> bool {

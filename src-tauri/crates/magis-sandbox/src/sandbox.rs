@@ -99,7 +99,11 @@ impl Sandbox {
         Ok(self.run_and_tell(job).await?.0)
     }
 
-    pub(crate) async fn run_and_tell(&self, job: &SandboxJob) -> Result<(Outcome, Isolation), SandboxError> {
+    /// Runs a job as [`run`](Self::run) does, and tells what isolated it.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub async fn run_and_tell(&self, job: &SandboxJob) -> Result<(Outcome, Isolation), SandboxError> {
         match self.way {
             #[cfg(target_os = "linux")]
             Way::Helper(Confinement::Namespaces) => helped::run(&self.helper, job, Confinement::Namespaces).await,

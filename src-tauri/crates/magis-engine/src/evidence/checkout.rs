@@ -7,11 +7,11 @@ use super::toolchains::Toolchains;
 use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{MOST_ENTERED, RepoPath, SkippedFile};
-use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun, missing_program};
+use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun, missing_program, not_started};
 use magis_evidence::reproduction::{Check, CheckCommand, ReachRecorder, ReachedFunction};
 use magis_evidence::results::{self, TestResults};
 use magis_repo::{Repository, Snapshot};
-use magis_sandbox::{JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
+use magis_sandbox::{End, JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
 use magis_syntax::SourceLanguage;
 use std::fs;
 use std::ops::ControlFlow;
@@ -57,6 +57,8 @@ pub struct TestsRun {
     pub outcome: Outcome,
     /// Test by test; where there is no report that can be read, why.
     pub results: Result<TestResults, String>,
+    /// Whether the command ran and is one without a report, so that only its exit status tells something.
+    pub only_status: bool,
 }
 
 impl Checkout {
@@ -123,15 +125,25 @@ impl Checkout {
             prepared.job.files.clear();
         }
         prepared.job.command.clone_from(&worded.words);
-        let outcome = self.sandbox.run(&prepared.job).await?;
-        if changes.is_empty() && matches!(selection, TestSelection::Whole) {
+        let (outcome, isolation) = self.sandbox.run_and_tell(&prepared.job).await?;
+        let read = self.read(&worded, &prepared, &outcome);
+        let missing = match &outcome.end {
+            End::NotStarted(why) => {
+                let what = not_started(&worded.words, why);
+                Some(format!("{what}; install it, or give another test command"))
+            }
+            _ if read.is_err() => missing_program(&worded.words, &outcome.printed()),
+            _ => None,
+        };
+        if changes.is_empty() && isolation.overlay && matches!(outcome.end, End::Exited(_)) {
             self.keep_built(command, &prepared);
         }
-        let results = self.read(&worded, &prepared, &outcome).map_err(|why| {
-            let written = format!("{}\n{}", outcome.stderr.text(), outcome.stdout.text());
-            missing_program(&worded.words, &written).unwrap_or(why)
-        });
-        Ok(test_run(&worded, &worded.words, outcome, results))
+        let only_status = worded.report.is_none() && missing.is_none();
+        let results = read.map_err(|why| missing.unwrap_or(why));
+        Ok(TestsRun {
+            only_status,
+            ..test_run(&worded, &worded.words, outcome, results)
+        })
     }
 
     /// Runs a check that was made out of an issue, by the project's Python or Node and with its tools, on the tree with `changes`. Returns the command
@@ -182,7 +194,9 @@ impl Checkout {
     /// Runs a job and lets its Python and JavaScript record which functions of the project they enter. `own` are files that are put into the project to be
     /// run, and are not of it.
     async fn reached_by(&self, prepared: Prepared, own: &[&str]) -> Result<Vec<ReachedFunction>, EngineError> {
-        let Prepared { mut job, mut scratch } = prepared;
+        let Prepared {
+            mut job, mut scratch, ..
+        } = prepared;
         let search = job.environment.get("PYTHONPATH").cloned().unwrap_or_default();
         let recorder = ReachRecorder::new(Path::new(RECORDS), &self.root, &search);
         let empty = scratch.path().join("records");
@@ -254,28 +268,30 @@ impl Checkout {
             job.environment.insert("PATH".to_owned(), format!("{programs}:{path}"));
             self.show_installed(&mut job, &mut scratch, &folder)?;
         }
-        let installed = installed::of_check(&self.root, &check.command);
-        if let Some(folder) = &installed {
-            self.show_installed(&mut job, &mut scratch, folder)?;
-        }
-        if check.command == CheckCommand::Rust {
-            // The person may have built it meanwhile.
-            self.show_built(&mut job, &mut scratch, |path| path == TARGET && installed.is_none())?;
+        let is_rust = check.command == CheckCommand::Rust;
+        let installed = installed::of_check(&self.root, &check.command).into_iter().collect();
+        let installed = self.show_environment(&mut job, &mut scratch, installed, |path| is_rust && path == TARGET)?;
+        if is_rust {
             for (original, at) in &self.tools.changeable {
                 scratch.allow_change(&mut job, original, at)?;
             }
         }
-        Ok(Prepared { job, scratch })
+        Ok(Prepared {
+            job,
+            scratch,
+            installed,
+        })
     }
 
-    /// Keeps what a run of all tests has built on the tree as it is, once: further runs begin with it, each with changes of its own. Otherwise each would
-    /// build all that the tests depend on.
+    /// Keeps what a run on the tree as it is has built where the tree and the repository's folder have nothing, once: further runs begin with it, each
+    /// with changes of its own. Otherwise each would build all that the tests depend on.
     fn keep_built(&self, command: &TestCommand, prepared: &Prepared) {
         self.built.get_or_init(|| {
             let Some(layer) = prepared.scratch.layer(TREE_LAYER) else {
                 return Vec::new();
             };
-            let paths = command.environments().into_iter();
+            let is_new = |path: &String| !self.has_folder(&self.root.join(path)) && !prepared.installed.contains(path);
+            let paths = command.environments().into_iter().filter(is_new);
             let taken = paths.enumerate().filter_map(|(number, path)| {
                 let to = self.scratch.path().join(format!("built{number}"));
                 layer.take_folder(Path::new(&path), &to).then_some((path, to))
@@ -284,19 +300,27 @@ impl Checkout {
         });
     }
 
-    /// Lets a job use and change what an earlier run built.
-    fn show_built(
+    /// Lets a job use and change what is installed at places of the tree, and what an earlier run has built. The latter stays where a person builds
+    /// something meanwhile, which may be of other code. Returns the places of what is installed.
+    fn show_environment(
         &self,
         job: &mut SandboxJob,
         scratch: &mut ScratchFolder,
+        installed: Vec<InstalledFolder>,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<(), EngineError> {
-        for (path, folder) in self.built.get().into_iter().flatten() {
-            if is_wanted(path) {
-                scratch.allow_change(job, folder, &self.root.join(path))?;
+    ) -> Result<Vec<String>, EngineError> {
+        let built = self.built.get().map_or(&[][..], Vec::as_slice);
+        let mut places = Vec::new();
+        for folder in installed {
+            if !built.iter().any(|(path, _)| *path == folder.path) {
+                self.show_installed(job, scratch, &folder)?;
+                places.push(folder.path);
             }
         }
-        Ok(())
+        for (path, folder) in built.iter().filter(|(path, _)| is_wanted(path)) {
+            scratch.allow_change(job, folder, &self.root.join(path))?;
+        }
+        Ok(places)
     }
 
     /// Finds the Python that a check runs on: that of the repository's virtual environment, else the one on the path.
@@ -365,18 +389,19 @@ impl Checkout {
         fs::create_dir(&reports).map_err(EngineError::io("make", &reports))?;
         scratch.allow_change(&mut job, &self.scratch.path().join(TREE), &self.root)?;
         scratch.allow_change(&mut job, &reports, Path::new(REPORTS))?;
-        let installed = installed::of_command(&self.root, command);
-        for folder in &installed {
-            self.show_installed(&mut job, &mut scratch, folder)?;
-        }
         let environments = command.environments();
-        self.show_built(&mut job, &mut scratch, |path| {
-            environments.iter().any(|known| known == path) && !installed.iter().any(|folder| folder.path == path)
+        let installed = installed::of_command(&self.root, command);
+        let installed = self.show_environment(&mut job, &mut scratch, installed, |path| {
+            environments.iter().any(|known| known == path)
         })?;
         for (original, at) in &self.tools.changeable {
             scratch.allow_change(&mut job, original, at)?;
         }
-        Ok(Prepared { job, scratch })
+        Ok(Prepared {
+            job,
+            scratch,
+            installed,
+        })
     }
 
     /// Lets a job use and change what is installed at a place of the tree.
@@ -407,11 +432,17 @@ impl Checkout {
                 written(prepared.scratch.layer(REPORTS_LAYER), |path| pattern.matches(path))?
             }
             ReportPlace::Project(pattern) => {
-                let inside = |path: &str| {
-                    let path = Path::new(path).strip_prefix(&worded.folder).ok()?;
-                    path.to_str().map(|path| pattern.matches(path))
-                };
-                written(prepared.scratch.layer(TREE_LAYER), |path| inside(path).unwrap_or(false))?
+                let mut texts = Vec::new();
+                // Folders of builds have layers of their own.
+                for (at, layer) in prepared.scratch.layers() {
+                    let is_report = |path: &str| {
+                        let place = at.join(path);
+                        let inside = place.strip_prefix(&folder).ok().and_then(Path::to_str);
+                        inside.is_some_and(|path| pattern.matches(path))
+                    };
+                    texts.extend(written(Some(layer), is_report)?);
+                }
+                texts
             }
         };
         let texts = texts.iter().map(String::as_str);
@@ -463,6 +494,8 @@ struct Python {
 struct Prepared {
     job: SandboxJob,
     scratch: ScratchFolder,
+    /// Where in the tree what is installed in the repository's folder lies.
+    installed: Vec<String>,
 }
 
 fn test_run(worded: &WordedRun, words: &[String], outcome: Outcome, results: Result<TestResults, String>) -> TestsRun {
@@ -471,6 +504,7 @@ fn test_run(worded: &WordedRun, words: &[String], outcome: Outcome, results: Res
         folder: worded.folder.clone(),
         outcome,
         results,
+        only_status: false,
     }
 }
 

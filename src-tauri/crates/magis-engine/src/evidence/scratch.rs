@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub struct ScratchFolder {
     folder: PathBuf,
-    layers: Vec<ScratchLayer>,
+    /// Each with where commands see it.
+    layers: Vec<(PathBuf, ScratchLayer)>,
 }
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -51,12 +52,17 @@ impl ScratchFolder {
 
     /// Returns the layer that was made as the `number`-th, from 0.
     pub fn layer(&self, number: usize) -> Option<&ScratchLayer> {
-        self.layers.get(number)
+        self.layers.get(number).map(|(_, layer)| layer)
     }
 
     /// Returns the layer that was made last.
     pub fn last_layer(&self) -> Option<&ScratchLayer> {
-        self.layers.last()
+        self.layers.last().map(|(_, layer)| layer)
+    }
+
+    /// Returns all layers, each with where commands see it.
+    pub fn layers(&self) -> impl Iterator<Item = (&Path, &ScratchLayer)> {
+        self.layers.iter().map(|(at, layer)| (at.as_path(), layer))
     }
 
     /// Lets a job change a folder, seen at `at`, with a layer of its own. Returns that layer.
@@ -76,8 +82,8 @@ impl ScratchFolder {
             layer: layer.folder().to_owned(),
         });
         let number = self.layers.len();
-        self.layers.push(layer);
-        Ok(&self.layers[number])
+        self.layers.push((at.to_owned(), layer));
+        Ok(&self.layers[number].1)
     }
 }
 

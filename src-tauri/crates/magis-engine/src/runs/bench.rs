@@ -13,11 +13,11 @@ use magis_core::{
     CheckSource, FunctionAt, MOST_ENTERED, ProgramRun, RepoId, RepoPath, RunningCode, TaskId, TestLine, TestName,
     TestsMode,
 };
-use magis_evidence::commands::{TestCommand, TestSelection};
+use magis_evidence::commands::{TestCommand, TestSelection, not_started};
 use magis_evidence::reproduction::{
     self, Check, CheckCommand, Marker, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd, RunOutput,
 };
-use magis_evidence::results::{Completeness, TestResults, TestStatus};
+use magis_evidence::results::{self, Completeness, TestResults, TestStatus};
 use magis_flow::Run;
 use magis_repo::Snapshot;
 use magis_sandbox::{End, Limits, Outcome, Sandbox};
@@ -227,6 +227,9 @@ impl TestBench {
         let running = self.begin(RunningCode::Check, &ChangedFiles::new());
         let (words, outcome) = self.checkout.run_check(&check, &[], limits).await?;
         drop(running);
+        if let End::NotStarted(why) = &outcome.end {
+            return Ok(Err(format!("{}; install it", not_started(&words, why))));
+        }
         let base = reproduction::observe(&check, &output(&outcome));
         Ok(match reproduction::reproduces(&check, &base) {
             Ok(found) => Ok(IssueCheck {
@@ -352,7 +355,13 @@ impl TestBench {
         };
         let _running = self.begin(code, changes);
         match self.checkout.run_tests(command, selection, changes, limits).await {
-            Ok(run) => Ok(Ok(run)),
+            Ok(run) => Ok(Ok(match run.outcome.end {
+                End::Exited(status) if run.only_status => TestsRun {
+                    results: Ok(results::of_status(&command.line(), status, &run.outcome.printed())),
+                    ..run
+                },
+                _ => run,
+            })),
             Err(EngineError::Selection(why)) => Ok(Err(why.to_string())),
             Err(other) => Err(other),
         }
@@ -380,14 +389,20 @@ impl TestBench {
                 return Ok(Err(BaseTrouble { why, run: Some(run) }));
             }
         };
+        let mut took = first.outcome.took;
         let second = match self.run_tests(files, &Vec::new(), time).await? {
-            Ok(second) => second
-                .results
-                .map_err(|why| format!("{why}; it {}", second.outcome.end)),
+            Ok(second) => {
+                if second.results.is_ok() {
+                    // The first run may have built what the second found built, as later ones do.
+                    took = took.min(second.outcome.took);
+                }
+                let ended = |why| format!("{why}; it {}", second.outcome.end);
+                second.results.map_err(ended)
+            }
             Err(why) => Err(why),
         };
         let (wavering, unknown) = match second {
-            Ok(second) => (magis_evidence::results::wavering(&results, &second), None),
+            Ok(second) => (results::wavering(&results, &second), None),
             Err(why) => {
                 let unknown = format!("which tests waver is not known, as a second run gave no results: {why}");
                 (Vec::new(), Some(unknown))
@@ -400,7 +415,7 @@ impl TestBench {
         Ok(Ok(BaseResults {
             wavering: wavering.iter().map(test_name).collect(),
             gap: partial.or(unknown),
-            ..BaseResults::of(files, &results, first.outcome.took, run)
+            ..BaseResults::of(files, &results, took, run)
         }))
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{ISSUE, allow, remarks, solve, with_tests, wrong_then_right};
 use crate::environment::TestEnvironment;
-use magis_core::{BaseTests, IssueChecks, Proof, RunEvent, RunOutcome, TestLine, TestsMode};
+use magis_core::{BaseTests, IssueChecks, Proof, RunEvent, RunId, RunOutcome, TestLine, TestsMode};
 use magis_engine::repository::BaseChoice;
 use magis_engine::tests::IsolationTerm;
-use magis_engine::{DriveEnd, SolveRequest};
-use std::os::unix::fs::symlink;
+use magis_engine::{DriveEnd, Magis, SolveRequest};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -83,6 +83,106 @@ async fn where_the_run_of_the_tests_breaks_off_a_change_is_not_shown_to_work() {
         panic!("two tests gave no result")
     };
     assert!(why.contains("2 tests that passed on the base gave no result"), "{why}");
+}
+
+/// Runs the issue with a test command that a person gives.
+async fn solved_by(environment: &TestEnvironment, line: &str) -> (Magis, RunId) {
+    let (magis, wish) = with_tests(environment, ISSUE, 2);
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let given = magis
+        .test_commands(repo, &BaseChoice::Head, Some(line))
+        .unwrap()
+        .remove(0);
+    magis.allow_tests(repo, &given, IsolationTerm::Required).unwrap();
+    let wish = SolveRequest {
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: line.to_owned(),
+                folder: String::new(),
+            }),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..wish
+    };
+    let run = solve(&magis, wish, wrong_then_right()).await.0;
+    (magis, run)
+}
+
+#[tokio::test]
+async fn a_command_without_a_report_judges_by_its_exit_status() {
+    let environment = TestEnvironment::new();
+    let line = "python3 -m unittest -q && echo done";
+    let (magis, run) = solved_by(&environment, line).await;
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+    assert_eq!(state.base_tests().unwrap().passed, 1, "{:?}", state.base_tests());
+
+    let environment = TestEnvironment::new();
+    let fails_with_the_change = "python3 -m unittest -q && ! grep 'entry.day <= until' tally/filters.py";
+    let (magis, run) = solved_by(&environment, fails_with_the_change).await;
+    let Proof::NotShown { why } = magis.state(run).unwrap().proof() else {
+        panic!("the command fails with the change")
+    };
+    assert_eq!(why, "1 test fails that passed on the base");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named_with_what_to_do() {
+    let environment = TestEnvironment::new();
+    let (magis, run) = solved_by(&environment, "no-such-runner --all").await;
+    let said = remarks(&environment, run);
+    let expected = "no-such-runner is not installed here; install it, or give another test command";
+    assert!(said.contains(expected), "{said}");
+    assert!(
+        magis.state(run).unwrap().proof().is_shown(),
+        "the example of the issue decides"
+    );
+}
+
+#[tokio::test]
+async fn reports_in_a_folder_of_builds_are_read_in_every_run() {
+    let environment = TestEnvironment::new();
+    let maven = "#!/bin/sh\nmkdir -p target/surefire-reports\n\
+                 if grep -q 'entry.day < until' tally/filters.py; then failure='<failure message=\"March\"/>'; fi\n\
+                 echo \"<testsuite><testcase classname='ListTest' name='march'>$failure</testcase></testsuite>\" > target/surefire-reports/TEST-list.xml\n";
+    for (path, text) in [("mvn", maven), ("pom.xml", "<project/>\n"), (".gitignore", "/target\n")] {
+        std::fs::write(environment.repository().join(path), text).unwrap();
+    }
+    let script = environment.repository().join("mvn");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    environment.git(&["add", "."]);
+    environment.commit("pom.xml", "<project/>\n");
+    for built_before in [false, true] {
+        if built_before {
+            std::fs::create_dir(environment.repository().join("target")).unwrap();
+        }
+        let (magis, run) = solved_by(&environment, "./mvn test").await;
+        let state = magis.state(run).unwrap();
+        let with_patch = state.patch_tests().and_then(|tests| tests.tests.clone());
+        let mended = with_patch.map(|tests| tests.newly_passing);
+        assert_eq!(mended.map(|tests| tests.len()), Some(1), "{:?}", state.base_tests());
+    }
+}
+
+#[tokio::test]
+async fn a_package_of_the_project_that_is_named_like_an_environment_stays_whole() {
+    let environment = TestEnvironment::new();
+    let package = environment.repository().join("env");
+    std::fs::create_dir(&package).unwrap();
+    std::fs::write(package.join("__init__.py"), "").unwrap();
+    std::fs::write(package.join("core.py"), "ZONE = 'UTC'\n").unwrap();
+    environment.git(&["add", "."]);
+    add_tests(
+        &environment,
+        "import unittest\n\nfrom env.core import ZONE\n\n\nclass Zoned(unittest.TestCase):\n    def test_zone(self):\n        self.assertEqual(ZONE, 'UTC')\n",
+    );
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let run = solve(&magis, wish, wrong_then_right()).await.0;
+    let state = magis.state(run).unwrap();
+    assert!(state.proof().is_shown(), "{}", state.proof());
+    assert_eq!(state.base_tests().unwrap().wavering, []);
 }
 
 /// Runs the sample's tests by the command that is found, and returns it with the base's tests.

@@ -24,6 +24,16 @@ pub fn missing_program(words: &[String], output: &str) -> Option<String> {
     None
 }
 
+/// Returns why the program of `words` could not be started, in words that say what it is; `why` are the system's.
+pub fn not_started(words: &[String], why: &str) -> String {
+    let program = words.first().map_or("the program", String::as_str);
+    if why.contains("No such file or directory") {
+        format!("{program} is not installed here")
+    } else {
+        format!("{program} cannot be started here ({why})")
+    }
+}
+
 /// Returns the program that a shell or `env` did not find: "sh: 1: jest: not found", "env: ‘jest’: No such file or directory".
 fn program_of(line: &str) -> Option<&str> {
     let said = line
