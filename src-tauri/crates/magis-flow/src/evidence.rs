@@ -30,11 +30,10 @@ impl Run {
             return Vec::new();
         }
         if open.iter().any(|state| state.taken.is_some()) {
-            let outcome = |state: &TaskState| match state.taken {
+            return vec![close(&tasks, |state| match state.taken {
                 Some((round, _)) => TaskOutcome::NotApproved { round },
                 None => set_aside("a person took another attempt"),
-            };
-            return vec![close(&open, outcome)];
+            })];
         }
         // What was closed as the nearest is compared with what came later.
         let is_in_question = |state: &&TaskState| {

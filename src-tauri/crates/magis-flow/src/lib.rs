@@ -12,5 +12,5 @@ mod run;
 mod task;
 
 pub use effect::{Effect, TaskQuestion};
-pub use run::{FlowError, Run, events_before};
+pub use run::{FlowError, Run, events_before, events_of_attempts};
 pub use task::{Attempt, AttemptState, RoundState, TaskState};

@@ -265,11 +265,18 @@ impl Run {
             } => self.attempt_mut(*task, *round, *attempt)?.verdict = Some(verdict.clone()),
             RunEvent::AttemptTaken { task, round, attempt } => {
                 self.attempt_mut(*task, *round, *attempt)?;
-                self.task_mut(*task)?.taken = Some((*round, *attempt));
+                let state = self.task_mut(*task)?;
+                state.taken = Some((*round, *attempt));
+                state.minimised = None;
+                state.outcome = None;
+                self.unmerge();
             }
             RunEvent::Minimised { task, change, .. } => self.task_mut(*task)?.minimised = Some(change.clone()),
             RunEvent::PatchTested { result } => self.patch_tests = Some((**result).clone()),
-            RunEvent::TaskClosed { task, outcome } => self.task_mut(*task)?.outcome = Some(outcome.clone()),
+            RunEvent::TaskClosed { task, outcome } => {
+                self.task_mut(*task)?.outcome = Some(outcome.clone());
+                self.unmerge();
+            }
             RunEvent::Merged { result } => self.merged = Some(result.clone()),
             RunEvent::RunEnded { outcome } => self.outcome = Some(outcome.clone()),
             RunEvent::CandidateDropped { path } => {
@@ -277,6 +284,10 @@ impl Run {
                     return Err(FlowError::UnknownFile(path.clone()));
                 }
                 self.dropped.insert(path.clone());
+                let is_merged = |state: &TaskState| state.task.candidate == *path && state.accepted_change().is_some();
+                if self.tasks.values().any(is_merged) {
+                    self.unmerge();
+                }
                 self.tasks.retain(|_, state| state.task.candidate != *path);
             }
             RunEvent::CandidateAdded { path, blob } => {
@@ -308,8 +319,7 @@ impl Run {
                 state.taken = None;
                 state.minimised = None;
                 state.outcome = None;
-                self.merged = None;
-                self.patch_tests = None;
+                self.unmerge();
             }
             RunEvent::HintAdded { hint } => self.hints.push(hint.clone()),
             RunEvent::Paused { .. } => self.paused = true,
@@ -317,6 +327,12 @@ impl Run {
             RunEvent::Noticed { .. } => {}
         }
         Ok(())
+    }
+
+    /// Forgets the merged change, as others are to be merged.
+    fn unmerge(&mut self) {
+        self.merged = None;
+        self.patch_tests = None;
     }
 
     fn task_mut(&mut self, task: TaskId) -> Result<&mut TaskState, FlowError> {
@@ -490,4 +506,16 @@ pub fn events_before(events: &[RunEvent], stage: Stage) -> usize {
         .iter()
         .position(|event| event.stage().is_some_and(|of| of >= stage));
     first.unwrap_or(events.len()).max(1)
+}
+
+/// Returns how many events of a log belong to the attempts and what comes before them: the part a run that takes another attempt shares.
+pub fn events_of_attempts(events: &[RunEvent]) -> usize {
+    let is_of_attempts = |event: &RunEvent| match event {
+        RunEvent::TaskClosed { .. } | RunEvent::Minimised { .. } => false,
+        other => other.stage().is_some_and(|stage| stage <= Stage::Code),
+    };
+    events
+        .iter()
+        .rposition(is_of_attempts)
+        .map_or(events.len(), |last| last + 1)
 }

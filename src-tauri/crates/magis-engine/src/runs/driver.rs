@@ -275,6 +275,10 @@ impl<'store> Log<'store> {
 
     /// Appends a decision of the flow, unless a person was faster: then it is decided anew.
     fn record(&mut self, decision: &[RunEvent]) -> Result<(), EngineError> {
+        if decision.is_empty() {
+            let why = "what its log says leads to no decision".to_owned();
+            return Err(EngineError::Step { run: self.run, why });
+        }
         match self.store.append_events(self.run, self.seq + 1, now_ms(), decision) {
             Ok(()) => decision.iter().try_for_each(|event| self.take(self.seq + 1, event)),
             Err(StoreError::OutOfOrder { .. }) => self.follow_person(),

@@ -2,7 +2,7 @@
 
 use crate::driver::{Driver, check, outcome, request, spoken};
 use magis_core::*;
-use magis_flow::{Effect, Run, TaskState};
+use magis_flow::{Effect, Run};
 
 const SHOWN: CheckState = CheckState::Gone {
     grade: Grade::ExpectedResult,
@@ -481,43 +481,55 @@ fn attempts_that_a_person_takes_end_the_stage_and_all_of_them_are_handed_over() 
 #[test]
 fn where_the_nearest_is_dropped_the_others_are_chosen_from_anew() {
     let mut driver = nothing_shown(vec!["a.py", "b.py", "c.py"]);
+    // The change is merged by then.
     let drop_chosen = |run: &Run, effect: &Effect| {
         let chosen = run.task(TaskId(1)).filter(|state| state.accepted_change().is_some())?;
-        matches!(effect, Effect::Merge).then(|| RunEvent::CandidateDropped {
+        matches!(effect, Effect::TestPatch).then(|| RunEvent::CandidateDropped {
             path: chosen.task.candidate.clone(),
         })
     };
     let log = driver.drive(by_evidence(1), drop_chosen);
     assert_eq!(handed_over(&log), [2]);
     assert_eq!(*outcome(&log), RunOutcome::NotApproved);
+    let merges = log.iter().filter(|event| matches!(event, RunEvent::Merged { .. }));
+    assert_eq!(merges.count(), 2, "the other change is merged anew");
+}
+
+#[test]
+fn an_attempt_that_is_taken_late_stands_in_the_place_of_what_was_chosen() {
+    let mut driver = nothing_shown(vec!["a.py", "b.py"]);
+    let take_second = |run: &Run, effect: &Effect| {
+        let is_first_time = run.task(TaskId(2)).is_some_and(|state| state.taken.is_none());
+        (is_first_time && matches!(effect, Effect::TestPatch)).then(|| take(2))
+    };
+    let log = driver.drive(by_evidence(1), take_second);
+    assert_eq!(handed_over(&log), [2]);
+    let merges = log.iter().filter(|event| matches!(event, RunEvent::Merged { .. }));
+    assert_eq!(merges.count(), 2);
 }
 
 #[test]
 fn what_comes_later_is_compared_with_the_nearest_and_not_joined_with_it() {
-    let edit_second = |run: &Run, effect: &Effect| {
-        let is_set_aside = |state: &TaskState| matches!(state.outcome, Some(TaskOutcome::SetAside { .. }));
-        let second = run
-            .task(TaskId(2))
-            .filter(|state| is_set_aside(state) && !state.rounds.is_empty())?;
-        let is_first_time = second.task.description != "mend it otherwise";
-        (is_first_time && matches!(effect, Effect::Merge)).then(|| RunEvent::TaskEdited {
-            task: TaskId(2),
-            action: FileAction::Modify,
-            description: "mend it otherwise".to_owned(),
-        })
+    let edited = || RunEvent::TaskEdited {
+        task: TaskId(2),
+        action: FileAction::Modify,
+        description: "mend it otherwise".to_owned(),
     };
-    let breaks_less: [fn(TaskId, Round, AttemptNumber) -> (CheckState, usize); 2] = [
-        |task, _, _| (SHOWN, task.0 as usize),
-        |task, _, _| (SHOWN, 3 - task.0 as usize),
-    ];
-    for (nearest, shows) in (1..).zip(breaks_less) {
-        let mut driver = Driver {
-            shows,
-            ..nothing_shown(vec!["a.py", "b.py"])
-        };
-        let log = driver.drive(by_evidence(1), edit_second);
-        assert_eq!(handed_over(&log), [nearest]);
-    }
+    let edit_second = |run: &Run, effect: &Effect| {
+        let second = run.task(TaskId(2))?;
+        let is_first_time = second.task.description != "mend it otherwise";
+        (is_first_time && matches!(effect, Effect::TestPatch)).then(edited)
+    };
+    let mut driver = Driver {
+        shows: |task, _, _| (SHOWN, task.0 as usize),
+        ..nothing_shown(vec!["a.py", "b.py"])
+    };
+    let log = driver.drive(by_evidence(1), edit_second);
+    let written_again = log
+        .iter()
+        .rposition(|event| matches!(event, RunEvent::CodeWritten { task: TaskId(2), .. }));
+    assert!(written_again > log.iter().position(|event| *event == edited()));
+    assert_eq!(handed_over(&log), [1], "the first task breaks fewer tests still");
 }
 
 #[test]
