@@ -128,13 +128,15 @@ fn calls(passages: &[Passage], inputs: &[&Input], notation: &Notation) -> Vec<St
         })
     };
     let parses = |code: &str| notation.parses(code);
-    let stated: Vec<&str> = texts()
+    let (stated, others): (Vec<Inline<'_>>, Vec<Inline<'_>>) = texts()
         .flat_map(|text| inline_code(text))
-        .filter(Inline::is_stated_as_made)
-        .map(|inline| inline.code)
-        .collect();
+        .partition(Inline::is_stated_as_made);
+    let is_stated = |code: &str| {
+        let is_it = |inline: &Inline<'_>| inline.code == code;
+        stated.iter().any(is_it) && !others.iter().any(is_it)
+    };
     // `'insert into foo(a)'` is a string, and calls nothing.
-    let is_call = |code: &str| computes(&without_strings(code)) && !stated.contains(&code);
+    let is_call = |code: &str| computes(&without_strings(code)) && !is_stated(code);
     let mut found: Vec<String> = Vec::new();
     for text in texts() {
         let inline = inline_code(text)

@@ -40,6 +40,8 @@ static FIRST_NAME: Pattern = Pattern::new(r"^[A-Za-z_]\w*(?:\.\w+)*");
 static MAKES: Pattern = Pattern::new(
     r"\b(?:simplif(?:ies|y)|evaluates?|converts?|expands?|parses?|prints?|renders?|turns?|transforms?|reduces?|rewrites?) +(\S.*?) +(?:as though it (?:were|was)|as if it (?:were|was)|to|into|as) +(\S.*)$",
 );
+static GIVES_LAST: Pattern =
+    Pattern::new(r"(?i)\b(?:gets?|got|gives?|gave|returns?|returned|expect(?:ed|s)?|instead of|shows?|prints?)[ :]*$");
 static CONSTRUCTS: Pattern = Pattern::new(r"^(?:\w+(?:\.|::))*[A-Z]\w*[({]");
 static ENDS: Pattern = Pattern::new(r" (?:for|when|if|but|which|while|instead|rather|in|with|and)\b|, ");
 static STATES: Pattern = Pattern::new(
@@ -115,7 +117,7 @@ impl Inline<'_> {
     pub fn is_stated_as_made(&self) -> bool {
         let opened = CONSTRUCTS.find(self.code).map(|start| start.end() - 1);
         let is_whole = |opened: usize| closing(&self.code[opened..]) == Some(self.code.len() - opened);
-        self.is_stated() && opened.is_some_and(is_whole)
+        GIVES_LAST.is_match(self.since) && opened.is_some_and(is_whole)
     }
 }
 

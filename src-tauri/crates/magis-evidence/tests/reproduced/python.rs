@@ -54,6 +54,12 @@ fn a_value_that_is_stated_by_how_it_is_made_is_no_call() {
     let project = SmallProject::new(&[("calc.py", wrong)]);
     let issue = "Wrong result of `span('2d')`\n\n`span('2d')` gives `Span(2)`. I expected `Span(1)`.\n";
     assert_eq!(project.first_check(issue).steps, ["span('2d')"]);
+    let itself = "Wrong repr\n\n`Span('2d')` prints `Span('3d')`. I expected `Span('2d')`.\n";
+    assert_eq!(
+        project.first_check(itself).steps,
+        ["Span('2d')"],
+        "what fails is an example"
+    );
     let right = wrong.replace("len(text)", "len(text) - 1");
     assert_snapshot!(project.verdict(issue, "calc.py", &right), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
 }

@@ -86,19 +86,20 @@ pub(crate) fn of_prose(passages: &[Passage], notation: &Notation) -> Vec<Claim> 
     found
 }
 
-/// Returns the variants that the prose states as values, the actual one and the expected: a single name may as well be that of a type, or of all that
-/// is in it.
+/// Returns the variants that the prose states as values, where it states an actual value and an expected one: a single name may as well be that of a
+/// type.
 fn stated_variants<'p>(passages: &'p [Passage], notation: &Notation) -> BTreeSet<&'p str> {
     let texts = passages.iter().filter_map(|passage| match passage {
         Passage::Heading(text) | Passage::Prose(text) => Some(text),
         Passage::Block(_) => None,
     });
     let stated = texts.flat_map(|text| inline_code(text)).filter(Inline::is_stated);
-    let variants: BTreeSet<&str> = stated
-        .map(|inline| inline.code)
-        .filter(|code| notation.is_variant(code))
-        .collect();
-    if variants.len() < 2 { BTreeSet::new() } else { variants }
+    let is_either = |code: &&str| notation.is_variant(code) || is_value(code, notation);
+    let values: BTreeSet<&str> = stated.map(|inline| inline.code).filter(is_either).collect();
+    if values.len() < 2 {
+        return BTreeSet::new();
+    }
+    values.into_iter().filter(|code| notation.is_variant(code)).collect()
 }
 
 /// Tells what the words of its sentence say of a piece of code.
