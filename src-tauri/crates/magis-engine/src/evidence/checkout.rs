@@ -43,7 +43,7 @@ pub struct Checkout {
     root: PathBuf,
     scratch: ScratchFolder,
     left_out: Vec<SkippedFile>,
-    /// What the first run of all tests built, where nothing is built in the repository's folder: by its path in the tree, and where it lies.
+    /// What the first run on the base that ended by itself built, by its path in the tree, and where it lies.
     built: OnceLock<Vec<(String, PathBuf)>>,
 }
 
@@ -126,13 +126,13 @@ impl Checkout {
         }
         prepared.job.command.clone_from(&worded.words);
         let (outcome, isolation) = self.sandbox.run_and_tell(&prepared.job).await?;
-        let read = self.read(&worded, &prepared, &outcome);
+        let read = self.read(&worded, &prepared, &outcome, isolation.overlay);
         let missing = match &outcome.end {
             End::NotStarted(why) => {
                 let what = not_started(&worded.words, why);
                 Some(format!("{what}; install it, or give another test command"))
             }
-            _ if read.is_err() => missing_program(&worded.words, &outcome.printed()),
+            end if read.is_err() && !end.success() => missing_program(&worded.words, &outcome.printed()),
             _ => None,
         };
         if changes.is_empty() && isolation.overlay && matches!(outcome.end, End::Exited(_)) {
@@ -420,7 +420,14 @@ impl Checkout {
         Ok(())
     }
 
-    fn read(&self, worded: &WordedRun, prepared: &Prepared, outcome: &Outcome) -> Result<TestResults, String> {
+    /// Reads what a run reports. Where folders are copied, as there are no overlays, what they held before counts as written, too.
+    fn read(
+        &self,
+        worded: &WordedRun,
+        prepared: &Prepared,
+        outcome: &Outcome,
+        has_overlays: bool,
+    ) -> Result<TestResults, String> {
         let Some(report) = worded.report else {
             return Err("this command has no report that tells test by test".to_owned());
         };
@@ -438,7 +445,8 @@ impl Checkout {
                     let is_report = |path: &str| {
                         let place = at.join(path);
                         let inside = place.strip_prefix(&folder).ok().and_then(Path::to_str);
-                        inside.is_some_and(|path| pattern.matches(path))
+                        let is_old = || !has_overlays && has_same_bytes(&place, layer, Path::new(path));
+                        inside.is_some_and(|path| pattern.matches(path)) && !is_old()
                     };
                     texts.extend(written(Some(layer), is_report)?);
                 }
@@ -448,6 +456,16 @@ impl Checkout {
         let texts = texts.iter().map(String::as_str);
         results::read_all(report.form, texts, &folder.to_string_lossy()).map_err(|error| error.to_string())
     }
+}
+
+/// Returns whether a command left a file as it was before.
+fn has_same_bytes(original: &Path, layer: &ScratchLayer, path: &Path) -> bool {
+    let before = original.symlink_metadata().ok().filter(fs::Metadata::is_file);
+    let Some(before) = before.filter(|before| before.len() <= results::MAX_REPORT_BYTES as u64) else {
+        return false;
+    };
+    let after = layer.read(path, before.len());
+    after.is_ok_and(|after| fs::read(original).is_ok_and(|before| before == after))
 }
 
 /// Copies a file that was built in the repository's folder into the tree, where the tree has its folder and nothing in its place.

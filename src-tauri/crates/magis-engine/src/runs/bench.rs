@@ -104,7 +104,12 @@ pub(crate) struct BaseResults {
     pub wavering: BTreeSet<TestName>,
     /// What is not known of them, in a sentence.
     pub gap: Option<String>,
+    /// How long they take where what they depend on is built.
     pub took: Duration,
+    /// How long they took with what was built for them.
+    pub longest: Duration,
+    /// Whether the exit status alone tells how they end.
+    pub only_status: bool,
     pub run: ProgramRun,
 }
 
@@ -378,6 +383,7 @@ impl TestBench {
             Err(why) => return Ok(Err(BaseTrouble { why, run: None })),
         };
         let run = program_run(&first.words, &first.folder, &first.outcome);
+        let only_status = first.only_status;
         let results = match first.results {
             Ok(results) if !results.tests.is_empty() => results,
             Ok(_) => {
@@ -415,6 +421,8 @@ impl TestBench {
         Ok(Ok(BaseResults {
             wavering: wavering.iter().map(test_name).collect(),
             gap: partial.or(unknown),
+            longest: first.outcome.took.max(took),
+            only_status,
             ..BaseResults::of(files, &results, took, run)
         }))
     }
@@ -437,6 +445,8 @@ impl BaseResults {
             wavering: BTreeSet::new(),
             gap: None,
             took,
+            longest: took,
+            only_status: false,
             run,
         };
         for (id, outcome) in &results.tests {

@@ -118,6 +118,22 @@ async fn a_command_without_a_report_judges_by_its_exit_status() {
     assert!(state.proof().is_shown(), "{}", state.proof());
     assert_eq!(state.base_tests().unwrap().passed, 1, "{:?}", state.base_tests());
 
+    // A line of what it prints looks as if something were missing.
+    let environment = TestEnvironment::new();
+    let (magis, run) = solved_by(
+        &environment,
+        "echo 'sh: 1: pkg-config: not found' && python3 -m unittest -q",
+    )
+    .await;
+    assert_eq!(magis.state(run).unwrap().base_tests().unwrap().passed, 1);
+
+    // It fails on the base already, and says nothing of the change then.
+    let environment = TestEnvironment::new();
+    let (magis, run) = solved_by(&environment, "echo in_period && false").await;
+    let state = magis.state(run).unwrap();
+    assert_eq!(state.checks().len(), 1, "{:?}", state.checks());
+    assert!(state.proof().is_shown(), "{}", state.proof());
+
     let environment = TestEnvironment::new();
     let fails_with_the_change = "python3 -m unittest -q && ! grep 'entry.day <= until' tally/filters.py";
     let (magis, run) = solved_by(&environment, fails_with_the_change).await;

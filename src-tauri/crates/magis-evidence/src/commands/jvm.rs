@@ -114,7 +114,10 @@ impl Runner for JvmRunner {
                     .into_iter()
                     .flat_map(|name| ["--tests".to_owned(), name]);
                 // The filters belong to the task before them.
-                (with(&with(words, filters), ["--continue"]), "build/test-results")
+                (
+                    with(&with(&cleaning(words), filters), ["--continue"]),
+                    "build/test-results",
+                )
             }
         };
         let place = ReportPlace::Project(FilePattern {
@@ -125,6 +128,22 @@ impl Runner for JvmRunner {
         let form = ReportForm::JUnit;
         Ok((words, Some(TestReport { form, place })))
     }
+}
+
+/// Has the results of earlier tests removed: Gradle runs no test again, and writes no report, where nothing has changed since.
+fn cleaning(words: &[String]) -> Vec<String> {
+    let mut all = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let (project, task) = word
+            .rsplit_once(':')
+            .map_or(("", word.as_str()), |(project, task)| (project, task));
+        if at > 0 && matches!(task, "test" | "check" | "build") {
+            let separator = if word.contains(':') { ":" } else { "" };
+            all.push(format!("{project}{separator}cleanTest"));
+        }
+        all.push(word.clone());
+    }
+    all
 }
 
 /// Makes `demo.CalcTest` of `src/test/java/demo/CalcTest.java`.

@@ -183,9 +183,9 @@ fn go_and_the_jvm_are_worded() {
         file,
         &id,
         [
-            "./gradlew --offline test --continue",
-            "./gradlew --offline test --tests demo.CalcTest --continue",
-            "./gradlew --offline test --tests demo.CalcTest.positive --continue",
+            "./gradlew --offline cleanTest test --continue",
+            "./gradlew --offline cleanTest test --tests demo.CalcTest --continue",
+            "./gradlew --offline cleanTest test --tests demo.CalcTest.positive --continue",
         ],
     );
 }

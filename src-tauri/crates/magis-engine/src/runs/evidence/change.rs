@@ -276,7 +276,7 @@ impl TestsSeen {
         selected: &[RepoPath],
         changes: &ChangedFiles,
     ) -> Result<Option<Self>, EngineError> {
-        let time = (base.took * 3).min(SUITE_TIME * 2);
+        let time = (base.longest * 3).min(SUITE_TIME * 2);
         let Ok(done) = bench.run_tests(selected, changes, time).await? else {
             return Ok(None);
         };
@@ -412,6 +412,8 @@ mod tests {
             wavering: BTreeSet::new(),
             gap: None,
             took: Duration::ZERO,
+            longest: Duration::ZERO,
+            only_status: false,
             run: ProgramRun::none(""),
         };
         let check = BugCheck {

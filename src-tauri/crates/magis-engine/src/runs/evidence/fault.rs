@@ -289,7 +289,10 @@ fn given_check(base: &BaseResults, word: String, meant: &[&TestName]) -> BugChec
 
 /// Takes the tests that fail on the base and are about what the issue is about.
 fn red(bench: &TestBench, run: &Run, found: &mut Vec<BugCheck>) {
-    let Some(whole) = &bench.whole else { return };
+    // That a command fails as a whole says nothing of what the issue is about.
+    let Some(whole) = bench.whole.as_ref().filter(|whole| !whole.only_status) else {
+        return;
+    };
     let failing: Vec<&TestName> = whole.failing().collect();
     if failing.is_empty() || failing.len() > MOST_FAILING {
         return;
