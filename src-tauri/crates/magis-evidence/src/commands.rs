@@ -177,13 +177,25 @@ pub fn find(files: &dyn ProjectFiles) -> Vec<TestCommand> {
     });
     found.truncate(MAX_COMMANDS);
     let command = |found: family::Found<TestRunner>| TestCommand {
+        reason: in_full(found.reason, Some(&found.runner)),
         runner: Some(found.runner),
         words: found.words,
         variables: Vec::new(),
         folder: found.folder,
-        reason: found.reason,
     };
     found.into_iter().map(command).collect()
+}
+
+/// Adds to the reason of a command what is run before it, which a person allows with it.
+fn in_full(reason: String, runner: Option<&TestRunner>) -> String {
+    let before = runner
+        .map(|runner| runner.as_runner().preparation())
+        .unwrap_or_default();
+    if before.is_empty() {
+        return reason;
+    }
+    let lines: Vec<String> = before.iter().map(|words| format!("`{}`", shell_line(words))).collect();
+    format!("{reason}; run before it: {}", lines.join(", "))
 }
 
 /// Reads a test command that a person gives, to be run in the root. A line that needs a shell is run by `sh -c`, where

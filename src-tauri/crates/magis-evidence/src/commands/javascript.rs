@@ -88,7 +88,17 @@ fn in_folder(tree: &Tree, folder: &str) -> Option<Found<JavaScriptRunner>> {
             );
         }
     }
-    None
+    let loads_node_test = |path: &&str| {
+        let text = Node
+            .is_test_file(path)
+            .then(|| tree.text(&join(folder, path)))
+            .flatten();
+        text.is_some_and(|text| text.contains("node:test"))
+    };
+    let below = tree.below(folder);
+    let file = below.iter().copied().find(loads_node_test)?;
+    let reason = format!("{} loads node:test", join(folder, file));
+    Some(Found::new(Node, &["node", "--test"], folder, Standing::Present, reason))
 }
 
 pub(super) fn recognise(words: &[&str]) -> Option<JavaScriptRunner> {

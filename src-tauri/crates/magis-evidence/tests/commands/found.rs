@@ -139,6 +139,15 @@ fn a_script_is_followed_to_the_runner_at_its_end() {
     let none = package(r#""test": "echo \"Error: no test specified\" && exit 1""#);
     check(&[("package.json", &none)], &[]);
     check(&[("package.json", "{ broken")], &[]);
+    let by_node = "import test from 'node:test'\n";
+    check(
+        &[
+            ("package.json", "{}"),
+            ("test/add.js", by_node),
+            ("src/add.js", by_node),
+        ],
+        &[".: node --test | test/add.js loads node:test"],
+    );
 }
 
 #[test]
@@ -181,7 +190,9 @@ fn every_other_family_is_found() {
     );
     check(
         &[("CMakeLists.txt", "project(a)\nenable_testing()\n")],
-        &[".: ctest --test-dir build | CMakeLists.txt has enable_testing"],
+        &[
+            ".: ctest --test-dir build | CMakeLists.txt has enable_testing; run before it: `cmake -S . -B build`, `cmake --build build`",
+        ],
     );
     check(
         &[("Gemfile", ""), (".rspec", ""), ("Rakefile", "Rake::TestTask.new")],
