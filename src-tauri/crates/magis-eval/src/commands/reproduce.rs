@@ -17,6 +17,7 @@ use magis_eval::repositories::Repositories;
 use magis_eval::table::MarkdownTable;
 use magis_evidence::reproduction::{self, Check, CheckVerdict, Marker, RunEnd, RunOutput};
 use magis_sandbox::{End, JobFile, Limits, Sandbox, SandboxJob, Scratch, ScratchLayer, remove_tree};
+use magis_syntax::SourceLanguage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -233,7 +234,12 @@ async fn one(
             said.get_or_insert_with(|| format!("{verdict:?}"));
         }
         for test in &written {
-            let run = seen.run(&Check::of_script(&test.script, marker()?)).await?;
+            let check = match project.language {
+                SourceLanguage::JavaScript => Check::of_node_script(&test.script, marker()?),
+                SourceLanguage::Rust => Check::of_rust_script(&test.script, &project, marker()?),
+                _ => Check::of_script(&test.script, marker()?),
+            };
+            let run = seen.run(&check).await?;
             if run.ending == RunEnd::Exited(0) {
                 decided = decided.max(Some(test.grade));
             }
