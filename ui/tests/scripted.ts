@@ -324,6 +324,7 @@ const acts: Ipc = {
   },
   steer: async (id) => news(id, { kind: 'view', view: viewOf(id) }),
   rerun: async () => 6,
+  rerunTaking: async () => 6,
   runningRuns: async () => clone(held.running),
   followRun: (id, onNews) => {
     const handlers = followers.get(id) ?? new Set()

@@ -55,6 +55,7 @@ pub fn all() -> Builder<tauri::Wry> {
             solve::stop_run,
             solve::steer,
             solve::rerun,
+            solve::rerun_taking,
             solve::follow_run,
             solve::unfollow_run,
             solve::running_runs,

@@ -5,7 +5,7 @@
 use crate::problem::Problem;
 use crate::state::{App, Halt};
 use crate::view::{Estimate, RunRow, RunUpdate, SolveForm, SteeringRequest};
-use magis_core::{RepoId, RunId, Stage};
+use magis_core::{AttemptNumber, RepoId, Round, RunId, Stage, TaskId};
 use tauri::State;
 use tauri::ipc::Channel;
 
@@ -76,6 +76,19 @@ pub async fn rerun(
     seed: Option<u64>,
 ) -> Result<RunId, Problem> {
     app.rerun(run, from, model, seed).await
+}
+
+/// Takes another attempt of a run that is over, in a new run; the old one stays.
+#[tauri::command]
+#[specta::specta]
+pub async fn rerun_taking(
+    app: State<'_, App>,
+    run: RunId,
+    task: TaskId,
+    round: Round,
+    attempt: AttemptNumber,
+) -> Result<RunId, Problem> {
+    app.rerun_taking(run, task, round, attempt).await
 }
 
 /// Sends what happens in a run, beginning with how it stands, until it halts.

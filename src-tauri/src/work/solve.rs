@@ -4,7 +4,7 @@ use crate::follow::standing;
 use crate::problem::Problem;
 use crate::state::{App, AppEvent, Driving, Halt, ModelSource, Sink};
 use crate::view::{Estimate, RunRow, RunUpdate, SolveForm, SteeringRequest};
-use magis_core::{QaMode, RepoId, RunId, Stage, TestsMode};
+use magis_core::{AttemptNumber, QaMode, RepoId, Round, RunId, Stage, TaskId, TestsMode};
 use magis_engine::records::{LeaseError, RunFilter, RunOrigin, StoredStatus};
 use magis_engine::{EngineError, StageTimes};
 use magis_platform::now_ms;
@@ -136,6 +136,21 @@ impl App {
                 let limits = app.settings()?.limits();
                 Ok(app.magis()?.rerun(run, from, model, seed, &limits)?)
             })
+            .await?;
+        Driving::enqueue(self, created);
+        Ok(created)
+    }
+
+    /// Makes a new run that takes another attempt of `run`, which is over, and puts it into the queue.
+    pub async fn rerun_taking(
+        &self,
+        run: RunId,
+        task: TaskId,
+        round: Round,
+        attempt: AttemptNumber,
+    ) -> Result<RunId, Problem> {
+        let created = self
+            .work(move |app| Ok(app.magis()?.rerun_taking(run, task, round, attempt)?))
             .await?;
         Driving::enqueue(self, created);
         Ok(created)

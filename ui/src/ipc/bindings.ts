@@ -75,6 +75,8 @@ export const commands = {
 	steer: (run: RunId, request: SteeringRequest) => typedError<null, Problem>(__TAURI_INVOKE("steer", { run, request })),
 	/**  Runs again from a stage; the old run stays. */
 	rerun: (run: RunId, from: Stage, model: string | null, seed: number | null) => typedError<RunId, Problem>(__TAURI_INVOKE("rerun", { run, from, model, seed })),
+	/**  Takes another attempt of a run that is over, in a new run; the old one stays. */
+	rerunTaking: (run: RunId, task: TaskId, round: Round, attempt: AttemptNumber) => typedError<RunId, Problem>(__TAURI_INVOKE("rerun_taking", { run, task, round, attempt })),
 	/**  Sends what happens in a run, beginning with how it stands, until it halts. */
 	followRun: (run: RunId, channel: Channel<RunUpdate>) => typedError<null, Problem>(__TAURI_INVOKE("follow_run", { run, channel })),
 	/**  Sends nothing more of a run. */
@@ -233,6 +235,9 @@ export type AsTestTrouble =
 { kind: "fails_with" } | 
 /**  The test command does not run it. */
 { kind: "not_run"; why: string };
+
+/**  One of the answers asked for in a round, from 0. */
+export type AttemptNumber = number;
 
 /**  One answer of a round. */
 export type AttemptView = {

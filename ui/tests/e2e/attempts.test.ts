@@ -44,6 +44,16 @@ test('an attempt that a person prefers is taken', async () => {
   await page.context().close()
 })
 
+test('of a run that is over another attempt is taken in a new run', async () => {
+  const { page, grid } = await attempts('edits')
+  await grid.getByRole('button', { name: /^Attempt 1 / }).click()
+  await page.getByRole('button', { name: 'Take this one: attempt 1 of task T1' }).click()
+  await settled(page)
+  const asked = await page.evaluate(() => window.magis.asked.filter((one) => one.name === 'rerunTaking'))
+  expect(asked.at(-1)?.given.slice(1)).toEqual([1, 1, 0])
+  await page.context().close()
+})
+
 test('once a task is closed, answers that were not needed are a number', async () => {
   const { page, grid } = await attempts('edits')
   await grid.getByText('17 not written').waitFor()

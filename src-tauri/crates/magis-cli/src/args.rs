@@ -14,7 +14,7 @@ pub use watch::WatchArgs;
 
 use crate::exit::ExitStatus;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use magis_core::{RunId, Stage, TaskId};
+use magis_core::{AttemptNumber, Round, RunId, Stage, TaskId};
 use std::path::PathBuf;
 
 /// Resolves issues in private code with a team of agents, wholly on this machine
@@ -149,14 +149,17 @@ pub struct SandboxArgs {
 
 /// `magis rerun`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  magis rerun 12 --from code --seed 7")]
+#[command(after_help = "Examples:\n  magis rerun 12 --from code --seed 7\n  magis rerun 12 --take T1.1.4")]
 pub struct RerunArgs {
     /// The run
     #[arg(value_parser = run_id)]
     pub run: RunId,
     /// The first stage to run again; the stages before it are shared
-    #[arg(long, value_name = "STAGE", value_parser = stage())]
-    pub from: Stage,
+    #[arg(long, value_name = "STAGE", value_parser = stage(), required_unless_present = "take")]
+    pub from: Option<Stage>,
+    /// Take another attempt of a run that is over: T1.1.4 is the fourth of the first round of task T1
+    #[arg(long, value_name = "ATTEMPT", value_parser = attempt, conflicts_with_all = ["from", "model", "seed"])]
+    pub take: Option<(TaskId, Round, AttemptNumber)>,
     /// Another model: an id of 'magis models list', or a GGUF file
     #[arg(long, value_name = "ID|FILE")]
     pub model: Option<String>,
@@ -452,6 +455,18 @@ fn task_id(text: &str) -> Result<TaskId, String> {
         Ok(number) if number > 0 => Ok(TaskId(number)),
         _ => Err("a task is named as 'magis runs show' does: T1, T2, ...".to_owned()),
     }
+}
+
+/// Reads which attempt is meant: its task, its round and its number, from 1.
+fn attempt(text: &str) -> Result<(TaskId, Round, AttemptNumber), String> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let number = |text: &str| text.parse().ok().filter(|number: &u32| *number > 0);
+    if let [task, round, attempt] = parts[..]
+        && let (Ok(task), Some(round), Some(attempt)) = (task_id(task), number(round), number(attempt))
+    {
+        return Ok((task, Round(round), AttemptNumber(attempt - 1)));
+    }
+    Err("an attempt is named by its task, its round and its number: T1.1.4".to_owned())
 }
 
 /// Reads a stage's name, and offers all of them in messages and completions.

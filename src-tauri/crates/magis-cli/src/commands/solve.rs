@@ -7,7 +7,7 @@ use crate::args::{EffortArg, RerunArgs, SolveArgs};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen::tell;
-use magis_core::{Hint, HintsMode, Issue, IssueChecks, QaMode, RelevanceMode, RepoId, TestLine, TestsMode};
+use magis_core::{Hint, HintsMode, Issue, IssueChecks, QaMode, RelevanceMode, RepoId, Stage, TestLine, TestsMode};
 use magis_engine::repository::{BaseChoice, Repository};
 use magis_engine::tests::{IsolationTerm, TestCommand};
 use magis_engine::{Effort, EngineError, Magis, SolveRequest};
@@ -161,12 +161,20 @@ fn base(args: &SolveArgs) -> BaseChoice {
 /// Runs `magis rerun`.
 pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
-    let model = args.model.map(|word| magis.model_name(&word)).transpose()?;
-    let run = magis.rerun(args.run, args.from, model, args.seed, &args.engine.limits())?;
-    let note = format!(
-        "run {run} does run {} again from the stage '{}' on",
-        args.run, args.from
-    );
+    let (run, note) = match (args.take, args.from) {
+        (Some((task, round, attempt)), _) => {
+            let run = magis.rerun_taking(args.run, task, round, attempt)?;
+            let what = format!("attempt {} of round {round} of {task}", attempt.0 + 1);
+            (run, format!("run {run} takes {what} of run {}", args.run))
+        }
+        (None, from) => {
+            let from = from.unwrap_or(Stage::Code);
+            let model = args.model.map(|word| magis.model_name(&word)).transpose()?;
+            let run = magis.rerun(args.run, from, model, args.seed, &args.engine.limits())?;
+            let note = format!("run {run} does run {} again from the stage '{from}' on", args.run);
+            (run, note)
+        }
+    };
     follow(place, &magis, run, &[note], args.engine, args.follow)
 }
 

@@ -150,6 +150,7 @@ fn what_cannot_be_understood_is_misuse() {
             &["rerun", "1", "--from", "nowhere"] as &[&str],
             "locate, team, meeting, plan, code, merge",
         ),
+        (&["rerun", "1", "--take", "T1.4"], "T1.1.4"),
         (&["runs", "show", "first"], "a run is named by its number"),
         (&["steer", "1", "task", "X", "text"], "T1, T2"),
         (&["apply", "1"], "--worktree"),

@@ -1,11 +1,11 @@
 //! Creates runs: of an issue, and again from a stage of an earlier run.
 
-use crate::{EngineError, EngineLimits, Magis};
+use crate::{EngineError, EngineLimits, Magis, Steering};
 use magis_core::{
-    Hint, HintsMode, Issue, MethodPart, QaMode, RelevanceMode, RepoPath, RunEvent, RunId, RunRequest, Stage, TestsMode,
-    WritingMode,
+    AttemptNumber, Hint, HintsMode, Issue, MethodPart, QaMode, RelevanceMode, RepoPath, Round, RunEvent, RunId,
+    RunRequest, Stage, TaskId, TestsMode, WritingMode,
 };
-use magis_flow::Run;
+use magis_flow::{Run, TaskState};
 use magis_llama::WorkerModel;
 use magis_llm::LanguageModel;
 use magis_platform::now_ms;
@@ -238,7 +238,9 @@ impl Magis {
         }
         let events: Vec<RunEvent> = self.store.events(run)?.into_iter().map(|stored| stored.event).collect();
         let shared = magis_flow::events_before(&events, from);
-        let changed = model.is_some() || seed.is_some();
+        if model.is_none() && seed.is_none() {
+            return self.sharing(run, old.request, shared);
+        }
         let request = RunRequest {
             model: model.unwrap_or(old.request.model.clone()),
             seed: seed.unwrap_or(old.request.seed),
@@ -251,10 +253,6 @@ impl Magis {
             created_at: now_ms(),
         };
         let created = self.store.create_run(&new)?;
-        if !changed {
-            self.store.copy_run_prefix(run, shared as u32, created)?;
-            return Ok(created);
-        }
         for (at, event) in events.into_iter().take(shared).enumerate() {
             let event = match event {
                 RunEvent::RunStarted { base, .. } => RunEvent::RunStarted {
@@ -265,6 +263,56 @@ impl Magis {
             };
             self.store.append_event(created, at as u32 + 1, now_ms(), &event)?;
         }
+        Ok(created)
+    }
+
+    /// Returns a new run that shares the log of one that is over up to its last attempt, and takes another of its attempts; the old one stays as it is.
+    ///
+    /// # Errors
+    /// When there is no such run, it is not over, it has no such attempt with a usable change, or the database cannot be written.
+    pub fn rerun_taking(
+        &self,
+        run: RunId,
+        task: TaskId,
+        round: Round,
+        attempt: AttemptNumber,
+    ) -> Result<RunId, EngineError> {
+        let old = self.store.run(run)?;
+        self.repository_id_of(run)?;
+        let state = self.state(run)?;
+        let steering = Steering::TakeAttempt { task, round, attempt };
+        if state.outcome().is_none() {
+            let why = "it is not over; take the attempt in it".to_owned();
+            return Err(EngineError::Steering { run, why });
+        }
+        let taken = self.steering_event(run, &state, steering)?;
+        let mut events: Vec<RunEvent> = self.store.events(run)?.into_iter().map(|stored| stored.event).collect();
+        let shared = magis_flow::events_of_attempts(&events);
+        let mut behind = events.split_off(shared);
+        behind.retain(|event| matches!(event, RunEvent::CandidateDropped { .. }));
+        // Where the changes of several tasks were handed over, those of the others stay. In the paper's order each task is closed for itself.
+        let accepted = |state: &TaskState| Some((state.task.id, state.accepted_attempt()?));
+        let handed_over: Vec<_> = state.tasks().filter_map(accepted).collect();
+        if handed_over.len() > 1 && matches!(old.request.tests, TestsMode::Run { .. }) {
+            let others = handed_over.into_iter().filter(|(other, _)| *other != task);
+            behind.extend(others.map(|(task, (round, attempt))| RunEvent::AttemptTaken { task, round, attempt }));
+        }
+        behind.push(taken);
+        let created = self.sharing(run, old.request, shared)?;
+        self.store
+            .append_events(created, shared as u32 + 1, now_ms(), &behind)?;
+        Ok(created)
+    }
+
+    /// Creates a run that shares the first events of another one.
+    fn sharing(&self, run: RunId, request: RunRequest, events: usize) -> Result<RunId, EngineError> {
+        let created = self.store.create_run(&NewRun {
+            repo: self.repository_id_of(run)?,
+            request,
+            parent: Some(run),
+            created_at: now_ms(),
+        })?;
+        self.store.copy_run_prefix(run, events as u32, created)?;
         Ok(created)
     }
 }

@@ -72,7 +72,7 @@ impl Magis {
         })
     }
 
-    fn steering_event(&self, run: RunId, state: &Run, steering: Steering) -> Result<RunEvent, EngineError> {
+    pub(super) fn steering_event(&self, run: RunId, state: &Run, steering: Steering) -> Result<RunEvent, EngineError> {
         Ok(match steering {
             Steering::Drop { path } => RunEvent::CandidateDropped {
                 path: RepoPath::new(path)?,

@@ -17,8 +17,8 @@ mod reach;
 
 use environment::{TestEnvironment, script, script_after};
 use magis_core::{
-    BugCheck, ChangeTests, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, RunEvent, RunId,
-    RunOutcome, Stage, TaskOutcome, TestLine, TestsMode,
+    AttemptNumber, BugCheck, ChangeTests, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, Round,
+    RunEvent, RunId, RunOutcome, Stage, TaskId, TaskOutcome, TestLine, TestsMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
@@ -366,6 +366,69 @@ async fn a_run_again_from_the_code_stage_is_judged_by_the_same_evidence() {
     assert_eq!(checks(&magis, again), checks(&magis, first));
     let proof = magis.state(again).unwrap().proof();
     assert!(proof.is_shown(), "{proof}");
+}
+
+#[tokio::test]
+async fn a_hunk_that_changes_no_result_is_dropped_and_what_needs_the_other_is_told() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 1);
+    allow(&environment, &magis);
+    let with_more = RIGHT.replace("until=date.max)", "until=date.max, strict=False)");
+    let model = ScriptedModel::new("more than needed").answer(move |request| {
+        let is_code = request.answer_prefix.ends_with("def in_period");
+        is_code.then(|| with_more.clone().into())
+    });
+    let (run, _) = solve(&magis, wish, script_after(model)).await;
+    let minimised = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::Minimised {
+            dropped, hunks, needed, ..
+        } => Some((dropped, hunks, needed)),
+        _ => None,
+    });
+    let (dropped, hunks, needed) = minimised.unwrap();
+    assert_eq!((dropped, hunks), (1, 2));
+    assert_eq!(needed.len(), 1, "{needed:?}");
+    assert!(
+        !needed[0].checks.is_empty(),
+        "the example of the issue fails without it"
+    );
+    let patch = magis.state(run).unwrap().merged().unwrap().patch.clone();
+    assert!(
+        patch.contains("entry.day <= until") && !patch.contains("strict"),
+        "{patch}"
+    );
+}
+
+#[tokio::test]
+async fn another_attempt_of_a_run_that_is_over_is_taken_in_a_new_run() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    allow(&environment, &magis);
+    let unfinished = magis.prepare_for(wish.clone(), &script()).unwrap().run;
+    let (first, _) = solve(&magis, wish, wrong_then_right()).await;
+    let accepted = |run: RunId| {
+        let state = magis.state(run).unwrap();
+        let task = state.tasks().next().unwrap().clone();
+        (
+            task.accepted_attempt().map(|(_, number)| number.0),
+            state.proof().is_shown(),
+        )
+    };
+    assert_eq!(accepted(first), (Some(1), true));
+    let take = |run: RunId, attempt: u32| magis.rerun_taking(run, TaskId(1), Round(1), AttemptNumber(attempt));
+    let again = take(first, 0).unwrap();
+    let again_by = with_engine(environment, &magis);
+    let end = again_by.drive(again, std::sync::Arc::new(script())).await.unwrap();
+    assert_eq!(end, DriveEnd::Ended(RunOutcome::NotApproved));
+    assert_eq!(accepted(again), (Some(0), false));
+    assert_eq!(accepted(first), (Some(1), true), "the old run stays as it is");
+    let error = take(first, 7).unwrap_err().to_string();
+    assert!(
+        error.contains("attempt 8 of round 1 of T1 has no usable change"),
+        "{error}"
+    );
+    let error = take(unfinished, 0).unwrap_err().to_string();
+    assert!(error.contains("it is not over"), "{error}");
 }
 
 #[tokio::test]
