@@ -165,3 +165,33 @@ fn without_a_test_command_the_example_of_the_issue_is_run_where_it_is_allowed() 
         .begin(&["--no-checks"])
         .assert_nothing_is_run("note: nothing is run: no test command is found");
 }
+
+#[test]
+fn a_failing_test_that_is_given_by_its_name_or_in_a_log_is_the_first_evidence() {
+    let ledger = Ledger::with_tests();
+    let name = "tests.test_total.Total.test_both";
+    ledger
+        .repository
+        .write(
+            "tests/test_total.py",
+            "import unittest\nfrom ledger import total\n\nclass Total(unittest.TestCase):\n    def test_both(self):\n        \
+             self.assertEqual(total([1, 2]), 3)\n",
+        )
+        .commit("Test both");
+    let failed = format!(
+        "FAIL: test_both ({name})\n----------------------------------------------------------------------\n\
+         Traceback (most recent call last):\n  File \"tests/test_total.py\", line 6, in test_both\n    self.assertEqual(total([1, 2]), 3)\n\
+         AssertionError: 1 != 3\n\n----------------------------------------------------------------------\nRan 1 test in 0.001s\n\nFAILED (failures=1)\n"
+    );
+    let log = ledger.program.file("failed.log", &failed);
+    for given in [["--test", name], ["--log", &log]] {
+        let begun = ledger.begin(&[&["--allow-tests"], given.as_slice()].concat());
+        let first = &begun.next["checks"][0];
+        assert_eq!(first["source"]["kind"], "given", "{given:?}: {begun:?}");
+        assert!(
+            first["source"]["test"].as_str().unwrap().contains("test_both"),
+            "{begun:?}"
+        );
+        assert_eq!(begun.next["checks"][1]["source"]["kind"], "issue", "{begun:?}");
+    }
+}

@@ -29,7 +29,8 @@ pub(crate) fn is_meant(name: &TestName, word: &str) -> bool {
         return name.0 == word
             || name.0.starts_with(&format!("{word}::"))
             || name.0.ends_with(&format!("::{word}"))
-            || module.is_some_and(|module| name.0.starts_with(&module));
+            || module.is_some_and(|module| name.0.starts_with(&module))
+            || word.contains('.') && is_dotted_part(&name.0.replace("::", "."), word);
     };
     // Reports give a class as a dotted name, and a parameter in brackets.
     let last = rest.rsplit("::").next().unwrap_or(rest);
@@ -37,6 +38,11 @@ pub(crate) fn is_meant(name: &TestName, word: &str) -> bool {
     let module = file.trim_end_matches(".py").replace('/', ".");
     let same_file = name.0.starts_with(file) || name.0.contains(module.as_str()) || !tells_file(name);
     same_file && (own == last || own.split('[').next() == Some(last))
+}
+
+/// Returns whether a dotted name is that of a test, or begins with that of its class, or ends with its class and its own.
+fn is_dotted_part(name: &str, word: &str) -> bool {
+    name == word || name.starts_with(&format!("{word}.")) || name.ends_with(&format!(".{word}"))
 }
 
 /// Returns the record of a run.
@@ -58,4 +64,33 @@ pub(crate) fn program_run(words: &[String], folder: &str, outcome: &Outcome) -> 
 
 fn excerpt(captured: &Captured) -> ExcerptedOutput {
     ExcerptedOutput::of(&captured.text(), captured.left_out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_meant_by_each_of_the_names_that_people_and_runners_give_it() {
+        let of_unittest = TestName("tests.test_total.Total::test_both".to_owned());
+        for word in [
+            "tests.test_total.Total.test_both",
+            "tests.test_total.Total",
+            "Total.test_both",
+            "test_both",
+            "tests/test_total.py",
+            "tests/test_total.py::Total::test_both",
+        ] {
+            assert!(is_meant(&of_unittest, word), "{word}");
+        }
+        for word in [
+            "tests.test_total.Total.test_one",
+            "tests.test_tot",
+            "otal.test_both",
+            "both",
+            "tests",
+        ] {
+            assert!(!is_meant(&of_unittest, word), "{word}");
+        }
+    }
 }
