@@ -9,7 +9,7 @@ use crate::runs::workspace::Workspace;
 use magis_core::{BaseTests, BugCheck, CheckSource, RepoPath, RunEvent, TestName, TestsMode};
 use magis_flow::Run;
 use magis_syntax::outline;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -36,7 +36,8 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
     }
     let needs_whole = |whole: &BaseResults| {
         let has_no_file = |test: &&TestName| !whole.places.contains_key(*test);
-        whole.took <= QUICK || failing.iter().any(has_no_file)
+        // A command without a report cannot be narrowed down.
+        whole.took <= QUICK || whole.only_status || failing.iter().any(has_no_file)
     };
     if bench.whole.as_ref().is_some_and(needs_whole) {
         bench.judging.clone_from(&bench.whole);
@@ -49,7 +50,7 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
         Ok(bench) => bench,
         Err(why) => return Ok(event(none(covers, why))),
     };
-    let mut files = within_budget(bench, &ranked);
+    let mut files = within_budget(bench.whole.as_ref().map(|whole| &whole.seconds), &ranked);
     // The tests that show the fault are run in any case.
     let of_checks: BTreeSet<RepoPath> = run
         .checks()
@@ -143,15 +144,15 @@ pub(super) async fn nearest_tests(
     Ok(nearest(&changed, &tests, &history))
 }
 
-/// Returns the first of the files that fit into the time that an attempt's tests may take.
-fn within_budget(bench: &TestBench, ranked: &[RepoPath]) -> Vec<RepoPath> {
-    let Some(whole) = &bench.whole else {
+/// Returns the nearest files that fit into the time that an attempt's tests may take; `seconds` has how long each takes, where all were run.
+fn within_budget(seconds: Option<&BTreeMap<RepoPath, f64>>, ranked: &[RepoPath]) -> Vec<RepoPath> {
+    let Some(known) = seconds else {
         return ranked.iter().take(UNKNOWN).cloned().collect();
     };
     let mut left = NEAREST_SECONDS;
     let mut chosen = Vec::new();
     for file in ranked {
-        let seconds = whole.seconds.get(file).copied().unwrap_or(1.0);
+        let seconds = known.get(file).copied().unwrap_or(1.0);
         if seconds <= left || chosen.is_empty() {
             left -= seconds;
             chosen.push(file.clone());
@@ -197,5 +198,33 @@ impl TestBench {
             self.judging = self.run_on_base(&recorded.files, SUITE_TIME).await?.ok();
         }
         Ok(self.judging.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(seconds: Option<&[(&str, f64)]>, expected: &[&str]) {
+        let path = |name: &str| RepoPath::new(name).expect("a path");
+        let ranked: Vec<RepoPath> = ["a", "b", "c", "d", "e", "f", "g", "h"].map(path).to_vec();
+        let seconds = seconds.map(|known| known.iter().map(|(name, seconds)| (path(name), *seconds)).collect());
+        let chosen = within_budget(seconds.as_ref(), &ranked);
+        assert_eq!(chosen.iter().map(RepoPath::as_str).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn the_nearest_tests_are_run_as_far_as_their_time_goes() {
+        let quick = [("d", 0.5), ("e", 0.5), ("f", 0.5), ("g", 0.5), ("h", 0.5)];
+        check(
+            Some(&[[("a", 3.0), ("b", 6.0), ("c", 2.0)].as_slice(), &quick].concat()),
+            &["a", "c", "d", "e", "f", "g", "h"],
+        );
+        check(Some(&[("a", 60.0), ("b", 0.1)]), &["a"]);
+    }
+
+    #[test]
+    fn where_no_time_is_known_a_few_files_are_run() {
+        check(None, &["a", "b", "c", "d", "e", "f"]);
     }
 }
