@@ -184,7 +184,7 @@ impl RepairSummary {
             sum.1 += cost.tokens as f64 / rows.len() as f64;
         }
         Self {
-            label: all.first().map_or_else(|| "-".to_owned(), |row| row.label.clone()),
+            label: labels(all),
             left_out: all.iter().filter_map(left_out).collect(),
             bugs: rows.len(),
             applied: count(&|row| row.applied),
@@ -226,7 +226,17 @@ impl RepairSummary {
     }
 
     fn json(&self) -> serde_json::Value {
-        let (low, high) = wilson(self.resolved, self.bugs);
+        let intervals: BTreeMap<&str, _> = [
+            ("applied", self.applied, self.bugs),
+            ("resolved", self.resolved, self.bugs),
+            ("right_attempt_present", self.present, self.bugs),
+            ("present_not_chosen", self.not_chosen, self.present),
+            ("shown_to_work", self.shown, self.bugs),
+            ("wrong_shown_to_work", self.wrong_shown, self.bugs),
+            ("with_a_check", self.with_check, self.bugs),
+        ]
+        .map(|(name, part, whole)| (name, wilson(part, whole)))
+        .into();
         let stages: BTreeMap<Stage, _> = self
             .stages
             .iter()
@@ -238,7 +248,7 @@ impl RepairSummary {
             "left_out": self.left_out,
             "applied": self.applied,
             "resolved": self.resolved,
-            "resolved_interval_95": [low, high],
+            "intervals_95": intervals,
             "right_attempt_present": self.present,
             "present_not_chosen": self.not_chosen,
             "shown_to_work": self.shown,
@@ -254,6 +264,23 @@ impl RepairSummary {
             "stages": stages,
         })
     }
+}
+
+/// Names the way that rows were made: where they were made in several, each with its number of rows.
+fn labels(rows: &[RepairRow]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in rows {
+        *counts.entry(&row.label).or_default() += 1;
+    }
+    let named: Vec<String> = match counts.len() {
+        0 => vec!["-".to_owned()],
+        1 => counts.into_keys().map(str::to_owned).collect(),
+        _ => counts
+            .iter()
+            .map(|(label, count)| format!("{label} ({count})"))
+            .collect(),
+    };
+    named.join("; ")
 }
 
 /// Returns the rows of the bugs that were not left out.
@@ -281,7 +308,7 @@ impl Compared {
             .collect();
         let count = |is: &dyn Fn(bool, bool) -> bool| pairs.iter().filter(|(one, two)| is(*one, *two)).count();
         Self {
-            label: other.first().map_or_else(|| "-".to_owned(), |row| row.label.clone()),
+            label: labels(other),
             bugs: pairs.len(),
             first: count(&|one, _| one),
             other: count(&|_, two| two),
@@ -342,6 +369,14 @@ mod tests {
         assert!(line("right place among 3").contains("7/8"), "{text}");
         let compared: Vec<String> = line("one shot").split_whitespace().map(str::to_owned).collect();
         assert_eq!(compared.join(" "), "one shot 7 6 : 1 6.00 5 0 0.0625", "{text}");
+    }
+
+    #[test]
+    fn rows_made_in_several_ways_are_named_as_that() {
+        let rows = [all("n=96", "11"), all("n=192", "0")].concat();
+        assert_eq!(RepairSummary::of(&rows).label, "n=192 (1); n=96 (2)");
+        let intervals = &RepairSummary::of(&rows).json()["intervals_95"];
+        assert_eq!(intervals["resolved"].as_array().map(Vec::len), Some(2), "{intervals}");
     }
 
     #[test]
