@@ -282,6 +282,8 @@ impl RoundState {
         let attempt = self.attempts.get(&number)?;
         let change = attempt.usable_change()?;
         let tested = attempt.tested.as_ref();
+        // What was run of it is with the attempt of an earlier round that it repeats, and was not enough there.
+        let repeats = tested.is_none() && attempt.same_as().is_some_and(|(round, _)| round != self.round);
         let grades = tested
             .iter()
             .flat_map(|tested| &tested.checks)
@@ -294,7 +296,7 @@ impl RoundState {
         Some(Rank {
             proof: attempt.proof().grade(),
             // Where the checks failed the tests were not run: what they would have said is not taken for good.
-            broken: Reverse(tested.map_or(0, |tested| {
+            broken: Reverse(tested.map_or(if repeats { usize::MAX } else { 0 }, |tested| {
                 let skipped = tested.tests.is_none() && !tested.checks.is_empty() && tested.passed_checks() == 0;
                 if skipped || tested.is_without_results() {
                     usize::MAX
@@ -303,7 +305,7 @@ impl RoundState {
                 }
             })),
             grades,
-            runs: tested.is_none_or(ChangeTests::runs),
+            runs: tested.map_or(!repeats, ChangeTests::runs),
             approved: attempt.approved(),
             likely: !attempt.is_unlikely(),
             findings: Reverse(attempt.findings().len()),

@@ -10,8 +10,8 @@ pub struct Driver {
     pub declined: Vec<&'static str>,
     pub verdicts: Vec<Decision>,
     pub code: fn(Round) -> Option<Vec<Finding>>,
-    /// Which earlier answer of the round an answer repeats.
-    pub same_as: fn(AttemptNumber) -> Option<AttemptNumber>,
+    /// Which earlier answer an answer repeats.
+    pub same_as: fn(Round, AttemptNumber) -> Option<(Round, AttemptNumber)>,
     /// What programs find in an answer, besides what `code` says.
     pub finds: fn(AttemptNumber) -> Option<Finding>,
     /// The change that an answer is.
@@ -39,7 +39,7 @@ impl Default for Driver {
             declined: Vec::new(),
             verdicts: Vec::new(),
             code: |_| Some(Vec::new()),
-            same_as: |_| None,
+            same_as: |_, _| None,
             finds: |_| None,
             change: |_| FileChange::Delete,
             mode: WritingMode::Definition,
@@ -254,7 +254,7 @@ impl Driver {
                     findings: findings.into_iter().chain((self.finds)(*attempt)).collect(),
                     place: 0,
                     mode: self.mode,
-                    same_as: (self.same_as)(*attempt).map(|known| (*round, known)),
+                    same_as: (self.same_as)(*round, *attempt),
                 },
                 None => RunEvent::CodeFailed {
                     task: *task,
