@@ -168,6 +168,7 @@ pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
             (run, format!("run {run} takes {what} of run {}", args.run))
         }
         (None, from) => {
+            // The arguments have one of the two.
             let from = from.unwrap_or(Stage::Code);
             let model = args.model.map(|word| magis.model_name(&word)).transpose()?;
             let run = magis.rerun(args.run, from, model, args.seed, &args.engine.limits())?;

@@ -240,27 +240,8 @@ fn make_environment(at: &Path) {
 async fn a_runner_that_is_not_installed_is_named_and_the_example_of_the_issue_decides() {
     let environment = TestEnvironment::new();
     make_environment(&environment.repository().join(".venv"));
-    let (magis, wish) = with_tests(&environment, ISSUE, 2);
-    let repo = magis.add_repository(&environment.repository()).unwrap();
-    let line = ".venv/bin/python -m pytest";
-    let command = magis
-        .test_commands(repo, &BaseChoice::Head, Some(line))
-        .unwrap()
-        .remove(0);
-    magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
-    let wish = SolveRequest {
-        tests: TestsMode::Run {
-            command: Some(TestLine {
-                line: line.to_owned(),
-                folder: String::new(),
-            }),
-            failing: Vec::new(),
-            checks: IssueChecks::Make,
-        },
-        ..wish
-    };
-    let (run, end) = solve(&magis, wish, wrong_then_right()).await;
-    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
+    let (magis, run) = solved_by(&environment, ".venv/bin/python -m pytest").await;
+    assert_eq!(magis.state(run).unwrap().outcome(), Some(&RunOutcome::Approved));
     let said = remarks(&environment, run);
     assert!(
         said.contains("pytest, a module of .venv/bin/python, is not installed here"),

@@ -26,6 +26,9 @@ pub enum JavaScriptRunner {
 
 use JavaScriptRunner::{Jest, Mocha, Node, Script, Tape, Vitest};
 
+/// How many files of tests are read for the runner that they load.
+const READ_TESTS: usize = 50;
+
 /// tape has no option for a file, and prints its report.
 const ON_STDOUT: TestReport = TestReport {
     form: ReportForm::Tape,
@@ -89,14 +92,12 @@ fn in_folder(tree: &Tree, folder: &str) -> Option<Found<JavaScriptRunner>> {
         }
     }
     let loads_node_test = |path: &&str| {
-        let text = Node
-            .is_test_file(path)
-            .then(|| tree.text(&join(folder, path)))
-            .flatten();
+        let text = tree.text(&join(folder, path));
         text.is_some_and(|text| text.contains("node:test"))
     };
-    let below = tree.below(folder);
-    let file = below.iter().copied().find(loads_node_test)?;
+    let below = tree.below(folder).into_iter();
+    let mut tests = below.filter(|path| Node.is_test_file(path)).take(READ_TESTS);
+    let file = tests.find(loads_node_test)?;
     let reason = format!("{} loads node:test", join(folder, file));
     Some(Found::new(Node, &["node", "--test"], folder, Standing::Present, reason))
 }
