@@ -12,6 +12,7 @@ use magis_engine::model::LlmError;
 use magis_engine::models::{FetchError, LibraryError, ModelIdError};
 use magis_engine::records::{ArchiveError, LeaseError, StoreError};
 use magis_engine::repository::{PatchError, ReadError, RepoError};
+use magis_engine::tests::CommandError;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -147,7 +148,10 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::Summary { .. } => "summary",
         EngineError::NotIsolated(_) => "not_isolated",
         EngineError::Sandbox(_) | EngineError::Layer(_) => "sandbox",
-        EngineError::TestCommand(_) => "test_command",
+        EngineError::TestCommand(CommandError::Empty) => "test_command_empty",
+        EngineError::TestCommand(CommandError::Unbalanced(_)) => "test_command_quote",
+        EngineError::TestCommand(CommandError::Control(_)) => "test_command_lines",
+        EngineError::TestCommand(CommandError::NoProgram(_)) => "test_command_no_program",
         EngineError::Selection(_) => "test_selection",
         EngineError::NotRun { .. } => "not_run",
         EngineError::NoHome => "no_home",

@@ -233,9 +233,23 @@ const acts: Ipc = {
     emit({ name: 'repositoriesChanged', payload: {} })
   },
   testCommands: async () => clone(held.commands),
+  readTestCommand: async (_, __, command) => {
+    if ((command.line.split("'").length - 1) % 2 === 1)
+      throw new IpcError({
+        code: 'test_command_quote',
+        message: `The test command '${command.line}' has a quote that is not closed.`,
+        remedy: 'Close it.',
+        given: { line: command.line },
+      })
+    const before = command.line.startsWith('ctest') ? ['cmake -S . -B build', 'cmake --build build'] : []
+    return { runner: null, reason: 'it was given', before, command, allowed: null }
+  },
   allowTests: async (_, __, command, term) => {
     const known = held.commands.find((row) => row.command.line === command.line)
-    const row: T.TestCommandRow = { ...(known ?? { runner: null, reason: '', command }), allowed: term }
+    const row: T.TestCommandRow = {
+      ...(known ?? { runner: null, reason: 'it was given', before: [], command }),
+      allowed: term,
+    }
     held.commands = [...held.commands.filter((one) => one !== known), row]
     return clone(row)
   },

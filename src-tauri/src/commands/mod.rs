@@ -41,6 +41,7 @@ pub fn all() -> Builder<tauri::Wry> {
             repositories::add_sample,
             repositories::sample_issues,
             tests::test_commands,
+            tests::read_test_command,
             tests::allow_tests,
             tests::code_permission,
             tests::allow_issue_code,

@@ -17,6 +17,18 @@ pub async fn test_commands(
     app.work(move |app| app.test_commands(repo, base)).await
 }
 
+/// Reads a test command as a person gives it: how it would be run, and what is run before it. Nothing is run or kept.
+#[tauri::command]
+#[specta::specta]
+pub async fn read_test_command(
+    app: State<'_, App>,
+    repo: RepoId,
+    base: BaseRequest,
+    command: TestLine,
+) -> Result<TestCommandRow, Problem> {
+    app.work(move |app| app.read_test_command(repo, base, &command)).await
+}
+
 /// Allows a test command, and what issues show, in a repository.
 #[tauri::command]
 #[specta::specta]

@@ -7,6 +7,7 @@ use magis_engine::EngineError;
 use magis_engine::models::LibraryError;
 use magis_engine::records::{LeaseError, StoreError};
 use magis_engine::repository::RepoError;
+use magis_engine::tests::CommandError;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
@@ -46,6 +47,9 @@ pub fn given(error: &EngineError) -> Given {
         EngineError::OtherRepository { run, root, .. } | EngineError::RepositoryGone { run, root } => {
             named([("run", run.to_string()), ("path", root.clone())])
         }
+        EngineError::TestCommand(
+            CommandError::Unbalanced(line) | CommandError::Control(line) | CommandError::NoProgram(line),
+        ) => named([("line", line)]),
         EngineError::Issue(_)
         | EngineError::Path(_)
         | EngineError::Read(_)
@@ -65,7 +69,7 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::NotIsolated(_)
         | EngineError::Sandbox(_)
         | EngineError::Layer(_)
-        | EngineError::TestCommand(_)
+        | EngineError::TestCommand(CommandError::Empty)
         | EngineError::Selection(_)
         | EngineError::NoHome
         | EngineError::Io { .. } => Given::new(),

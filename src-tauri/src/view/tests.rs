@@ -14,6 +14,8 @@ pub struct TestCommandRow {
     pub runner: Option<String>,
     /// What says that this is a test command.
     pub reason: String,
+    /// The lines that every run of it runs before it, which are allowed with it.
+    pub before: Vec<String>,
     /// On which terms the person allowed it in this repository; none where they did not.
     pub allowed: Option<CodeTerm>,
 }

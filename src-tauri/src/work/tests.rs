@@ -17,6 +17,19 @@ impl App {
             .collect())
     }
 
+    /// Reads a command as a person gives it. Returns it as it would be run, and whether it is allowed.
+    pub fn read_test_command(
+        &self,
+        repo: RepoId,
+        base: BaseRequest,
+        command: &TestLine,
+    ) -> Result<TestCommandRow, Problem> {
+        let magis = self.magis()?;
+        let meant = magis.test_command_of(repo, &base.into(), &command.line, &command.folder)?;
+        let term = magis.test_permission(repo, &meant)?;
+        Ok(row(meant, term.map(Into::into)))
+    }
+
     /// Remembers that a person allows a command in a repository. Returns it as it will be run.
     pub fn allow_tests(
         &self,
@@ -70,6 +83,7 @@ impl App {
 
 fn row(command: TestCommand, allowed: Option<CodeTerm>) -> TestCommandRow {
     TestCommandRow {
+        before: command.before(),
         command: TestLine {
             line: command.line(),
             folder: command.folder,

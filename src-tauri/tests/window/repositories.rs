@@ -185,6 +185,29 @@ fn a_test_command_that_a_person_gave_and_allowed_is_listed_from_then_on() {
 }
 
 #[test]
+fn a_typed_command_is_read_before_it_is_allowed() {
+    let window = Window::new(script());
+    let repo = window.add();
+    let read = |line: &str| {
+        let command = TestLine {
+            line: line.to_owned(),
+            folder: String::new(),
+        };
+        window.app.read_test_command(repo, BaseRequest::Head, &command)
+    };
+    let found = window.app.test_commands(repo, BaseRequest::Head).unwrap();
+    let given = read("ctest --test-dir build").unwrap();
+    assert_eq!((given.runner.as_deref(), given.allowed), (Some("CTest"), None));
+    assert_eq!(given.before, ["cmake -S . -B build", "cmake --build build"]);
+    assert_eq!(read("make 'check").unwrap_err().code, "test_command_quote");
+    assert_eq!(
+        window.app.test_commands(repo, BaseRequest::Head).unwrap(),
+        found,
+        "nothing is kept"
+    );
+}
+
+#[test]
 fn why_nothing_isolates_crosses_as_a_code_with_what_the_system_said() {
     let missing = NotIsolated::from(SandboxError::NoIsolation {
         part: IsolationPart::NameSpaces,

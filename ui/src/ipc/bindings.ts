@@ -47,6 +47,8 @@ export const commands = {
 	sampleIssues: () => typedError<SampleIssue[], Problem>(__TAURI_INVOKE("sample_issues")),
 	/**  Lists the test commands that are found in a repository. */
 	testCommands: (repo: RepoId, base: BaseRequest) => typedError<TestCommandRow[], Problem>(__TAURI_INVOKE("test_commands", { repo, base })),
+	/**  Reads a test command as a person gives it: how it would be run, and what is run before it. Nothing is run or kept. */
+	readTestCommand: (repo: RepoId, base: BaseRequest, command: TestLine) => typedError<TestCommandRow, Problem>(__TAURI_INVOKE("read_test_command", { repo, base, command })),
 	/**  Allows a test command, and what issues show, in a repository. */
 	allowTests: (repo: RepoId, base: BaseRequest, command: TestLine, term: CodeTerm) => typedError<TestCommandRow, Problem>(__TAURI_INVOKE("allow_tests", { repo, base, command, term })),
 	/**  Returns whether what issues show may be run in a repository, and whether this machine can isolate it. */
@@ -1817,6 +1819,8 @@ export type TestCommandRow = {
 	runner: string | null,
 	/**  What says that this is a test command. */
 	reason: string,
+	/**  The lines that every run of it runs before it, which are allowed with it. */
+	before: string[],
 	/**  On which terms the person allowed it in this repository; none where they did not. */
 	allowed: CodeTerm | null,
 };

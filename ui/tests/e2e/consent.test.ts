@@ -1,7 +1,17 @@
 // What a person allows to be run, and that nothing is allowed without their word.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ground, open, settled, withIssueCode, withTests, withoutIsolation, type Ground } from '../window/open'
+import {
+  go,
+  ground,
+  open,
+  settled,
+  withIssueCode,
+  withTests,
+  withTypedCommand,
+  withoutIsolation,
+  type Ground,
+} from '../window/open'
 
 let on: Ground
 beforeAll(async () => {
@@ -57,5 +67,43 @@ test('where there is no test command, what the issue shows is allowed alone', as
   await allow(page).click()
   await settled(page)
   expect((await given(page, 'allowIssueCode'))?.at(-1)).toBe('isolated')
+  await page.context().close()
+})
+
+test('of a typed command it is shown what is run before it, and what is wrong with it', async () => {
+  const { page } = await open(on, {})
+  await withTypedCommand(page, "make 'check")
+  const typed = page.getByRole('textbox', { name: 'Command, from the root of the repository' })
+  await page.getByText("The test command 'make 'check' has a quote that is not closed.").waitFor()
+  expect(await allow(page).count()).toBe(0)
+  await typed.fill('ctest --test-dir build')
+  const group = page.getByRole('group', { name: 'Allow this command?' })
+  await group.getByText('cmake --build build').waitFor()
+  await allow(page).click()
+  await settled(page)
+  expect((await given(page, 'allowTests'))?.slice(2)).toEqual([
+    { line: 'ctest --test-dir build', folder: '' },
+    'isolated',
+  ])
+  await page.context().close()
+})
+
+test('what is allowed among the repositories is chosen in the form of the next run, and can be taken back', async () => {
+  const { page } = await open(on, {})
+  await withTests(page)
+  await page.getByRole('radio').first().check()
+  await go(page, 'repositories')
+  const detail = page.getByRole('complementary')
+  await allow(page).click()
+  await detail.getByText('Allowed in this repository.').waitFor()
+  await go(page, 'solve')
+  await settled(page)
+  expect(await page.getByRole('radio').nth(1).isChecked()).toBe(true)
+
+  await go(page, 'repositories')
+  await detail.getByRole('combobox', { name: /^Test command/ }).click()
+  await page.getByRole('option', { name: /unittest/ }).click()
+  await detail.getByText('Allowed here: python3 -m pytest -q.').getByRole('button', { name: 'Take back' }).click()
+  await detail.getByText('Allowed here').waitFor({ state: 'detached' })
   await page.context().close()
 })

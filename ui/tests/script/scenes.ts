@@ -128,12 +128,14 @@ function commands(allowed: boolean): T.TestCommandRow[] {
       command: { line: 'python3 -m pytest -q', folder: '' },
       runner: 'pytest',
       reason: 'pyproject.toml has a section for pytest',
+      before: [],
       allowed: allowed ? 'isolated' : null,
     },
     {
       command: { line: 'python3 -m unittest discover -s tests', folder: '' },
       runner: 'unittest',
       reason: 'a folder of tests',
+      before: [],
       allowed: null,
     },
   ]

@@ -190,8 +190,14 @@ test('what is not shown is said by its numbers, else as Rust says it', () => {
 })
 
 const rows: TestCommandRow[] = [
-  { command: { line: 'tox', folder: '' }, runner: null, reason: 'tox.ini', allowed: null },
-  { command: { line: 'pytest', folder: 'py' }, runner: 'pytest', reason: 'pytest.ini', allowed: 'isolated' },
+  { command: { line: 'tox', folder: '' }, runner: null, reason: 'tox.ini', before: [], allowed: null },
+  {
+    command: { line: 'pytest', folder: 'py' },
+    runner: 'pytest',
+    reason: 'pytest.ini',
+    before: [],
+    allowed: 'isolated',
+  },
 ]
 
 test('running begins with what is allowed, else with the best guess, else with a command to be typed', () => {
@@ -229,7 +235,13 @@ test('where nothing isolates code, it is run only if that was allowed in so many
 
 test('what the issue shows alone can be run where no command was found, once it is allowed', () => {
   const chosen: TestsChoice = { kind: 'issue_code' }
-  const own: TestCommandRow = { command: { line: 'make', folder: '' }, runner: null, reason: '', allowed: null }
+  const own: TestCommandRow = {
+    command: { line: 'make', folder: '' },
+    runner: null,
+    reason: '',
+    before: [],
+    allowed: null,
+  }
   expect(offersIssueCode({ kind: 'skip' }, null)).toBe(false)
   expect(offersIssueCode({ kind: 'skip' }, rows)).toBe(false)
   expect(offersIssueCode({ kind: 'skip' }, [own])).toBe(true)

@@ -181,6 +181,16 @@ export async function withTests(page: Page): Promise<void> {
   await settled(page)
 }
 
+/** The same, and types a command of one's own. */
+export async function withTypedCommand(page: Page, line: string): Promise<void> {
+  await withTests(page)
+  await page.getByRole('combobox', { name: /^(Test command|测试命令)/ }).click()
+  await page.getByRole('option', { name: /^(Another command|其他命令)/ }).click()
+  await page.getByRole('textbox', { name: /^(Command, from the root|命令（从仓库根目录)/ }).fill(line)
+  await page.waitForTimeout(300)
+  await settled(page)
+}
+
 /** The same where nothing isolates what is run. */
 export async function withoutIsolation(page: Page): Promise<void> {
   await page.evaluate(() =>
@@ -244,6 +254,8 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
   },
   { name: 'run', to: openRun },
   { name: 'solve-tests-consent', to: withTests },
+  { name: 'solve-tests-typed', to: (page) => withTypedCommand(page, 'ctest --test-dir build') },
+  { name: 'solve-tests-refused', to: (page) => withTypedCommand(page, "make 'check") },
   { name: 'solve-tests-without-isolation', to: withoutIsolation },
   { name: 'solve-tests-issue-code', to: withIssueCode },
   { name: 'solve-tests-allowed', look: { scene: 'evidence' }, to: withTests },

@@ -1,71 +1,12 @@
 //! Bugs that are made out of a project with passing tests: what stands in the set, and how patches are judged.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, Output};
-
-const MANIFEST: &str = "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
-
-const CODE: &str = "\
-pub fn total(numbers: &[i32]) -> i32 {
-    let mut result = 0;
-    for number in numbers {
-        result = result + number;
-    }
-    result
-}
-
-pub fn clipped(number: i32, low: i32, high: i32) -> i32 {
-    if number < low {
-        return low;
-    }
-    if number > high {
-        return high;
-    }
-    number
-}
-";
-
-const TESTS: &str = "\
-use calc::{clipped, total};
-
-#[test]
-fn adds_numbers_up() {
-    assert_eq!(total(&[1, 2, 3]), 6);
-}
-
-#[test]
-fn the_total_of_nothing_is_zero() {
-    assert_eq!(total(&[]), 0);
-}
-
-#[test]
-fn keeps_what_lies_within() {
-    assert_eq!(clipped(3, 2, 5), 3);
-}
-
-#[test]
-fn raises_what_is_too_low() {
-    assert_eq!(clipped(1, 2, 5), 2);
-}
-
-#[test]
-fn lowers_what_is_too_high() {
-    assert_eq!(clipped(7, 2, 5), 5);
-}
-";
-
-fn magis_eval(folder: &Path, line: &str) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_magis-eval"));
-    let output = program.current_dir(folder).args(line.split(' ')).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    output
-}
-
-fn values(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+use std::process::Command;
+use support::{CODE, magis_eval, make_bugs, values};
 
 /// Returns a file of a repository at a commit.
 fn at(repository: &Path, commit: &Value, file: &str) -> String {
@@ -79,15 +20,7 @@ fn at(repository: &Path, commit: &Value, file: &str) -> String {
 fn bugs_are_made_told_and_judged() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for (path, text) in [("Cargo.toml", MANIFEST), ("src/lib.rs", CODE), ("tests/calc.rs", TESTS)] {
-        let path = folder.join("project").join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    magis_eval(
-        folder,
-        "mutate --project project --work work --out set.jsonl --count 2 --style snippet",
-    );
+    make_bugs(folder, 2);
     let read = |name: &str| values(&std::fs::read_to_string(folder.join(name)).unwrap());
     let (set, red) = (read("set.jsonl"), read("set.red.jsonl"));
     assert_eq!((set.len(), red.len()), (2, 2));

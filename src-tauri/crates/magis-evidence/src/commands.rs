@@ -177,25 +177,13 @@ pub fn find(files: &dyn ProjectFiles) -> Vec<TestCommand> {
     });
     found.truncate(MAX_COMMANDS);
     let command = |found: family::Found<TestRunner>| TestCommand {
-        reason: in_full(found.reason, Some(&found.runner)),
+        reason: found.reason,
         runner: Some(found.runner),
         words: found.words,
         variables: Vec::new(),
         folder: found.folder,
     };
     found.into_iter().map(command).collect()
-}
-
-/// Adds to the reason of a command what is run before it, which a person allows with it.
-fn in_full(reason: String, runner: Option<&TestRunner>) -> String {
-    let before = runner
-        .map(|runner| runner.as_runner().preparation())
-        .unwrap_or_default();
-    if before.is_empty() {
-        return reason;
-    }
-    let lines: Vec<String> = before.iter().map(|words| format!("`{}`", shell_line(words))).collect();
-    format!("{reason}; run before it: {}", lines.join(", "))
 }
 
 /// Reads a test command that a person gives, to be run in the root. A line that needs a shell is run by `sh -c`, where
@@ -218,6 +206,16 @@ impl TestCommand {
             .chain(self.words.iter().map(|word| quoted(word)))
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    /// Returns the lines that every run of the command runs before it, which whoever allows the command allows with it.
+    pub fn before(&self) -> Vec<String> {
+        self.preparation().iter().map(|words| shell_line(words)).collect()
+    }
+
+    fn preparation(&self) -> Vec<Vec<String>> {
+        let runner = self.runner.as_ref().map(TestRunner::as_runner);
+        runner.map(family::Runner::preparation).unwrap_or_default()
     }
 
     /// Words a run. `scratch` is the absolute path of an empty folder into which reports may be written. More tests
@@ -249,7 +247,7 @@ impl TestCommand {
         let mut variables = runner.map(|runner| runner.variables(scratch)).unwrap_or_default();
         variables.extend(self.variables.iter().cloned());
         Ok(WordedRun {
-            preparation: runner.map(family::Runner::preparation).unwrap_or_default(),
+            preparation: self.preparation(),
             words,
             variables,
             folder: self.folder.clone(),

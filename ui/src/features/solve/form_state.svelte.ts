@@ -4,17 +4,15 @@ import {
   ipc,
   problemOf,
   type BranchName,
-  type CodePermission,
-  type CodeTerm,
   type Estimate,
   type Problem,
   type RepoId,
   type SolveForm,
-  type TestCommandRow,
   type TestsChoice,
 } from '../../ipc'
+import { AllowedCode } from './allowed_code.svelte'
 import { EFFORTS, effortOf, refusal, titleOf } from './effort'
-import { SKIP, chosenRow, obstacle, sameLine, shares, suffices, termOf } from './tests_choice'
+import { SKIP, obstacle, shares, type TestsObstacle } from './tests_choice'
 
 const SAVE_AFTER_MS = 400
 const ESTIMATE_AFTER_MS = 200
@@ -47,6 +45,12 @@ export function emptyForm(repo: RepoId, { top_k, max_rounds }: Defaults): SolveF
   }
 }
 
+/** Puts what is to be run into the form of a repository that is not open, for its next run. */
+export async function keepTests(repo: RepoId, defaults: Defaults, tests: TestsChoice): Promise<void> {
+  const form = { ...emptyForm(repo, defaults), ...(await ipc.draft(repo)) }
+  await ipc.saveDraft({ ...form, tests, ...shares(tests, EFFORTS[effortOf(form).index] ?? EFFORTS[0]) })
+}
+
 export class FormState {
   readonly repo: RepoId
   form = $state.raw<SolveForm>(emptyForm(0, { top_k: 20, max_rounds: 3 }))
@@ -54,10 +58,7 @@ export class FormState {
   estimate = $state.raw<Estimate | null>(null)
   branches = $state.raw<readonly BranchName[]>([])
   files = $state.raw<readonly string[]>([])
-  /** The test commands of the repository; none until they are known. */
-  commands = $state.raw<readonly TestCommandRow[] | null>(null)
-  /** Whether what issues show may be run, and whether this machine isolates it; none until that is known. */
-  permission = $state.raw<CodePermission | null>(null)
+  readonly code: AllowedCode
   problem = $state.raw<Problem | null>(null)
   readonly #defaults: Defaults
   #saving: ReturnType<typeof setTimeout> | null = null
@@ -68,14 +69,11 @@ export class FormState {
   readonly refusal = $derived(refusal(this.form.issue))
   readonly effort = $derived(effortOf(this.form))
   readonly tests = $derived(this.form.tests ?? SKIP)
-  /** The command that is meant, with whether it is allowed. */
-  readonly command = $derived(chosenRow(this.tests, this.commands ?? []))
-  /** The terms on which the person allowed what is chosen; none where those do not suffice here. */
-  readonly allowed = $derived(this.#allowed())
-  readonly obstacle = $derived(obstacle(this.tests, this.commands, this.permission))
+  readonly obstacle = $derived(this.#obstacle())
 
   constructor(repo: RepoId, defaults: Defaults) {
     this.repo = repo
+    this.code = new AllowedCode(repo)
     this.#defaults = defaults
     this.form = emptyForm(repo, defaults)
   }
@@ -96,11 +94,7 @@ export class FormState {
       () => undefined,
     )
     this.#readFiles()
-    this.#readCommands()
-    ipc.codePermission(this.repo).then(
-      (permission) => (this.permission = permission),
-      (thrown: unknown) => (this.problem = problemOf(thrown)),
-    )
+    void this.code.read(this.form.base)
   }
 
   close(): void {
@@ -113,12 +107,13 @@ export class FormState {
     const before = this.form
     this.form = { ...before, ...change }
     this.problem = null
+    this.code.problem = null
     if (this.#saving !== null) clearTimeout(this.#saving)
     this.#saving = setTimeout(() => this.#save(), SAVE_AFTER_MS)
     if (ESTIMATED.some((name) => name in change)) this.#estimateSoon()
     if ('base' in change) {
       this.#readFiles()
-      this.#readCommands()
+      void this.code.read(this.form.base)
     }
   }
 
@@ -133,36 +128,6 @@ export class FormState {
     this.set({ tests, ...shares(tests, EFFORTS[this.effort.index] ?? EFFORTS[0]) })
   }
 
-  /**
-   * Remembers for the repository that what is chosen may be run on these terms; a command may come back worded
-   * otherwise.
-   */
-  async allow(term: CodeTerm): Promise<void> {
-    const asked = this.command
-    try {
-      if (asked !== null) {
-        const row = await ipc.allowTests(this.repo, this.form.base, asked.command, term)
-        const others = (this.commands ?? []).map((one) => (sameLine(one.command, row.command) ? row : one))
-        this.commands = others.includes(row) ? others : [...others, row]
-        this.setTests({ kind: 'run', command: row.command })
-      } else if (this.tests.kind === 'issue_code') await ipc.allowIssueCode(this.repo, term)
-      this.permission = await ipc.codePermission(this.repo)
-    } catch (thrown) {
-      this.problem = problemOf(thrown)
-    }
-  }
-
-  /** Takes back all that was allowed in the repository. */
-  async forbid(): Promise<void> {
-    try {
-      await ipc.forbidTests(this.repo)
-      this.commands = this.commands?.map((row) => ({ ...row, allowed: null })) ?? null
-      this.permission = await ipc.codePermission(this.repo)
-    } catch (thrown) {
-      this.problem = problemOf(thrown)
-    }
-  }
-
   /** Text that was dropped or opened; it goes behind what is there, unless it stands there already. */
   take(into: 'issue' | 'failing_log', text: string): void {
     const before = this.form[into]
@@ -175,10 +140,8 @@ export class FormState {
     this.set({ issue: '', comments: '', failing_log: '', files: [], failing_tests: [] })
   }
 
-  #allowed(): CodeTerm | null {
-    if (this.permission === null) return null
-    const term = termOf(this.tests, this.commands ?? [], this.permission)
-    return suffices(term, this.permission) ? term : null
+  #obstacle(): TestsObstacle | null {
+    return obstacle(this.tests, this.code.commands, this.code.permission)
   }
 
   #save(): void {
@@ -200,16 +163,6 @@ export class FormState {
         () => (this.estimate = null),
       )
     }, ESTIMATE_AFTER_MS)
-  }
-
-  #readCommands(): void {
-    const { base } = this.form
-    ipc.testCommands(this.repo, base).then(
-      (commands) => {
-        if (!this.#closed && this.form.base === base) this.commands = commands
-      },
-      () => (this.commands = []),
-    )
   }
 
   #readFiles(): void {

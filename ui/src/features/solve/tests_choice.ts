@@ -19,6 +19,7 @@ export function chosenRow(choice: TestsChoice, rows: readonly TestCommandRow[]):
       command: choice.command,
       runner: null,
       reason: '',
+      before: [],
       allowed: null,
     }
   )

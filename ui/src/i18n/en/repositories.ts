@@ -39,6 +39,9 @@ export const repositories = {
   'repositories.unreadable.more': '{files} and {n} more',
   'repositories.watch': 'Changes',
   'repositories.watch.told': 'Reported by the system.',
+  'repositories.tests':
+    'The command that you allow here is chosen in the form of the next run, which then does not ask.',
+  'repositories.tests.allowed': 'Allowed here: {what}.',
   'repositories.menu': 'Actions for {name}',
   'repositories.open': 'Solve an issue here',
   'repositories.memory': 'Open its memory',

@@ -10,6 +10,7 @@ export const tests = {
   'tests.command.other': 'Another command',
   'tests.command.own': 'Command, from the root of the repository',
   'tests.command.own.reason': 'given by you',
+  'tests.before': 'Run before it, each time:',
   'tests.folder': 'in {folder}',
   'tests.folder.root': 'in the root of the repository',
   'tests.looking': 'Looking for test commands.',

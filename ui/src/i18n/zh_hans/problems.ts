@@ -107,6 +107,10 @@ export const zh_hans: Partial<Record<string, Said>> = {
   no_write_ahead_log: { message: '数据库 {path} 所在磁盘不支持预写日志。', remedy: '请将数据文件夹放在本地磁盘上。' },
   no_run: { message: '没有编号为 {run} 的运行。', remedy: '它可能已被删除；请重新载入列表。' },
   no_repository: { message: '运行 {run} 的仓库不在列表中。', remedy: '请添加它所属的仓库，或将补丁保存为文件。' },
+  test_command_empty: { message: '测试命令为空。', remedy: '请给出程序及其参数。' },
+  test_command_quote: { message: '测试命令“{line}”中有未闭合的引号。', remedy: '请将引号闭合。' },
+  test_command_lines: { message: '测试命令“{line}”中有控制字符。', remedy: '请写成一行。' },
+  test_command_no_program: { message: '测试命令“{line}”只设置了变量。', remedy: '请在变量之后写上程序。' },
   which_repository: {
     message: '运行 {run} 可能属于这里的多个仓库：{repositories}。',
     remedy: '请将不相关的仓库移出列表，或将补丁保存为文件。',

@@ -41,6 +41,8 @@ export const repositories: Record<keyof typeof english, string> = {
   'repositories.unreadable.more': '{files}，另有 {n} 个',
   'repositories.watch': '改动',
   'repositories.watch.told': '由系统通知。',
+  'repositories.tests': '在此允许的命令会填入下一次运行的表单，不再询问。',
+  'repositories.tests.allowed': '已允许：{what}。',
   'repositories.menu': '对 {name} 的操作',
   'repositories.open': '在此解决问题',
   'repositories.memory': '查看记忆',

@@ -11,6 +11,7 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.command.other': '其他命令',
   'tests.command.own': '命令（从仓库根目录运行）',
   'tests.command.own.reason': '由你给出',
+  'tests.before': '每次先运行：',
   'tests.folder': '位于 {folder}',
   'tests.folder.root': '位于仓库根目录',
   'tests.looking': '正在查找测试命令。',

@@ -124,7 +124,7 @@ fn list(place: &Place, args: &ListTestsArgs) -> Result<ExitCode, Failure> {
         place.screen.line(&clean(&format!(
             "    in {}{allowed}: {}",
             folder(&command.folder),
-            command.reason
+            reason(command)
         )))?;
     }
     if listed.is_empty() {
@@ -167,6 +167,14 @@ fn allowed_words(terms: IsolationTerm) -> &'static str {
     }
 }
 
+/// Returns what says that this is a test command, and what is run before it.
+fn reason(command: &TestCommand) -> String {
+    match command.before().as_slice() {
+        [] => command.reason.clone(),
+        before => format!("{}; run before it: `{}`", command.reason, before.join("`, `")),
+    }
+}
+
 fn command_as_json(number: u32, command: &TestCommand, allowed: Option<IsolationTerm>) -> Value {
     json!({
         "number": number,
@@ -174,6 +182,7 @@ fn command_as_json(number: u32, command: &TestCommand, allowed: Option<Isolation
         "folder": command.folder,
         "runner": command.runner.map(TestRunner::name),
         "reason": command.reason,
+        "before": command.before(),
         "allowed": allowed.is_some(),
         "without_isolation": allowed == Some(IsolationTerm::Waived),
     })
@@ -344,7 +353,11 @@ impl CodeToRun<'_> {
         match self {
             Self::Command(command) | Self::CommandInRuns(command) => {
                 tell(&clean(&format!("  {}", command.line())));
-                tell(&clean(&format!("  in {}: {}", folder(&command.folder), command.reason)));
+                tell(&clean(&format!(
+                    "  in {}: {}",
+                    folder(&command.folder),
+                    reason(command)
+                )));
             }
             Self::IssueCode => tell("No test command is found. What the issue shows, as an example, can still be run."),
         }

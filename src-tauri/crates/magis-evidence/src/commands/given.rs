@@ -8,7 +8,7 @@ use super::family::{bare, is_assignment, owned};
 use super::files::Tree;
 use super::javascript::behind_script;
 use super::runner::{TestRunner, recognise};
-use super::{CommandError, TestCommand, in_full};
+use super::{CommandError, TestCommand};
 
 pub(super) fn read(line: &str, tree: &Tree) -> Result<TestCommand, CommandError> {
     let line = line.trim();
@@ -52,11 +52,11 @@ fn command(
     reason: String,
 ) -> TestCommand {
     TestCommand {
-        reason: in_full(reason, runner.as_ref()),
         runner,
         words,
         variables,
         folder: String::new(),
+        reason,
     }
 }
 

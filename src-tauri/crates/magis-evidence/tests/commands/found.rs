@@ -5,7 +5,7 @@ use magis_core::RepoPath;
 use magis_evidence::commands::{TestCommand, find};
 use proptest::prelude::*;
 
-/// Expects the commands of a project, a line each: folder, words and reason.
+/// Expects the commands of a project, a line each: folder, words, reason, and what is run before it.
 fn check(files: &[(&str, &str)], expected: &[&str]) {
     let told = |command: TestCommand| {
         let folder = if command.folder.is_empty() {
@@ -13,7 +13,12 @@ fn check(files: &[(&str, &str)], expected: &[&str]) {
         } else {
             &command.folder
         };
-        format!("{folder}: {} | {}", command.words.join(" "), command.reason)
+        let before = command.before();
+        let mut told = format!("{folder}: {} | {}", command.words.join(" "), command.reason);
+        if !before.is_empty() {
+            told += &format!(" | {}", before.join(", "));
+        }
+        told
     };
     let found: Vec<String> = find(&Project::new(files)).into_iter().map(told).collect();
     assert_eq!(found, expected);
@@ -190,9 +195,7 @@ fn every_other_family_is_found() {
     );
     check(
         &[("CMakeLists.txt", "project(a)\nenable_testing()\n")],
-        &[
-            ".: ctest --test-dir build | CMakeLists.txt has enable_testing; run before it: `cmake -S . -B build`, `cmake --build build`",
-        ],
+        &[".: ctest --test-dir build | CMakeLists.txt has enable_testing | cmake -S . -B build, cmake --build build"],
     );
     check(
         &[("Gemfile", ""), (".rspec", ""), ("Rakefile", "Rake::TestTask.new")],

@@ -48,8 +48,9 @@ impl<'a> RepairBench<'a> {
         let repos = args.repos.clone().unwrap_or_else(|| work.join("repos"));
         let environments = JudgeEnvironments::new(Repositories::new(&repos)?, &work, args.judge.as_ref(), &args.set)?;
         let magis = open(&work.join("repair/data"), args.engine.models_dir.as_ref())?;
-        let name = magis.model_name(&model_of(&magis, &args.engine))?;
-        let model = Arc::new(load(&magis, &name, &args.engine.limits()).await?);
+        let word = model_of(&magis, &args.engine);
+        let model = Arc::new(load(&magis, &word, &args.engine.limits()).await?);
+        let name = magis.model_name(&word)?;
         Ok(Self {
             args,
             label,

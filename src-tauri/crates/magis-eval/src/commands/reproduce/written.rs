@@ -30,9 +30,9 @@ impl TestWriter {
     /// Loads the model; runs are recorded in `work`.
     pub async fn open(work: &Path, engine: &ModelArgs) -> Result<Self> {
         let magis = open(&work.join("reproduce/data"), engine.models_dir.as_ref())?;
-        let name = magis.model_name(&model_of(&magis, engine))?;
-        let limits = engine.limits();
-        let model = Arc::new(load(&magis, &name, &limits).await?);
+        let (word, limits) = (model_of(&magis, engine), engine.limits());
+        let model = Arc::new(load(&magis, &word, &limits).await?);
+        let name = magis.model_name(&word)?;
         Ok(Self {
             magis,
             model,
