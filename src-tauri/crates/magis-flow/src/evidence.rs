@@ -22,7 +22,7 @@ impl Run {
     ///
     /// Tasks take turns, a round each, because nobody knows which of them is the right place. One whose attempts pass, though none is taken yet, goes
     /// first; then those with an attempt that a check passes with, whatever it breaks: the fault runs through their code. The first attempt that is shown
-    /// to work ends the stage: its task is closed with it, and the others are set aside.
+    /// to work ends the stage: its task is closed with it, and the others are set aside. What a person rewrote is tried before that, and preferred.
     pub(crate) fn code_by_evidence(&self) -> Vec<Effect> {
         let tasks: Vec<&TaskState> = self.groups().into_iter().flatten().collect();
         let open: Vec<&TaskState> = tasks.iter().copied().filter(|state| self.is_open(state)).collect();
@@ -35,10 +35,13 @@ impl Run {
                 None => set_aside("a person took another attempt"),
             })];
         }
-        // What was closed as the nearest is compared with what came later.
+        if let Some(edited) = open.iter().find(|state| self.is_awaited(state)) {
+            return vec![self.step(edited)];
+        }
+        // What was chosen before is compared with what came later.
         let is_in_question = |state: &&TaskState| {
-            let is_nearest = matches!(state.outcome, Some(TaskOutcome::NotApproved { .. })) && state.taken.is_none();
-            self.is_open(state) || (is_nearest && !self.checks().is_empty())
+            let is_chosen = state.taken.is_none() && state.accepted_change().is_some();
+            self.is_open(state) || (is_chosen && !self.checks().is_empty())
         };
         let in_question: Vec<&TaskState> = tasks.into_iter().filter(is_in_question).collect();
         if let Some((task, round, attempt)) = self.passing_attempt() {
@@ -66,6 +69,12 @@ impl Run {
             Some(state) => vec![self.step(state)],
             None => vec![self.close_unshown(&in_question)],
         }
+    }
+
+    /// Returns whether a person rewrote a task, and its first round is not over.
+    fn is_awaited(&self, state: &TaskState) -> bool {
+        let is_over = state.rounds.first().is_some_and(|first| self.is_written(first));
+        state.edited && !state.has_passing() && !is_over
     }
 
     /// Returns whether something is still to be done for a task: also where it was set aside for another one that was dropped since.
@@ -248,10 +257,10 @@ impl Run {
         is_missing.then_some(Effect::CompareAttempts(task, round))
     }
 
-    /// Returns the best attempt that passes. Where there is more to come, one does not count with which the code is unlikely, and with a weak grade none
+    /// Returns the best attempt that passes, of a task that a person rewrote before all others. Where there is more to come, one does not count with which the code is unlikely, and with a weak grade none
     /// that its review rejected.
     fn passing_attempt(&self) -> Option<AttemptKey> {
-        let mut passing: Vec<(Rank, AttemptKey)> = Vec::new();
+        let mut passing: Vec<(bool, Rank, AttemptKey)> = Vec::new();
         for state in self.tasks() {
             for round in &state.rounds {
                 for (number, attempt) in &round.attempts {
@@ -263,12 +272,12 @@ impl Run {
                         continue;
                     }
                     if let Some(rank) = round.rank(*number) {
-                        passing.push((rank, (state.task.id, round.round, *number)));
+                        passing.push((state.edited, rank, (state.task.id, round.round, *number)));
                     }
                 }
             }
         }
-        passing.into_iter().max().map(|(_, key)| key)
+        passing.into_iter().max().map(|(.., key)| key)
     }
 
     /// Returns what is missing for the review of an attempt; none where there is a verdict, or none is wanted.

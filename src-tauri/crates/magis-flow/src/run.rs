@@ -168,6 +168,7 @@ impl Run {
             RunEvent::TaskDefined { task } => {
                 let state = TaskState {
                     task: task.clone(),
+                    edited: false,
                     role: None,
                     revised: false,
                     reviewer: None,
@@ -315,6 +316,7 @@ impl Run {
                 let state = self.task_mut(*task)?;
                 state.task.action = action.clone();
                 state.task.description.clone_from(description);
+                state.edited = true;
                 state.rounds.clear();
                 state.taken = None;
                 state.minimised = None;

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskState {
     pub task: FileTask,
+    /// Whether a person rewrote it.
+    pub edited: bool,
     pub role: Option<Role>,
     /// Whether the role was revised after the meeting (P6).
     pub revised: bool,

@@ -323,6 +323,7 @@ mod tests {
                 action: FileAction::Modify,
                 description: String::new(),
             },
+            edited: false,
             role: None,
             revised: false,
             reviewer: None,

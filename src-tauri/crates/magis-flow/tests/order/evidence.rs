@@ -507,28 +507,61 @@ fn an_attempt_that_is_taken_late_stands_in_the_place_of_what_was_chosen() {
     assert_eq!(merges.count(), 2);
 }
 
-#[test]
-fn what_comes_later_is_compared_with_the_nearest_and_not_joined_with_it() {
+/// Drives a run in which a person rewrites the second task once, before an effect; returns its log and whether the task was written after that.
+fn second_rewritten(driver: &mut Driver, before: impl Fn(&Effect) -> bool) -> (Vec<RunEvent>, bool) {
     let edited = || RunEvent::TaskEdited {
         task: TaskId(2),
         action: FileAction::Modify,
         description: "mend it otherwise".to_owned(),
     };
     let edit_second = |run: &Run, effect: &Effect| {
-        let second = run.task(TaskId(2))?;
-        let is_first_time = second.task.description != "mend it otherwise";
-        (is_first_time && matches!(effect, Effect::TestPatch)).then(edited)
+        let is_first_time = run.task(TaskId(2)).is_some_and(|second| !second.edited);
+        (is_first_time && before(effect)).then(edited)
     };
+    let log = driver.drive(by_evidence(1), edit_second);
+    let written = log
+        .iter()
+        .rposition(|event| matches!(event, RunEvent::CodeWritten { task: TaskId(2), .. }));
+    let is_written_after = written > log.iter().position(|event| *event == edited());
+    (log, is_written_after)
+}
+
+#[test]
+fn what_comes_later_is_compared_with_the_nearest_and_not_joined_with_it() {
     let mut driver = Driver {
         shows: |task, _, _| (SHOWN, task.0 as usize),
         ..nothing_shown(vec!["a.py", "b.py"])
     };
-    let log = driver.drive(by_evidence(1), edit_second);
-    let written_again = log
-        .iter()
-        .rposition(|event| matches!(event, RunEvent::CodeWritten { task: TaskId(2), .. }));
-    assert!(written_again > log.iter().position(|event| *event == edited()));
+    let (log, is_written_after) = second_rewritten(&mut driver, |effect| matches!(effect, Effect::TestPatch));
+    assert!(is_written_after);
     assert_eq!(handed_over(&log), [1], "the first task breaks fewer tests still");
+}
+
+#[test]
+fn what_a_person_rewrote_is_tried_though_another_task_passes_and_taken_where_it_passes_too() {
+    fn only_first(task: TaskId, _: Round, _: AttemptNumber) -> (CheckState, usize) {
+        (if task.0 == 1 { SHOWN } else { CheckState::Present }, 0)
+    }
+    fn both(_: TaskId, _: Round, _: AttemptNumber) -> (CheckState, usize) {
+        (SHOWN, 0)
+    }
+    // While the attempt that passes is reviewed, and when it was merged.
+    let times: [fn(&Effect) -> bool; 2] = [
+        |effect| matches!(effect, Effect::Review(TaskId(1), ..)),
+        |effect| matches!(effect, Effect::TestPatch),
+    ];
+    for before in times {
+        for (shows_both, expected) in [(false, [1]), (true, [2])] {
+            let mut driver = Driver {
+                shows: if shows_both { both } else { only_first },
+                ..nothing_shown(vec!["a.py", "b.py"])
+            };
+            let (log, is_written_after) = second_rewritten(&mut driver, before);
+            assert!(is_written_after, "{}", driver.steps.join(" "));
+            assert_eq!(handed_over(&log), expected);
+            assert_eq!(*outcome(&log), RunOutcome::Approved);
+        }
+    }
 }
 
 #[test]
