@@ -386,6 +386,24 @@ fn lines_of_a_tool_that_are_expected_and_come_are_strong_evidence() {
 }
 
 #[test]
+fn a_command_that_fails_without_a_word_of_its_own_hardly_shows_that_an_exception_is_gone() {
+    let issue = "Crash\n\n### Command used\n\n```shell\ncalc build\n```\n\n### Output\n\n```\nTraceback (most recent call last):\n  File \"calc.py\", line 1, in build\nKeyError: 'a'\n```\n";
+    let ended = |stdout: &str, stderr: &str, status: i32| RunOutput {
+        stdout: stdout.to_owned(),
+        stderr: stderr.to_owned(),
+        ending: RunEnd::Exited(status),
+    };
+    let base = ended(
+        "",
+        "Traceback (most recent call last):\n  File \"calc.py\", line 1, in build\nKeyError: 'a'\n",
+        1,
+    );
+    assert_snapshot!(check_verdict(issue, &base, &ended("", "usage: calc [build]\n", 2)), @"ExceptionGone; Gone { grade: SomethingChanged, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(issue, &base, &ended("", "", 0)), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(issue, &base, &ended("a.py: unused\n", "", 4)), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");
+}
+
+#[test]
 fn inputs_that_should_agree_are_compared_with_each_other() {
     let issue = "Inconsistent sums\n\n```\n>>> add(1, 2, exact=True)\n3\n>>> add(1, 2, exact=False)\n4\n```\n";
     assert_snapshot!(check_verdict(issue, &run(&[gives(0, "3"), gives(1, "4")]), &run(&[gives(0, "3"), gives(1, "3")])), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 2, of: 3 }");

@@ -29,7 +29,7 @@ pub(super) fn asserted<'c>(
 ) -> Vec<(String, Option<&'c StatementOutcome>, Asserted<'c>)> {
     let outcomes = match base {
         Observation::Steps { outcomes, .. } => outcomes.as_slice(),
-        Observation::TimedOut | Observation::Broken(_) | Observation::Text(_) => &[],
+        Observation::TimedOut | Observation::Broken(_) | Observation::Text { .. } => &[],
     };
     let mut found = Vec::new();
     for (step, source) in (0..).zip(&check.steps) {

@@ -30,7 +30,7 @@ pub(super) fn javascript_test(
 ) -> String {
     let mut head: Vec<String> = match base {
         Observation::Steps { imports, .. } => imports.clone(),
-        Observation::TimedOut | Observation::Broken(_) | Observation::Text(_) => Vec::new(),
+        Observation::TimedOut | Observation::Broken(_) | Observation::Text { .. } => Vec::new(),
     };
     let is_value = |text: &str| notation(check.command.language()).parses_as_value(text);
     let mut body: Vec<String> = Vec::new();

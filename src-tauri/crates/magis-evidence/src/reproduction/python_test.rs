@@ -31,7 +31,7 @@ pub(super) fn python_test(
             test.head.extend(imports.iter().cloned());
             steps(check, outcomes, reproduction, &mut test);
         }
-        (_, Observation::TimedOut | Observation::Broken(_) | Observation::Text(_)) => {
+        (_, Observation::TimedOut | Observation::Broken(_) | Observation::Text { .. }) => {
             steps(check, &[], reproduction, &mut test);
         }
     }

@@ -36,8 +36,13 @@ pub enum Observation {
         /// The functions of the project that were entered, in that order.
         reached: Vec<ReachedFunction>,
     },
-    /// What a shell's lines wrote to both outputs.
-    Text(String),
+    /// What a shell's lines did.
+    Text {
+        /// What they wrote to both outputs.
+        printed: String,
+        /// Whether they failed and wrote nothing to the standard output, as a usage error does.
+        failed: bool,
+    },
 }
 
 /// What one statement did.
@@ -102,7 +107,10 @@ pub fn observe(check: &Check, run: &RunOutput) -> Observation {
     if let CheckCommand::Shell(_) = check.command {
         return match run.ending {
             RunEnd::Exited(126 | 127) | RunEnd::Killed => Observation::Broken(tail(&run.stderr)),
-            RunEnd::Exited(_) | RunEnd::TimedOut => Observation::Text(format!("{}\n{}", run.stdout, run.stderr)),
+            RunEnd::Exited(_) | RunEnd::TimedOut => Observation::Text {
+                printed: format!("{}\n{}", run.stdout, run.stderr),
+                failed: run.ending != RunEnd::Exited(0) && run.stdout.trim().is_empty(),
+            },
         };
     }
     let is_between = check.command == CheckCommand::Rust;
@@ -145,7 +153,7 @@ impl Observation {
     pub fn session(&self, check: &Check) -> String {
         let outcomes = match self {
             Self::Steps { outcomes, .. } => outcomes,
-            Self::Text(text) | Self::Broken(text) => return text.trim().to_owned(),
+            Self::Text { printed: text, .. } | Self::Broken(text) => return text.trim().to_owned(),
             Self::TimedOut => return String::new(),
         };
         let is_python = check.command.language() == SourceLanguage::Python;
@@ -182,7 +190,7 @@ impl Observation {
     pub fn reached(&self) -> &[ReachedFunction] {
         match self {
             Self::Steps { reached, .. } => reached,
-            Self::Text(_) | Self::Broken(_) | Self::TimedOut => &[],
+            Self::Text { .. } | Self::Broken(_) | Self::TimedOut => &[],
         }
     }
 }

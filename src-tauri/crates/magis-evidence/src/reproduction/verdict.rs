@@ -47,7 +47,7 @@ pub enum FaultPlace {
 /// A check that shows on the base what the issue says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reproduction {
-    /// What is shown, never empty. Several count as any of: a change need not end all.
+    /// What is shown, never empty. Several count as any of: a change need not end all, but it has to hold what the issue asserts.
     pub faults: Vec<Fault>,
     /// The grade that a change reaches at which the strongest of the faults is gone; it may prove to be higher.
     pub grade: Grade,
@@ -74,7 +74,7 @@ impl Reproduction {
     pub fn instead(&self, check: &Check, changed: &Observation) -> Option<String> {
         match changed {
             Observation::Steps { outcomes, .. } => steps::instead(check, self.expected?, outcomes),
-            Observation::TimedOut | Observation::Broken(_) | Observation::Text(_) => None,
+            Observation::TimedOut | Observation::Broken(_) | Observation::Text { .. } => None,
         }
     }
 }
@@ -124,7 +124,7 @@ pub fn reproduces(check: &Check, base: &Observation) -> Result<Reproduction, Not
         Observation::TimedOut => hangs(check),
         Observation::Broken(tail) => return Err(Nothing::Broken(tail.clone())),
         Observation::Steps { outcomes, .. } => steps::faults(check, outcomes),
-        Observation::Text(text) => text::faults(check, text),
+        Observation::Text { printed, .. } => text::faults(check, printed),
     };
     match faults.iter().map(|fault| attainable(check, fault)).max() {
         Some(grade) => Ok(Reproduction {
@@ -144,7 +144,7 @@ fn other_error(base: &Observation) -> Option<String> {
             let raised = outcomes.iter().find_map(|outcome| outcome.raised.as_ref())?;
             Some(steps::described(raised))
         }
-        Observation::TimedOut | Observation::Broken(_) | Observation::Text(_) => None,
+        Observation::TimedOut | Observation::Broken(_) | Observation::Text { .. } => None,
     }
 }
 
@@ -176,13 +176,22 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
     let now = match (base, changed) {
         (_, Observation::TimedOut) => return CheckVerdict::TimedOut,
         (_, Observation::Broken(tail)) => return CheckVerdict::OtherError { what: tail.clone() },
-        (Observation::TimedOut, Observation::Steps { .. } | Observation::Text(_)) => {
+        (Observation::TimedOut, Observation::Steps { .. } | Observation::Text { .. }) => {
             vec![Now::Gone(Grade::ExceptionGone)]
         }
         (Observation::Steps { outcomes: before, .. }, Observation::Steps { outcomes: after, .. }) => {
             steps::now(check, reproduction, before, after)
         }
-        (Observation::Text(before), Observation::Text(after)) => text::now(check, &reproduction.faults, before, after),
+        (Observation::Text { printed: before, .. }, Observation::Text { printed: after, failed }) => {
+            let mut now = text::now(check, &reproduction.faults, before, after);
+            // A command that does not get as far any more raises nothing, either.
+            for now in now.iter_mut().filter(|_| *failed) {
+                if let Now::Gone(grade @ Grade::ExceptionGone) = now {
+                    *grade = Grade::SomethingChanged;
+                }
+            }
+            now
+        }
         _ => {
             return CheckVerdict::OtherError {
                 what: "the two runs are not of one check".to_owned(),
@@ -191,6 +200,16 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
     };
     let mut grades = Vec::new();
     let mut other = None;
+    let remaining = || {
+        let faults = reproduction.faults.iter().zip(&now);
+        faults
+            .filter(|(_, now)| !matches!(now, Now::Gone(_)))
+            .map(|(fault, _)| fault)
+    };
+    let failing = remaining()
+        .filter(|fault| matches!(fault, Fault::Assertion { .. }))
+        .count();
+    let is_missing = remaining().any(|fault| matches!(fault, Fault::Missing { .. }));
     for now in &now {
         match now {
             Now::Gone(grade) => grades.push(*grade),
@@ -199,8 +218,15 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
         }
     }
     match (grades.iter().max(), other) {
+        (Some(_), _) if failing > 0 => CheckVerdict::OtherError {
+            what: match failing {
+                1 => "an assertion of the issue still fails".to_owned(),
+                _ => format!("{failing} assertions of the issue still fail"),
+            },
+        },
+        // Of several results that the issue states, some are there.
         (Some(grade), _) => CheckVerdict::Gone {
-            grade: *grade,
+            grade: if is_missing { Grade::SomethingChanged } else { *grade },
             gone: grades.len(),
             of: now.len(),
         },

@@ -65,6 +65,18 @@ fn a_value_that_is_stated_by_how_it_is_made_is_no_call() {
 }
 
 #[test]
+fn all_that_an_issue_asserts_has_to_hold() {
+    let returning = |slug: &str| format!("def slug(text):\n    return {slug}\n");
+    let issue = "Wrong slug\n\n```python\nfrom calc import slug\nassert slug('A B') == 'a-b'\nassert slug('A  B') == 'a-b'\n```\n";
+    let verdict = |slug: &str| {
+        let project = SmallProject::new(&[("calc.py", &returning("text"))]);
+        project.verdict(issue, "calc.py", &returning(slug))
+    };
+    assert_snapshot!(verdict("'-'.join(text.lower().split())"), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 2, of: 2 }");
+    assert_snapshot!(verdict("text.lower().replace(' ', '-')"), @r#"ExpectedResult; OtherError { what: "an assertion of the issue still fails" }"#);
+}
+
+#[test]
 fn the_functions_that_an_example_enters_are_told_with_the_whole_statements_that_never_run() {
     let code = "def add(a, b=0):\n    if a < 0:\n        raise ValueError(\n            'too small',\n            a)\n    else:\n        return a - b\n\n\n\
                 def other():\n    pass\n";
