@@ -31,6 +31,9 @@ pub(super) fn fault(page: &mut Section, checks: &[BugCheck], remarks: &[String],
         };
         page.entry(2, Tone::Strong, &format!("{}", check.id), &what);
         page.entry(4, Tone::Faint, "passes it:", &format!("{}, at the most", check.grade));
+        for warning in &check.warnings {
+            page.entry(4, Tone::Note, "note:", warning);
+        }
         page.code(4, &excerpt(&check.on_base.written(), detail));
         if detail == Detail::Full {
             page.entry(4, Tone::Faint, "run:", &command(&check.on_base));
