@@ -30,7 +30,7 @@ impl App {
         Ok(row(meant, term.map(Into::into)))
     }
 
-    /// Remembers that a person allows a command in a repository. Returns it as it will be run.
+    /// Remembers that a person allows a command in a repository, and what issues show on the same terms. Returns it as it will be run.
     pub fn allow_tests(
         &self,
         repo: RepoId,
@@ -41,6 +41,9 @@ impl App {
         let magis = self.magis()?;
         let meant = magis.test_command_of(repo, &base.into(), &command.line, &command.folder)?;
         magis.allow_tests(repo, &meant, term.into())?;
+        if term == CodeTerm::NotIsolated {
+            magis.allow_issue_code(repo, term.into())?;
+        }
         Ok(row(meant, Some(term)))
     }
 

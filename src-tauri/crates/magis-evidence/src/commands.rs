@@ -255,6 +255,17 @@ impl TestCommand {
         })
     }
 
+    /// Returns whether the command can be told which files of tests to run.
+    pub fn takes_files(&self) -> bool {
+        let folder = if self.folder.is_empty() { "" } else { "/" };
+        let any = RepoPath::new(format!("{}{folder}tests", self.folder));
+        let run = any.map(|file| self.run(TestSelection::Files(&[file]), ""));
+        !matches!(
+            run,
+            Ok(Err(SelectionError::Cannot(_) | SelectionError::UnknownRunner(_)))
+        )
+    }
+
     /// Returns whether the runner would take a file for one with tests.
     pub fn is_test_file(&self, path: &RepoPath) -> bool {
         let runner = self.runner.as_ref().map(TestRunner::as_runner);

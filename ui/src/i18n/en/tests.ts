@@ -31,7 +31,7 @@ export const tests = {
   'tests.isolation.allow':
     'Allow name spaces to ordinary users: on Ubuntu, sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; on Debian, sudo sysctl kernel.unprivileged_userns_clone=1; in a container, start it with the rights to make them.',
   'tests.consent.waive':
-    'Nothing isolates it here: it can read and change all that I can, and use the network. Run it all the same.',
+    'Nothing isolates it here, nor what issues show: it can read and change all that I can, and use the network. Run it all the same.',
   'tests.allow': 'Allow in this repository',
   'tests.allowed': 'Allowed in this repository.',
   'tests.allowed.not_isolated': 'Allowed in this repository, also where nothing isolates it.',

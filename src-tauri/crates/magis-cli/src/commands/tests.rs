@@ -335,14 +335,25 @@ impl CodeToRun<'_> {
     /// Returns on which terms it is allowed already; none where it is not.
     pub(super) fn allowed(self, magis: &Magis, repo: RepoId) -> Result<Option<IsolationTerm>, Failure> {
         Ok(match self {
-            Self::Command(command) | Self::CommandInRuns(command) => magis.test_permission(repo, command)?,
+            Self::Command(command) => magis.test_permission(repo, command)?,
+            Self::CommandInRuns(command) => match magis.test_permission(repo, command)? {
+                // Without isolation, what issues show is allowed for itself.
+                Some(IsolationTerm::Waived) => magis.issue_code_permission(repo)?,
+                known => known,
+            },
             Self::IssueCode => magis.issue_code_permission(repo)?,
         })
     }
 
     fn remember(self, magis: &Magis, repo: RepoId, terms: IsolationTerm) -> Result<(), Failure> {
         match self {
-            Self::Command(command) | Self::CommandInRuns(command) => magis.allow_tests(repo, command, terms)?,
+            Self::Command(command) => magis.allow_tests(repo, command, terms)?,
+            Self::CommandInRuns(command) => {
+                magis.allow_tests(repo, command, terms)?;
+                if terms == IsolationTerm::Waived {
+                    magis.allow_issue_code(repo, terms)?;
+                }
+            }
             Self::IssueCode => magis.allow_issue_code(repo, terms)?,
         }
         Ok(())

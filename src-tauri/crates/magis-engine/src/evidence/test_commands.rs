@@ -138,17 +138,15 @@ impl Magis {
     }
 
     /// Returns on which terms a person allowed what issues show to be run in a repository; none where nobody did. Whoever allowed a test command allowed
-    /// that, too: of the terms of several commands the strictest count.
+    /// that, too, but isolated only: it is a stranger's.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn issue_code_permission(&self, repo: RepoId) -> Result<Option<IsolationTerm>, EngineError> {
         let all = self.test_permissions(repo)?;
         let own = all.iter().find(|allowed| allowed.command == ISSUE_CODE);
-        let strictest = all
-            .iter()
-            .max_by_key(|allowed| allowed.isolation == IsolationTerm::Required);
-        Ok(own.or(strictest).map(|allowed| allowed.isolation))
+        let beside_tests = all.first().map(|_| IsolationTerm::Required);
+        Ok(own.map(|allowed| allowed.isolation).or(beside_tests))
     }
 
     /// Remembers that a person allows what issues show to be run in a repository, where it has no test command.

@@ -43,6 +43,8 @@ pub(crate) struct TestBench {
     /// None: only what the issue shows is run.
     pub command: Option<TestCommand>,
     project: ProjectInUse,
+    /// Why nothing of the issue is run, nor what is written out of it, where the command alone may be.
+    pub only_command: Option<String>,
     /// Who is told what runs; nobody outside of a run's drive.
     progress: Option<UnboundedSender<Progress>>,
     /// The task whose changes are run.
@@ -87,6 +89,14 @@ pub(crate) struct IssueCheck {
     pub found: Reproduction,
     pub run: ProgramRun,
     pub took: Duration,
+}
+
+/// Why a check of the issue does not show on the base what the issue says.
+#[derive(Debug)]
+pub(crate) struct NotShown {
+    pub why: String,
+    /// Whether it took all the time it had.
+    pub hangs: bool,
 }
 
 /// What a selection of tests gives on the base.
@@ -152,6 +162,13 @@ impl TestBench {
                 }
             },
         };
+        let is_covered = sandbox.is_confined()
+            || command.is_none()
+            || ground.magis.issue_code_permission(ground.repo)? == Some(IsolationTerm::Waived);
+        let only_command = (!is_covered).then(|| {
+            "what the issue shows is not run: this machine cannot isolate it, and without isolation only the test command is allowed"
+                .to_owned()
+        });
         let stop = ground.stop.clone();
         let mut going = |_| {
             if stop.is_cancelled() {
@@ -167,6 +184,7 @@ impl TestBench {
             checkout,
             command,
             project: ground.project.clone(),
+            only_command,
             progress: ground.progress.cloned(),
             task: None,
             issue_checks: BTreeMap::new(),
@@ -210,7 +228,7 @@ impl TestBench {
                 CheckSource::Given { .. } | CheckSource::FailingTests { .. } | CheckSource::Written { .. } => None,
             })
             .collect();
-        if numbers.is_empty() {
+        if numbers.is_empty() || self.only_command.is_some() {
             return Ok(());
         }
         for (number, check) in candidates(run, project) {
@@ -224,7 +242,7 @@ impl TestBench {
     }
 
     /// Runs a check on the base and looks whether it shows there what the issue says; else why not.
-    pub async fn try_check(&self, check: Check) -> Result<Result<IssueCheck, String>, EngineError> {
+    pub async fn try_check(&self, check: Check) -> Result<Result<IssueCheck, NotShown>, EngineError> {
         let limits = Limits {
             time: CHECK_TIME,
             ..Limits::default()
@@ -233,7 +251,8 @@ impl TestBench {
         let (words, outcome) = self.checkout.run_check(&check, &[], limits).await?;
         drop(running);
         if let End::NotStarted(why) = &outcome.end {
-            return Ok(Err(format!("{}; install it", not_started(&words, why))));
+            let why = format!("{}; install it", not_started(&words, why));
+            return Ok(Err(NotShown { why, hangs: false }));
         }
         let base = reproduction::observe(&check, &output(&outcome));
         Ok(match reproduction::reproduces(&check, &base) {
@@ -244,7 +263,10 @@ impl TestBench {
                 took: outcome.took,
                 base,
             }),
-            Err(nothing) => Err(nothing.to_string()),
+            Err(nothing) => Err(NotShown {
+                why: nothing.to_string(),
+                hangs: base == Observation::TimedOut,
+            }),
         })
     }
 
@@ -337,6 +359,11 @@ impl TestBench {
     ) -> Result<(Vec<String>, Outcome), EngineError> {
         let _running = self.begin(RunningCode::Check, changes);
         self.checkout.run_check(check, changes, limits).await
+    }
+
+    /// Returns whether the base tree has a file.
+    pub fn has_file(&self, path: &RepoPath) -> bool {
+        self.checkout.has_file(path)
     }
 
     /// Runs tests, those in `files` or, where it is empty, all of them.

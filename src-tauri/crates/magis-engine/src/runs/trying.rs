@@ -75,6 +75,9 @@ impl Magis {
             };
             let bench = TestBench::on_tree(&ground, &state).await?;
             let bench = bench.map_err(|why| not_run(&why))?;
+            if let Some(why) = &bench.only_command {
+                return Err(not_run(why));
+            }
             match &edited {
                 Edited::Check(check) => bench.show(check).await,
                 Edited::Test(path) => bench.run_written(path, script, &Vec::new()).await.map(|(_, run)| run),

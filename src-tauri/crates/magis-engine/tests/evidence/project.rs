@@ -144,6 +144,33 @@ async fn a_command_without_a_report_judges_by_its_exit_status() {
 }
 
 #[tokio::test]
+async fn a_slow_command_that_cannot_be_narrowed_down_judges_all_the_same() {
+    let environment = TestEnvironment::new();
+    // Longer than tests may take where an example of the issue shows the fault.
+    let slow = "sleep 17 && ! grep 'entry.day <= until' tally/filters.py";
+    let (magis, run) = solved_by(&environment, slow).await;
+    let state = magis.state(run).unwrap();
+    assert_eq!(state.base_tests().unwrap().passed, 1, "{:?}", state.base_tests());
+    let Proof::NotShown { why } = state.proof() else {
+        panic!("the command fails with the change")
+    };
+    assert_eq!(why, "1 test fails that passed on the base");
+}
+
+#[test]
+fn a_command_that_is_allowed_without_isolation_allows_nothing_of_an_issue_so() {
+    let environment = TestEnvironment::new();
+    let (magis, _) = with_tests(&environment, ISSUE, 1);
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
+    magis.allow_tests(repo, &command, IsolationTerm::Waived).unwrap();
+    let of_issues = || magis.issue_code_permission(repo).unwrap();
+    assert_eq!(of_issues(), Some(IsolationTerm::Required));
+    magis.allow_issue_code(repo, IsolationTerm::Waived).unwrap();
+    assert_eq!(of_issues(), Some(IsolationTerm::Waived));
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_there_is_named_with_what_to_do() {
     let environment = TestEnvironment::new();
     let (magis, run) = solved_by(&environment, "no-such-runner --all").await;

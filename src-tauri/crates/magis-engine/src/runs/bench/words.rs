@@ -37,7 +37,13 @@ pub(crate) fn is_meant(name: &TestName, word: &str) -> bool {
     let own = name.0.rsplit("::").next().unwrap_or(&name.0);
     let module = file.trim_end_matches(".py").replace('/', ".");
     let same_file = name.0.starts_with(file) || name.0.contains(module.as_str()) || !tells_file(name);
-    same_file && (own == last || own.split('[').next() == Some(last))
+    let class = rest.rsplit_once("::").map(|(class, _)| class.replace("::", "."));
+    let group = name.0.strip_suffix(own).unwrap_or_default().replace("::", ".");
+    let group = group.trim_end_matches('.');
+    // A runner may not tell the class.
+    let is_told = tells_file(name) && !group.ends_with(module.as_str());
+    let same_class = class.is_none_or(|class| !is_told || group == class || group.ends_with(&format!(".{class}")));
+    same_file && same_class && (own == last || own.split('[').next() == Some(last))
 }
 
 /// Returns whether a dotted name is that of a test, or begins with that of its class, or ends with its class and its own.
@@ -85,6 +91,7 @@ mod tests {
         }
         for word in [
             "tests.test_total.Total.test_one",
+            "tests/test_total.py::Other::test_both",
             "tests.test_tot",
             "otal.test_both",
             "both",

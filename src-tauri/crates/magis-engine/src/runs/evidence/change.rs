@@ -1,10 +1,11 @@
 //! What checks and tests say of a changed tree: that of an attempt, and that of the merged patch.
 
 use super::offered_tests::checks_as_tests;
+use super::regression::meant;
 use crate::EngineError;
 use crate::calls::AskError;
 use crate::evidence::ChangedFiles;
-use crate::runs::bench::{BaseResults, SUITE_TIME, TestBench, is_meant, program_run, test_name};
+use crate::runs::bench::{BaseResults, SUITE_TIME, TestBench, program_run, test_name};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::{Workspace, after};
 use magis_core::{
@@ -94,6 +95,14 @@ pub(super) async fn test_changes(
     };
     let mut states = Vec::new();
     for check in &checks {
+        let is_test = matches!(
+            check.source,
+            CheckSource::Given { .. } | CheckSource::FailingTests { .. }
+        );
+        if let Some(why) = bench.only_command.as_deref().filter(|_| !is_test) {
+            states.push(not_judged(check, why));
+            continue;
+        }
         if let CheckSource::Issue { number } = check.source {
             states.push(issue_check(bench, check, number, &files).await?);
         }
@@ -126,6 +135,13 @@ pub(super) async fn test_changes(
     } else {
         None
     };
+    let is_judged = |check: &BugCheck| states.iter().any(|state| state.check == check.id);
+    let not_run: Vec<CheckRun> = by_tests
+        .iter()
+        .filter(|check| !is_judged(check))
+        .map(|check| not_judged(check, "the tests that it stands on could not be run"))
+        .collect();
+    states.extend(not_run);
     states.sort_by_key(|state| state.check);
     Ok(ChangeTests {
         tree,
@@ -153,6 +169,15 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
         unlikely: false,
         rivals: 0,
         as_tests: Vec::new(),
+    }
+}
+
+/// Returns a check of which nothing is known on a changed tree, and why.
+fn not_judged(check: &BugCheck, why: &str) -> CheckRun {
+    CheckRun {
+        check: check.id,
+        state: CheckState::OtherError { what: why.to_owned() },
+        run: check.on_base.clone(),
     }
 }
 
@@ -187,12 +212,7 @@ async fn issue_check(
     files: &ChangedFiles,
 ) -> Result<CheckRun, EngineError> {
     let Some(known) = bench.issue_checks.get(&number) else {
-        let what = "it does not show the fault on the base any more".to_owned();
-        return Ok(CheckRun {
-            check: check.id,
-            state: CheckState::OtherError { what },
-            run: check.on_base.clone(),
-        });
+        return Ok(not_judged(check, "it does not show the fault on the base any more"));
     };
     let (seen, run) = bench.run_check(known, files).await?;
     let state = match reproduction::verdict(&known.check, &known.found, &known.base, &seen) {
@@ -249,15 +269,6 @@ fn files_of(base: &BaseResults, by_tests: &[&BugCheck]) -> Vec<RepoPath> {
     let files: Vec<RepoPath> = files.into_iter().flatten().cloned().collect();
     let all: BTreeSet<&RepoPath> = base.places.values().collect();
     if files.len() < all.len() { files } else { Vec::new() }
-}
-
-/// Returns the tests that a check stands on.
-fn meant<'a>(check: &'a BugCheck, base: &'a BaseResults) -> Vec<&'a TestName> {
-    match &check.source {
-        CheckSource::FailingTests { tests } => tests.iter().collect(),
-        CheckSource::Given { test } => base.failing().filter(|name| is_meant(name, test)).collect(),
-        CheckSource::Issue { .. } | CheckSource::Written { .. } => Vec::new(),
-    }
 }
 
 /// What tests gave on a changed tree.

@@ -4,7 +4,7 @@
 use crate::EngineError;
 use crate::runs::bench::{BaseResults, IssueCheck, SUITE_TIME, TestBench, candidates, is_meant, tells_file, test_name};
 use crate::runs::code_names::{named, words};
-use crate::runs::evidence::regression::files_of_check;
+use crate::runs::evidence::regression::{files_of_check, given_file};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::text::count;
@@ -22,6 +22,8 @@ use std::time::Duration;
 const KEPT: usize = 2;
 /// Checks of the issue that are tried: each costs a run of its own.
 const TRIED: usize = 12;
+/// After so many that do not end, no further one is tried.
+const MOST_HANGING: usize = 2;
 /// How long all tests may take where the issue itself shows the fault: a run does not wait a minute for what it can do without.
 const FAST_SUITE: Duration = Duration::from_secs(16);
 /// So many failing tests may be about one fault; more are a project that is red for another reason.
@@ -35,21 +37,29 @@ pub(crate) async fn show_fault(work: &mut Workspace, run: &Run) -> RoleResult {
         return Ok(nothing("the run was asked to run nothing".to_owned()));
     };
     let project = work.project_in_use()?;
-    let mut tests: Vec<GivenTest> = failing.iter().map(|word| GivenTest::named(word)).collect();
     let files = work.files()?.readable.iter();
     let files: Vec<RepoPath> = files.map(|(path, _)| path.clone()).collect();
+    let mut tests: Vec<GivenTest> = failing.iter().map(|word| GivenTest::named(word, &files)).collect();
     let of_logs = tests_of_logs(run, &tests, &work.files()?.readable);
     let bench = match work.bench(run).await? {
         Ok(bench) => bench,
         Err(why) => return Ok(nothing(format!("nothing was run: {why}"))),
     };
     let (mut of_issue, mut said_of_issue) = (Vec::new(), Vec::new());
-    if checks == IssueChecks::Make {
+    if let Some(why) = bench.only_command.clone().filter(|_| checks == IssueChecks::Make) {
+        said_of_issue.push(why);
+    } else if checks == IssueChecks::Make {
         shown_by_issue(bench, run, &project, &mut of_issue, &mut said_of_issue).await?;
     }
     let (mut found, mut remarks) = (Vec::new(), Vec::new());
     if bench.command.is_some() {
-        let time = if of_issue.is_empty() { SUITE_TIME } else { FAST_SUITE };
+        // A test without a file is found among all tests alone.
+        let is_fileless = tests.iter().chain(&of_logs).any(|test| test.file.is_none());
+        let time = if of_issue.is_empty() || is_fileless {
+            SUITE_TIME
+        } else {
+            FAST_SUITE
+        };
         run_suite(bench, time, &mut remarks).await?;
         if of_logs.len() > MOST_FAILING {
             let named = count(of_logs.len(), "failed test");
@@ -112,12 +122,11 @@ struct GivenTest {
 }
 
 impl GivenTest {
-    /// Makes one of a person's word.
-    fn named(word: &str) -> Self {
-        let file = word.split("::").next().and_then(|file| RepoPath::new(file).ok());
+    /// Makes one of a person's word; `files` are those of the base tree.
+    fn named(word: &str, files: &[RepoPath]) -> Self {
         Self {
             word: word.to_owned(),
-            file: file.filter(|_| word.contains(['/', '.'])),
+            file: given_file(word).filter(|file| files.contains(file)),
         }
     }
 
@@ -333,14 +342,20 @@ async fn shown_by_issue(
     found: &mut Vec<BugCheck>,
     remarks: &mut Vec<String>,
 ) -> Result<(), EngineError> {
-    let (mut tried, mut why) = (0, None);
+    let (mut tried, mut hanging, mut why) = (0, 0, None);
     for (number, check) in candidates(run, project).take(TRIED) {
+        if hanging == MOST_HANGING {
+            break;
+        }
         tried += 1;
         match bench.try_check(check).await? {
             Ok(shown) => {
                 bench.issue_checks.insert(number, shown);
             }
-            Err(nothing) => why = Some(nothing),
+            Err(nothing) => {
+                hanging += usize::from(nothing.hangs);
+                why = Some(nothing.why);
+            }
         }
     }
     if tried == 0 {
@@ -453,6 +468,15 @@ mod tests {
             (word, Some("back/tests/test_calc.py")),
         );
         check(log, &["back/test_calc.py", "front/test_calc.py"], (word, None));
+    }
+
+    #[test]
+    fn a_test_that_a_person_names_is_run_by_its_file_where_the_word_begins_with_one() {
+        let files = [RepoPath::new("tests/test_calc.py").unwrap()];
+        let file = |word: &str| GivenTest::named(word, &files).file;
+        assert_eq!(file("tests/test_calc.py::Calc::test_adds").as_ref(), files.first());
+        assert_eq!(file("tests.test_calc.Calc.test_adds"), None);
+        assert_eq!(file("tests/test_gone.py"), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::runs::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench, is_mea
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::{BaseTests, BugCheck, CheckSource, RepoPath, RunEvent, TestName, TestsMode};
+use magis_evidence::commands::TestCommand;
 use magis_flow::Run;
 use magis_syntax::outline;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,15 +30,24 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
         Ok(bench) => bench,
         Err(why) => return Ok(event(none(covers, why))),
     };
-    let failing: Vec<&TestName> = run.checks().iter().flat_map(failing_tests).collect();
-    if bench.whole.is_none() && !failing.is_empty() {
-        // They were found by running all tests; the run was taken up again since.
-        bench.whole = bench.run_on_base(&[], SUITE_TIME).await?.ok();
+    let is_by_name = |check: &BugCheck| match &check.source {
+        CheckSource::FailingTests { .. } => true,
+        CheckSource::Given { test } => !given_file(test).is_some_and(|file| bench.has_file(&file)),
+        CheckSource::Issue { .. } | CheckSource::Written { .. } => false,
+    };
+    let by_name: Vec<&BugCheck> = run.checks().iter().filter(|check| is_by_name(check)).collect();
+    let is_narrow = bench.command.as_ref().is_some_and(TestCommand::takes_files);
+    if bench.whole.is_none() && (!is_narrow || !by_name.is_empty()) {
+        // What stands on tests by their names was found by running all of them; the run was taken up again since.
+        match bench.run_on_base(&[], SUITE_TIME).await? {
+            Ok(whole) => bench.whole = Some(whole),
+            Err(found) if !is_narrow => return Ok(event(without_results(covers, found))),
+            Err(_) => {}
+        }
     }
     let needs_whole = |whole: &BaseResults| {
-        let has_no_file = |test: &&TestName| !whole.places.contains_key(*test);
-        // A command without a report cannot be narrowed down.
-        whole.took <= QUICK || whole.only_status || failing.iter().any(has_no_file)
+        let mut named = by_name.iter().flat_map(|check| meant(check, whole));
+        whole.took <= QUICK || !is_narrow || named.any(|test| !whole.places.contains_key(test))
     };
     if bench.whole.as_ref().is_some_and(needs_whole) {
         bench.judging.clone_from(&bench.whole);
@@ -68,15 +78,11 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
         match bench.run_on_base(&files, SUITE_TIME).await? {
             Ok(base) => bench.judging = Some(base),
             Err(BaseTrouble { why, run: None }) if bench.whole.is_some() => {
-                // The runner cannot be narrowed down; all tests are known to end in time.
+                // All tests are known to end in time.
                 bench.judging.clone_from(&bench.whole);
                 trouble = Some(why);
             }
-            Err(found) => {
-                let mut tests = none(covers, found.why);
-                tests.run = found.run;
-                return Ok(event(tests));
-            }
+            Err(found) => return Ok(event(without_results(covers, found))),
         }
     }
     Ok(event(recorded(covers, bench.judging.as_ref(), left_out, trouble)))
@@ -88,6 +94,13 @@ fn event(tests: BaseTests) -> RunEvent {
 
 fn none(covers: Vec<RepoPath>, why: String) -> BaseTests {
     recorded(covers, None, 0, Some(why))
+}
+
+fn without_results(covers: Vec<RepoPath>, trouble: BaseTrouble) -> BaseTests {
+    BaseTests {
+        run: trouble.run,
+        ..none(covers, trouble.why)
+    }
 }
 
 fn recorded(covers: Vec<RepoPath>, base: Option<&BaseResults>, left_out: u32, trouble: Option<String>) -> BaseTests {
@@ -170,7 +183,7 @@ pub(super) fn files_of_check(bench: &TestBench, check: &BugCheck) -> Vec<RepoPat
             files.extend(tests.iter().filter_map(|test| places?.get(test)).cloned());
         }
         CheckSource::Given { test } => {
-            files.extend(test.split("::").next().and_then(|file| RepoPath::new(file).ok()));
+            files.extend(given_file(test));
             let meant = places.into_iter().flatten().filter(|(name, _)| is_meant(name, test));
             files.extend(meant.map(|(_, place)| place.clone()));
         }
@@ -179,11 +192,17 @@ pub(super) fn files_of_check(bench: &TestBench, check: &BugCheck) -> Vec<RepoPat
     files.into_iter().collect()
 }
 
-/// Returns the tests of the project that a check stands on, as their reports name them.
-fn failing_tests(check: &BugCheck) -> &[TestName] {
+/// Returns the file with which a person's word for a test begins, if it does.
+pub(super) fn given_file(word: &str) -> Option<RepoPath> {
+    word.split("::").next().and_then(|file| RepoPath::new(file).ok())
+}
+
+/// Returns the failing tests that a check stands on.
+pub(super) fn meant<'a>(check: &'a BugCheck, base: &'a BaseResults) -> Vec<&'a TestName> {
     match &check.source {
-        CheckSource::FailingTests { tests } => tests,
-        CheckSource::Given { .. } | CheckSource::Issue { .. } | CheckSource::Written { .. } => &[],
+        CheckSource::FailingTests { tests } => tests.iter().collect(),
+        CheckSource::Given { test } => base.failing().filter(|name| is_meant(name, test)).collect(),
+        CheckSource::Issue { .. } | CheckSource::Written { .. } => Vec::new(),
     }
 }
 
@@ -193,7 +212,9 @@ impl TestBench {
         let has_command = matches!(run.request().tests, TestsMode::Run { command: Some(_), .. });
         if self.judging.is_none()
             && has_command
-            && let Some(recorded) = run.base_tests().filter(|tests| tests.run.is_some())
+            && let Some(recorded) = run
+                .base_tests()
+                .filter(|tests| tests.passed > 0 || !tests.failing.is_empty())
         {
             self.judging = self.run_on_base(&recorded.files, SUITE_TIME).await?.ok();
         }

@@ -58,8 +58,13 @@ pub(crate) async fn write_tests(work: &mut Workspace, run: &Run) -> RoleResult {
             "tests out of an issue are written in Python, JavaScript and Rust alone",
         ));
     };
-    if let Err(why) = work.bench(run).await? {
-        return Ok(nothing(&why));
+    match work.bench(run).await? {
+        Ok(bench) => {
+            if let Some(why) = bench.only_command.clone() {
+                return Ok(nothing(&why));
+            }
+        }
+        Err(why) => return Ok(nothing(&why)),
     }
     let about = CallContext::path(&path);
     let issue = run.issue_text().to_owned();
