@@ -47,7 +47,7 @@ const fn written(variable: &'static str, usual: &'static str, parts: &'static [&
     }
 }
 
-const TOOLS: [Tool; 24] = [
+const TOOLS: [Tool; 27] = [
     shown("PYENV_ROOT", ".pyenv", &[]),
     shown("", ".local/lib", &[]),
     shown("UV_PYTHON_INSTALL_DIR", ".local/share/uv", &[]),
@@ -65,12 +65,16 @@ const TOOLS: [Tool; 24] = [
     shown("BUN_INSTALL", ".bun", &["bin"]),
     shown("GOROOT", "go/bin", &[]),
     shown("GOMODCACHE", "go/pkg/mod", &[]),
+    written("GOCACHE", ".cache/go-build", &[]),
     shown("SDKMAN_DIR", ".sdkman", &["candidates"]),
     shown("JAVA_HOME", ".jdks", &[]),
     written("", ".m2", &["repository"]),
     written("GRADLE_USER_HOME", ".gradle", &["caches", "wrapper"]),
     shown("RBENV_ROOT", ".rbenv", &[]),
-    shown("GEM_HOME", ".gem", &["ruby"]),
+    shown("GEM_HOME", ".gems", &[]),
+    // Ruby looks below the home that a command has.
+    written("", ".gem", &["ruby"]),
+    written("", ".local/share/gem", &["ruby"]),
     shown("DOTNET_ROOT", ".dotnet", &[]),
     shown("NUGET_PACKAGES", ".nuget/packages", &[]),
 ];
@@ -97,9 +101,8 @@ const VERSIONS: [&str; 5] = [
 ];
 
 /// What tells tools that there is no network and nobody to ask.
-const OFFLINE: [(&str, &str); 9] = [
+const OFFLINE: [(&str, &str); 8] = [
     ("CARGO_NET_OFFLINE", "true"),
-    ("GOFLAGS", "-mod=mod"),
     ("GOPROXY", "off"),
     ("PIP_NO_INDEX", "1"),
     ("npm_config_offline", "true"),
@@ -267,6 +270,20 @@ mod tests {
             home.path().join(".cargo").display().to_string()
         );
         assert!(!tools.environment.contains_key("PATH"));
+    }
+
+    #[test]
+    fn what_was_built_and_installed_below_the_home_is_seen_there() {
+        let home = home();
+        let folders = [".cache/go-build", ".gem/ruby", ".local/share/gem/ruby"];
+        for folder in folders {
+            std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
+        }
+        let tools = found(home.path(), &[]);
+        for folder in folders {
+            let seen = (home.path().join(folder), Path::new("/home/sandbox").join(folder));
+            assert!(tools.changeable.contains(&seen), "{folder}: {:?}", tools.changeable);
+        }
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub fn missing_program(words: &[String], output: &str) -> Option<String> {
         if let Some(subcommand) = subcommand.filter(|_| words.first().is_some_and(|word| word == "cargo")) {
             return Some(sentence(&format!("cargo {subcommand}")));
         }
+        if let Some(script) = line.strip_prefix("Could not open input file: ") {
+            return Some(sentence(script));
+        }
         if let Some(program) = program_of(line) {
             return Some(sentence(program));
         }
@@ -76,6 +79,11 @@ mod tests {
                 "make test",
                 "/bin/sh: line 1: gotestsum: command not found\n",
                 "gotestsum",
+            ),
+            (
+                "php vendor/bin/phpunit",
+                "Could not open input file: vendor/bin/phpunit\n",
+                "vendor/bin/phpunit",
             ),
             ("env A=1 ctest", "env: ‘ctest’: No such file or directory\n", "ctest"),
         ] {

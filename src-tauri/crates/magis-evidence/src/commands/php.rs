@@ -14,10 +14,15 @@ use PhpRunner::PhpUnit;
 
 pub(super) fn find(tree: &Tree) -> Vec<Found<PhpRunner>> {
     let configurations = ["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"];
-    let words = ["php", "vendor/bin/phpunit"];
     let mut found = Vec::new();
     for folder in tree.folders_with(&[&configurations[..], &["composer.json"]].concat()) {
         let manifest = join(&folder, "composer.json");
+        // Composer installs it below its file; a project without one uses that of the system.
+        let words: &[&str] = if tree.has(&manifest) {
+            &["php", "vendor/bin/phpunit"]
+        } else {
+            &["phpunit"]
+        };
         let configuration = configurations
             .iter()
             .map(|name| join(&folder, name))
@@ -25,7 +30,7 @@ pub(super) fn find(tree: &Tree) -> Vec<Found<PhpRunner>> {
         if let Some(path) = configuration {
             found.push(Found::new(
                 PhpUnit,
-                &words,
+                words,
                 &folder,
                 Standing::Configured,
                 format!("{path} is there"),
@@ -35,7 +40,7 @@ pub(super) fn find(tree: &Tree) -> Vec<Found<PhpRunner>> {
             .is_some_and(|text| text.contains("phpunit/phpunit"))
         {
             let reason = format!("{manifest} names phpunit/phpunit");
-            found.push(Found::new(PhpUnit, &words, &folder, Standing::Named, reason));
+            found.push(Found::new(PhpUnit, words, &folder, Standing::Named, reason));
         }
     }
     found

@@ -208,6 +208,7 @@ fn every_other_family_is_found() {
         &[("phpunit.xml.dist", ""), ("composer.json", "{}")],
         &[".: php vendor/bin/phpunit | phpunit.xml.dist is there"],
     );
+    check(&[("phpunit.xml", "")], &[".: phpunit | phpunit.xml is there"]);
     check(
         &[
             ("A.sln", ""),

@@ -228,7 +228,7 @@ fn the_others_are_worded() {
     );
     let phpunit = "php vendor/bin/phpunit --log-junit /s/report.xml";
     check_words(
-        &first(&[("phpunit.xml", "")]),
+        &first(&[("phpunit.xml", ""), ("composer.json", "{}")]),
         "tests/CalcTest.php",
         &test("tests/CalcTest.php", "CalcTest", "testAdds"),
         [

@@ -15,7 +15,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Programs and libraries. Links among them stay links.
-const SYSTEM: [&str; 9] = [
+const SYSTEM: [&str; 10] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -23,12 +23,13 @@ const SYSTEM: [&str; 9] = [
     "/lib32",
     "/lib64",
     "/libx32",
+    "/var/lib/gems",
     "/nix/store",
     "/gnu/store",
 ];
 
 /// Of `/etc`, what programs need to start: nothing that names the machine, its users or its secrets. A word covers all that begins with it.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 23] = [
     "alternatives",
     "ca-certificates",
     "crypto-policies",
@@ -44,6 +45,7 @@ const SETTINGS: [&str; 22] = [
     "maven",
     "mime.types",
     "os-release",
+    "php",
     "pki",
     "protocols",
     "python",
