@@ -16,8 +16,8 @@ use tokio::net::UnixStream;
 use tokio::process::Command;
 use tokio::sync::watch;
 
-/// How much longer than the command's time its helper is waited for.
-const GRACE: Duration = Duration::from_secs(10);
+/// How much longer than the command's time its helper is waited for: where the file system allows no overlay, folders are copied before.
+const GRACE: Duration = Duration::from_mins(5);
 
 /// Runs a job to its end. Dropping the future closes the helper's standard input, at which it ends everything.
 ///

@@ -102,6 +102,8 @@ pub(crate) struct NotShown {
 /// What a selection of tests gives on the base.
 #[derive(Debug, Clone)]
 pub(crate) struct BaseResults {
+    /// The folder of the command, from which its reports see files.
+    pub folder: String,
     /// Empty where all tests were run.
     pub files: Vec<RepoPath>,
     pub statuses: BTreeMap<TestName, TestStatus>,
@@ -450,7 +452,7 @@ impl TestBench {
             gap: partial.or(unknown),
             longest: first.outcome.took.max(took),
             only_status,
-            ..BaseResults::of(files, &results, took, run)
+            ..self.base_results(files, &results, took, run)
         }))
     }
 }
@@ -461,9 +463,11 @@ pub(super) struct BaseTrouble {
     pub run: Option<ProgramRun>,
 }
 
-impl BaseResults {
-    fn of(files: &[RepoPath], results: &TestResults, took: Duration, run: ProgramRun) -> Self {
-        let mut base = Self {
+impl TestBench {
+    fn base_results(&self, files: &[RepoPath], results: &TestResults, took: Duration, run: ProgramRun) -> BaseResults {
+        let folder = self.command.as_ref().map_or("", |command| command.folder.as_str());
+        let mut base = BaseResults {
+            folder: folder.to_owned(),
             files: files.to_vec(),
             statuses: BTreeMap::new(),
             messages: BTreeMap::new(),
@@ -482,14 +486,29 @@ impl BaseResults {
             if let Some(failure) = &outcome.failure {
                 base.messages.insert(name.clone(), failure.text.clone());
             }
-            let place = id.file.as_deref().and_then(|file| RepoPath::new(file).ok());
-            if let Some(place) = place {
+            let place = |file: &str| RepoPath::new(file).ok();
+            let seen = id.file.as_deref();
+            let inside = seen
+                .filter(|_| !folder.is_empty())
+                .and_then(|file| place(&format!("{folder}/{file}")));
+            let there = inside.filter(|path| self.has_file(path));
+            if let Some(place) = there.or_else(|| seen.and_then(place)) {
                 let seconds = outcome.duration.unwrap_or_default().as_secs_f64();
                 *base.seconds.entry(place.clone()).or_default() += seconds;
                 base.places.insert(name, place);
             }
         }
         base
+    }
+}
+
+impl BaseResults {
+    /// Returns whether a person's word for a test, which may begin with a path from the root of the tree, means one of these.
+    pub fn is_meant(&self, name: &TestName, word: &str) -> bool {
+        let inside = word
+            .strip_prefix(self.folder.as_str())
+            .and_then(|rest| rest.strip_prefix('/'));
+        is_meant(name, word) || inside.is_some_and(|word| is_meant(name, word))
     }
 
     /// Returns the tests that fail, without those that waver.

@@ -2,7 +2,7 @@
 
 use super::{ISSUE, allow, remarks, solve, with_tests, wrong_then_right};
 use crate::environment::TestEnvironment;
-use magis_core::{BaseTests, IssueChecks, Proof, RunEvent, RunId, RunOutcome, TestLine, TestsMode};
+use magis_core::{BaseTests, CheckSource, IssueChecks, Proof, RunEvent, RunId, RunOutcome, TestLine, TestsMode};
 use magis_engine::repository::BaseChoice;
 use magis_engine::tests::IsolationTerm;
 use magis_engine::{DriveEnd, Magis, SolveRequest};
@@ -155,6 +155,46 @@ async fn a_slow_command_that_cannot_be_narrowed_down_judges_all_the_same() {
         panic!("the command fails with the change")
     };
     assert_eq!(why, "1 test fails that passed on the base");
+}
+
+#[tokio::test]
+async fn tests_of_a_folder_with_a_command_of_its_own_are_given_from_the_root() {
+    let environment = TestEnvironment::new();
+    let tests = "import unittest\n\n\nclass Until(unittest.TestCase):\n    def test_both(self):\n        \
+                 with open('../tally/filters.py') as code:\n            self.assertIn('entry.day <= until', code.read())\n\n    \
+                 def test_other(self):\n        pass\n";
+    let path = "api/test_until.py";
+    std::fs::create_dir(environment.repository().join("api")).unwrap();
+    std::fs::write(environment.repository().join(path), tests).unwrap();
+    environment.git(&["add", path]);
+    environment.commit(path, tests);
+    let (magis, wish) = with_tests(&environment, ISSUE, 2);
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let line = "python3 -m unittest -v";
+    let command = magis.test_command_of(repo, &BaseChoice::Head, line, "api").unwrap();
+    magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
+    let word = format!("{path}::Until::test_both");
+    let wish = SolveRequest {
+        tests: TestsMode::Run {
+            command: Some(TestLine {
+                line: line.to_owned(),
+                folder: "api".to_owned(),
+            }),
+            failing: vec![word.clone()],
+            checks: IssueChecks::Skip,
+        },
+        ..wish
+    };
+    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
+    let state = magis.state(run).unwrap();
+    let sources: Vec<&CheckSource> = state.checks().iter().map(|check| &check.source).collect();
+    assert_eq!(
+        sources,
+        [&CheckSource::Given { test: word }],
+        "{}",
+        remarks(&environment, run)
+    );
+    assert!(state.proof().is_shown(), "{}", state.proof());
 }
 
 #[test]

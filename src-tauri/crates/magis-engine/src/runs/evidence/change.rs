@@ -409,6 +409,7 @@ mod tests {
         let name = |name: &str| TestName(name.to_owned());
         let path = |path: &str| RepoPath::new(path).unwrap();
         let base = BaseResults {
+            folder: String::new(),
             files: Vec::new(),
             statuses: places
                 .iter()

@@ -214,7 +214,7 @@ async fn given(
     let word = test.word.as_str();
     let is_known = |whole: &&BaseResults| {
         // Without a file, all tests would only be run once more.
-        test.file.is_none() || whole.statuses.keys().any(|name| is_meant(name, word))
+        test.file.is_none() || whole.statuses.keys().any(|name| whole.is_meant(name, word))
     };
     let base = match bench.whole.as_ref().filter(is_known) {
         Some(whole) => whole,
@@ -236,7 +236,7 @@ async fn given(
             }
         }
     };
-    let meant: Vec<&TestName> = base.failing().filter(|name| is_meant(name, word)).collect();
+    let meant: Vec<&TestName> = base.failing().filter(|name| base.is_meant(name, word)).collect();
     if !meant.is_empty() {
         found.push(given_check(base, word.to_owned(), &meant));
         return Ok(());
@@ -257,7 +257,7 @@ async fn given(
         found.push(given_check(base, format!("{word}::{}", own(name)), &[*name]));
     }
     if of_file.is_empty() {
-        let is_there = base.statuses.keys().any(|name| is_of_file || is_meant(name, word));
+        let is_there = base.statuses.keys().any(|name| is_of_file || base.is_meant(name, word));
         remarks.push(if is_there {
             format!("the test {word} does not fail on the base, so it shows nothing")
         } else {

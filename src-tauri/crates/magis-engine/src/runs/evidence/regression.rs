@@ -3,7 +3,7 @@
 use crate::EngineError;
 use crate::custodian::commit_history;
 use crate::evidence::{TestFile, nearest};
-use crate::runs::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench, is_meant};
+use crate::runs::bench::{BaseResults, BaseTrouble, SUITE_TIME, TestBench};
 use crate::runs::roles::RoleResult;
 use crate::runs::workspace::Workspace;
 use magis_core::{BaseTests, BugCheck, CheckSource, RepoPath, RunEvent, TestName, TestsMode};
@@ -184,8 +184,10 @@ pub(super) fn files_of_check(bench: &TestBench, check: &BugCheck) -> Vec<RepoPat
         }
         CheckSource::Given { test } => {
             files.extend(given_file(test));
-            let meant = places.into_iter().flatten().filter(|(name, _)| is_meant(name, test));
-            files.extend(meant.map(|(_, place)| place.clone()));
+            if let Some(whole) = &bench.whole {
+                let meant = whole.places.iter().filter(|(name, _)| whole.is_meant(name, test));
+                files.extend(meant.map(|(_, place)| place.clone()));
+            }
         }
         CheckSource::Issue { .. } | CheckSource::Written { .. } => {}
     }
@@ -201,7 +203,7 @@ pub(super) fn given_file(word: &str) -> Option<RepoPath> {
 pub(super) fn meant<'a>(check: &'a BugCheck, base: &'a BaseResults) -> Vec<&'a TestName> {
     match &check.source {
         CheckSource::FailingTests { tests } => tests.iter().collect(),
-        CheckSource::Given { test } => base.failing().filter(|name| is_meant(name, test)).collect(),
+        CheckSource::Given { test } => base.failing().filter(|name| base.is_meant(name, test)).collect(),
         CheckSource::Issue { .. } | CheckSource::Written { .. } => Vec::new(),
     }
 }
