@@ -30,7 +30,8 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.isolation.failed': '什么都不做的命令也失败了，详见 magis doctor。',
   'tests.isolation.allow':
     '请允许普通用户使用命名空间：Ubuntu 上运行 sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0，Debian 上运行 sudo sysctl kernel.unprivileged_userns_clone=1；在容器中，启动时给它创建命名空间的权限。',
-  'tests.consent.waive': '这里没有任何隔离，问题中的示例也一样：它可以读取和更改我能读取和更改的一切，也可以使用网络。仍然运行。',
+  'tests.consent.waive':
+    '这里没有任何隔离，问题中的示例也一样：它可以读取和更改我能读取和更改的一切，也可以使用网络。仍然运行。',
   'tests.allow': '在此仓库中允许',
   'tests.allowed': '已在此仓库中允许。',
   'tests.allowed.not_isolated': '已在此仓库中允许，没有隔离时也运行。',
