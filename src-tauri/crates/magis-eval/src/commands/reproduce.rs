@@ -50,6 +50,22 @@ struct Row {
     seconds: f64,
 }
 
+impl Row {
+    /// Returns that of an issue whose checks could not be run.
+    fn failed(id: InstanceId, error: &anyhow::Error) -> Self {
+        Self {
+            id,
+            checks: 0,
+            grade: None,
+            made_by: None,
+            base: format!("{error:#}"),
+            reference: None,
+            decided: None,
+            seconds: 0.0,
+        }
+    }
+}
+
 /// Who made a check.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,7 +93,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     } else {
         None
     };
-    let mut rows = Vec::new();
+    let (mut rows, mut failed) = (Vec::new(), 0);
     for (number, issue) in (1..).zip(&issues) {
         let row = runtime
             .block_on(one(
@@ -87,7 +103,15 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
                 &sandbox,
                 writer.as_ref(),
             ))
-            .with_context(|| format!("reproducing {}", issue.id))?;
+            .with_context(|| format!("reproducing {}", issue.id));
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                eprintln!("[{number}/{}] {error:#}", issues.len());
+                failed += 1;
+                Row::failed(issue.id.clone(), &error)
+            }
+        };
         eprintln!(
             "[{number}/{}] {}: {} checks, base {}, decided {} in {:.1} s",
             issues.len(),
@@ -109,6 +133,10 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
         );
     } else {
         print(&rows);
+    }
+    if failed > 0 {
+        eprintln!("{failed} of {} issues could not be run; why is with each", issues.len());
+        return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -228,10 +256,12 @@ async fn one(
         for one in &reproduced {
             let changed = reproduction::observe(&one.check, &seen.run(&one.check).await?);
             let verdict = reproduction::verdict(&one.check, &one.found, &one.base, &changed);
-            if let CheckVerdict::Gone { grade, .. } = verdict {
-                decided = decided.max(Some(grade));
+            // As in a run, what the issue states as the result has to be there.
+            let instead = one.found.instead(&one.check, &changed);
+            if let (CheckVerdict::Gone { grade, .. }, None) = (&verdict, &instead) {
+                decided = decided.max(Some(*grade));
             }
-            said.get_or_insert_with(|| format!("{verdict:?}"));
+            said.get_or_insert_with(|| instead.unwrap_or_else(|| format!("{verdict:?}")));
         }
         for test in &written {
             let check = match project.language {
