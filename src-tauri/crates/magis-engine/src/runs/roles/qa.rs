@@ -65,8 +65,14 @@ pub(crate) async fn review(
     })
 }
 
-/// The most characters of an output that a QA Engineer reads.
+/// The most characters of an output that a QA Engineer reads: its end, where runners say what failed.
 const OUTPUT: usize = 700;
+
+/// Returns the end of an output.
+fn end(text: &str, characters: usize) -> String {
+    let skipped = text.chars().count().saturating_sub(characters);
+    text.chars().skip(skipped).collect()
+}
 
 /// Returns what running a change showed, a line or an output each.
 fn seen(tested: &ChangeTests) -> Vec<String> {
@@ -78,7 +84,7 @@ fn seen(tested: &ChangeTests) -> Vec<String> {
             CheckState::OtherError { what } => format!("What showed the fault was run with the change: {what}"),
             CheckState::TimedOut => "What showed the fault was run with the change and did not end".to_owned(),
         };
-        let output: String = run.run.written().chars().take(OUTPUT).collect();
+        let output = end(&run.run.written(), OUTPUT);
         said.push(if output.is_empty() {
             what
         } else {
@@ -94,10 +100,13 @@ fn seen(tested: &ChangeTests) -> Vec<String> {
                 tests.newly_failing.len()
             ),
         });
-        said.extend(tests.newly_failing.iter().take(2).map(|test| {
-            let message: String = test.message.chars().take(OUTPUT / 2).collect();
-            format!("{} fails now: {message}", test.name)
-        }));
+        said.extend(
+            tests
+                .newly_failing
+                .iter()
+                .take(2)
+                .map(|test| format!("{} fails now: {}", test.name, end(&test.message, OUTPUT / 2))),
+        );
     }
     said
 }
