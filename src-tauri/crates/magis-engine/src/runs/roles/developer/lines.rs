@@ -40,6 +40,8 @@ const FAILED_TESTS: f64 = 1.0;
 const FILLED_IN: f64 = 4.0;
 /// What a symbol gains when an attempt at it made a check pass, though it was not shown to work: it broke something else, say.
 const CAME_NEAR: f64 = 4.0;
+/// How often a new file is written in a round.
+const NEW_FILES: u32 = 4;
 /// The most lines of a constant that is tried beside the likeliest place.
 const TABLE: u32 = 10;
 
@@ -56,7 +58,12 @@ pub(crate) async fn choose_lines(work: &mut Workspace, run: &Run, task: TaskId, 
                 symbols: Vec::new(),
                 spans: Vec::new(),
                 others: Vec::new(),
-                answers: None,
+                // A file goes in one way only, and a new one is written whole each time.
+                answers: Some(if state.task.action == FileAction::Delete {
+                    1
+                } else {
+                    NEW_FILES
+                }),
             });
         }
         FileAction::Modify | FileAction::Rename { .. } => {}
