@@ -65,7 +65,9 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
 
 /// Returns what a run may run, asking the person where they have not said so before; and what they should know of it.
 fn tests_of(magis: &Magis, args: &SolveArgs) -> Result<(TestsMode, Vec<String>), Failure> {
-    if args.no_tests || args.effort == EffortArg::Quick {
+    // Quick runs nothing, unless it is told what.
+    let is_given = !args.tests.is_empty() || args.test_cmd.is_some() || args.allow_tests;
+    if args.no_tests || (args.effort == EffortArg::Quick && !is_given) {
         return Ok((TestsMode::Skip, Vec::new()));
     }
     let checks = if args.no_checks {
