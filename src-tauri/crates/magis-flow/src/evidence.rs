@@ -35,7 +35,9 @@ impl Run {
                 None => set_aside("a person took another attempt"),
             })];
         }
-        if let Some(edited) = open.iter().find(|state| self.is_awaited(state)) {
+        let passing = self.passing_attempt();
+        let passes = |state: &TaskState| passing.is_some_and(|(task, ..)| task == state.task.id);
+        if let Some(edited) = open.iter().find(|state| self.is_awaited(state) && !passes(state)) {
             return vec![self.step(edited)];
         }
         // What was chosen before is compared with what came later.
@@ -44,7 +46,7 @@ impl Run {
             self.is_open(state) || (is_chosen && !self.checks().is_empty())
         };
         let in_question: Vec<&TaskState> = tasks.into_iter().filter(is_in_question).collect();
-        if let Some((task, round, attempt)) = self.passing_attempt() {
+        if let Some((task, round, attempt)) = passing {
             if let Some(next) = self.rival(task, round, attempt) {
                 return vec![next];
             }
@@ -74,7 +76,7 @@ impl Run {
     /// Returns whether a person rewrote a task, and its first round is not over.
     fn is_awaited(&self, state: &TaskState) -> bool {
         let is_over = state.rounds.first().is_some_and(|first| self.is_written(first));
-        state.edited && !state.has_passing() && !is_over
+        state.edited && !is_over
     }
 
     /// Returns whether something is still to be done for a task: also where it was set aside for another one that was dropped since.
@@ -257,10 +259,10 @@ impl Run {
         is_missing.then_some(Effect::CompareAttempts(task, round))
     }
 
-    /// Returns the best attempt that passes, of a task that a person rewrote before all others. Where there is more to come, one does not count with which the code is unlikely, and with a weak grade none
+    /// Returns the best attempt that passes: of those by as strong a grade, that of a task which a person rewrote comes first. Where there is more to come, one does not count with which the code is unlikely, and with a weak grade none
     /// that its review rejected.
     fn passing_attempt(&self) -> Option<AttemptKey> {
-        let mut passing: Vec<(bool, Rank, AttemptKey)> = Vec::new();
+        let mut passing: Vec<(bool, bool, Rank, AttemptKey)> = Vec::new();
         for state in self.tasks() {
             for round in &state.rounds {
                 for (number, attempt) in &round.attempts {
@@ -272,7 +274,8 @@ impl Run {
                         continue;
                     }
                     if let Some(rank) = round.rank(*number) {
-                        passing.push((state.edited, rank, (state.task.id, round.round, *number)));
+                        let is_strong = grade.is_strong() && !attempt.is_unlikely();
+                        passing.push((is_strong, state.edited, rank, (state.task.id, round.round, *number)));
                     }
                 }
             }
@@ -295,6 +298,10 @@ impl Run {
     /// Closes the tasks when nothing is shown to work: where a check could have shown it, with the one attempt that came
     /// nearest, else each with its own best.
     fn close_unshown(&self, tasks: &[&TaskState]) -> Effect {
+        // It was never tried together with what a person took.
+        if self.tasks().any(|state| state.taken.is_some()) {
+            return close(tasks, |_| set_aside("a person took another attempt"));
+        }
         if self.checks().is_empty() {
             return close(tasks, |state| {
                 let last = state

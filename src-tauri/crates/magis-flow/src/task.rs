@@ -295,8 +295,11 @@ impl RoundState {
             });
         let mut grades: Vec<Grade> = grades.collect();
         grades.sort_by(|a, b| b.cmp(a));
+        let grade = attempt.proof().grade();
+        let is_rejected = attempt.verdict.is_some() && !attempt.approved();
+        let is_doubtful = attempt.is_unlikely() || (is_rejected && !grade.is_some_and(Grade::is_strong));
         Some(Rank {
-            proof: attempt.proof().grade(),
+            proof: grade.filter(|_| !is_doubtful),
             // Where the checks failed the tests were not run: what they would have said is not taken for good.
             broken: Reverse(tested.map_or(if repeats { usize::MAX } else { 0 }, |tested| {
                 let skipped = tested.tests.is_none() && !tested.checks.is_empty() && tested.passed_checks() == 0;

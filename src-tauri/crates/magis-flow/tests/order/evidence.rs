@@ -565,6 +565,83 @@ fn what_a_person_rewrote_is_tried_though_another_task_passes_and_taken_where_it_
 }
 
 #[test]
+fn a_doubtful_pass_of_a_rewritten_task_does_not_end_its_round_nor_stand_before_what_is_shown() {
+    const WEAK: CheckState = CheckState::Gone {
+        grade: Grade::SomethingChanged,
+    };
+    fn second_shows(task: TaskId, _: Round, attempt: AttemptNumber) -> (CheckState, usize) {
+        (if (task.0, attempt.0) == (2, 0) { WEAK } else { SHOWN }, 0)
+    }
+    fn second_is_weak(task: TaskId, _: Round, _: AttemptNumber) -> (CheckState, usize) {
+        (if task.0 == 2 { WEAK } else { SHOWN }, 0)
+    }
+    for (only_weak, expected) in [(false, [2]), (true, [1])] {
+        let mut driver = Driver {
+            shows: if only_weak { second_is_weak } else { second_shows },
+            ..nothing_shown(vec!["a.py", "b.py"])
+        };
+        let edit_second = |run: &Run, effect: &Effect| {
+            let is_first_time = run.task(TaskId(2)).is_some_and(|second| !second.edited);
+            (is_first_time && matches!(effect, Effect::Review(TaskId(1), ..))).then(|| RunEvent::TaskEdited {
+                task: TaskId(2),
+                action: FileAction::Modify,
+                description: "mend it otherwise".to_owned(),
+            })
+        };
+        let log = driver.drive(by_evidence(2), edit_second);
+        let steps = driver.steps.join(" ");
+        assert!(
+            steps.contains("WriteCode(TaskId(2), Round(1), AttemptNumber(1))"),
+            "{steps}"
+        );
+        assert_eq!(handed_over(&log), expected);
+    }
+}
+
+#[test]
+fn what_was_never_tried_with_what_a_person_took_is_not_joined_with_it() {
+    let mut driver = nothing_shown(vec!["a.py", "b.py"]);
+    let take_first_then_edit_second = |run: &Run, effect: &Effect| {
+        let is_taken = run.task(TaskId(1)).is_some_and(|state| state.taken.is_some());
+        let is_edited = run.task(TaskId(2)).is_some_and(|state| state.edited);
+        match effect {
+            Effect::ChooseLines(TaskId(2), _) if !is_taken => Some(take(1)),
+            Effect::TestPatch if !is_edited => Some(RunEvent::TaskEdited {
+                task: TaskId(2),
+                action: FileAction::Modify,
+                description: "mend it otherwise".to_owned(),
+            }),
+            _ => None,
+        }
+    };
+    let log = driver.drive(by_evidence(1), take_first_then_edit_second);
+    assert!(driver.steps.join(" ").contains("WriteCode(TaskId(2)"));
+    assert_eq!(handed_over(&log), [1]);
+}
+
+#[test]
+fn what_its_review_approved_is_handed_over_and_not_what_it_rejected() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::WrongOutputGone)],
+        shows: |_, _, attempt| {
+            let grade = if attempt.0 == 0 {
+                Grade::WrongOutputGone
+            } else {
+                Grade::SomethingChanged
+            };
+            (CheckState::Gone { grade }, 0)
+        },
+        verdicts: vec![Decision::Rejected, Decision::Approved],
+        ..Driver::default()
+    };
+    let (_, log) = code_steps(&mut driver, by_evidence(2));
+    let run = Run::fold(&log).unwrap();
+    let accepted = run.task(TaskId(1)).unwrap().accepted_attempt();
+    assert_eq!(accepted, Some((Round(1), AttemptNumber(1))));
+    assert_eq!(*outcome(&log), RunOutcome::Approved);
+}
+
+#[test]
 fn an_attempt_that_passes_the_check_and_breaks_a_test_is_not_shown_to_work() {
     let mut driver = Driver {
         checks: vec![check(1, Grade::ExpectedResult)],
