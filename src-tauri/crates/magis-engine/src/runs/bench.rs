@@ -168,7 +168,8 @@ impl TestBench {
             || command.is_none()
             || ground.magis.issue_code_permission(ground.repo)? == Some(IsolationTerm::Waived);
         let only_command = (!is_covered).then(|| {
-            "what the issue shows is not run: this machine cannot isolate it, and without isolation only the test command is allowed"
+            "what the issue shows is not run: this machine cannot isolate it, and without isolation only the test command is allowed; \
+             take that back and allow it anew to let both run"
                 .to_owned()
         });
         let stop = ground.stop.clone();
