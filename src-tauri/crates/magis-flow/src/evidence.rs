@@ -259,8 +259,8 @@ impl Run {
         is_missing.then_some(Effect::CompareAttempts(task, round))
     }
 
-    /// Returns the best attempt that passes: of those by as strong a grade, that of a task which a person rewrote comes first. Where there is more to come, one does not count with which the code is unlikely, and with a weak grade none
-    /// that its review rejected.
+    /// Returns the best attempt that passes; of those by as strong a grade, one of a task that a person rewrote comes first. Where there is more to come,
+    /// one does not count with which the code is unlikely, and with a weak grade none that its review rejected.
     fn passing_attempt(&self) -> Option<AttemptKey> {
         let mut passing: Vec<(bool, bool, Rank, AttemptKey)> = Vec::new();
         for state in self.tasks() {

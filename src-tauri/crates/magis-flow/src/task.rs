@@ -278,8 +278,9 @@ impl RoundState {
         (among > 1).then(|| (1 + compared().filter(|other| *other > gain).count(), among))
     }
 
-    /// Returns the place of an answer among all of a run: more is better. Breaking nothing comes first, then how many checks
-    /// pass and by which grade, then whether the code still runs, the review, whether the code is unlikely, the findings, the votes, how likely the code is, and the size of the change.
+    /// Returns the place of an answer among all of a run: more is better. Being shown to work comes first, where neither the likelihood of the code nor the
+    /// review speaks against it; then breaking nothing, how many checks pass and by which grade, whether the code still runs, the review, whether the code
+    /// is unlikely, the findings, the votes, how likely the code is, and the size of the change.
     pub(crate) fn rank(&self, number: AttemptNumber) -> Option<Rank> {
         let attempt = self.attempts.get(&number)?;
         let change = attempt.usable_change()?;
