@@ -193,8 +193,8 @@ pub struct TokenEdit {
     pub gain: f64,
 }
 
-/// The edits at one token, and what reading the text cost: first those for which the model went on writing, then the others, those of the highest gain
-/// first.
+/// The edits at one token, and what reading the text cost: first those for which the model went on writing, behind each the token alone, then the others,
+/// those of the highest gain first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TokenEditReply {
     pub edits: Vec<TokenEdit>,

@@ -42,11 +42,17 @@ pub(super) fn token_edits(engine: &mut Engine, request: &TokenEditRequest) -> Re
         engine.context.clear(branch);
     }
     let (known, ways, written) = found?;
+    // The one token stands beside what was written from it on: the model mostly writes the rest of the line anew, and the fault may be the token alone.
     let mut edits = Vec::new();
     for written in &written {
         edits.extend(known.edits_by_text(written));
+        edits.extend(known.edits_by_token(engine, &text, &written.way));
     }
-    for way in &ways {
+    let is_written = |way: &&Way| {
+        let key = |way: &Way| (way.at, way.token);
+        written.iter().any(|written| key(&written.way) == key(way))
+    };
+    for way in ways.iter().filter(|way| !is_written(way)) {
         edits.extend(known.edits_by_token(engine, &text, way));
     }
     edits.truncate(request.most as usize);
