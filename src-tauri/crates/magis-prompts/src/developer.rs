@@ -274,6 +274,8 @@ pub struct CodeToFillIn {
     pub comment: String,
     /// The issue, line by line.
     pub issue: Vec<String>,
+    /// What a person says has to be done, beside the issue, line by line; may be empty.
+    pub wanted: Vec<String>,
     /// A past change that was described alike: what its commit says, and its lines; may be empty.
     pub past: Vec<String>,
     /// What was said against the last round, line by line; may be empty.

@@ -128,6 +128,7 @@ fn every_prompt_is_as_recorded() {
     check(&CodeToFillIn {
         comment: "#".to_owned(),
         issue: vec!["total() leaves out the last day".to_owned()],
+        wanted: vec!["compare with the last day, too".to_owned()],
         past: [
             "Count the last day of a month",
             "- return first < day",

@@ -41,8 +41,8 @@ pub(crate) struct Workspace {
     pub bench: Option<Result<TestBench, String>>,
     /// Found when it is first asked for: a past change that was described like the issue, as lines; none where there is no such.
     pub past_fix: Option<Vec<String>>,
-    /// Edits at one token by task and lines, found when they are first asked for; they are the same whenever that is.
-    pub token_edits: BTreeMap<(TaskId, Vec<LineSpan>), Vec<Edit>>,
+    /// Edits at one token by task, lines and what a person wants, found when they are first asked for; they are the same whenever that is.
+    pub token_edits: BTreeMap<(TaskId, Vec<LineSpan>, Vec<String>), Vec<Edit>>,
     /// The definitions of a file that the examples of the issue may enter, found when they are first asked for; none where that is not known.
     pub may_enter: BTreeMap<RepoPath, Option<Vec<LineSpan>>>,
 }

@@ -1,13 +1,16 @@
 //! How a model that fills in code writes attempts, and which of them is taken.
 
-use super::{ISSUE, allow, checks, solve, with_tests};
+use super::{ISSUE, WRONG, allow, checks, solve, with_tests};
 use crate::environment::{TestEnvironment, script, script_after};
-use magis_core::{AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunId, RunOutcome, WritingMode};
+use magis_core::{
+    AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunId, RunOutcome, TaskId, WritingMode,
+};
 use magis_engine::state::Attempt;
-use magis_engine::{DriveEnd, Magis, SolveRequest};
+use magis_engine::{DriveEnd, Magis, SolveRequest, Steering};
 use magis_llm::{Departure, ScriptedModel, TokenEdit};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 #[tokio::test]
 async fn a_model_that_fills_in_is_asked_for_the_lines_of_what_the_check_enters() {
@@ -393,6 +396,48 @@ async fn an_edit_that_passes_alone_and_makes_the_code_unlikely_waits_for_another
     let (round, number) = task.accepted_attempt().unwrap();
     let taken = task.attempt(round, number).unwrap();
     assert_eq!(taken.mode(), WritingMode::Definition, "{round} {number}");
+}
+
+#[tokio::test]
+async fn what_a_person_writes_of_a_task_stands_above_the_code_that_is_edited_and_filled_in() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = with_tests(&environment, ISSUE, 4);
+    allow(&environment, &magis);
+    let line = "    return since <= entry.day < until\n";
+    let wanted = "# What has to be done:\n#   compare with the last day, too\n";
+    let run = magis.prepare_for(wish, &script().with_fill_in()).unwrap().run;
+    let (person, is_rewritten) = (magis.clone(), AtomicBool::new(false));
+    let heard = Arc::new(AtomicU32::new(0));
+    let (by_edits, by_gaps) = (heard.clone(), heard.clone());
+    let model = ScriptedModel::new("reads")
+        .edit_with(move |request| {
+            if request.before.contains(wanted) {
+                by_edits.fetch_or(1, Ordering::Relaxed);
+            }
+            if request.text == line && !is_rewritten.swap(true, Ordering::Relaxed) {
+                let edit = Steering::EditTask {
+                    task: TaskId(1),
+                    action: None,
+                    description: "compare with the last day, too".to_owned(),
+                };
+                person.steer(run, edit).unwrap();
+            }
+            (request.text == line).then(|| edits(line, &[(" < ", " > ")]))
+        })
+        .fill_in_with(move |request| {
+            if request.before.contains(wanted) {
+                by_gaps.fetch_or(2, Ordering::Relaxed);
+            }
+            None
+        })
+        .when_prefixed("def in_period", WRONG);
+    let stop = tokio_util::sync::CancellationToken::new();
+    let (progress, _watch) = tokio::sync::mpsc::unbounded_channel();
+    magis
+        .drive(run, Arc::new(script_after(model)), stop, progress)
+        .await
+        .unwrap();
+    assert_eq!(heard.load(Ordering::Relaxed), 3, "edits and gaps are asked for with it");
 }
 
 #[tokio::test]

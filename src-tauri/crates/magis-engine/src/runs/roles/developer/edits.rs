@@ -3,7 +3,7 @@
 //! where a statement may be missing.
 
 use super::change::{change_of, check};
-use super::gap::code_around;
+use super::gap::{code_around, wanted};
 use super::reading::missed_by_any;
 use super::surprisal;
 use crate::calls::{AskError, CallContext};
@@ -244,7 +244,7 @@ async fn known(
     about: &CallContext,
     place: &CodePlace,
 ) -> Result<Vec<Edit>, AskError> {
-    let key = (state.task.id, place.spans.clone());
+    let key = (state.task.id, place.spans.clone(), wanted(run, state));
     if let Some(known) = work.token_edits.get(&key) {
         return Ok(known.clone());
     }

@@ -1,7 +1,7 @@
 //! What a model that fills in code reads around a gap of a file.
 
 use crate::runs::workspace::{lines, objections};
-use magis_core::{LineSpan, Round};
+use magis_core::{Hint, LineSpan, Round};
 use magis_flow::{Run, TaskState};
 use magis_prompts::CodeToFillIn;
 use magis_syntax::{Outline, SourceLanguage, outline};
@@ -39,12 +39,8 @@ pub(super) fn code_around(
     let issue = crate::calls::condense(run.issue_text(), ISSUE).unwrap_or_else(|| run.issue_text().to_owned());
     CodeToFillIn {
         comment: comment.to_owned(),
-        issue: issue
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.is_empty())
-            .map(str::to_owned)
-            .collect(),
+        issue: lines_of(&issue),
+        wanted: wanted(run, state),
         past,
         objection: objections(state, round)
             .pop()
@@ -59,6 +55,21 @@ pub(super) fn code_around(
         room: 0,
         one_line: false,
     }
+}
+
+/// Returns what a person said has to be done: the task as they rewrote it, and their hints. What a model says of a task is left out.
+pub(super) fn wanted(run: &Run, state: &TaskState) -> Vec<String> {
+    let rewritten = state.edited.then_some(state.task.description.as_str());
+    let hints = run.hints().iter().filter_map(|hint| match hint {
+        Hint::Word(word) => Some(word.as_str()),
+        Hint::Comments(_) | Hint::FailingLog(_) => None,
+    });
+    rewritten.into_iter().chain(hints).flat_map(lines_of).collect()
+}
+
+fn lines_of(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim_end);
+    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// Returns the names that a file defines, each once, in its order.
