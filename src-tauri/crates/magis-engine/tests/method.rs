@@ -16,6 +16,7 @@ use magis_engine::{AppliedRun, ApplyTarget, DriveEnd, EngineError, EngineLimits,
 use magis_llm::ScriptedModel;
 use magis_testkit::{fingerprint, sample};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[tokio::test]
@@ -329,6 +330,35 @@ async fn steering_takes_effect_before_the_next_step() {
         },
     );
     assert!(matches!(over, Err(EngineError::RunOver(_))));
+}
+
+#[tokio::test]
+async fn a_step_whose_task_a_person_rewrites_meanwhile_is_done_anew() {
+    let environment = TestEnvironment::new();
+    let (magis, wish) = (environment.magis.clone(), environment.wish(sample::UNTIL.text));
+    let run = magis.prepare_for(wish, &script()).unwrap().run;
+    let wanted = "compare with the last day, too";
+    let is_rewritten = AtomicBool::new(false);
+    let model = ScriptedModel::new("script").answer(move |request| {
+        let defines_role = request.messages[1].content.contains("You are the Manager. The task in");
+        if defines_role && !is_rewritten.swap(true, Ordering::Relaxed) {
+            let edit = Steering::EditTask {
+                task: TaskId(1),
+                action: None,
+                description: wanted.to_owned(),
+            };
+            magis.steer(run, edit).unwrap();
+        }
+        None
+    });
+    environment.drive(run, Arc::new(script_after(model))).await.unwrap();
+    let roles = asked(&environment.magis, run, "P5");
+    assert!(!roles[0].contains(wanted) && roles[1].contains(wanted), "{roles:?}");
+    let events = environment.events(run);
+    let at = |is_it: fn(&RunEvent) -> bool| events.iter().position(is_it).unwrap();
+    let rewritten = at(|event| matches!(event, RunEvent::TaskEdited { .. }));
+    let defined = at(|event| matches!(event, RunEvent::RoleDefined { .. }));
+    assert!(rewritten < defined, "what was asked before is not recorded");
 }
 
 #[tokio::test]

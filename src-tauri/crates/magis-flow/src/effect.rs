@@ -64,6 +64,33 @@ pub enum TaskQuestion {
 }
 
 impl Effect {
+    /// Returns whether its prompts say what a task is, or who its Developer is.
+    pub fn reads_task(&self, task: TaskId) -> bool {
+        match self {
+            Self::DefineRole(of)
+            | Self::Speak(of)
+            | Self::ReviseRole(of)
+            | Self::DefineReviewer(of)
+            | Self::ChooseLines(of, _)
+            | Self::WriteCode(of, ..)
+            | Self::CompareAttempts(of, _)
+            | Self::Review(of, ..) => *of == task,
+            Self::OpenMeeting | Self::SumUp | Self::MakePlan | Self::Merge => true,
+            Self::ReadIssue
+            | Self::ShowFault
+            | Self::WriteTests
+            | Self::Rank
+            | Self::Judge
+            | Self::Describe(_)
+            | Self::DefineTask(..)
+            | Self::TestBase
+            | Self::TestAttempt(..)
+            | Self::Minimise(_)
+            | Self::TestPatch
+            | Self::Record(_) => false,
+        }
+    }
+
     /// Returns the stage it belongs to.
     pub fn stage(&self) -> Stage {
         match self {

@@ -1,7 +1,7 @@
 //! The loop: fold the log, carry out the first effect, append its event, and again. One lease, one run, one driver.
 //!
 //! Events are appended before they are acted upon. What a person appends meanwhile (steering) is taken in between two
-//! steps; a step that no longer fits is dropped, and its calls stay on record.
+//! steps; a step that no longer fits, or whose task or role was rewritten meanwhile, is dropped, and its calls stay on record.
 
 use super::call_log::RunLog;
 use super::evidence;
@@ -251,17 +251,19 @@ impl<'store> Log<'store> {
             for notice in std::mem::take(&mut work.calls.notices) {
                 self.append(&RunEvent::Noticed { notice })?;
             }
-            // Steering that came meanwhile may have made the step moot; then it is not recorded.
-            if self.catch_up()? && !self.state.pending().contains(&effect) {
+            // Steering that came meanwhile may have made the step moot, or rewritten what it was asked with; then it is not recorded.
+            let news = self.catch_up()?;
+            let is_moot = || !news.is_empty() && !self.state.pending().contains(&effect);
+            if news.iter().any(|event| rewrites(event, &effect)) || is_moot() {
                 continue;
             }
             self.append(&names::apart(&self.state, event))?;
         }
     }
 
-    /// Takes in what a person appended; whether there was anything. The step of another driver means that the lease was
+    /// Takes in what a person appended, and returns it. The step of another driver means that the lease was
     /// lost (this process slept through its end, say): then this one stops.
-    fn catch_up(&mut self) -> Result<bool, EngineError> {
+    fn catch_up(&mut self) -> Result<Vec<RunEvent>, EngineError> {
         let news = self.store.events_after(self.run, self.seq)?;
         for stored in &news {
             if !is_a_persons(&stored.event) {
@@ -270,7 +272,7 @@ impl<'store> Log<'store> {
             }
             self.take(stored.seq, &stored.event)?;
         }
-        Ok(!news.is_empty())
+        Ok(news.into_iter().map(|stored| stored.event).collect())
     }
 
     /// Appends a decision of the flow, unless a person was faster: then it is decided anew.
@@ -288,10 +290,10 @@ impl<'store> Log<'store> {
 
     /// Takes in what a person appended where that is known to be something.
     fn follow_person(&mut self) -> Result<(), EngineError> {
-        if self.catch_up()? {
-            Ok(())
-        } else {
+        if self.catch_up()?.is_empty() {
             Err(EngineError::Store(StoreError::NoRun(self.run)))
+        } else {
+            Ok(())
         }
     }
 
@@ -316,6 +318,14 @@ impl<'store> Log<'store> {
             event: Box::new(event.clone()),
         }));
         Ok(())
+    }
+}
+
+/// Returns whether a person rewrote what a step's prompts say. Hints are for the steps behind it, and a word in the meeting is not waited for.
+fn rewrites(event: &RunEvent, step: &Effect) -> bool {
+    match event {
+        RunEvent::TaskEdited { task, .. } | RunEvent::RoleEdited { task, .. } => step.reads_task(*task),
+        _ => false,
     }
 }
 
