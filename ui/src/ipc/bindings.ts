@@ -417,7 +417,7 @@ export type ChangeTests = {
 	checks: CheckRun[],
 	/**  None where no tests were run. */
 	tests: TestsOnChange | null,
-	/**  Whether the model finds the code much less likely with the change: it is plausible at most then. Known of the patch alone. */
+	/**  Whether the model finds the code less likely with the change than without it: it is plausible at most then. Known of the patch alone. */
 	unlikely?: boolean,
 	/**
 	 *  How many attempts with other code pass as well, where nothing that was run tells them apart: with several the change is plausible at most. Known of
@@ -1227,8 +1227,8 @@ export type Proof = { kind: "not_run" } |
 /**  Every check that fails on the base passes, one of them by a strong grade, and no test that passed fails. */
 { kind: "shown_to_work"; grade: Grade } | 
 /**
- *  The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds unlikely; or beside
- *  several other changes that pass as well.
+ *  The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds less likely than
+ *  it was; or beside several other changes that pass as well.
  */
 { kind: "plausible"; grade: Grade } | 
 /**  It was run, and that does not show that it works. */

@@ -177,7 +177,7 @@ pub struct ChangeTests {
     pub checks: Vec<CheckRun>,
     /// None where no tests were run.
     pub tests: Option<TestsOnChange>,
-    /// Whether the model finds the code much less likely with the change: it is plausible at most then. Known of the patch alone.
+    /// Whether the model finds the code less likely with the change than without it: it is plausible at most then. Known of the patch alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlikely: bool,
     /// How many attempts with other code pass as well, where nothing that was run tells them apart: with several the change is plausible at most. Known of
@@ -318,8 +318,8 @@ pub enum Proof {
     ShownToWork {
         grade: Grade,
     },
-    /// The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds unlikely; or beside
-    /// several other changes that pass as well.
+    /// The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds less likely than
+    /// it was; or beside several other changes that pass as well.
     Plausible {
         grade: Grade,
     },
@@ -449,11 +449,11 @@ fn count_failing(number: usize) -> String {
 }
 
 impl Proof {
-    /// Returns what is left of it for code that the model finds unlikely, or beside so many other changes that pass as well.
+    /// Returns what is left of it for code that the model finds less likely than it was, or beside so many other changes that pass as well.
     #[must_use]
-    pub fn beside(self, unlikely: bool, rivals: u32) -> Self {
+    pub fn beside(self, less_likely: bool, rivals: u32) -> Self {
         match self {
-            Self::ShownToWork { grade } if unlikely || rivals > RIVALS => Self::Plausible { grade },
+            Self::ShownToWork { grade } if less_likely || rivals > RIVALS => Self::Plausible { grade },
             other => other,
         }
     }

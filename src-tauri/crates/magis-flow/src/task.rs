@@ -110,7 +110,7 @@ impl Attempt {
     /// Returns what running it proves.
     pub fn proof(&self) -> Proof {
         let tested = self.tested.as_ref().map_or(Proof::NotRun, ChangeTests::proof);
-        tested.beside(self.is_unlikely(), self.rivals)
+        tested.beside(self.is_less_likely(), self.rivals)
     }
 
     /// Returns the change, where there is a usable one.
@@ -136,20 +136,23 @@ impl Attempt {
             .is_some_and(|verdict| verdict.decision == Decision::Approved)
     }
 
-    /// Returns whether the model finds the code much less likely with it than without it. Where a test of the project passes that failed, that is of no
+    /// Returns whether the model finds the code less likely with it than without it. Where a test of the project passes that failed, that is of no
     /// account: the example of an issue is a single one, and a test was written by somebody who knew more.
+    pub fn is_less_likely(&self) -> bool {
+        self.gains_less_than(0.0)
+    }
+
+    /// Returns whether the model finds the code so much less likely with it that others are looked for first.
     pub fn is_unlikely(&self) -> bool {
+        let lines = self.usable_change().map_or(0, size);
+        let further = lines.saturating_sub(1).min(FURTHER_LINES) as f64;
+        self.gains_less_than(-UNLIKELY - UNLIKELY_BY_LINE * further)
+    }
+
+    fn gains_less_than(&self, least: f64) -> bool {
         let tests = self.tested.as_ref().and_then(|tested| tested.tests.as_ref());
-        if tests.is_some_and(|tests| !tests.newly_passing.is_empty()) {
-            return false;
-        }
-        let further = self
-            .usable_change()
-            .map_or(0, size)
-            .saturating_sub(1)
-            .min(FURTHER_LINES) as f64;
-        self.gain
-            .is_some_and(|gain| gain < -UNLIKELY - UNLIKELY_BY_LINE * further)
+        let mends_a_test = tests.is_some_and(|tests| !tests.newly_passing.is_empty());
+        !mends_a_test && self.gain.is_some_and(|gain| gain < least)
     }
 
     /// Returns why it has to be done again, in words for the Developer.

@@ -69,7 +69,7 @@ pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
     };
     let files = changed_files(work, &changes)?;
     let result = ChangeTests {
-        unlikely: taken.iter().any(|attempt| attempt.is_unlikely()),
+        unlikely: taken.iter().any(|attempt| attempt.is_less_likely()),
         rivals: taken.iter().map(|attempt| attempt.rivals).max().unwrap_or(0),
         as_tests: checks_as_tests(work, run, &tested, &files).await?,
         ..tested

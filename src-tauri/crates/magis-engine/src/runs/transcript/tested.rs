@@ -139,8 +139,8 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
         page.entry(6, Tone::Note, "beside it:", &text);
     }
     if tested.unlikely {
-        let text = "the model finds the code much less likely with this change than without it: look at it closely";
-        page.entry(6, Tone::Bad, "unlikely:", text);
+        let text = "the model finds the code less likely with this change than without it: look at it closely";
+        page.entry(6, Tone::Bad, "less likely:", text);
     }
 }
 
