@@ -80,29 +80,27 @@ export function endedText(run: ProgramRun): string {
 }
 
 /**
- * Whether it can be said that the tests pass: some did, the change takes none away, and the runner ended well. Where the
- * base has failing tests it does not, whatever the change is.
+ * Whether it can be said that the tests pass: some did, the change takes none away, and the runner ended well with a whole
+ * report. Where the base has failing tests it does not, whatever the change is.
  */
-export function testsPass({ passed, newly_failing, missing = 0, run }: TestsOnChange): boolean {
-  return passed > 0 && newly_failing.length === 0 && missing === 0 && run.status === 0
+export function testsPass({ passed, newly_failing, missing = 0, incomplete, run }: TestsOnChange): boolean {
+  return passed > 0 && newly_failing.length === 0 && missing === 0 && incomplete === null && run.status === 0
 }
 
-/** What the tests say of a change. */
-export function testsText(tests: TestsOnChange): string {
+/** What the tests say of a change; that they pass only `beside` their command, exit code, time and tree. */
+export function testsText(tests: TestsOnChange, beside: 'their run' | 'nothing'): string {
   const { passed, newly_passing, newly_failing, still_failing, missing = 0 } = tests
   const said: string[] = []
   if (newly_failing.length > 0) said.push(tn('tests.newly_failing', newly_failing.length))
   if (missing > 0) said.push(tn('tests.missing', missing))
-  if (testsPass(tests)) said.push(tn('tests.passing', passed))
+  if (beside === 'their run' && testsPass(tests)) said.push(tn('tests.passing', passed))
   else if (said.length === 0) said.push(t(passed + still_failing === 0 ? 'tests.no_result' : 'tests.none_fails'))
   if (newly_passing.length > 0) said.push(tn('tests.newly_passing', newly_passing.length))
   return said.join(' · ')
 }
 
-/** How many tests pass on the base: that they do is said only where none fails. */
-export function baseText({ passed, run }: BaseTests): string {
-  return run?.status === 0 ? tn('tests.passing', passed) : tn('tests.passed', passed)
-}
+/** How many tests passed on the base. */
+export const baseText = ({ passed }: BaseTests): string => tn('tests.passed', passed)
 
 export function sourceText(check: BugCheck): string {
   return check.source.kind === 'failing_tests'
@@ -141,7 +139,7 @@ export function standingText({ attempt, standing }: Dot, round: number): string 
   }
   if (attempt.tested === null) return t(standing === 'untested' ? 'tests.dot.untested' : 'tests.dot.unusable')
   const said = attempt.tested.checks.map((check) => stateText(check.state))
-  if (attempt.tested.tests !== null) said.push(testsText(attempt.tested.tests))
+  if (attempt.tested.tests !== null) said.push(testsText(attempt.tested.tests, 'nothing'))
   return [...new Set(said)].join(', ')
 }
 
