@@ -244,6 +244,17 @@ pub struct AttemptGain {
     pub attempt: AttemptNumber,
     /// The logarithm of how many times as likely, in nats; 0 where the model could not say.
     pub gain: f64,
+    /// How many tokens of code the change touches: all from the first to the last that is another one, before or after it, whichever are more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub touched: u32,
+}
+
+impl AttemptGain {
+    /// Returns how likely the change is among others that pass, in nats: what it gains, less one for each token that it touches. Leaving something out
+    /// beside the fault makes code likelier, too.
+    pub fn likelihood(&self) -> f64 {
+        self.gain - f64::from(self.touched)
+    }
 }
 
 /// What a check showed of a changed tree.

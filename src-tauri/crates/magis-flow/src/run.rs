@@ -3,9 +3,9 @@
 use crate::Effect;
 use crate::task::{Attempt, AttemptState, RoundState, TaskState};
 use magis_core::{
-    AttemptGain, AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, CodePlace, Description, Evidence,
-    Hint, HintsMode, Judgement, MergeResult, Plan, Proof, RepoPath, Round, RunEvent, RunOutcome, RunRequest,
-    SkippedFile, Speaker, Speech, Stage, TaskId, TestsMode, Turn,
+    AttemptNumber, Base, BaseTests, BugCheck, Candidate, ChangeTests, CodePlace, Description, Evidence, Hint,
+    HintsMode, Judgement, MergeResult, Plan, Proof, RepoPath, Round, RunEvent, RunOutcome, RunRequest, SkippedFile,
+    Speaker, Speech, Stage, TaskId, TestsMode, Turn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -252,8 +252,8 @@ impl Run {
                 result,
             } => self.attempt_mut(*task, *round, *attempt)?.tested = Some((**result).clone()),
             RunEvent::AttemptsCompared { task, round, gains } => {
-                for AttemptGain { attempt, gain } in gains {
-                    let attempt = self.attempt_mut(*task, *round, *attempt)?;
+                for gain in gains {
+                    let attempt = self.attempt_mut(*task, *round, gain.attempt)?;
                     attempt.gain = Some(*gain);
                     attempt.rivals = gains.len() as u32 - 1;
                 }

@@ -1,8 +1,8 @@
 //! How far a task is: its rounds, the attempts of each, and what came of them.
 
 use magis_core::{
-    AttemptNumber, ChangeTests, CheckState, CodePlace, Decision, FileChange, FileTask, Finding, Grade, Proof, Role,
-    Round, TaskOutcome, Verdict, WritingMode,
+    AttemptGain, AttemptNumber, ChangeTests, CheckState, CodePlace, Decision, FileChange, FileTask, Finding, Grade,
+    Proof, Role, Round, TaskOutcome, Verdict, WritingMode,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -43,8 +43,8 @@ pub struct Attempt {
     pub state: AttemptState,
     /// What running it showed.
     pub tested: Option<ChangeTests>,
-    /// How much likelier the code is with it than without it, in nats; none where that was not asked.
-    pub gain: Option<f64>,
+    /// How much likelier the code is with it than without it; none where that was not asked.
+    pub gain: Option<AttemptGain>,
     /// How many attempts with other code pass as well, and only the model tells them apart.
     pub rivals: u32,
     /// P11.
@@ -152,7 +152,7 @@ impl Attempt {
     fn gains_less_than(&self, least: f64) -> bool {
         let tests = self.tested.as_ref().and_then(|tested| tested.tests.as_ref());
         let mends_a_test = tests.is_some_and(|tests| !tests.newly_passing.is_empty());
-        !mends_a_test && self.gain.is_some_and(|gain| gain < least)
+        !mends_a_test && self.gain.is_some_and(|of| of.gain < least)
     }
 
     /// Returns why it has to be done again, in words for the Developer.
@@ -275,15 +275,19 @@ impl RoundState {
 
     /// Returns the place of an answer by likelihood, from 1, and among how many; none where it was not compared with others.
     pub fn likelihood(&self, number: AttemptNumber) -> Option<(usize, usize)> {
-        let gain = self.attempts.get(&number)?.gain?;
-        let compared = || self.attempts.values().filter_map(|attempt| attempt.gain);
+        let likelihood = self.attempts.get(&number)?.gain?.likelihood();
+        let compared = || {
+            self.attempts
+                .values()
+                .filter_map(|attempt| Some(attempt.gain?.likelihood()))
+        };
         let among = compared().count();
-        (among > 1).then(|| (1 + compared().filter(|other| *other > gain).count(), among))
+        (among > 1).then(|| (1 + compared().filter(|other| *other > likelihood).count(), among))
     }
 
     /// Returns the place of an answer among all of a run: more is better. Being shown to work comes first, where neither the likelihood of the code nor the
     /// review speaks against it; then breaking nothing, how many checks pass and by which grade, whether the code still runs, the review, whether the code
-    /// is unlikely, the findings, the votes, how likely the code is, and the size of the change.
+    /// is unlikely, the findings, the votes, how likely the change is, and how many lines it has.
     pub(crate) fn rank(&self, number: AttemptNumber) -> Option<Rank> {
         let attempt = self.attempts.get(&number)?;
         let change = attempt.usable_change()?;
@@ -319,7 +323,7 @@ impl RoundState {
             likely: !attempt.is_unlikely(),
             findings: Reverse(attempt.findings().len()),
             votes: self.votes(number),
-            likelihood: attempt.gain.map_or(0, |gain| (gain * 1_000.0) as i64),
+            likelihood: attempt.gain.map_or(0, |gain| (gain.likelihood() * 1_000.0) as i64),
             size: Reverse(size(change)),
             round: self.round,
             number: Reverse(number),

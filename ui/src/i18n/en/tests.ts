@@ -135,7 +135,7 @@ export const tests = {
   'tests.grid': 'Attempts of round {n} of task T{id}, by place',
   'tests.likelihood': 'No. {n} by likelihood of {of} that pass',
   'tests.likelihood.why':
-    'What was run does not tell these attempts apart; the model says how likely the code is with each.',
+    'What was run does not tell these attempts apart; the model says how likely the code is with each, and what touches less of it comes first.',
   'tests.unlikely': 'Unlikely code',
   'tests.unlikely.why':
     'The model finds the code much less likely with this attempt than without it. It counts only where no other attempt passes.',

@@ -133,7 +133,7 @@ export const tests: Record<keyof typeof english, string> = {
 
   'tests.grid': '任务 T{id} 第 {n} 轮的各次尝试，按位置排列',
   'tests.likelihood': '{of} 个通过的尝试中，按可能性排第 {n}',
-  'tests.likelihood.why': '运行结果无法区分这些尝试；模型给出了每种改动下代码的可能性。',
+  'tests.likelihood.why': '运行结果无法区分这些尝试；模型给出了每种改动下代码的可能性，触及代码较少者优先。',
   'tests.unlikely': '代码可能性低',
   'tests.unlikely.why': '模型认为有此改动的代码远不如原来的代码可能。仅当没有其他尝试通过时才采用它。',
   'tests.unlikely.patch': '模型认为有此改动的代码不如原来的代码可能：请仔细查看。',

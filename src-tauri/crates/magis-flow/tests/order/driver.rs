@@ -27,8 +27,9 @@ pub struct Driver {
     pub shows: fn(TaskId, Round, AttemptNumber) -> (CheckState, usize),
     /// The tests of the project that failed on the base and pass with an attempt.
     pub mends: Vec<TestName>,
-    /// How much likelier an attempt makes the code.
+    /// How much likelier an attempt makes the code, and how many tokens of it it touches.
     pub gain: Box<dyn Fn(AttemptNumber) -> f64>,
+    pub touched: fn(AttemptNumber) -> u32,
     pub steps: Vec<String>,
 }
 
@@ -49,6 +50,7 @@ impl Default for Driver {
             shows: |_, _, _| (CheckState::Present, 0),
             mends: Vec::new(),
             gain: Box::new(|_| 0.0),
+            touched: |_| 0,
             steps: Vec::new(),
         }
     }
@@ -145,6 +147,7 @@ impl Driver {
                     .map(|attempt| AttemptGain {
                         attempt,
                         gain: (self.gain)(attempt),
+                        touched: (self.touched)(attempt),
                     })
                     .collect(),
             },

@@ -239,6 +239,27 @@ fn of_edits_that_pass_the_one_that_makes_the_code_likeliest_is_taken() {
 }
 
 #[test]
+fn of_edits_that_pass_one_that_leaves_more_alone_is_taken_where_the_model_finds_both_about_as_likely() {
+    // What the second one gains, which touches six tokens; the first gains 4.2 and touches one.
+    for (gain, taken) in [(5.7, 0), (9.1, 0), (9.3, 1)] {
+        let mut driver = Driver {
+            checks: vec![check(1, Grade::ExpectedResult)],
+            mode: WritingMode::TokenEdit,
+            shows: two_pass,
+            gain: Box::new(move |attempt| if attempt.0 == 1 { gain } else { 4.2 }),
+            touched: |attempt| if attempt.0 == 1 { 6 } else { 1 },
+            ..Driver::default()
+        };
+        let (steps, log) = code_steps(&mut driver, by_evidence(6));
+        let run = Run::fold(&log).unwrap();
+        let state = run.task(TaskId(1)).unwrap();
+        let taken = AttemptNumber(taken);
+        assert_eq!(state.accepted_attempt(), Some((Round(1), taken)), "{gain}: {steps}");
+        assert_eq!(state.round(Round(1)).unwrap().likelihood(taken), Some((1, 2)));
+    }
+}
+
+#[test]
 fn beside_several_others_that_pass_a_change_is_plausible() {
     for (passing, is_shown) in [(2, true), (3, false)] {
         let mut driver = Driver {

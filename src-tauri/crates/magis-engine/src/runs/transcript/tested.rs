@@ -53,8 +53,8 @@ pub(super) fn fault(page: &mut Section, checks: &[BugCheck], remarks: &[String],
 
 pub(super) fn compared(page: &mut Section, round: Round, gains: &[AttemptGain]) {
     let mut ordered: Vec<&AttemptGain> = gains.iter().collect();
-    ordered.sort_by(|one, other| other.gain.total_cmp(&one.gain));
-    let of = |one: &&AttemptGain| format!("{}.{} ({:+.1})", round.0, one.attempt.0 + 1, one.gain);
+    ordered.sort_by(|one, other| other.likelihood().total_cmp(&one.likelihood()));
+    let of = |one: &&AttemptGain| format!("{}.{} ({:+.1})", round.0, one.attempt.0 + 1, one.likelihood());
     let shown = ordered.iter().take(NAMES).map(of).collect::<Vec<_>>().join(", ");
     let more = match ordered.len().saturating_sub(NAMES) {
         0 => String::new(),

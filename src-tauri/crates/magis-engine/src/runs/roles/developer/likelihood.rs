@@ -5,7 +5,7 @@ use crate::calls::{AskError, PromptVariant};
 use crate::runs::roles::RoleResult;
 use crate::runs::roles::region::fence;
 use crate::runs::workspace::{Workspace, about, after, lines};
-use magis_core::{AttemptGain, AttemptNumber, FileChange, LineSpan, Round, RunEvent, TaskId};
+use magis_core::{AttemptGain, AttemptNumber, Edit, FileChange, LineSpan, Round, RunEvent, TaskId};
 use magis_flow::{Run, TaskState};
 use magis_prompts::{CodeToRead, Template};
 use magis_syntax::outline;
@@ -23,8 +23,16 @@ pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: Task
     let undecided = known.map(magis_flow::RoundState::undecided).unwrap_or_default();
     let mut gains: BTreeMap<AttemptNumber, f64> = undecided
         .iter()
-        .map(|(number, attempt)| (*number, attempt.gain.unwrap_or(0.0)))
+        .map(|(number, attempt)| (*number, attempt.gain.map_or(0.0, |of| of.gain)))
         .collect();
+    let base = work.read(&state.task.path)?.text;
+    let touched = undecided.iter().map(|(number, attempt)| {
+        (
+            *number,
+            attempt.usable_change().map_or(0, |change| touched(&base, change)),
+        )
+    });
+    let touched: BTreeMap<AttemptNumber, u32> = touched.collect();
     // Code of one place is compared with itself, changed and not.
     let mut places: BTreeMap<usize, Vec<(AttemptNumber, &FileChange)>> = BTreeMap::new();
     for (number, attempt) in undecided.iter().filter(|(_, attempt)| attempt.gain.is_none()) {
@@ -43,7 +51,11 @@ pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: Task
             Err(fatal) => return Err(fatal),
         }
     }
-    let gains = gains.into_iter().map(|(attempt, gain)| AttemptGain { attempt, gain });
+    let gains = gains.into_iter().map(|(attempt, gain)| AttemptGain {
+        attempt,
+        gain,
+        touched: touched.get(&attempt).copied().unwrap_or(0),
+    });
     Ok(RunEvent::AttemptsCompared {
         task,
         round,
@@ -102,4 +114,60 @@ async fn gains_at(
     let as_it_is = of(changes.len());
     let numbers = changes.iter().enumerate();
     Ok(numbers.map(|(at, (number, _))| (*number, of(at) - as_it_is)).collect())
+}
+
+/// Returns how many tokens of a file a change touches.
+fn touched(base: &str, change: &FileChange) -> u32 {
+    let of_edit = |edit: &Edit| {
+        let before = lines(base, edit.span);
+        let (before, after) = (tokens(&before), tokens(&edit.text));
+        let same = before
+            .iter()
+            .zip(&after)
+            .take_while(|(one, other)| one == other)
+            .count();
+        let (before, after) = (&before[same..], &after[same..]);
+        let ends = before.iter().rev().zip(after.iter().rev());
+        let same = ends.take_while(|(one, other)| one == other).count();
+        (before.len().max(after.len()) - same) as u32
+    };
+    change.edits().iter().map(of_edit).sum()
+}
+
+/// Returns the words of some code, and each other character that is no white space.
+fn tokens(code: &str) -> Vec<&str> {
+    let is_of_word = |character: char| character.is_alphanumeric() || character == '_';
+    let mut tokens = Vec::new();
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let word = rest.find(|character| !is_of_word(character)).unwrap_or(rest.len());
+        let (token, behind) = rest.split_at(word.max(first.len_utf8()));
+        tokens.push(token);
+        rest = behind.trim_start();
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_change_touches_lies_between_the_first_and_the_last_token_that_is_another_one() {
+        let base = "a = 1\nif not word and word.lower() in names:\n    return word\n";
+        for (text, expected) in [
+            ("if not word or word.lower() in names:\n", 1),
+            ("if not word or word in names:\n", 6),
+            ("if not word and word.lower() in names: # \u{e9}\n", 2),
+            ("x = 1\nif not word and word.lower() in names:\n", 3),
+            ("if not word  and word.lower() in names:\n", 0),
+        ] {
+            let edit = Edit {
+                span: LineSpan::new(2, 2).unwrap(),
+                text: text.to_owned(),
+            };
+            let change = FileChange::Modify { edits: vec![edit] };
+            assert_eq!(touched(base, &change), expected, "{text}");
+        }
+    }
 }
