@@ -248,9 +248,11 @@ impl RoundState {
         &self.places[0]
     }
 
-    /// Returns how many answers of the round have this one's code, itself included.
+    /// Returns how many answers of the round have this one's code, itself included. Edits at one token and what is put in are not drawn: two of them that come
+    /// to the same code say no more than one.
     pub fn votes(&self, number: AttemptNumber) -> usize {
-        let same = |attempt: &&Attempt| attempt.same_as() == Some((self.round, number));
+        let is_drawn = |attempt: &Attempt| !matches!(attempt.mode(), WritingMode::TokenEdit | WritingMode::Insert);
+        let same = |attempt: &&Attempt| attempt.same_as() == Some((self.round, number)) && is_drawn(attempt);
         1 + self.attempts.values().filter(same).count()
     }
 

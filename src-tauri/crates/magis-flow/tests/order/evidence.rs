@@ -260,6 +260,24 @@ fn of_edits_that_pass_one_that_leaves_more_alone_is_taken_where_the_model_finds_
 }
 
 #[test]
+fn edits_that_come_to_the_same_code_are_no_votes() {
+    // The third and the fourth repeat the first: it is drawn by nobody, and the second is likelier.
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        mode: WritingMode::TokenEdit,
+        same_as: |round, attempt| (attempt.0 > 1).then_some((round, AttemptNumber(0))),
+        shows: two_pass,
+        gain: Box::new(|attempt| if attempt.0 == 1 { 4.0 } else { 1.0 }),
+        ..Driver::default()
+    };
+    let (steps, log) = code_steps(&mut driver, by_evidence(4));
+    let run = Run::fold(&log).unwrap();
+    let state = run.task(TaskId(1)).unwrap();
+    assert_eq!(state.accepted_attempt(), Some((Round(1), AttemptNumber(1))), "{steps}");
+    assert_eq!(state.attempt(Round(1), AttemptNumber(1)).unwrap().rivals, 1);
+}
+
+#[test]
 fn beside_several_others_that_pass_a_change_is_plausible() {
     for (passing, is_shown) in [(2, true), (3, false)] {
         let mut driver = Driver {
