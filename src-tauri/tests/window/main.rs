@@ -8,6 +8,7 @@
 
 #[path = "../../crates/magis-engine/tests/environment/mod.rs"]
 mod environment;
+mod evidence;
 mod own_data;
 mod repositories;
 mod review;

@@ -69,8 +69,9 @@ impl Window {
 pub fn open(folder: &TempDir, model: ScriptedModel) -> App {
     let launch = LaunchOptions {
         data: DataFolder::locate(Some(folder.path().join("data"))).unwrap(),
+        // The program itself sets up the sandbox; it starts no worker, as the model is given.
         worker: WorkerCommand {
-            program: "no-worker".into(),
+            program: env!("CARGO_BIN_EXE_magis-app").into(),
             args: Vec::new(),
             priority: Priority::Normal,
         },

@@ -31,6 +31,9 @@ pub async fn run(
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::Helper)?;
     ours.set_nonblocking(true).map_err(SandboxError::Helper)?;
     let mut command = Command::new(&helper.program);
+    // Only a process of one thread can take new name spaces. WebKit, which the window's program loads before it knows what it is to be, starts a thread of
+    // its allocator at once, unless it is told to use the system's.
+    command.env("Malloc", "1");
     command.args(&helper.args);
     if confinement == Confinement::LimitsOnly {
         command.arg(INNER);
