@@ -176,6 +176,20 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
+fn an_attempt_that_a_person_takes_ends_its_task() {
+    let program = Program::new();
+    // Up to the first attempt, which no review has seen.
+    record(&program.data(), Path::new("/nowhere/tally"), 16);
+    let missing = program.run(["steer", "1", "take", "T1", "1", "2"]);
+    assert_eq!(missing.code, Some(1), "{missing:?}");
+    assert!(missing.err.contains("attempt 2 of round 1"), "{missing:?}");
+    let taken = program.run(["steer", "1", "take", "T1", "1", "1"]);
+    assert_eq!(taken.code, Some(0), "{taken:?}");
+    let shown = program.run(["runs", "show", "1"]).out;
+    assert!(shown.contains("you: took attempt 1 of round 1 of T1"), "{shown}");
+}
+
+#[test]
 fn steering_is_an_event_of_the_run() {
     let program = Program::new();
     record(&program.data(), Path::new("/nowhere/tally"), 9);

@@ -1,6 +1,11 @@
 //! `magis tests`: finding, allowing and running the tests of a repository.
 
+use crate::past_run;
 use crate::support::{Answer, Program};
+use magis_core::{
+    Base, BugCheck, CheckId, CheckSource, CommitId, ExcerptedOutput, Grade, IssueChecks, ProgramRun, RepoPath,
+    RunEvent, RunRequest, TestLine, TestsMode, TreeId,
+};
 use magis_testkit::{FixtureRepo, fingerprint};
 use serde_json::Value;
 
@@ -163,6 +168,91 @@ fn a_file_that_is_no_test_is_refused() {
     let answer = tests(&program, &repository, &["run", "--yes", "README"]);
     assert_ne!(answer.code, Some(0), "{answer:?}");
     assert!(answer.err.contains("README"), "{answer:?}");
+}
+
+#[test]
+fn a_check_of_a_run_is_run_again_as_it_is_and_as_it_was_edited() {
+    let (program, repository) = (Program::new(), repository());
+    let run = run_with_check(
+        &program,
+        &repository,
+        "from ledger import total\nassert total([1, 2]) == 3\n",
+    );
+    let check = |more: &[&str]| program.run(["tests", "check", &run].iter().chain(more));
+    let shown = check(&["--show"]);
+    assert_eq!(
+        shown.out, "from ledger import total\nassert total([1, 2]) == 3\n",
+        "{shown:?}"
+    );
+    let refused = check(&[]);
+    assert_ne!(refused.code, Some(0), "nothing was allowed yet: {refused:?}");
+
+    tests(&program, &repository, &["run", "--yes"]);
+    let as_it_is = check(&[]);
+    assert_eq!(as_it_is.code, Some(1), "{as_it_is:?}");
+    assert!(as_it_is.out.starts_with("on the base, `python3"), "{as_it_is:?}");
+    assert!(as_it_is.out.contains("AssertionError"), "{as_it_is:?}");
+    let edited = program.file("edited.py", "from ledger import total\nassert total([1, 2]) == 1\n");
+    let edited = check(&["--script", &edited, "--json"]);
+    assert_eq!(edited.code, Some(0), "{edited:?}");
+    assert_eq!(json(&edited)[0]["tree"], "on the base");
+    let none = check(&["--check", "2"]);
+    assert!(none.err.contains("has no check C2"), "{none:?}");
+}
+
+/// Returns the number of a run on the repository's newest commit that has a test of a QA Engineer as its check.
+fn run_with_check(program: &Program, repository: &FixtureRepo, script: &str) -> String {
+    let commit = repository.git2().head().unwrap().peel_to_commit().unwrap();
+    let base = Base {
+        commit: CommitId(commit.id().to_string()),
+        tree: TreeId(commit.tree_id().to_string()),
+        ..past_run::base()
+    };
+    let command = TestLine {
+        line: "python3 -m unittest".to_owned(),
+        folder: String::new(),
+    };
+    let request = RunRequest {
+        tests: TestsMode::Run {
+            command: Some(command),
+            failing: Vec::new(),
+            checks: IssueChecks::Make,
+        },
+        ..past_run::request()
+    };
+    let output = ExcerptedOutput::default();
+    let check = BugCheck {
+        id: CheckId(1),
+        source: CheckSource::Written {
+            path: RepoPath::new("tests/test_issue.py").unwrap(),
+        },
+        grade: Grade::ExpectedResult,
+        script: script.to_owned(),
+        as_test: None,
+        on_base: ProgramRun {
+            command: "python3 test_issue.py".to_owned(),
+            folder: String::new(),
+            end: "ended with exit code 1".to_owned(),
+            status: Some(1),
+            took_ms: 60,
+            stdout: output.clone(),
+            stderr: output,
+            refused: Vec::new(),
+        },
+        reached: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let events = [
+        RunEvent::RunStarted {
+            request: Box::new(request),
+            base,
+        },
+        RunEvent::FaultShown {
+            checks: vec![check],
+            remarks: Vec::new(),
+        },
+    ];
+    past_run::record_events(&program.data(), repository.root(), &events).to_string()
 }
 
 #[test]
