@@ -1,26 +1,9 @@
 //! What the window sees of a run that runs code.
 
-use crate::environment::script;
+use crate::environment::{ISSUE, script};
 use crate::support::{Window, form, until_the_end};
 use magis_app::views::{BaseRequest, CodeTerm, EvidenceView, SolveForm, TaskView, TestsChoice};
 use magis_core::{CheckState, Grade, Proof, TestLine};
-
-const ISSUE: &str = "list --until leaves out the last day
-
-```python
->>> from datetime import date
->>> from types import SimpleNamespace
->>> from tally.filters import in_period
->>> in_period(SimpleNamespace(day=date(2025, 3, 31)), until=date(2025, 3, 31))
-False
-```
-
-Expected:
-
-```python
-True
-```
-";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_window_sees_what_showed_the_fault_where_attempts_are_and_what_each_hunk_is_needed_by() {

@@ -21,6 +21,24 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+/// What a user would write: an input, what it gives, and what it should give. [`script`] solves it.
+pub const ISSUE: &str = "list --until leaves out the last day
+
+```python
+>>> from datetime import date
+>>> from types import SimpleNamespace
+>>> from tally.filters import in_period
+>>> in_period(SimpleNamespace(day=date(2025, 3, 31)), until=date(2025, 3, 31))
+False
+```
+
+Expected:
+
+```python
+True
+```
+";
+
 pub struct TestEnvironment {
     pub magis: Magis,
     pub folder: TempDir,

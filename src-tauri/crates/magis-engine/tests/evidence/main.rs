@@ -15,7 +15,7 @@ mod offered_tests;
 mod project;
 mod reach;
 
-use environment::{TestEnvironment, script, script_after};
+use environment::{ISSUE, TestEnvironment, script, script_after};
 use magis_core::{
     AttemptNumber, BugCheck, ChangeTests, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, Round,
     RunEvent, RunId, RunOutcome, Stage, TaskId, TaskOutcome, TestLine, TestsMode,
@@ -27,24 +27,6 @@ use magis_engine::{DriveEnd, EngineLimits, Magis, SolveRequest, Steering};
 use magis_llm::ScriptedModel;
 use magis_testkit::{fingerprint, sample};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// What a user would write: an input, what it gives, and what it should give.
-const ISSUE: &str = "list --until leaves out the last day
-
-```python
->>> from datetime import date
->>> from types import SimpleNamespace
->>> from tally.filters import in_period
->>> in_period(SimpleNamespace(day=date(2025, 3, 31)), until=date(2025, 3, 31))
-False
-```
-
-Expected:
-
-```python
-True
-```
-";
 
 /// A comparison that is another one, and still wrong.
 const WRONG: &str = "(entry, since=date.min, until=date.max):\n    \"\"\"Tell whether the day of an entry lies between two days.\"\"\"\n    return since < entry.day < until\n";
