@@ -112,6 +112,8 @@ pub struct CodeToRead {
     pub symbol: String,
     /// The word for a fence of the file.
     pub fence: String,
+    /// The code that stands before what is read, each line behind its line break; may be empty.
+    pub begin: String,
 }
 
 impl Prompt for CodeToRead {

@@ -266,6 +266,11 @@ pub fn rest(model: ScriptedModel) -> ScriptedModel {
             request.continuations.first().is_some_and(|text| text.ends_with('`')).then(|| name(request, wanted))
         })
         .score_with(|request| {
+            // The code is as likely with any change.
+            let reads_code = request.messages[1].content.ends_with("as it has to be.") && !request.by_line;
+            reads_code.then(|| vec![-10.0; request.continuations.len()])
+        })
+        .score_with(|request| {
             let question = &request.messages[1].content;
             let yes_no = request.continuations.first().is_some_and(|text| text == " yes");
             let wanted = question.contains("\ntally/filters.py\n")

@@ -348,7 +348,12 @@ async fn of_edits_that_pass_the_model_reads_the_code_with_each_and_the_likeliest
                 let texts = &request.continuations;
                 texts.iter().any(|text| text.contains("day == until")).then(|| {
                     assert!(
-                        texts.iter().all(|text| text.starts_with("\ndef in_period(")),
+                        request.answer_prefix.contains("\ndef in_period("),
+                        "{}",
+                        request.answer_prefix
+                    );
+                    assert!(
+                        texts.iter().all(|text| text.starts_with("\n    return since <=")),
                         "{texts:?}"
                     );
                     let score = |text: &String| if text.contains("day <= until") { -40.0 } else { -55.5 };

@@ -19,20 +19,18 @@ const BEFORE: u32 = 60;
 /// Asks how likely the code is with each of the attempts of a round that nothing but this tells apart.
 pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: TaskId, round: Round) -> RoleResult {
     let state = work.task(run, task)?;
-    let known = state.round(round);
-    let undecided = known.map(magis_flow::RoundState::undecided).unwrap_or_default();
-    let mut gains: BTreeMap<AttemptNumber, f64> = undecided
-        .iter()
-        .map(|(number, attempt)| (*number, attempt.gain.map_or(0.0, |of| of.gain)))
-        .collect();
+    let undecided = state.round(round).map(magis_flow::RoundState::undecided);
+    let undecided = undecided.unwrap_or_default();
     let base = work.read(&state.task.path)?.text;
-    let touched = undecided.iter().map(|(number, attempt)| {
-        (
-            *number,
-            attempt.usable_change().map_or(0, |change| touched(&base, change)),
-        )
+    let known = undecided.iter().map(|(number, attempt)| {
+        let gain = AttemptGain {
+            attempt: *number,
+            gain: attempt.gain.map_or(0.0, |of| of.gain),
+            touched: attempt.usable_change().map_or(0, |change| touched(&base, change)),
+        };
+        (*number, gain)
     });
-    let touched: BTreeMap<AttemptNumber, u32> = touched.collect();
+    let mut gains: BTreeMap<AttemptNumber, AttemptGain> = known.collect();
     // Code of one place is compared with itself, changed and not.
     let mut places: BTreeMap<usize, Vec<(AttemptNumber, &FileChange)>> = BTreeMap::new();
     for (number, attempt) in undecided.iter().filter(|(_, attempt)| attempt.gain.is_none()) {
@@ -42,8 +40,12 @@ pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: Task
     }
     for changes in places.values() {
         match gains_at(work, run, state, round, changes).await {
-            // The log's JSON has no number for what is not finite.
-            Ok(found) => gains.extend(found.into_iter().filter(|(_, gain)| gain.is_finite())),
+            Ok(found) => {
+                // The log's JSON has no number for what is not finite.
+                for (number, gain) in found.into_iter().filter(|(_, gain)| gain.is_finite()) {
+                    gains.entry(number).and_modify(|of| of.gain = gain);
+                }
+            }
             Err(AskError::Unusable(why)) => {
                 let instead = "the order in which the attempts were written";
                 work.calls.replaced(Template::Surprisal, why, instead);
@@ -51,15 +53,10 @@ pub(crate) async fn compare_attempts(work: &mut Workspace, run: &Run, task: Task
             Err(fatal) => return Err(fatal),
         }
     }
-    let gains = gains.into_iter().map(|(attempt, gain)| AttemptGain {
-        attempt,
-        gain,
-        touched: touched.get(&attempt).copied().unwrap_or(0),
-    });
     Ok(RunEvent::AttemptsCompared {
         task,
         round,
-        gains: gains.collect(),
+        gains: gains.into_values().collect(),
     })
 }
 
@@ -101,12 +98,15 @@ async fn gains_at(
     texts.push(read(&text, last));
     let texts = texts.into_iter().collect::<Result<Vec<String>, _>>();
     let texts = texts.map_err(|error| AskError::Unusable(error.to_string()))?;
+    let begin = common_lines(&texts).to_owned();
+    let texts: Vec<String> = texts.iter().map(|text| text[begin.len()..].to_owned()).collect();
     let prompt = CodeToRead {
         head: work.head(run),
         path: path.to_string(),
         task: state.task.description.clone(),
         symbol: owner.map_or_else(|| path.to_string(), |symbol| symbol.qualified_name.clone()),
         fence: fence(path).to_owned(),
+        begin,
     };
     let asked = [PromptVariant::whole(prompt)];
     let scores = work.calls.score(&about(state).round(round), asked, &texts).await?;
@@ -114,6 +114,17 @@ async fn gains_at(
     let as_it_is = of(changes.len());
     let numbers = changes.iter().enumerate();
     Ok(numbers.map(|(at, (number, _))| (*number, of(at) - as_it_is)).collect())
+}
+
+/// Returns the lines that all texts begin with, without the line break behind them: they are as likely with each, and read once.
+fn common_lines(texts: &[String]) -> &str {
+    let Some((first, others)) = texts.split_first() else {
+        return "";
+    };
+    let common = |other: &String| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let common = others.iter().map(common).min().unwrap_or(0);
+    let end = first.as_bytes()[..common].iter().rposition(|byte| *byte == b'\n');
+    &first[..end.unwrap_or(0)]
 }
 
 /// Returns how many tokens of a file a change touches.
@@ -151,6 +162,20 @@ fn tokens(code: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_all_texts_begin_with_are_read_once() {
+        for (texts, expected) in [
+            (vec!["\na\nbc", "\na\nbd", "\na\nb"], "\na"),
+            (vec!["\na\n\u{e9}", "\na\n\u{e8}"], "\na"),
+            (vec!["\na\nb", "\na\nb"], "\na"),
+            (vec!["\na", "\nb"], ""),
+            (vec!["\n", "\nb"], ""),
+        ] {
+            let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
+            assert_eq!(common_lines(&texts), expected, "{texts:?}");
+        }
+    }
 
     #[test]
     fn what_a_change_touches_lies_between_the_first_and_the_last_token_that_is_another_one() {

@@ -56,6 +56,7 @@ pub(super) async fn lines_of(
         task: state.task.description.clone(),
         symbol: symbol.qualified_name.clone(),
         fence: fence(path).to_owned(),
+        begin: String::new(),
     };
     let mut surprises = vec![f64::NEG_INFINITY; code.len()];
     for piece in pieces {
