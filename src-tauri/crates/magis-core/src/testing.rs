@@ -178,8 +178,8 @@ pub struct ChangeTests {
     /// None where no tests were run.
     pub tests: Option<TestsOnChange>,
     /// Whether the model finds the code less likely with the change than without it: it is plausible at most then. Known of the patch alone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unlikely: bool,
+    #[serde(default, rename = "unlikely", skip_serializing_if = "std::ops::Not::not")]
+    pub less_likely: bool,
     /// How many attempts with other code pass as well, where nothing that was run tells them apart: with several the change is plausible at most. Known of
     /// the patch alone.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -436,7 +436,7 @@ impl ChangeTests {
             ));
         }
         match self.checks.iter().filter_map(grade).max() {
-            Some(grade) if grade.is_strong() => Proof::ShownToWork { grade }.beside(self.unlikely, self.rivals),
+            Some(grade) if grade.is_strong() => Proof::ShownToWork { grade }.beside(self.less_likely, self.rivals),
             Some(grade) => Proof::Plausible { grade },
             None => why("no check passes".to_owned()),
         }
@@ -623,7 +623,7 @@ mod tests {
                 tree: TreeId("t".to_owned()),
                 checks: Vec::new(),
                 tests: Some(tests),
-                unlikely: false,
+                less_likely: false,
                 rivals: 0,
                 as_tests: Vec::new(),
             };
@@ -649,7 +649,7 @@ mod tests {
             tree: TreeId("t".to_owned()),
             checks,
             tests: None,
-            unlikely: false,
+            less_likely: false,
             rivals: 0,
             as_tests: Vec::new(),
         };

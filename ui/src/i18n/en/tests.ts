@@ -139,7 +139,7 @@ export const tests = {
   'tests.unlikely': 'Unlikely code',
   'tests.unlikely.why':
     'The model finds the code much less likely with this attempt than without it. It counts only where no other attempt passes.',
-  'tests.unlikely.patch': 'The model finds the code less likely with this change than without it: look at it closely.',
+  'tests.less_likely': 'The model finds the code less likely with this change than without it: look at it closely.',
   'tests.rivals.one': '{n} other change passes as well, and nothing that was run tells them apart.',
   'tests.rivals.other': '{n} other changes pass as well, and nothing that was run tells them apart.',
   'tests.offered': 'As a test of the project, {path}: fails without the change, passes with it',

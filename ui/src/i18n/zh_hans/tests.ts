@@ -136,7 +136,7 @@ export const tests: Record<keyof typeof english, string> = {
   'tests.likelihood.why': '运行结果无法区分这些尝试；模型给出了每种改动下代码的可能性，触及代码较少者优先。',
   'tests.unlikely': '代码可能性低',
   'tests.unlikely.why': '模型认为有此改动的代码远不如原来的代码可能。仅当没有其他尝试通过时才采用它。',
-  'tests.unlikely.patch': '模型认为有此改动的代码不如原来的代码可能：请仔细查看。',
+  'tests.less_likely': '模型认为有此改动的代码不如原来的代码可能：请仔细查看。',
   'tests.rivals.one': '另有 {n} 个改动同样通过，已运行的内容无法区分它们。',
   'tests.rivals.other': '另有 {n} 个改动同样通过，已运行的内容无法区分它们。',
   'tests.offered': '作为项目的测试 {path}：无此改动时失败，有此改动时通过',

@@ -39,7 +39,7 @@ fn scene_with_a_test(trouble: Option<AsTestTrouble>) -> (Program, FixtureRepo) {
         tree: TreeId(tree.to_string()),
         checks: Vec::new(),
         tests: None,
-        unlikely: false,
+        less_likely: false,
         rivals: 0,
         as_tests: vec![offered],
     };

@@ -307,7 +307,7 @@ mod tests {
                 tree: TreeId("t".to_owned()),
                 checks: Vec::new(),
                 tests: None,
-                unlikely: false,
+                less_likely: false,
                 rivals: 0,
                 as_tests: Vec::new(),
             }),

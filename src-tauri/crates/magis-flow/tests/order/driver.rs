@@ -318,7 +318,7 @@ impl Driver {
                 incomplete: None,
                 missing: 0,
             }),
-            unlikely: false,
+            less_likely: false,
             rivals: 0,
             as_tests: Vec::new(),
         }

@@ -69,7 +69,7 @@ pub(crate) async fn test_patch(work: &mut Workspace, run: &Run) -> RoleResult {
     };
     let files = changed_files(work, &changes)?;
     let result = ChangeTests {
-        unlikely: taken.iter().any(|attempt| attempt.is_less_likely()),
+        less_likely: taken.iter().any(|attempt| attempt.is_less_likely()),
         rivals: taken.iter().map(|attempt| attempt.rivals).max().unwrap_or(0),
         as_tests: checks_as_tests(work, run, &tested, &files).await?,
         ..tested
@@ -147,7 +147,7 @@ pub(super) async fn test_changes(
         tree,
         checks: states,
         tests,
-        unlikely: false,
+        less_likely: false,
         rivals: 0,
         as_tests: Vec::new(),
     })
@@ -166,7 +166,7 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
             incomplete: Some(why.to_owned()),
             missing: 0,
         }),
-        unlikely: false,
+        less_likely: false,
         rivals: 0,
         as_tests: Vec::new(),
     }

@@ -138,7 +138,7 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
         let text = format!("{others}, and nothing that was run tells them apart");
         page.entry(6, Tone::Note, "beside it:", &text);
     }
-    if tested.unlikely {
+    if tested.less_likely {
         let text = "the model finds the code less likely with this change than without it: look at it closely";
         page.entry(6, Tone::Bad, "less likely:", text);
     }

@@ -234,7 +234,7 @@ fn tested_patch(passed: u32, still_failing: u32, status: i32) -> ChangeTests {
             incomplete: None,
             missing: 0,
         }),
-        unlikely: false,
+        less_likely: false,
         rivals: 0,
         as_tests: Vec::new(),
     }
