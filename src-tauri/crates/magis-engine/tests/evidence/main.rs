@@ -12,6 +12,7 @@ mod environment;
 mod languages;
 mod logs;
 mod offered_tests;
+mod places;
 mod project;
 mod reach;
 

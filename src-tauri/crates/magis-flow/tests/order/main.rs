@@ -8,6 +8,7 @@
 
 mod driver;
 mod evidence;
+mod person;
 
 use driver::{Driver, outcome, path, request, role, started};
 use magis_core::*;
