@@ -1,6 +1,6 @@
 //! The facts a run consists of. They are appended to the store before they are acted upon; nothing else is state.
 
-use crate::testing::is_zero;
+use crate::change_tests::is_zero;
 use crate::{
     AttemptGain, AttemptNumber, BaseTests, BlobId, BugCheck, Candidate, ChangeTests, CommitId, Description, Edit,
     FileAction, FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, Plan, RepoPath, Role, Round,

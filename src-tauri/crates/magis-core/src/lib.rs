@@ -5,6 +5,7 @@
 
 mod candidate;
 mod change;
+mod change_tests;
 mod event;
 mod foreign;
 mod id;
@@ -24,6 +25,10 @@ mod verdict;
 
 pub use candidate::{Candidate, Description, DescriptionSource, Evidence, Judgement, SkipReason, SkippedFile};
 pub use change::{ChangeError, Edit, FileChange};
+pub use change_tests::{
+    AsTestTrouble, AttemptGain, ChangeTests, CheckAsTest, CheckRun, CheckState, FailingTest, HunkNeed, Proof,
+    TestsOnChange,
+};
 pub use event::{Base, CodePlace, MergeResult, Notice, RunEvent};
 pub use foreign::harmless_name;
 pub use id::{Agent, AttemptNumber, BlobId, CommitId, RepoId, Round, RunId, Stage, TaskId, TreeId};
@@ -41,8 +46,7 @@ pub use request::{
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};
 pub use testing::{
-    AsTestTrouble, AttemptGain, BaseTests, BugCheck, ChangeTests, CheckAsTest, CheckId, CheckRun, CheckSource,
-    CheckState, ExcerptedOutput, FailingTest, FunctionAt, Grade, HunkNeed, MOST_ENTERED, ProgramRun, Proof,
-    RunningCode, TestName, TestsOnChange, entered_by_all,
+    BaseTests, BugCheck, CheckId, CheckSource, ExcerptedOutput, FunctionAt, Grade, MOST_ENTERED, ProgramRun,
+    RunningCode, TestName, entered_by_all,
 };
 pub use verdict::{Decision, Finding, ModelReview, Verdict};
