@@ -420,7 +420,7 @@ export type ChangeTests = {
 	/**  Whether the model finds the code less likely with the change than without it: it is plausible at most then. Known of the patch alone. */
 	unlikely?: boolean,
 	/**
-	 *  How many attempts with other code pass as well, where nothing that was run tells them apart: with several the change is plausible at most. Known of
+	 *  How many attempts with other code pass as well, where nothing that was run tells them apart: with some the change is plausible at most. Known of
 	 *  the patch alone.
 	 */
 	rivals?: number,
@@ -1228,7 +1228,7 @@ export type Proof = { kind: "not_run" } |
 { kind: "shown_to_work"; grade: Grade } | 
 /**
  *  The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds less likely than
- *  it was; or beside several other changes that pass as well.
+ *  it was; or beside other changes that pass as well.
  */
 { kind: "plausible"; grade: Grade } | 
 /**  It was run, and that does not show that it works. */

@@ -19,7 +19,7 @@ pub struct ChangeTests {
     /// Whether the model finds the code less likely with the change than without it: it is plausible at most then. Known of the patch alone.
     #[serde(default, rename = "unlikely", skip_serializing_if = "std::ops::Not::not")]
     pub less_likely: bool,
-    /// How many attempts with other code pass as well, where nothing that was run tells them apart: with several the change is plausible at most. Known of
+    /// How many attempts with other code pass as well, where nothing that was run tells them apart: with some the change is plausible at most. Known of
     /// the patch alone.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rivals: u32,
@@ -72,8 +72,9 @@ pub(crate) fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// How many others may pass beside a change that is shown to work. Of one or two different patches among eight that pass all tests the chosen one is right 95
-/// times of 100 (Kozuchi); of eight different ones, 65.
+/// How many others may pass beside a change that is shown to work by the result that the issue states. Of one or two different patches among eight that pass
+/// all tests the chosen one is right 95 times of 100 (Kozuchi); of eight different ones, 65. Where no result is stated, none may: that an exception is gone
+/// does not say which of two is right.
 const RIVALS: u32 = 1;
 
 /// How much likelier the model finds the code with an attempt than without it.
@@ -169,7 +170,7 @@ pub enum Proof {
         grade: Grade,
     },
     /// The same by weak grades alone, so that nothing says whether what it gives now is right; or with code that the model finds less likely than
-    /// it was; or beside several other changes that pass as well.
+    /// it was; or beside other changes that pass as well.
     Plausible {
         grade: Grade,
     },
@@ -296,7 +297,14 @@ impl Proof {
     #[must_use]
     pub fn beside(self, less_likely: bool, rivals: u32) -> Self {
         match self {
-            Self::ShownToWork { grade } if less_likely || rivals > RIVALS => Self::Plausible { grade },
+            Self::ShownToWork { grade } => {
+                let most = if grade == Grade::ExpectedResult { RIVALS } else { 0 };
+                if less_likely || rivals > most {
+                    Self::Plausible { grade }
+                } else {
+                    self
+                }
+            }
             other => other,
         }
     }
