@@ -335,8 +335,43 @@ fn another_output_than_the_wrong_one_is_weaker() {
     assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "4")]), &run(&[gives(0, "3")])), @"WrongOutputGone; Gone { grade: WrongOutputGone, gone: 1, of: 1 }");
     assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "4")]), &run(&[raises(0, "ValueError", "no")])), @r#"WrongOutputGone; OtherError { what: "ValueError: no" }"#);
     assert_snapshot!(check_verdict(WRONG_SUM, &run(&[gives(0, "3")]), &run(&[gives(0, "3")])), @"the unchanged code shows nothing of what the issue says");
-    let missing = run(&[raises(0, "ModuleNotFoundError", "No module named 'sums'")]);
-    assert_snapshot!(check_verdict(WRONG_SUM, &missing, &missing), @"the unchanged code fails in another way than the issue says: ModuleNotFoundError: No module named 'sums'");
+}
+
+#[test]
+fn a_package_that_is_not_found_is_named() {
+    for (kind, message, package) in [
+        ("ModuleNotFoundError", "No module named 'sums'", Some("sums")),
+        ("ModuleNotFoundError", "No module named 'sums.all'", None),
+        (
+            "Error",
+            "Cannot find module '@sums/all'\nRequire stack:\n- a.js",
+            Some("@sums/all"),
+        ),
+        ("Error", "Cannot find module 'sums/all'", None),
+        ("Error", "Cannot find module './sums'", None),
+        ("Error", "Cannot find package 'sums' imported from a.mjs", Some("sums")),
+    ] {
+        let run = run(&[raises(0, kind, message)]);
+        let said = check_verdict(WRONG_SUM, &run, &run);
+        let expected = match package {
+            Some(package) => {
+                format!("the package '{package}' is not found where it runs; install what the project needs")
+            }
+            None => format!("the unchanged code fails in another way than the issue says: {kind}: {message}"),
+        };
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
+fn what_hung_and_fails_in_a_new_way_is_no_evidence() {
+    let issue = "Sum\n\n```\n>>> add(1, 2)\n```\n\nThis hangs.\n";
+    let late = RunOutput {
+        ending: RunEnd::TimedOut,
+        ..run(&[])
+    };
+    assert_snapshot!(check_verdict(issue, &late, &run(&[gives(0, "3")])), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 1, of: 1 }");
+    assert_snapshot!(check_verdict(issue, &late, &run(&[raises(0, "NameError", "name 'add' is not defined")])), @r#"ExceptionGone; OtherError { what: "NameError: name 'add' is not defined" }"#);
 }
 
 #[test]

@@ -15,7 +15,8 @@ use magis_core::{
 };
 use magis_evidence::commands::{TestCommand, TestSelection, not_started};
 use magis_evidence::reproduction::{
-    self, Check, CheckCommand, Marker, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd, RunOutput,
+    self, Check, CheckCommand, Marker, Nothing, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd,
+    RunOutput,
 };
 use magis_evidence::results::{self, Completeness, TestResults, TestStatus};
 use magis_flow::Run;
@@ -91,12 +92,29 @@ pub(crate) struct IssueCheck {
     pub took: Duration,
 }
 
+impl IssueCheck {
+    /// Returns how long it may take on a changed tree. What it took on the base tells nothing where it did not end there; what is not compiled first has the
+    /// least then.
+    fn time(&self) -> Duration {
+        let is_compiled = match self.check.command {
+            CheckCommand::Python(_) | CheckCommand::JavaScript(_) => false,
+            CheckCommand::Rust | CheckCommand::Shell(_) => true,
+        };
+        if self.base == Observation::TimedOut && !is_compiled {
+            return LEAST_TIME;
+        }
+        (self.took * 4).clamp(LEAST_TIME, CHECK_TIME)
+    }
+}
+
 /// Why a check of the issue does not show on the base what the issue says.
 #[derive(Debug)]
 pub(crate) struct NotShown {
     pub why: String,
     /// Whether it took all the time it had.
     pub hangs: bool,
+    /// Whether it lacks a program or a package.
+    pub lacks: bool,
 }
 
 /// What a selection of tests gives on the base.
@@ -255,7 +273,11 @@ impl TestBench {
         drop(running);
         if let End::NotStarted(why) = &outcome.end {
             let why = format!("{}; install it", not_started(&words, why));
-            return Ok(Err(NotShown { why, hangs: false }));
+            return Ok(Err(NotShown {
+                why,
+                hangs: false,
+                lacks: true,
+            }));
         }
         let base = reproduction::observe(&check, &output(&outcome));
         Ok(match reproduction::reproduces(&check, &base) {
@@ -269,6 +291,7 @@ impl TestBench {
             Err(nothing) => Err(NotShown {
                 why: nothing.to_string(),
                 hangs: base == Observation::TimedOut,
+                lacks: matches!(nothing, Nothing::PackageNotFound(_)),
             }),
         })
     }
@@ -280,7 +303,7 @@ impl TestBench {
         changes: &ChangedFiles,
     ) -> Result<(Observation, ProgramRun), EngineError> {
         let limits = Limits {
-            time: (known.took * 4).max(LEAST_TIME).min(CHECK_TIME),
+            time: known.time(),
             ..Limits::default()
         };
         let running = self.begin(RunningCode::Check, changes);

@@ -266,11 +266,6 @@ pub fn rest(model: ScriptedModel) -> ScriptedModel {
             request.continuations.first().is_some_and(|text| text.ends_with('`')).then(|| name(request, wanted))
         })
         .score_with(|request| {
-            // The code is as likely with any change.
-            let reads_code = request.messages[1].content.ends_with("as it has to be.") && !request.by_line;
-            reads_code.then(|| vec![-10.0; request.continuations.len()])
-        })
-        .score_with(|request| {
             let question = &request.messages[1].content;
             let yes_no = request.continuations.first().is_some_and(|text| text == " yes");
             let wanted = question.contains("\ntally/filters.py\n")
@@ -283,9 +278,8 @@ pub fn rest(model: ScriptedModel) -> ScriptedModel {
         })
         .score_with(|request| {
             // Code is as likely with one change as with another.
-            let texts = &request.continuations;
-            let is_code = texts.iter().all(|text| text.starts_with("\ndef "));
-            is_code.then(|| vec![-40.0; texts.len()])
+            let reads_code = request.messages[1].content.ends_with("as it has to be.") && !request.by_line;
+            reads_code.then(|| vec![-10.0; request.continuations.len()])
         })
         .when("Summarise this file", " chooses entries. It has functions for each filter.")
         .when("Write the commit message of this change", " makes sorting stable.")

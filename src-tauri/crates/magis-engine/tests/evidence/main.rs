@@ -118,6 +118,41 @@ fn wrong_then_right() -> ScriptedModel {
 }
 
 #[tokio::test]
+async fn an_example_that_never_ends_is_evidence_where_the_issue_says_so() {
+    let environment = TestEnvironment::new();
+    let path = "tally/filters.py";
+    let text = environment.read(path);
+    let waits = "    import time\n    while entry.day == until:\n        time.sleep(1)\n    return since <= entry.day < until\n";
+    let hangs = text.replace("    return since <= entry.day < until\n", waits);
+    assert_ne!(hangs, text);
+    environment.commit(path, &hangs);
+    let issue = "list --until never returns for the last day
+
+```python
+>>> from datetime import date
+>>> from types import SimpleNamespace
+>>> from tally.filters import in_period
+>>> in_period(SimpleNamespace(day=date(2025, 3, 31)), until=date(2025, 3, 31))
+```
+
+It hangs.
+";
+    let (magis, wish) = with_tests(&environment, issue, 1);
+    allow(&environment, &magis);
+    let (run, end) = solve(&magis, wish, script()).await;
+    assert_eq!(
+        end,
+        DriveEnd::Ended(RunOutcome::Approved),
+        "{}",
+        remarks(&environment, run)
+    );
+    let found = checks(&magis, run);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].grade, Grade::ExceptionGone);
+    assert!(magis.state(run).unwrap().proof().is_shown());
+}
+
+#[tokio::test]
 async fn what_the_issue_shows_is_run_and_the_attempt_that_mends_it_is_taken() {
     let environment = TestEnvironment::new();
     let (magis, wish) = with_tests(&environment, ISSUE, 2);

@@ -1,7 +1,7 @@
 //! The project's own tests, and the environment that they run in.
 
 use super::{ISSUE, allow, remarks, solve, with_tests, wrong_then_right};
-use crate::environment::TestEnvironment;
+use crate::environment::{TestEnvironment, script};
 use magis_core::{BaseTests, CheckSource, IssueChecks, Proof, RunEvent, RunId, RunOutcome, TestLine, TestsMode};
 use magis_engine::repository::BaseChoice;
 use magis_engine::tests::IsolationTerm;
@@ -315,6 +315,21 @@ async fn a_runner_that_is_not_installed_is_named_and_the_example_of_the_issue_de
         "{said}"
     );
     assert!(magis.state(run).unwrap().proof().is_shown());
+}
+
+#[tokio::test]
+async fn a_package_that_is_not_found_is_named_where_the_example_of_the_issue_needs_it() {
+    let environment = TestEnvironment::new();
+    let text = environment.read("tally/filters.py");
+    environment.commit("tally/filters.py", &format!("import exchange_rates\n\n{text}"));
+    let (magis, wish) = with_tests(&environment, ISSUE, 1);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, script()).await;
+    let said = remarks(&environment, run);
+    assert!(
+        said.contains("the package 'exchange_rates' is not found where it runs; install what the project needs"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

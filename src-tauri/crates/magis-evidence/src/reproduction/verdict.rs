@@ -6,8 +6,8 @@ mod steps;
 mod text;
 
 use crate::reproduction::check::{Check, Said};
-use crate::reproduction::record::Observation;
-use crate::reproduction::traceback::Exception;
+use crate::reproduction::record::{Observation, StatementOutcome};
+use crate::reproduction::traceback::{Exception, tracebacks};
 use magis_core::Grade;
 use serde::Serialize;
 use thiserror::Error;
@@ -88,7 +88,8 @@ pub enum Nothing {
     Broken(String),
     #[error("the unchanged code shows nothing of what the issue says")]
     NotSeen,
-    /// Something else went wrong: a package that is not installed, say.
+    #[error("the package '{0}' is not found where it runs; install what the project needs")]
+    PackageNotFound(String),
     #[error("the unchanged code fails in another way than the issue says: {0}")]
     OtherError(String),
 }
@@ -133,19 +134,53 @@ pub fn reproduces(check: &Check, base: &Observation) -> Result<Reproduction, Not
             grade,
         }),
         None if *base == Observation::TimedOut => Err(Nothing::TimedOut),
-        None => Err(other_error(base).map_or(Nothing::NotSeen, Nothing::OtherError)),
+        None => Err(other_error(base).unwrap_or(Nothing::NotSeen)),
     }
 }
 
-/// Returns the first exception of the statements of a run.
-fn other_error(base: &Observation) -> Option<String> {
+/// Returns the first exception of the statements of a run that the issue does not show.
+fn unexpected<'run>(check: &Check, outcomes: &'run [StatementOutcome]) -> Option<&'run Exception> {
+    let is_shown = |raised: &Exception| {
+        check.claims.iter().any(|claim| match &claim.what {
+            Said::Raises { exception, .. } => raised.is_like(exception),
+            _ => false,
+        })
+    };
+    let mut raised = outcomes.iter().filter_map(|outcome| outcome.raised.as_ref());
+    raised.find(|raised| !is_shown(raised))
+}
+
+/// Returns what the first exception of a run tells: of the statements any, of a shell that of a package which is missing.
+fn other_error(base: &Observation) -> Option<Nothing> {
+    let not_found = |raised: &Exception| missing_package(raised).map(|name| Nothing::PackageNotFound(name.to_owned()));
     match base {
         Observation::Steps { outcomes, .. } => {
             let raised = outcomes.iter().find_map(|outcome| outcome.raised.as_ref())?;
-            Some(steps::described(raised))
+            Some(not_found(raised).unwrap_or_else(|| Nothing::OtherError(steps::described(raised))))
         }
-        Observation::TimedOut | Observation::Broken(_) | Observation::Text { .. } => None,
+        Observation::Text { printed, .. } => tracebacks(printed).iter().find_map(|shown| not_found(&shown.exception)),
+        Observation::TimedOut | Observation::Broken(_) => None,
     }
+}
+
+/// Returns the package that Python or Node did not find; none for a file, nor for a module of a package.
+fn missing_package(raised: &Exception) -> Option<&str> {
+    let message = raised.message.as_str();
+    let name = match raised.kind.as_str() {
+        "ModuleNotFoundError" => message.strip_prefix("No module named '")?,
+        "Error" => {
+            let name = message.strip_prefix("Cannot find module '");
+            name.or_else(|| message.strip_prefix("Cannot find package '"))?
+        }
+        _ => return None,
+    };
+    let (name, _) = name.split_once('\'')?;
+    let is_package = match raised.kind.as_str() {
+        "ModuleNotFoundError" => !name.contains('.'),
+        _ if name.starts_with('@') => name.matches('/').count() == 1,
+        _ => !name.starts_with('.') && !name.contains('/'),
+    };
+    is_package.then_some(name)
 }
 
 fn hangs(check: &Check) -> Vec<Fault> {
@@ -176,8 +211,21 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
     let now = match (base, changed) {
         (_, Observation::TimedOut) => return CheckVerdict::TimedOut,
         (_, Observation::Broken(tail)) => return CheckVerdict::OtherError { what: tail.clone() },
-        (Observation::TimedOut, Observation::Steps { .. } | Observation::Text { .. }) => {
-            vec![Now::Gone(Grade::ExceptionGone)]
+        (Observation::TimedOut, Observation::Steps { outcomes, .. }) => match unexpected(check, outcomes) {
+            Some(raised) => {
+                return CheckVerdict::OtherError {
+                    what: steps::described(raised),
+                };
+            }
+            None => vec![Now::Gone(Grade::ExceptionGone)],
+        },
+        (Observation::TimedOut, Observation::Text { failed, .. }) => {
+            let grade = if *failed {
+                Grade::SomethingChanged
+            } else {
+                Grade::ExceptionGone
+            };
+            vec![Now::Gone(grade)]
         }
         (Observation::Steps { outcomes: before, .. }, Observation::Steps { outcomes: after, .. }) => {
             steps::now(check, reproduction, before, after)

@@ -11,7 +11,7 @@ use magis_core::text::count;
 use magis_core::{
     BlobId, BugCheck, CheckId, CheckSource, Grade, Hint, IssueChecks, RepoPath, RunEvent, TestName, TestsMode,
 };
-use magis_evidence::reproduction::{CheckCommand, Exception, Fault, ProjectInUse, as_test, tracebacks};
+use magis_evidence::reproduction::{CheckCommand, Exception, Fault, Observation, ProjectInUse, as_test, tracebacks};
 use magis_evidence::results::{TestId, failed_in_log};
 use magis_flow::Run;
 use std::collections::{BTreeMap, BTreeSet};
@@ -342,7 +342,7 @@ async fn shown_by_issue(
     found: &mut Vec<BugCheck>,
     remarks: &mut Vec<String>,
 ) -> Result<(), EngineError> {
-    let (mut tried, mut hanging, mut why) = (0, 0, None);
+    let (mut tried, mut hanging, mut lacks, mut why) = (0, 0, false, None);
     for (number, check) in candidates(run, project).take(TRIED) {
         if hanging == MOST_HANGING {
             break;
@@ -350,11 +350,16 @@ async fn shown_by_issue(
         tried += 1;
         match bench.try_check(check).await? {
             Ok(shown) => {
+                hanging += usize::from(shown.base == Observation::TimedOut);
                 bench.issue_checks.insert(number, shown);
             }
             Err(nothing) => {
                 hanging += usize::from(nothing.hangs);
-                why = Some(nothing.why);
+                // What is missing is the reason that a person can do something about.
+                if !lacks {
+                    lacks = nothing.lacks;
+                    why = Some(nothing.why);
+                }
             }
         }
     }
@@ -386,7 +391,11 @@ async fn shown_by_issue(
             CheckCommand::Python(_) | CheckCommand::JavaScript(_) | CheckCommand::Rust => check.check.steps.join("\n"),
             CheckCommand::Shell(lines) => lines.clone(),
         };
-        let reached = bench.reached_by(&check.check, check.base.reached()).await?;
+        // What is ended before its end tells nothing of what it entered.
+        let reached = match &check.base {
+            Observation::TimedOut => Vec::new(),
+            base => bench.reached_by(&check.check, base.reached()).await?,
+        };
         found.push(BugCheck {
             id: CheckId(0),
             source: CheckSource::Issue { number: *number },
