@@ -1,6 +1,6 @@
 //! How a model that fills in code writes attempts, and which of them is taken.
 
-use super::{ISSUE, WRONG, allow, solve, with_tests};
+use super::{ISSUE, WRONG, allow, put_in_place, solve, with_tests};
 use crate::environment::{TestEnvironment, script, script_after};
 use magis_core::{AttemptNumber, CodePlace, MethodPart, Proof, Round, RunEvent, RunOutcome, TaskId, WritingMode};
 use magis_engine::state::Attempt;
@@ -515,11 +515,7 @@ async fn a_line_that_is_there_already_is_not_put_in() {
 async fn edits_of_one_line_do_not_keep_others_from_their_turn() {
     let environment = TestEnvironment::new();
     let code = "    later = entry.day < until\n    return since <= entry.day and later\n";
-    let text = environment.read("tally/filters.py");
-    environment.commit(
-        "tally/filters.py",
-        &text.replace("    return since <= entry.day < until\n", code),
-    );
+    put_in_place(&environment, code);
     let (magis, wish) = with_tests(&environment, ISSUE, 4);
     allow(&environment, &magis);
     let wanted = [

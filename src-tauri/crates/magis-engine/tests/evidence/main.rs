@@ -78,6 +78,17 @@ fn allow(environment: &TestEnvironment, magis: &Magis) {
     magis.allow_tests(repo, &command, IsolationTerm::Required).unwrap();
 }
 
+/// Puts other code in the place of the line that is wrong in the sample, and returns the file with it.
+fn put_in_place(environment: &TestEnvironment, code: &str) -> String {
+    let path = "tally/filters.py";
+    let line = "    return since <= entry.day < until\n";
+    let text = environment.read(path);
+    assert!(text.contains(line), "{text}");
+    let changed = text.replace(line, code);
+    environment.commit(path, &changed);
+    changed
+}
+
 async fn solve(magis: &Magis, wish: SolveRequest, model: ScriptedModel) -> (RunId, DriveEnd) {
     let run = magis.prepare_for(wish, &model).unwrap().run;
     let (progress, _watch) = tokio::sync::mpsc::unbounded_channel();
@@ -120,12 +131,8 @@ fn wrong_then_right() -> ScriptedModel {
 #[tokio::test]
 async fn an_example_that_never_ends_is_evidence_where_the_issue_says_so() {
     let environment = TestEnvironment::new();
-    let path = "tally/filters.py";
-    let text = environment.read(path);
     let waits = "    import time\n    while entry.day == until:\n        time.sleep(1)\n    return since <= entry.day < until\n";
-    let hangs = text.replace("    return since <= entry.day < until\n", waits);
-    assert_ne!(hangs, text);
-    environment.commit(path, &hangs);
+    put_in_place(&environment, waits);
     let issue = "list --until never returns for the last day
 
 ```python

@@ -1,7 +1,7 @@
 //! Where attempts are made: at definitions that the check enters and at lines that it runs.
 
 use super::attempts::{UNCHANGED, edits};
-use super::{ISSUE, allow, checks, solve, with_tests};
+use super::{ISSUE, allow, checks, put_in_place, solve, with_tests};
 use crate::environment::{TestEnvironment, script, script_after};
 use magis_core::{RunId, RunOutcome, WritingMode};
 use magis_engine::{DriveEnd, Magis, SolveRequest};
@@ -11,13 +11,8 @@ use std::collections::BTreeSet;
 #[tokio::test]
 async fn lines_that_the_check_does_not_run_are_not_asked_for() {
     let environment = TestEnvironment::new();
-    let code = environment.read("tally/filters.py");
-    let longer = code.replace(
-        "    return since <= entry.day < until\n",
-        "    if until < since:\n        raise ValueError(until)\n    return since <= entry.day < until\n",
-    );
-    assert_ne!(longer, code);
-    environment.commit("tally/filters.py", &longer);
+    let code = "    if until < since:\n        raise ValueError(until)\n    return since <= entry.day < until\n";
+    let longer = put_in_place(&environment, code);
     let (magis, wish) = with_tests(&environment, ISSUE, 6);
     allow(&environment, &magis);
     let model = script_after(ScriptedModel::new("fills in").fill_in_with(|request| {
@@ -67,14 +62,10 @@ async fn functions_that_the_check_does_not_enter_are_no_places() {
 #[tokio::test]
 async fn definitions_of_one_name_are_places_of_their_own() {
     let environment = TestEnvironment::new();
-    let path = "tally/filters.py";
-    let line = "    return since <= entry.day < until\n";
     let with_bound = "    bound = Bound()\n    bound.day = until\n    return since <= entry.day <= bound.day\n\n\n\
                       class Bound:\n    @property\n    def day(self):\n        return self._day\n\n    \
                       @day.setter\n    def day(self, day):\n        self._day = date.fromordinal(day.toordinal() - 1)\n";
-    let text = environment.read(path);
-    assert!(text.contains(line));
-    environment.commit(path, &text.replace(line, with_bound));
+    put_in_place(&environment, with_bound);
     let (magis, wish) = with_tests(&environment, ISSUE, 9);
     let wish = SolveRequest {
         places: 4,
@@ -122,11 +113,7 @@ async fn functions_that_are_called_when_a_file_is_loaded_are_places() {
 async fn edits_at_tokens_that_the_check_does_not_run_are_no_answers() {
     let environment = TestEnvironment::new();
     let code = "    if until < since:\n        raise ValueError(until)\n    return since <= entry.day < until\n";
-    let text = environment.read("tally/filters.py");
-    environment.commit(
-        "tally/filters.py",
-        &text.replace("    return since <= entry.day < until\n", code),
-    );
+    put_in_place(&environment, code);
     let (magis, wish) = with_tests(&environment, ISSUE, 4);
     allow(&environment, &magis);
     let wanted = [("(until)", "(since)"), (" < until", " <= until")];
