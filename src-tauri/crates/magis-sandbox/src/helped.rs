@@ -21,6 +21,9 @@ const GRACE: Duration = Duration::from_mins(5);
 
 /// Runs a job to its end. Dropping the future closes the helper's standard input, at which it ends everything.
 ///
+/// With name spaces the helper is killed as well, and the kernel ends what is in them. Without, only the helper knows what the command started, so
+/// it is left to end that.
+///
 /// # Errors
 /// When isolation cannot be set up, or the helper fails.
 pub async fn run(
@@ -42,7 +45,7 @@ pub async fn run(
         .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .kill_on_drop(true)
+        .kill_on_drop(confinement == Confinement::Namespaces)
         .spawn()
         .map_err(SandboxError::Helper)?;
     // The command's copies of the socket's other end would keep it open.

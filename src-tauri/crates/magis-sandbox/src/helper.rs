@@ -16,7 +16,7 @@ pub struct HelperCommand {
 }
 
 /// Serves as the helper: reads a job from standard input, runs it, reports. To be called first of all in `main`, when the program was
-/// started with the word of a [`HelperCommand`].
+/// started with the word of a [`HelperCommand`]: nothing may be open yet, as what was left open to this process is closed.
 pub fn serve() -> ExitCode {
     #[cfg(target_os = "linux")]
     return crate::inside::serve();

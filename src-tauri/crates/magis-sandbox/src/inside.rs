@@ -3,11 +3,15 @@
 //! everything else in its name space.
 
 mod command;
+mod descriptors;
+mod disk;
 mod keys;
 mod loopback;
+mod memory;
 mod namespaces;
 mod notify;
 mod paths;
+mod processes;
 mod restrictions;
 mod root;
 mod watched;
@@ -64,16 +68,19 @@ impl<T, E: std::fmt::Display> Step<T> for Result<T, E> {
 
 /// Runs as the outer or the inner process, by its last argument.
 pub fn serve() -> ExitCode {
+    let closed = descriptors::close_inherited();
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     let socket = match io::stdin().as_fd().try_clone_to_owned() {
         Ok(socket) => UnixStream::from(socket),
         Err(_) => return ExitCode::FAILURE,
     };
-    let done = if args.last().is_some_and(|last| last == INNER) {
-        inner(&socket).map(|report| Some(Answer::Ended(report)))
-    } else {
-        outer(&args).map(|()| None)
-    };
+    let done = closed.and_then(|()| {
+        if args.last().is_some_and(|last| last == INNER) {
+            inner(&socket).map(|report| Some(Answer::Ended(report)))
+        } else {
+            outer(&args).map(|()| None)
+        }
+    });
     let answer = match done {
         Ok(None) => return ExitCode::SUCCESS,
         Ok(Some(answer)) => answer,
@@ -109,7 +116,6 @@ fn outer(args: &[OsString]) -> Result<(), Failed> {
 }
 
 fn inner(socket: &UnixStream) -> Result<HelperReport, Failed> {
-    end_with_parent()?;
     let mut line = String::new();
     let mut reader = BufReader::new(socket.try_clone().step(|| "reading the job".into())?);
     reader.read_line(&mut line).step(|| "reading the job".into())?;
@@ -124,6 +130,7 @@ fn inner(socket: &UnixStream) -> Result<HelperReport, Failed> {
 type Control = BufReader<UnixStream>;
 
 fn isolated(job: &SandboxJob, control: Control) -> Result<HelperReport, Failed> {
+    end_with_parent()?;
     loopback::bring_up().map_err(Failed::of(IsolationPart::NameSpaces))?;
     restrictions::limit_process_ids(&job.limits);
     let built = root::build(job).map_err(Failed::of(IsolationPart::Files))?;
@@ -219,6 +226,8 @@ fn start_restricted(job: &SandboxJob, give: &Sender<Listener>) -> Result<(io::Re
     })
 }
 
+/// Without name spaces nobody but this process knows what the command started. So it is not bound to the program, whose end it sees by the end
+/// of what controls it.
 fn with_limits_only(job: &SandboxJob, control: Control) -> Result<HelperReport, Failed> {
     prctl::set_child_subreaper(true).step(|| "taking in orphaned processes".into())?;
     files::write(job).step(|| "writing the files of the job".into())?;
@@ -236,7 +245,7 @@ fn changed_folders(changed: &[File]) -> Vec<PathBuf> {
     open.chain(paths::TEMPORARY.map(PathBuf::from)).collect()
 }
 
-/// Has the kernel end this process when the one that started it ends.
+/// Has the kernel end this process when the one that started it ends, and with the first process of a name space all others there.
 fn end_with_parent() -> Result<(), Failed> {
     prctl::set_pdeathsig(Signal::SIGKILL).step(|| "binding the helper to the program".into())
 }

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Place, Seen};
-use magis_sandbox::{End, Refused};
+use common::{Place, Seen, helper};
+use magis_sandbox::{End, Refused, Sandbox};
 
 /// Runs a Python program on a small project, with small limits.
 async fn python(program: &str) -> Seen {
@@ -177,6 +177,25 @@ mod secrets {
     #[tokio::test]
     async fn other_processes() {
         prints("import os; print([open(f'/proc/{p}/comm').read().strip()[:13] for p in os.listdir('/proc') if p.isdigit()])", "['magis-sandbox', 'python3']").await;
+    }
+
+    #[tokio::test]
+    async fn a_file_that_we_have_open() {
+        use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+        let place = Place::new();
+        let secret = std::fs::File::open(place.secret("password")).expect("the secret");
+        fcntl(&secret, FcntlArg::F_SETFD(FdFlag::empty())).expect("a descriptor that is inherited");
+        let program =
+            "import os\nfor fd in range(3, 1000):\n    try: print(os.pread(fd, 100, 0))\n    except OSError: pass";
+        for sandbox in [
+            Sandbox::confined(helper()).await.expect("isolation"),
+            Sandbox::limits_only(helper()),
+        ] {
+            let job = place.job(&["python3", "-c", program]);
+            let outcome = sandbox.run(&job).await.expect("a run");
+            assert_eq!(outcome.end, End::Exited(0), "{outcome:#?}");
+            assert_eq!(outcome.stdout.text(), "", "{outcome:#?}");
+        }
     }
 
     #[tokio::test]
@@ -400,6 +419,28 @@ mod amounts {
     }
 
     #[tokio::test]
+    async fn files_in_memory_without_a_name() {
+        let program =
+            "import os, time\nfor _ in range(128): os.write(os.memfd_create('x'), b'x' * 4_000_000)\ntime.sleep(30)";
+        is_ended(program, End::MemoryUsedUp(common::MEMORY)).await;
+    }
+
+    #[tokio::test]
+    async fn files_in_memory_of_a_process_that_hides_them() {
+        let program = "import ctypes, os, time\nctypes.CDLL(None).prctl(4, 0)\n\
+                       for _ in range(128): os.write(os.memfd_create('x'), b'x' * 4_000_000)\ntime.sleep(30)";
+        is_ended(program, End::MemoryUsedUp(common::MEMORY)).await;
+    }
+
+    #[tokio::test]
+    async fn shared_memory_that_no_process_has_attached() {
+        let program = "import ctypes, time\nlibc = ctypes.CDLL(None)\nlibc.shmat.restype = ctypes.c_void_p\n\
+                       for _ in range(64):\n    at = ctypes.c_void_p(libc.shmat(libc.shmget(0, 8_000_000, 0o1600), None, 0))\n    \
+                       ctypes.memset(at, 1, 8_000_000)\n    libc.shmdt(at)\ntime.sleep(30)";
+        is_ended(program, End::MemoryUsedUp(common::MEMORY)).await;
+    }
+
+    #[tokio::test]
     async fn temporary_files_in_memory() {
         let program = "n = 0\nwhile True:\n    n += 1\n    try: open(f'/tmp/{n}', 'wb').write(b'x' * 4_000_000)\n    except OSError: pass";
         let seen = python(program).await;
@@ -421,6 +462,26 @@ mod amounts {
     #[tokio::test]
     async fn many_files() {
         let program = "n = 0\nwhile True:\n    n += 1\n    open(f'file{n}', 'wb').write(b'x' * 1_000_000)";
+        is_ended(program, End::DiskUsedUp(common::DISK)).await;
+    }
+
+    #[tokio::test]
+    async fn files_that_are_removed_and_kept_open() {
+        let program = "import os, time\nkept = []\nfor _ in range(200):\n    kept.append(open('file', 'wb', buffering=0))\n    \
+                       kept[-1].write(b'x' * 1_000_000)\n    os.unlink('file')\ntime.sleep(30)";
+        is_ended(program, End::DiskUsedUp(common::DISK)).await;
+    }
+
+    #[tokio::test]
+    async fn files_in_folders_too_deep_to_name() {
+        let program = "import os, time\nfor _ in range(3_000):\n    os.mkdir('d')\n    os.chdir('d')\n\
+                       for n in range(200): open(f'file{n}', 'wb').write(b'x' * 1_000_000)\ntime.sleep(30)";
+        is_ended(program, End::DiskUsedUp(common::DISK)).await;
+    }
+
+    #[tokio::test]
+    async fn folders_nested_without_end() {
+        let program = "import os, time\nfor _ in range(10_000):\n    os.mkdir('d' * 250)\n    os.chdir('d' * 250)\ntime.sleep(30)";
         is_ended(program, End::DiskUsedUp(common::DISK)).await;
     }
 

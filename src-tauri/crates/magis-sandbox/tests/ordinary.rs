@@ -5,9 +5,11 @@ mod common;
 
 use common::{Place, helper};
 use magis_sandbox::{
-    End, HelperCommand, JobFile, LayerError, NotIsolated, Refused, Sandbox, SandboxError, Scratch, ScratchLayer,
+    End, HelperCommand, JobFile, LayerError, NotIsolated, Refused, Sandbox, SandboxError, SandboxJob, Scratch,
+    ScratchLayer,
 };
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[tokio::test]
@@ -186,32 +188,110 @@ async fn streams_that_are_merged_keep_their_order() {
     assert_eq!((seen.printed().as_str(), seen.errors().as_str()), ("1\n2\n3\n", ""));
 }
 
-#[tokio::test]
-async fn dropping_a_run_ends_what_it_started() {
-    let place = Place::new();
-    let sandbox = Sandbox::confined(helper()).await.expect("isolation");
+/// Returns a job whose command goes on for a minute, a beat a hundred times a second.
+fn beating(place: &Place) -> SandboxJob {
     let mut job = place.job(&["sh", "-c", "while true; do echo x >> beats; sleep 0.01; done"]);
     job.limits.time = Duration::from_mins(1);
-    let beats = || place.with_layer(|layer| layer.read(Path::new("beats"), 1 << 20).map_or(0, |beats| beats.len()));
-    let beating = async {
-        while beats() == 0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::select! {
-        ended = sandbox.run(&job) => panic!("it goes on for ever: {ended:?}"),
-        () = beating => {}
+    job
+}
+
+fn beats(place: &Place) -> usize {
+    place.with_layer(|layer| layer.read(Path::new("beats"), 1 << 20).map_or(0, |beats| beats.len()))
+}
+
+async fn begins_to_beat(place: &Place) {
+    while beats(place) == 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // Ending takes a moment; a beat comes a hundred times a second.
+}
+
+async fn stops_beating(place: &Place) {
+    // Ending takes a moment.
     let mut before = 0;
     for _ in 0..100 {
-        if before == beats() {
+        if before == beats(place) {
             return;
         }
-        before = beats();
+        before = beats(place);
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
-    panic!("it goes on");
+    assert_eq!(before, beats(place), "it goes on");
+}
+
+async fn ends_with_its_future(sandbox: Sandbox) {
+    let place = Place::new();
+    let job = beating(&place);
+    tokio::select! {
+        ended = sandbox.run(&job) => panic!("it goes on for ever: {ended:?}"),
+        () = begins_to_beat(&place) => {}
+    }
+    stops_beating(&place).await;
+}
+
+#[tokio::test]
+async fn dropping_a_run_ends_what_it_started() {
+    ends_with_its_future(Sandbox::confined(helper()).await.expect("isolation")).await;
+}
+
+#[tokio::test]
+async fn without_isolation_dropping_a_run_ends_what_it_started() {
+    ends_with_its_future(Sandbox::limits_only(helper())).await;
+}
+
+/// In the environment of a test's second process: what it has to run.
+const JOB: &str = "MAGIS_TEST_JOB";
+
+/// Which sandbox runs it there.
+#[derive(serde::Serialize, serde::Deserialize)]
+enum Kind {
+    Confined,
+    LimitsOnly,
+}
+
+/// Starts this test program a second time, with a job to run, and kills it while the job's command runs.
+async fn ends_with_its_program(kind: Kind) {
+    let place = Place::new();
+    let job = serde_json::to_string(&(kind, beating(&place))).expect("a job as text");
+    let mut program = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "runs_what_another_test_gives_it"])
+        .env(JOB, job)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a second process");
+    begins_to_beat(&place).await;
+    program.kill().expect("the end of the second process");
+    program.wait().expect("the end of the second process");
+    stops_beating(&place).await;
+}
+
+#[tokio::test]
+async fn runs_what_another_test_gives_it() {
+    let Ok(job) = std::env::var(JOB) else { return };
+    let (kind, job): (Kind, SandboxJob) = serde_json::from_str(&job).expect("a job");
+    let sandbox = match kind {
+        Kind::Confined => Sandbox::confined(helper()).await.expect("isolation"),
+        Kind::LimitsOnly => Sandbox::limits_only(helper()),
+    };
+    sandbox.run(&job).await.expect("a run");
+}
+
+#[tokio::test]
+async fn what_a_killed_program_started_ends() {
+    ends_with_its_program(Kind::Confined).await;
+}
+
+#[tokio::test]
+async fn without_isolation_what_a_killed_program_started_ends() {
+    ends_with_its_program(Kind::LimitsOnly).await;
+}
+
+#[tokio::test]
+async fn memory_that_is_shared_by_a_file_counts_once() {
+    let program = "import mmap, os, time\nkept = []\nfor _ in range(8):\n    fd = os.memfd_create('x')\n    os.ftruncate(fd, 19 << 20)\n    \
+                   kept.append(mmap.mmap(fd, 19 << 20))\n    kept[-1].write(b'x' * (19 << 20))\ntime.sleep(1)\nprint('kept')";
+    let seen = Place::new().run(&["python3", "-c", program]).await;
+    assert_eq!(seen.printed(), "kept\n", "{seen:#?}");
 }
 
 #[tokio::test]

@@ -13,7 +13,8 @@ use landlock::{
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -94,26 +95,55 @@ pub fn landlock(job: &SandboxJob) -> Result<bool, Failed> {
 pub fn seccomp() -> Result<Option<Listener>, Failed> {
     let step = || "setting the filter of system calls".to_owned();
     let arch: TargetArch = std::env::consts::ARCH.try_into().step(step)?;
-    let filter = |calls, error: i32| {
-        let action = SeccompAction::Errno(error.unsigned_abs());
-        SeccompFilter::new(calls, SeccompAction::Allow, action, arch).and_then(BpfProgram::try_from)
-    };
-    // The C library asks for `clone3` first and takes `clone` where there is none; only the flags of the latter can be looked at.
-    let unknown = filter(BTreeMap::from([(libc::SYS_clone3, vec![])]), libc::ENOSYS).step(step)?;
-    seccompiler::apply_filter(&unknown).step(step)?;
+    // One filter's error comes before another one's question to the listener, so this holds for all of them.
+    seccompiler::apply_filter(&unknown_calls(arch).step(step)?).step(step)?;
     let mut asked = refused_calls().step(step)?;
     // A kernel before 5.5 cannot be told to go on with a call that it asked about.
     if kernel() >= (5, 5) {
         asked.extend(watched::calls().map(|call| (call, vec![])));
     }
-    match notify::apply(&filter(asked, libc::EPERM).step(step)?) {
+    match notify::apply(&filter(asked, libc::EPERM, arch).step(step)?) {
         Ok(listener) => Ok(Some(listener)),
         // A kernel before 5.0, or a container that listens already: refused all the same, but nothing is written down.
         Err(_) => {
-            let refused = filter(refused_calls().step(step)?, libc::EPERM).step(step)?;
+            let refused = filter(refused_calls().step(step)?, libc::EPERM, arch).step(step)?;
             seccompiler::apply_filter(&refused).map(|()| None).step(step)
         }
     }
+}
+
+/// Returns a filter under which some calls end with an error, and all others are allowed.
+fn filter(
+    calls: BTreeMap<i64, Vec<SeccompRule>>,
+    error: i32,
+    arch: TargetArch,
+) -> Result<BpfProgram, seccompiler::BackendError> {
+    let action = SeccompAction::Errno(error.unsigned_abs());
+    SeccompFilter::new(calls, SeccompAction::Allow, action, arch).and_then(BpfProgram::try_from)
+}
+
+/// Returns a filter under which some calls are none that this kernel knows.
+fn unknown_calls(arch: TargetArch) -> Result<BpfProgram, seccompiler::BackendError> {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const IS_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    /// Where the number of the call stands.
+    const NUMBER: u32 = 0;
+    /// From here on calls have their second numbers, on `x86_64` (x32, an ABI that few kernels offer). The other filters know the first ones alone.
+    const SECOND: u32 = 0x4000_0000;
+    const UNKNOWN: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+    // The C library asks for `clone3` first and takes `clone` where there is none; only the flags of the latter can be looked at.
+    let unknown = filter(BTreeMap::from([(libc::SYS_clone3, vec![])]), libc::ENOSYS, arch)?;
+    if arch != TargetArch::x86_64 {
+        return Ok(unknown);
+    }
+    let line = |code, k, jf| sock_filter { code, jt: 0, jf, k };
+    let second = [
+        line(LOAD, NUMBER, 0),
+        line(IS_AT_LEAST, SECOND, 1),
+        line(RETURN, UNKNOWN, 0),
+    ];
+    Ok(second.into_iter().chain(unknown).collect())
 }
 
 /// Returns the name of a system call that may be refused.
@@ -252,4 +282,46 @@ fn condition(
     value: u64,
 ) -> Result<SeccompCondition, seccompiler::BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison, value)
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Returns what a filter says of a call, as the kernel works it out from the call's number. None: it has a line that is not known here.
+    fn answer(program: &BpfProgram, number: i64) -> Option<u32> {
+        const X86_64: u32 = 0xc000_003e;
+        let (mut at, mut loaded) = (0, 0);
+        loop {
+            let line = program.get(at)?;
+            let jump = |holds: bool| usize::from(if holds { line.jt } else { line.jf });
+            at += 1;
+            match (line.code, line.k) {
+                (0x20, 0) => loaded = number as u32,
+                (0x20, 4) => loaded = X86_64,
+                (0x05, by) => at += by as usize,
+                (0x15, to) => at += jump(loaded == to),
+                (0x35, to) => at += jump(loaded >= to),
+                (0x06, answer) => return Some(answer),
+                _ => return None,
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check(number: i64, expected: u32) {
+        let program = unknown_calls(TargetArch::x86_64).expect("a filter");
+        assert_eq!(answer(&program, number), Some(expected), "{number:#x}");
+    }
+
+    #[test]
+    fn calls_by_their_second_numbers_are_unknown() {
+        const UNKNOWN: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+        check(libc::SYS_read, libc::SECCOMP_RET_ALLOW);
+        check(libc::SYS_clone, libc::SECCOMP_RET_ALLOW);
+        check(libc::SYS_clone3, UNKNOWN);
+        for call in [libc::SYS_clone, libc::SYS_mount, 0] {
+            check(0x4000_0000 | call, UNKNOWN);
+        }
+    }
 }
