@@ -272,9 +272,13 @@ pub fn verdict(check: &Check, reproduction: &Reproduction, base: &Observation, c
                 _ => format!("{failing} assertions of the issue still fail"),
             },
         },
-        // Of several results that the issue states, some are there.
-        (Some(grade), _) => CheckVerdict::Gone {
-            grade: if is_missing { Grade::SomethingChanged } else { *grade },
+        // Of several results that the issue states, some are there. Where another place fails in a new way, little is shown.
+        (Some(grade), other) => CheckVerdict::Gone {
+            grade: if is_missing || other.is_some() {
+                Grade::SomethingChanged
+            } else {
+                *grade
+            },
             gone: grades.len(),
             of: now.len(),
         },

@@ -100,6 +100,16 @@ fn exceptions_of_javascript_are_known_by_their_stack() {
 }
 
 #[test]
+fn an_error_that_only_moves_to_the_next_statement_is_not_gone() {
+    let issue = "Crash\n\n```js\nconst calc = require('calc')\nconst head = calc.first(null)\nhead.toFixed(1)\n```\n\n```\nTypeError: Cannot read properties of null (reading '0')\n    at first (/home/me/calc/lib/index.js:2:14)\n```\n";
+    let wrong = "exports.first = function first(list) {\n  return list[0];\n};\n";
+    let nothing = "exports.first = function first(list) {\n  return list ? list[0] : undefined;\n};\n";
+    let right = "exports.first = function first(list) {\n  return list ? list[0] : 0;\n};\n";
+    assert_snapshot!(check_verdict(issue, COMMON, wrong, nothing), @r#"ExceptionGone; OtherError { what: "TypeError: Cannot read properties of undefined (reading 'toFixed')" }"#);
+    assert_snapshot!(check_verdict(issue, COMMON, wrong, right), @"ExceptionGone; Gone { grade: ExceptionGone, gone: 2, of: 2 }");
+}
+
+#[test]
 fn the_functions_that_an_example_enters_are_told_with_the_lines_that_never_run() {
     let project = project(COMMON, WRONG_SUM);
     let observed = project.run(&project.first_check(STATED));

@@ -1,7 +1,7 @@
 //! What became of the faults of the base on a changed tree.
 
 use super::{VALUE, WITHIN, alike, errors, fails, is_about, is_line_of, meets, place, text_in};
-use crate::reproduction::check::{Check, Claim, Said};
+use crate::reproduction::check::{Check, CheckCommand, Claim, Said};
 use crate::reproduction::compare::{is_laid_out, is_shown, normal};
 use crate::reproduction::record::StatementOutcome;
 use crate::reproduction::traceback::Exception;
@@ -161,7 +161,7 @@ fn shown_now(
     }
 }
 
-/// Finds an exception raised where the base raised none, unless the issue asks for it.
+/// Finds an exception raised where the base raised none of its kind, unless the issue asks for it.
 fn new_error(check: &Check, before: &[StatementOutcome], after: &[StatementOutcome]) -> Option<String> {
     let asked = |raised: &Exception| {
         check.claims.iter().any(|claim| {
@@ -169,13 +169,25 @@ fn new_error(check: &Check, before: &[StatementOutcome], after: &[StatementOutco
                 && matches!(&claim.what, Said::Raises { exception, .. } if raised.is_like(exception))
         })
     };
-    let raised_before = |at: FaultPlace| {
-        before
-            .iter()
-            .any(|outcome| place(outcome) == at && outcome.raised.is_some())
+    let first = before.iter().find(|outcome| outcome.raised.is_some()).map(place);
+    // What a statement that fails should have bound is there in JavaScript all the same: what fails on it then may do so with a result that is missing, too.
+    let is_of_missing = |at: FaultPlace, raised: &Exception| {
+        matches!(check.command, CheckCommand::JavaScript(_))
+            && first != Some(at)
+            && raised.message.contains("undefined")
+    };
+    let raised_before = |at: FaultPlace, raised: &Exception| {
+        let mut there = before.iter().filter(|outcome| place(outcome) == at);
+        there.any(|outcome| {
+            outcome
+                .raised
+                .as_ref()
+                .is_some_and(|before| before.name() == raised.name())
+        }) && !is_of_missing(at, raised)
     };
     let new = |outcome: &&StatementOutcome| {
-        outcome.raised.as_ref().is_some_and(|raised| !asked(raised)) && !raised_before(place(outcome))
+        let raised = outcome.raised.as_ref();
+        raised.is_some_and(|raised| !asked(raised) && !raised_before(place(outcome), raised))
     };
     after
         .iter()
