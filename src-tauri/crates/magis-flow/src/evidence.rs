@@ -5,7 +5,7 @@
 
 use crate::next::not_approved;
 use crate::task::Rank;
-use crate::{Effect, RoundState, Run, TaskState};
+use crate::{Attempt, Effect, RoundState, Run, TaskState};
 use magis_core::{
     AttemptNumber, BaseTests, CodePlace, QaMode, Round, RunEvent, TaskId, TaskOutcome, TestsMode, WritingMode,
 };
@@ -56,13 +56,15 @@ impl Run {
             if let Some(review) = self.review(task, round, attempt) {
                 return vec![review];
             }
+            let chosen = self.task(task).and_then(|state| state.attempt(round, attempt));
+            let is_approved = self.request.qa == QaMode::Skip || chosen.is_some_and(Attempt::approved);
+            let outcome = if is_approved {
+                TaskOutcome::Approved { round }
+            } else {
+                TaskOutcome::NotApproved { round }
+            };
             let reason = format!("the change of {task} alone passes");
-            return vec![close_with(
-                &in_question,
-                task,
-                &TaskOutcome::Approved { round },
-                &reason,
-            )];
+            return vec![close_with(&in_question, task, &outcome, &reason)];
         }
         let rounds = |state: &TaskState| state.rounds.iter().filter(|round| self.is_written(round)).count();
         let unfinished = open.iter().filter(|state| !self.is_exhausted(state));

@@ -502,12 +502,15 @@ impl Run {
     }
 }
 
-/// Returns how many events of a log belong to what comes before `stage`: the part a run again from `stage` shares.
+/// Returns how many events of a log belong to what comes before `stage`: the part a run again from `stage` shares, its start always. What a person says may
+/// come at any time.
 pub fn events_before(events: &[RunEvent], stage: Stage) -> usize {
-    let first = events
-        .iter()
-        .position(|event| event.stage().is_some_and(|of| of >= stage));
-    first.unwrap_or(events.len()).max(1)
+    let is_behind = |event: &RunEvent| match event {
+        RunEvent::RunStarted { .. } => false,
+        RunEvent::Spoken { speech } if speech.speaker == Speaker::Person => false,
+        other => other.stage().is_some_and(|of| of >= stage),
+    };
+    events.iter().position(is_behind).unwrap_or(events.len())
 }
 
 /// Returns how many events of a log belong to the attempts and what comes before them: the part a run that takes another attempt shares.

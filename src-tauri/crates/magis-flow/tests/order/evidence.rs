@@ -494,6 +494,22 @@ fn when_nothing_is_shown_to_work_the_nearest_is_handed_over_and_said_to_be_that(
 }
 
 #[test]
+fn what_passes_and_its_review_rejects_is_handed_over_as_not_approved() {
+    let mut driver = Driver {
+        checks: vec![check(1, Grade::ExpectedResult)],
+        shows: |_, _, _| (SHOWN, 0),
+        verdicts: vec![Decision::Rejected],
+        ..Driver::default()
+    };
+    let (_, log) = code_steps(&mut driver, by_evidence(1));
+    let run = Run::fold_from_elsewhere(&log).unwrap();
+    assert!(run.proof().is_shown());
+    assert_eq!(*outcome(&log), RunOutcome::NotApproved);
+    let closed = run.task(TaskId(1)).unwrap().outcome.clone();
+    assert_eq!(closed, Some(TaskOutcome::NotApproved { round: Round(1) }));
+}
+
+#[test]
 fn what_its_review_approved_is_handed_over_and_not_what_it_rejected() {
     let mut driver = Driver {
         checks: vec![check(1, Grade::WrongOutputGone)],

@@ -10,7 +10,8 @@ mod driver;
 mod evidence;
 mod person;
 
-use driver::{Driver, outcome, path, request, role, started};
+use driver::{Driver, check, outcome, path, request, role, spoken, started};
+use evidence::by_evidence;
 use magis_core::*;
 use magis_flow::{Effect, Run};
 
@@ -261,12 +262,21 @@ fn a_paused_run_waits_and_goes_on_where_it_was() {
 
 #[test]
 fn a_run_again_from_a_stage_shares_the_log_up_to_there() {
-    let log = Driver::default().drive(request(), |_, _| None);
-    for stage in Stage::ALL {
-        let shared = &log[..magis_flow::events_before(&log, stage)];
-        // Where no code is run there is nothing before locating.
-        let expected = stage.max(Stage::Locate);
-        assert_eq!(Run::fold(shared).unwrap().stage(), expected, "from {stage}");
+    // Where no code is run there is nothing before locating.
+    for (request, first) in [(request(), Stage::Locate), (by_evidence(1), Stage::Evidence)] {
+        let mut driver = Driver {
+            checks: vec![check(1, Grade::ExpectedResult)],
+            ..Driver::default()
+        };
+        // A person may speak at any time.
+        let log = driver.drive(request, |run, effect| {
+            let now = run.meeting().is_empty() && matches!(effect, Effect::Rank);
+            now.then(|| spoken(Speaker::Person, Turn::Speak))
+        });
+        for stage in Stage::ALL {
+            let shared = &log[..magis_flow::events_before(&log, stage)];
+            assert_eq!(Run::fold(shared).unwrap().stage(), stage.max(first), "from {stage}");
+        }
     }
 }
 

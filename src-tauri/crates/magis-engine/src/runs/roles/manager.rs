@@ -364,12 +364,13 @@ fn pull_request(run: &Run, subject: &str) -> String {
             .accepted_attempt()
             .and_then(|(round, number)| state.attempt(round, number));
         let taken = taken.or_else(|| state.rounds.last()?.best().map(|(_, attempt)| attempt));
+        let passes = taken.is_some_and(|attempt| attempt.proof().grade().is_some());
         if let Some(verdict) = taken.and_then(|attempt| attempt.verdict.as_ref()) {
             let word = ModelReview::from(verdict.decision).word();
             text += &format!("  - Model review: {word}. {}\n", verdict.comment);
         }
         match &state.outcome {
-            Some(TaskOutcome::NotApproved { .. }) if run.runs_code() => {
+            Some(TaskOutcome::NotApproved { .. }) if run.runs_code() && !passes => {
                 text += "  - **It is not shown to work; look at it with care.**\n";
             }
             Some(TaskOutcome::NotApproved { .. }) => {
