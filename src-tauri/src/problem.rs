@@ -7,12 +7,12 @@
 mod given;
 
 pub use given::{Given, named};
-use magis_engine::EngineError;
 use magis_engine::model::LlmError;
 use magis_engine::models::{FetchError, LibraryError, ModelIdError};
 use magis_engine::records::{ArchiveError, LeaseError, StoreError};
 use magis_engine::repository::{PatchError, ReadError, RepoError};
 use magis_engine::tests::CommandError;
+use magis_engine::{EngineError, NotRunReason};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -153,9 +153,24 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::TestCommand(CommandError::Control(_)) => "test_command_lines",
         EngineError::TestCommand(CommandError::NoProgram(_)) => "test_command_no_program",
         EngineError::Selection(_) => "test_selection",
-        EngineError::NotRun { .. } => "not_run",
+        EngineError::NotRun { why, .. } => not_run_code(why),
         EngineError::NoHome => "no_home",
         EngineError::Io { .. } => "io",
+    }
+}
+
+fn not_run_code(why: &NotRunReason) -> &'static str {
+    match why {
+        NotRunReason::NotAllowed(_) => "not_run",
+        NotRunReason::NoCheck(_) => "not_run_no_check",
+        NotRunReason::NoBase => "not_run_no_base",
+        NotRunReason::CheckGone => "not_run_check_gone",
+        NotRunReason::ProjectTest => "not_run_project_test",
+        NotRunReason::Tests(_) => "not_run_tests",
+        NotRunReason::NotAsked => "not_run_not_asked",
+        NotRunReason::OnlyCommand(_) => "not_run_only_command",
+        NotRunReason::NoSandbox => "not_run_no_sandbox",
+        NotRunReason::NotIsolated(_) => "not_run_not_isolated",
     }
 }
 
@@ -239,6 +254,37 @@ fn sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Refuses to run a check, and tells the code and the remedy.
+    fn check_not_run(why: NotRunReason, code: &str, remedy: &str) {
+        let run = magis_core::RunId(3);
+        let problem = Problem::from(EngineError::NotRun { run, why });
+        assert_eq!((problem.code.as_str(), problem.remedy.as_deref()), (code, Some(remedy)));
+    }
+
+    #[test]
+    fn a_permission_is_asked_for_only_where_it_is_missing() {
+        check_not_run(
+            NotRunReason::NotAllowed("`pytest`".to_owned()),
+            "not_run",
+            "Allow the test command where the run is begun, or run the script yourself.",
+        );
+        check_not_run(
+            NotRunReason::NoCheck(magis_core::CheckId(4)),
+            "not_run_no_check",
+            "Choose one of the checks that the run has.",
+        );
+        check_not_run(
+            NotRunReason::NoBase,
+            "not_run_no_base",
+            "Fetch the commit that the run stands on into its repository.",
+        );
+        check_not_run(
+            NotRunReason::ProjectTest,
+            "not_run_project_test",
+            "Run the check as it is; for another test, edit it in the project and begin a new run.",
+        );
+    }
 
     #[test]
     fn a_problem_is_told_in_sentences() {

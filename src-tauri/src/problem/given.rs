@@ -40,7 +40,7 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::NotApplied(run)
         | EngineError::NoRepository(run)
         | EngineError::Log { run, .. } => named([("run", run)]),
-        EngineError::NotRun { run, why } => named([("run", run.to_string()), ("why", why.clone())]),
+        EngineError::NotRun { run, why } => named([("run", run.to_string()), ("why", why.to_string())]),
         EngineError::WhichRepository { run, roots } => {
             named([("run", run.to_string()), ("repositories", roots.join(", "))])
         }

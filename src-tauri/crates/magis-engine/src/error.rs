@@ -1,7 +1,7 @@
 //! What can go wrong in a run, each with a code, a sentence and a remedy.
 
 use magis_core::text::bytes;
-use magis_core::{IssueError, PathError, RepoPath, RunId};
+use magis_core::{CheckId, IssueError, PathError, RepoPath, RunId};
 use magis_evidence::commands::{CommandError, SelectionError};
 use magis_flow::FlowError;
 use magis_llm::LlmError;
@@ -136,7 +136,7 @@ pub enum EngineError {
     Selection(#[from] SelectionError),
     /// Code that a person wanted to run on the trees of a run.
     #[error("nothing of run {run} was run: {why}")]
-    NotRun { run: RunId, why: String },
+    NotRun { run: RunId, why: NotRunReason },
     /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
     #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
@@ -192,7 +192,7 @@ impl EngineError {
             }
             Self::RunOver(run) => format!("run it again with 'magis rerun {run} --from STAGE'"),
             Self::NoPatch(run) => format!("see 'magis runs show {run}' for how it ended"),
-            Self::NotRun { .. } => "allow the test command where the run is begun, or run the script yourself".to_owned(),
+            Self::NotRun { why, .. } => why.remedy().to_owned(),
             Self::Steering { .. } => "see 'magis runs show' for its files and tasks".to_owned(),
             Self::Step { .. } => "resume the run with another model or seed: 'magis rerun'".to_owned(),
             Self::NoRepository(run) | Self::WhichRepository { run, .. } => format!(
@@ -212,6 +212,54 @@ impl EngineError {
             Self::Sandbox(_) => "see 'magis doctor' for what this machine can do".to_owned(),
             Self::NoHome => "set HOME, or give --data-dir".to_owned(),
             Self::Io { .. } => "check the path, its permissions and the free space of its disk".to_owned(),
+        }
+    }
+}
+
+/// Says why code that a person wanted to run on the trees of a run was not run.
+#[derive(Debug, Error)]
+pub enum NotRunReason {
+    #[error("it has no check {0}")]
+    NoCheck(CheckId),
+    /// The repository does not have the commit that the run stands on.
+    #[error("its base tree is not here")]
+    NoBase,
+    /// The program makes other checks of the issue now.
+    #[error("the issue does not give this check any more")]
+    CheckGone,
+    /// A check that stands on tests of the project is run as it is.
+    #[error("a test of the project is edited in the project")]
+    ProjectTest,
+    #[error("the tests that it stands on could not be run: {0}")]
+    Tests(String),
+    #[error("the run was asked to run nothing")]
+    NotAsked,
+    /// A person did not allow it.
+    #[error("running {0} is not allowed in this repository")]
+    NotAllowed(String),
+    /// Without isolation a person allowed the test command, and nothing that an issue shows.
+    #[error("{0}")]
+    OnlyCommand(String),
+    #[error("this program was started without its sandbox")]
+    NoSandbox,
+    #[error("this machine cannot isolate what is run: {0}")]
+    NotIsolated(NotIsolated),
+}
+
+impl NotRunReason {
+    /// Returns what a person can do, in a sentence; empty where the message says it all.
+    fn remedy(&self) -> &'static str {
+        match self {
+            Self::NoCheck(_) => "choose one of the checks that the run has",
+            Self::NoBase => "fetch the commit that the run stands on into its repository",
+            Self::CheckGone => "run the script yourself, or begin a new run of the issue, which makes its checks anew",
+            Self::ProjectTest => "run the check as it is; for another test, edit it in the project and begin a new run",
+            Self::Tests(_) => "run the tests yourself",
+            Self::NotAsked => "begin a new run that may run the tests",
+            Self::NotAllowed(_) => "allow the test command where the run is begun, or run the script yourself",
+            Self::OnlyCommand(_) => "",
+            Self::NoSandbox => "start the program again, or run the script yourself",
+            Self::NotIsolated(missing) => missing.remedy(),
         }
     }
 }

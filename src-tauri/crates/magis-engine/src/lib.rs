@@ -26,7 +26,7 @@ pub use custodian::{
     WatchState, WithCode,
 };
 pub use data_folder::DataFolder;
-pub use error::EngineError;
+pub use error::{EngineError, NotRunReason};
 pub use limits::{EngineLimits, USUAL_CONTEXT};
 pub use logging::{LogGuard, start_log};
 pub use magis::Magis;

@@ -127,6 +127,26 @@ export const zh_hans: Partial<Record<string, Said>> = {
   run_over: { message: '运行 {run} 已结束。', remedy: '请从某个阶段重新运行。' },
   no_patch: { message: '运行 {run} 没有补丁。', remedy: '请在运行页面查看它如何结束。' },
   not_run: { message: '没有运行：{why}。', remedy: '在开始运行的地方允许测试命令，或自行运行该脚本。' },
+  not_run_no_check: { message: '没有运行：运行 {run} 没有这项检查。', remedy: '请选择此运行已有的检查。' },
+  not_run_no_base: { message: '没有运行：本机没有运行 {run} 的基准文件树。', remedy: '请将其基准提交取回到仓库中。' },
+  not_run_check_gone: {
+    message: '没有运行：从问题中已得不到这项检查。',
+    remedy: '请自行运行该脚本，或为此问题开始新的运行，检查会重新生成。',
+  },
+  not_run_project_test: {
+    message: '没有运行：项目的测试要在项目中修改。',
+    remedy: '请按原样运行；需要别的测试时，请在项目中修改，再开始新的运行。',
+  },
+  not_run_tests: { message: '没有运行：{why}。', remedy: '请自行运行这些测试。' },
+  not_run_not_asked: {
+    message: '没有运行：运行 {run} 被要求不运行任何代码。',
+    remedy: '请开始新的运行，并允许运行测试。',
+  },
+  not_run_only_command: {
+    message: '没有运行：本机无法隔离，而不加隔离时只允许了测试命令。',
+    remedy: '请收回此许可，再重新允许，两者便都可运行。',
+  },
+  not_run_no_sandbox: { message: '没有运行：此程序启动时没有沙箱。', remedy: '请重新启动程序，或自行运行该脚本。' },
   not_applied: { message: '运行 {run} 的补丁没有应用，或已经撤销。', remedy: '无需撤销。' },
   log_damaged: { message: '运行 {run} 的记录无法读取。', remedy: '请导出此运行并反馈；其他运行不受影响。' },
   model_missing: { message: '本机没有模型 {model}。', remedy: '请在“模型”中下载，或另选模型。' },

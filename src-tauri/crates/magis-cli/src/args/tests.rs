@@ -18,10 +18,11 @@ pub enum TestsCommand {
                             Exit code: 0 where all tests pass, 1 where one fails, 125 where the run was stopped at a limit."
     )]
     Run(RunTestsArgs),
-    /// Run the example of a run's issue again, as it is or as you edited it, on the run's base and with its patch; the run stays as it is
+    /// Run what shows a run's fault again, as it is or as you edited it, on the run's base and with its patch; the run stays as it is
     #[command(
         after_help = "Examples:\n  magis tests check 3 --show > example.py\n  magis tests check 3 --script example.py\n\n\
-                            Exit code: 0 where the example ends with exit code 0 on each tree, 1 otherwise."
+                            Tests of the project are run as they are; to edit one, edit it in the project.\n\n\
+                            Exit code: 0 where what is run ends with exit code 0 on each tree, 1 otherwise."
     )]
     Check(CheckArgs),
     /// Forget what you allowed in a repository

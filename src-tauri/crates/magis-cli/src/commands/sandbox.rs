@@ -44,13 +44,13 @@ pub fn sandbox(place: &Place, args: &SandboxArgs) -> Result<ExitCode, Failure> {
     for (original, at) in &tools.changeable {
         scratch.allow_change(&mut job, original, at)?;
     }
-    let changed = scratch.allow_change(&mut job, &folder, &folder)?;
+    scratch.allow_change(&mut job, &folder, &folder)?;
     let helper = sandbox_helper()?;
-    let outcome = runtime()?.block_on(async {
+    let (outcome, isolation) = runtime()?.block_on(async {
         let sandbox = Sandbox::confined(helper).await?;
-        Ok::<_, EngineError>(sandbox.run(&job).await?)
+        Ok::<_, EngineError>(sandbox.run_and_tell(&job).await?)
     })?;
-    let changed = changed.changed_files();
+    let changed = scratch.changed_files(&folder, isolation);
     if args.json {
         print_json(place, &outcome, &changed)?;
     } else {

@@ -61,10 +61,18 @@ fn check(place: &Place, args: &CheckArgs) -> Result<ExitCode, Failure> {
     let stop = CancellationToken::new();
     let tried = runtime()?.block_on(async {
         let listener = tokio::spawn(listen(stop.clone()));
-        let tried = magis.try_check(run, check, &script, &stop).await;
+        let tried = tokio::select! {
+            tried = magis.try_check(run, check, &script, &stop) => Some(tried),
+            () = stop.cancelled() => None,
+        };
         listener.abort();
         tried
-    })?;
+    });
+    let Some(tried) = tried else {
+        tell("Stopped; nothing that the check started is left.");
+        return Ok(ExitStatus::Stopped.into());
+    };
+    let tried = tried?;
     let trees = [
         ("on the base", Some(&tried.on_base)),
         ("with the patch", tried.on_result.as_ref()),

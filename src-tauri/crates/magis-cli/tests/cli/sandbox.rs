@@ -88,6 +88,35 @@ fn terminal_codes_in_the_output_are_made_visible() {
 }
 
 #[test]
+fn a_command_that_nothing_isolates_is_not_run() {
+    let program = Program::new();
+    let folder = program.beside("project");
+    std::fs::create_dir(&folder).unwrap();
+    let made = program.beside("made");
+    let script = format!("echo new > '{}'", made.display());
+    let folder = folder.to_str().unwrap();
+    let answer = program.run_without_isolation(["sandbox", "--folder", folder, "--", "sh", "-c", &script]);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert!(
+        answer.err.contains("commands cannot be isolated from this machine"),
+        "{answer:?}"
+    );
+    assert!(!made.exists());
+}
+
+#[test]
+fn the_doctor_notes_that_nothing_is_run_where_nothing_isolates_it_and_what_would_change_that() {
+    let answer = Program::new().run_without_isolation(["doctor"]);
+    let notes = [
+        "note     sandbox      tests are not run: commands cannot be kept from the rest of this machine: taking name spaces of its own failed",
+        "note     sandbox      to change that: allow name spaces to ordinary users",
+    ];
+    for note in notes {
+        assert!(answer.out.contains(note), "{answer:?}");
+    }
+}
+
+#[test]
 fn the_doctor_tells_what_isolates_commands() {
     let answer = Program::new().run(["doctor"]);
     assert!(

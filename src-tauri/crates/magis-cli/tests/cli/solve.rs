@@ -6,7 +6,7 @@ use crate::support::Program;
 use magis_testkit::{FixtureRepo, TinyModel};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const ISSUE: &str = "total() leaves out the last entry
 
@@ -72,15 +72,23 @@ impl Ledger {
 
     /// Begins a run and ends it behind its second event.
     fn begin(&self, more: &[&str]) -> Begun {
+        Self::begun_by(self.command(more))
+    }
+
+    /// Does the same where nothing can isolate what is run.
+    fn begin_without_isolation(&self, more: &[&str]) -> Begun {
+        Self::begun_by(Program::without_isolation(&self.command(more)))
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
         let root = self.repository.root().to_str().unwrap();
         let named = ["solve", "--repo", root, "--issue", &self.issue, "--model", &self.model];
-        let mut run = self
-            .program
+        self.program
             .command(named.iter().chain(&["--threads", "1", "--json"]).chain(more))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+    }
+
+    fn begun_by(mut command: Command) -> Begun {
+        let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(run.stdout.take().unwrap()).lines();
         let events: Vec<String> = lines.map_while(Result::ok).take(2).collect();
         run.kill().unwrap();
@@ -135,6 +143,30 @@ fn what_nobody_allowed_is_not_run_and_the_note_says_what_allows_it() {
     begun.assert_nothing_is_run("");
     assert!(!begun.said.contains("note:"), "it was asked for: {begun:?}");
     assert_eq!(ledger.listed()[0]["allowed"], false);
+}
+
+#[test]
+fn what_nothing_isolates_is_run_only_where_a_person_says_so() {
+    let ledger = Ledger::with_tests();
+    let note = "note: nothing is run, because this machine cannot isolate it";
+    ledger
+        .begin_without_isolation(&["--allow-tests"])
+        .assert_nothing_is_run(note);
+    assert_eq!(ledger.listed()[0]["allowed"], false);
+
+    // What was allowed isolated is allowed so alone.
+    ledger.begin(&["--allow-tests"]).assert_example_was_run();
+    ledger.begin_without_isolation(&[]).assert_nothing_is_run(note);
+    let note = "`python3 -m unittest` is not allowed in this repository yet";
+    ledger
+        .begin_without_isolation(&["--without-isolation"])
+        .assert_nothing_is_run(note);
+
+    let flags = ["--allow-tests", "--without-isolation"];
+    ledger.begin_without_isolation(&flags).assert_example_was_run();
+    assert_eq!(ledger.listed()[0]["without_isolation"], true);
+    // Who said so once is not asked for it again.
+    ledger.begin_without_isolation(&[]).assert_example_was_run();
 }
 
 #[test]

@@ -66,6 +66,25 @@ impl Program {
         Answer::of(&bounded.env("PATH", "/usr/bin:/bin").output().unwrap())
     }
 
+    /// Returns a command of this program as it is where nothing can isolate what it runs: it makes no further name spaces.
+    #[cfg(target_os = "linux")]
+    pub fn without_isolation(plain: &Command) -> Command {
+        let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"";
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "sh", "-c", script]);
+        command.arg(plain.get_program()).args(plain.get_args());
+        command.env_clear().stdin(Stdio::null());
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    /// As [`Program::run`], where nothing can isolate what is run.
+    #[cfg(target_os = "linux")]
+    pub fn run_without_isolation<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Answer {
+        Answer::of(&Self::without_isolation(&self.command(arguments)).output().unwrap())
+    }
+
     /// As [`Program::run`], with the temporary folder's name taken out of what is said.
     pub fn neutral(&self, text: &str) -> String {
         neutral(text, self.folder.path())

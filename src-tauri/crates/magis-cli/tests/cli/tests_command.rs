@@ -26,9 +26,13 @@ fn repository() -> FixtureRepo {
 }
 
 fn tests(program: &Program, repository: &FixtureRepo, words: &[&str]) -> Answer {
+    program.run(arguments(repository, words))
+}
+
+/// Returns the words that `magis tests` is started with.
+fn arguments<'a>(repository: &'a FixtureRepo, words: &[&'a str]) -> Vec<&'a str> {
     let root = repository.root().to_str().unwrap();
-    let arguments = ["tests", words[0], "--repo", root];
-    program.run(arguments.iter().chain(&words[1..]))
+    [&["tests", words[0], "--repo", root], &words[1..]].concat()
 }
 
 fn json(answer: &Answer) -> Value {
@@ -82,6 +86,42 @@ fn what_was_allowed_is_remembered_for_this_command_until_it_is_forgotten() {
     let forgotten = tests(&program, &repository, &["forget"]);
     assert!(forgotten.out.starts_with("1 permission forgotten"), "{forgotten:?}");
     assert_eq!(allowed(), false);
+}
+
+#[test]
+fn tests_that_nothing_isolates_are_run_only_where_a_person_says_so() {
+    let (program, repository) = (Program::new(), repository());
+    let not_isolated = |words: &[&str]| program.run_without_isolation(arguments(&repository, words));
+    let command = || json(&tests(&program, &repository, &["list", "--json"]))[0].clone();
+    let refused = not_isolated(&["run", "--yes"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.err.contains("commands cannot be isolated from this machine"),
+        "{refused:?}"
+    );
+    assert_eq!(refused.out, "");
+    assert_eq!(command()["allowed"], false);
+
+    // What was allowed isolated is allowed so alone.
+    tests(&program, &repository, &["run", "--yes"]);
+    let asked = not_isolated(&["run", "--without-isolation"]);
+    assert_eq!(asked.code, Some(2), "{asked:?}");
+    assert!(
+        asked
+            .err
+            .contains("it can read and change all that you can, and use the network"),
+        "{asked:?}"
+    );
+    assert_eq!(command()["without_isolation"], false);
+
+    let agreed = not_isolated(&["run", "--without-isolation", "--yes"]);
+    assert!(
+        agreed.out.contains("2 passed, 1 failed, 0 errored, 0 skipped"),
+        "{agreed:?}"
+    );
+    assert_eq!(command()["without_isolation"], true);
+    let again = not_isolated(&["run", "--without-isolation", "tests/test_other.py"]);
+    assert_eq!(again.code, Some(0), "{again:?}");
 }
 
 #[test]
@@ -173,11 +213,11 @@ fn a_file_that_is_no_test_is_refused() {
 #[test]
 fn a_check_of_a_run_is_run_again_as_it_is_and_as_it_was_edited() {
     let (program, repository) = (Program::new(), repository());
-    let run = run_with_check(
-        &program,
-        &repository,
-        "from ledger import total\nassert total([1, 2]) == 3\n",
-    );
+    let source = CheckSource::Written {
+        path: RepoPath::new("tests/test_issue.py").unwrap(),
+    };
+    let script = "from ledger import total\nassert total([1, 2]) == 3\n";
+    let run = run_with_check(&program, &repository, source, script);
     let check = |more: &[&str]| program.run(["tests", "check", &run].iter().chain(more));
     let shown = check(&["--show"]);
     assert_eq!(
@@ -200,8 +240,32 @@ fn a_check_of_a_run_is_run_again_as_it_is_and_as_it_was_edited() {
     assert!(none.err.contains("has no check C2"), "{none:?}");
 }
 
-/// Returns the number of a run on the repository's newest commit that has a test of a QA Engineer as its check.
-fn run_with_check(program: &Program, repository: &FixtureRepo, script: &str) -> String {
+#[test]
+fn a_test_of_the_project_is_run_again_as_it_is_and_edited_in_the_project_alone() {
+    let (program, repository) = (Program::new(), repository());
+    let source = CheckSource::Given {
+        test: "tests/test_total.py::Total::test_two_days".to_owned(),
+    };
+    let run = run_with_check(&program, &repository, source, "python3 -m unittest");
+    let check = |more: &[&str]| program.run(["tests", "check", &run].iter().chain(more));
+    let advice = "allow the test command";
+    let refused = check(&[]);
+    assert!(refused.err.contains(advice), "nothing was allowed yet: {refused:?}");
+
+    tests(&program, &repository, &["run", "--yes"]);
+    let as_it_is = check(&[]);
+    assert_eq!(as_it_is.code, Some(1), "{as_it_is:?}");
+    assert!(as_it_is.out.starts_with("on the base, `python3"), "{as_it_is:?}");
+    assert!(as_it_is.out.contains("test_two_days fails:"), "{as_it_is:?}");
+    assert!(as_it_is.out.contains("AssertionError: 1 != 3"), "{as_it_is:?}");
+    let edited = program.file("edited.txt", "python3 -m unittest -f\n");
+    let edited = check(&["--script", &edited]);
+    assert!(edited.err.contains("edited in the project"), "{edited:?}");
+    assert!(!edited.err.contains(advice), "{edited:?}");
+}
+
+/// Returns the number of a run on the repository's newest commit that has one check.
+fn run_with_check(program: &Program, repository: &FixtureRepo, source: CheckSource, script: &str) -> String {
     let commit = repository.git2().head().unwrap().peel_to_commit().unwrap();
     let base = Base {
         commit: CommitId(commit.id().to_string()),
@@ -223,9 +287,7 @@ fn run_with_check(program: &Program, repository: &FixtureRepo, script: &str) -> 
     let output = ExcerptedOutput::default();
     let check = BugCheck {
         id: CheckId(1),
-        source: CheckSource::Written {
-            path: RepoPath::new("tests/test_issue.py").unwrap(),
-        },
+        source,
         grade: Grade::ExpectedResult,
         script: script.to_owned(),
         as_test: None,

@@ -2,12 +2,14 @@
 //! installed there, and none changes it.
 
 use super::installed::{self, InstalledFolder, interpreter_of};
-use super::scratch::ScratchFolder;
+use super::scratch::{ScratchFolder, has_same_bytes};
 use super::toolchains::Toolchains;
 use crate::EngineError;
 use crate::data_folder::DataFolder;
 use magis_core::{MOST_ENTERED, RepoPath, SkippedFile};
-use magis_evidence::commands::{ReportPlace, TestCommand, TestSelection, WordedRun, missing_program, not_started};
+use magis_evidence::commands::{
+    ReportPlace, RustRunner, TestCommand, TestRunner, TestSelection, WordedRun, missing_program, not_started,
+};
 use magis_evidence::reproduction::{Check, CheckCommand, ReachRecorder, ReachedFunction};
 use magis_evidence::results::{self, TestResults};
 use magis_repo::{Repository, Snapshot};
@@ -82,7 +84,8 @@ impl Checkout {
         };
         // The tree can be run on without them, also where the repository's folder is gone by now.
         let built = Repository::open(root).and_then(|repository| repository.built_files());
-        for path in built.unwrap_or_default() {
+        let built = built.unwrap_or_default().into_iter();
+        for path in built.chain(installed::plug_and_play(root, &tree)) {
             copy_built(&path, root, &tree)?;
         }
         Ok(Some(Self {
@@ -260,7 +263,7 @@ impl Checkout {
         let mut scratch = ScratchFolder::create(&self.data)?;
         let empty = scratch.path().join("check");
         fs::create_dir(&empty).map_err(EngineError::io("make", &empty))?;
-        scratch.allow_change(&mut job, &self.scratch.path().join(TREE), &self.root)?;
+        scratch.allow_change(&mut job, &self.tree(), &self.root)?;
         scratch.allow_change(&mut job, &empty, Path::new(CHECK))?;
         if let Some(folder) = python.environment {
             let path = job.environment.get("PATH").cloned().unwrap_or_default();
@@ -269,10 +272,11 @@ impl Checkout {
             self.show_installed(&mut job, &mut scratch, &folder)?;
         }
         let is_rust = check.command == CheckCommand::Rust;
-        let installed = installed::of_check(&self.root, &check.command).into_iter().collect();
+        let installed = installed::of_check(&self.root, &self.tree(), &check.command);
         let installed = self.show_environment(&mut job, &mut scratch, installed, |path| is_rust && path == TARGET)?;
         if is_rust {
-            for (original, at) in &self.tools.changeable {
+            let cargo = TestRunner::Rust(RustRunner::CargoTest);
+            for (original, at) in self.tools.changeable_by(Some(cargo)) {
                 scratch.allow_change(&mut job, original, at)?;
             }
         }
@@ -312,7 +316,9 @@ impl Checkout {
         let built = self.built.get().map_or(&[][..], Vec::as_slice);
         let mut places = Vec::new();
         for folder in installed {
-            if !built.iter().any(|(path, _)| *path == folder.path) {
+            // Where the tree has a link nothing can be put, and the link leads to where the tree says.
+            let is_link = self.tree().join(&folder.path).is_symlink();
+            if !is_link && !built.iter().any(|(path, _)| *path == folder.path) {
                 self.show_installed(job, scratch, &folder)?;
                 places.push(folder.path);
             }
@@ -350,13 +356,18 @@ impl Checkout {
 
     /// Returns whether the tree has a file.
     pub fn has_file(&self, path: &RepoPath) -> bool {
-        self.scratch.path().join(TREE).join(path.as_str()).is_file()
+        self.tree().join(path.as_str()).is_file()
+    }
+
+    /// Returns the folder into which the tree is written.
+    fn tree(&self) -> PathBuf {
+        self.scratch.path().join(TREE)
     }
 
     /// Returns whether the tree has a folder, by where commands see it.
     fn has_folder(&self, at: &Path) -> bool {
         at.strip_prefix(&self.root)
-            .is_ok_and(|inside| self.scratch.path().join(TREE).join(inside).is_dir())
+            .is_ok_and(|inside| self.tree().join(inside).is_dir())
     }
 
     fn changed(&self, changes: &[(RepoPath, Option<Vec<u8>>)]) -> Vec<JobFile> {
@@ -387,14 +398,14 @@ impl Checkout {
         let mut scratch = ScratchFolder::create(&self.data)?;
         let reports = scratch.path().join("reports");
         fs::create_dir(&reports).map_err(EngineError::io("make", &reports))?;
-        scratch.allow_change(&mut job, &self.scratch.path().join(TREE), &self.root)?;
+        scratch.allow_change(&mut job, &self.tree(), &self.root)?;
         scratch.allow_change(&mut job, &reports, Path::new(REPORTS))?;
         let environments = command.environments();
-        let installed = installed::of_command(&self.root, command);
+        let installed = installed::of_run(&self.root, &self.tree(), command);
         let installed = self.show_environment(&mut job, &mut scratch, installed, |path| {
             environments.iter().any(|known| known == path)
         })?;
-        for (original, at) in &self.tools.changeable {
+        for (original, at) in self.tools.changeable_by(command.runner) {
             scratch.allow_change(&mut job, original, at)?;
         }
         Ok(Prepared {
@@ -456,16 +467,6 @@ impl Checkout {
         let texts = texts.iter().map(String::as_str);
         results::read_all(report.form, texts, &folder.to_string_lossy()).map_err(|error| error.to_string())
     }
-}
-
-/// Returns whether a command left a file as it was before.
-fn has_same_bytes(original: &Path, layer: &ScratchLayer, path: &Path) -> bool {
-    let before = original.symlink_metadata().ok().filter(fs::Metadata::is_file);
-    let Some(before) = before.filter(|before| before.len() <= results::MAX_REPORT_BYTES as u64) else {
-        return false;
-    };
-    let after = layer.read(path, before.len());
-    after.is_ok_and(|after| fs::read(original).is_ok_and(|before| before == after))
 }
 
 /// Copies a file that was built in the repository's folder into the tree, where the tree has its folder and nothing in its place.
@@ -540,3 +541,6 @@ fn written(layer: Option<&ScratchLayer>, is_meant: impl Fn(&str) -> bool) -> Res
     }
     Ok(texts)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,24 @@
 //! The folders of installed packages beside a repository's own files: virtual environments, `node_modules`, folders of builds.
 
-use magis_evidence::commands::TestCommand;
+use magis_core::RepoPath;
+use magis_evidence::commands::{TestCommand, TestRunner};
 use magis_evidence::reproduction::CheckCommand;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of Python's virtual environments, in the order in which they are looked for.
 const VIRTUAL_ENVIRONMENTS: [&str; 3] = [".venv", "venv", "env"];
+
+/// Where the package managers of JavaScript install the packages of a project.
+const JAVASCRIPT_PACKAGES: [&str; 3] = [NODE_MODULES, ".yarn/cache", ".yarn/unplugged"];
+/// Where each package of a workspace has links to what it needs, and what it needs in another version than the others.
+const NODE_MODULES: &str = "node_modules";
+/// What Yarn's Plug'n'Play writes in the place of `node_modules`: where each package lies.
+const PLUG_AND_PLAY: [&str; 2] = [".pnp.cjs", ".pnp.loader.mjs"];
+/// How many packages of a workspace are shown with what they have installed: each costs a mount.
+const MOST_PACKAGES: usize = 100;
+/// How deep below its workspace a package may lie.
+const DEEPEST_PACKAGE: usize = 4;
 
 /// A folder of installed packages, by where it really lies: a person may have linked it into the repository's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +35,15 @@ pub fn of_command(root: &Path, command: &TestCommand) -> Vec<InstalledFolder> {
     paths.into_iter().filter_map(|path| at(root, path)).collect()
 }
 
+/// Returns the same for a run of the command on a tree that is written out in `tree`: behind them, for JavaScript, those of the packages below its folder.
+pub fn of_run(root: &Path, tree: &Path, command: &TestCommand) -> Vec<InstalledFolder> {
+    let mut found = of_command(root, command);
+    if matches!(command.runner, Some(TestRunner::JavaScript(_))) {
+        found.extend(of_packages(root, tree, &command.folder));
+    }
+    found
+}
+
 /// Returns the first virtual environment of Python in the repository's folder.
 pub fn virtual_environment(root: &Path) -> Option<InstalledFolder> {
     VIRTUAL_ENVIRONMENTS
@@ -31,13 +52,64 @@ pub fn virtual_environment(root: &Path) -> Option<InstalledFolder> {
         .find(|found| found.original.join("bin/python").exists())
 }
 
-/// Returns the folder of what Node has installed in the repository's folder, or Cargo has built there, for a check that may need it.
-pub fn of_check(root: &Path, command: &CheckCommand) -> Option<InstalledFolder> {
+/// Returns the folders of what is installed for Node in the repository's folder and in its packages, or Cargo has built there, for a check that may
+/// need it. `tree` is where the tree is written out on which it runs.
+pub fn of_check(root: &Path, tree: &Path, command: &CheckCommand) -> Vec<InstalledFolder> {
     match command {
-        CheckCommand::JavaScript(_) | CheckCommand::Shell(_) => at(root, "node_modules".to_owned()),
-        CheckCommand::Rust => at(root, "target".to_owned()),
-        CheckCommand::Python(_) => None,
+        CheckCommand::JavaScript(_) | CheckCommand::Shell(_) => {
+            let own = JAVASCRIPT_PACKAGES
+                .iter()
+                .filter_map(|path| at(root, (*path).to_owned()));
+            own.chain(of_packages(root, tree, "")).collect()
+        }
+        CheckCommand::Rust => at(root, "target".to_owned()).into_iter().collect(),
+        CheckCommand::Python(_) => Vec::new(),
     }
+}
+
+/// Returns what the packages of a JavaScript workspace have installed for themselves, those nearest to its `folder` first. A package is a folder of the
+/// tree with a `package.json`; pnpm gives each its own `node_modules`.
+fn of_packages(root: &Path, tree: &Path, folder: &str) -> Vec<InstalledFolder> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    for _ in 0..DEEPEST_PACKAGE {
+        open = open.iter().flat_map(|outer| folders_in(tree, outer)).collect();
+        let packages = open
+            .iter()
+            .filter(|path| tree.join(path).join("package.json").is_file());
+        found.extend(packages.filter_map(|path| at(root, format!("{path}/{NODE_MODULES}"))));
+    }
+    found.truncate(MOST_PACKAGES);
+    found
+}
+
+/// Returns the folders in a folder of a tree, by their paths in the tree and in their order, without those of installed packages.
+fn folders_in(tree: &Path, outer: &str) -> Vec<String> {
+    let entries = fs::read_dir(tree.join(outer)).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut names: Vec<String> = folders
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name != NODE_MODULES)
+        .collect();
+    names.sort();
+    let join = |name: String| {
+        if outer.is_empty() {
+            name
+        } else {
+            format!("{outer}/{name}")
+        }
+    };
+    names.into_iter().map(join).collect()
+}
+
+/// Returns the files by which Yarn's Plug'n'Play finds the packages of a project that it is used for: without them it takes the project for not installed.
+pub fn plug_and_play(root: &Path, tree: &Path) -> Vec<RepoPath> {
+    if !tree.join("yarn.lock").is_file() {
+        return Vec::new();
+    }
+    let is_file = |name: &&str| root.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
+    let there = PLUG_AND_PLAY.into_iter().filter(is_file);
+    there.filter_map(|name| RepoPath::new(name).ok()).collect()
 }
 
 /// Returns the folder of installed packages at a path. Strangers may have put a link there that leads anywhere on the machine, so a link counts only
@@ -51,7 +123,7 @@ fn at(root: &Path, path: String) -> Option<InstalledFolder> {
             .iter()
             .any(|mark| original.join(mark).exists())
     } else {
-        !is_linked || name == "node_modules" && original.file_name() == Some(name)
+        !is_linked || name == NODE_MODULES && original.file_name() == Some(name)
     };
     is_environment.then_some(InstalledFolder {
         path,
@@ -149,6 +221,51 @@ mod tests {
         fs::create_dir_all(root.join("node_modules/one")).expect("a folder");
         assert_eq!(at(&root, "env".to_owned()), None);
         assert!(at(&root, "node_modules".to_owned()).is_some_and(|found| !found.is_linked));
+    }
+
+    #[test]
+    fn the_packages_of_a_workspace_are_shown_with_what_they_have_installed_for_themselves() {
+        let machine = machine();
+        let (root, tree) = (machine.path().join("repository"), machine.path().join("tree"));
+        let packages = ["apps/site", "packages/one", "packages/two"];
+        for package in packages.iter().chain(&["", "docs", "node_modules/other"]) {
+            fs::create_dir_all(root.join(package).join("node_modules")).expect("a folder");
+            fs::create_dir_all(tree.join(package)).expect("a folder");
+            if *package != "docs" {
+                fs::write(tree.join(package).join("package.json"), "{}").expect("a file");
+            }
+        }
+        let paths = |found: Vec<InstalledFolder>| found.into_iter().map(|folder| folder.path).collect::<Vec<_>>();
+        let own = packages.map(|package| format!("{package}/node_modules"));
+        assert_eq!(paths(of_packages(&root, &tree, "")), own);
+        assert_eq!(paths(of_packages(&root, &tree, "packages")), own[1..]);
+        assert_eq!(of_packages(&root, &tree, "packages/one"), []);
+        let all = [&["node_modules".to_owned()], &own[..]].concat();
+        let node = CheckCommand::JavaScript("check.mjs".to_owned());
+        assert_eq!(paths(of_check(&root, &tree, &node)), all);
+        assert_eq!(of_check(&root, &tree, &CheckCommand::Python("check.py".to_owned())), []);
+    }
+
+    #[test]
+    fn what_plug_and_play_wrote_is_taken_where_the_project_uses_yarn() {
+        let machine = machine();
+        let (root, tree) = (machine.path().join("repository"), machine.path().join("tree"));
+        fs::create_dir_all(&tree).expect("a folder");
+        fs::write(root.join(".pnp.cjs"), "").expect("a file");
+        symlink("../keys", root.join(".pnp.loader.mjs")).expect("a link");
+        assert_eq!(plug_and_play(&root, &tree), []);
+        fs::write(tree.join("yarn.lock"), "").expect("a file");
+        assert_eq!(
+            plug_and_play(&root, &tree),
+            [RepoPath::new(".pnp.cjs").expect("a path")]
+        );
+        fs::create_dir_all(root.join(".yarn/unplugged")).expect("a folder");
+        let node = CheckCommand::JavaScript("check.mjs".to_owned());
+        let found = of_check(&root, &tree, &node);
+        assert_eq!(
+            found.iter().map(|folder| folder.path.as_str()).collect::<Vec<_>>(),
+            [".yarn/unplugged"]
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! packages, never settings that hold passwords.
 
 use super::installed::interpreter_of;
+use magis_evidence::commands::{JavaScriptRunner, NativeRunner, PythonRunner, TestRunner};
 use magis_sandbox::SANDBOX_HOME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -15,6 +16,42 @@ pub struct Toolchains {
     pub readable: BTreeSet<PathBuf>,
     /// Caches that tools write into, each with the place where a command sees it.
     pub changeable: Vec<(PathBuf, PathBuf)>,
+    /// Whose tools write into each of these caches, by its folder.
+    ecosystems: BTreeMap<PathBuf, Ecosystem>,
+}
+
+/// A family of tools that share their caches of packages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ecosystem {
+    Rust,
+    Go,
+    Jvm,
+    Ruby,
+}
+
+impl Ecosystem {
+    /// Returns whether a command of this runner may need its caches. One that is not known, or that starts others, may need any.
+    fn may_serve(self, runner: Option<TestRunner>) -> bool {
+        match runner {
+            None
+            | Some(
+                TestRunner::Python(PythonRunner::Tox | PythonRunner::Nox)
+                | TestRunner::JavaScript(JavaScriptRunner::Script)
+                | TestRunner::Native(NativeRunner::Make),
+            ) => true,
+            Some(TestRunner::Rust(_)) => self == Self::Rust,
+            Some(TestRunner::Go(_)) => self == Self::Go,
+            Some(TestRunner::Jvm(_)) => self == Self::Jvm,
+            Some(TestRunner::Ruby(_)) => self == Self::Ruby,
+            Some(
+                TestRunner::Python(_)
+                | TestRunner::JavaScript(_)
+                | TestRunner::Native(_)
+                | TestRunner::Php(_)
+                | TestRunner::Dotnet(_),
+            ) => false,
+        }
+    }
 }
 
 /// A toolchain's folder in a home.
@@ -25,8 +62,8 @@ struct Tool {
     usual: &'static str,
     /// What of it is shown; empty: all.
     parts: &'static [&'static str],
-    /// Shown so that it can be written.
-    writes: bool,
+    /// Whose tools write into it; none where it is shown for reading alone.
+    written_by: Option<Ecosystem>,
 }
 
 const fn shown(variable: &'static str, usual: &'static str, parts: &'static [&'static str]) -> Tool {
@@ -34,20 +71,20 @@ const fn shown(variable: &'static str, usual: &'static str, parts: &'static [&'s
         variable,
         usual,
         parts,
-        writes: false,
+        written_by: None,
     }
 }
 
-const fn written(variable: &'static str, usual: &'static str, parts: &'static [&'static str]) -> Tool {
+const fn written(by: Ecosystem, variable: &'static str, usual: &'static str, parts: &'static [&'static str]) -> Tool {
     Tool {
         variable,
         usual,
         parts,
-        writes: true,
+        written_by: Some(by),
     }
 }
 
-const TOOLS: [Tool; 27] = [
+const TOOLS: [Tool; 29] = [
     shown("PYENV_ROOT", ".pyenv", &[]),
     shown("", ".local/lib", &[]),
     shown("UV_PYTHON_INSTALL_DIR", ".local/share/uv", &[]),
@@ -56,36 +93,41 @@ const TOOLS: [Tool; 27] = [
     shown("RUSTUP_HOME", ".rustup", &[]),
     // Not `credentials.toml`.
     shown("CARGO_HOME", ".cargo", &["bin", "env"]),
-    written("CARGO_HOME", ".cargo", &["registry", "git"]),
+    written(Ecosystem::Rust, "CARGO_HOME", ".cargo", &["registry", "git"]),
     shown("NVM_DIR", ".nvm", &["versions", "nvm.sh"]),
     shown("VOLTA_HOME", ".volta", &["bin", "tools"]),
     shown("FNM_DIR", ".local/share/fnm", &[]),
     shown("ASDF_DATA_DIR", ".asdf", &[]),
     shown("MISE_DATA_DIR", ".local/share/mise", &["installs", "shims"]),
     shown("BUN_INSTALL", ".bun", &["bin"]),
+    // The versions of Yarn and pnpm that Corepack has fetched.
+    shown("COREPACK_HOME", ".cache/node/corepack", &[]),
+    // The packages of Plug'n'Play, which the project names by their paths.
+    shown("YARN_GLOBAL_FOLDER", ".yarn/berry", &["cache"]),
     shown("GOROOT", "go/bin", &[]),
     shown("GOMODCACHE", "go/pkg/mod", &[]),
-    written("GOCACHE", ".cache/go-build", &[]),
+    written(Ecosystem::Go, "GOCACHE", ".cache/go-build", &[]),
     shown("SDKMAN_DIR", ".sdkman", &["candidates"]),
     shown("JAVA_HOME", ".jdks", &[]),
-    written("", ".m2", &["repository"]),
-    written("GRADLE_USER_HOME", ".gradle", &["caches", "wrapper"]),
+    written(Ecosystem::Jvm, "", ".m2", &["repository"]),
+    written(Ecosystem::Jvm, "GRADLE_USER_HOME", ".gradle", &["caches", "wrapper"]),
     shown("RBENV_ROOT", ".rbenv", &[]),
     shown("GEM_HOME", ".gems", &[]),
     // Ruby looks below the home that a command has.
-    written("", ".gem", &["ruby"]),
-    written("", ".local/share/gem", &["ruby"]),
+    written(Ecosystem::Ruby, "", ".gem", &["ruby"]),
+    written(Ecosystem::Ruby, "", ".local/share/gem", &["ruby"]),
     shown("DOTNET_ROOT", ".dotnet", &[]),
     shown("NUGET_PACKAGES", ".nuget/packages", &[]),
 ];
 
 /// Variables that are set where the folder is there, as their tools look below the home otherwise.
-const TOLD: [&str; 8] = [
+const TOLD: [&str; 9] = [
     "PYENV_ROOT",
     "RUSTUP_HOME",
     "CARGO_HOME",
     "NVM_DIR",
     "VOLTA_HOME",
+    "COREPACK_HOME",
     "GOMODCACHE",
     "RBENV_ROOT",
     "NUGET_PACKAGES",
@@ -136,6 +178,15 @@ impl Toolchains {
         found
     }
 
+    /// Returns the caches that a command of this runner may write into: where there are no overlays, each is copied for each run.
+    pub fn changeable_by(&self, runner: Option<TestRunner>) -> impl Iterator<Item = &(PathBuf, PathBuf)> {
+        let may_serve = move |original: &Path| {
+            let ecosystem = self.ecosystems.get(original);
+            ecosystem.is_none_or(|ecosystem| ecosystem.may_serve(runner))
+        };
+        self.changeable.iter().filter(move |(original, _)| may_serve(original))
+    }
+
     /// Adds what is there of a tool, whose folder the person has `named` or which lies where it usually does.
     fn add(&mut self, tool: &Tool, home: &Path, named: Option<OsString>) {
         let is_told = named.is_some() || TOLD.contains(&tool.variable);
@@ -153,14 +204,15 @@ impl Toolchains {
             parts => parts.iter().map(|part| folder.join(part)).collect(),
         };
         for part in parts.into_iter().filter(|part| part.exists()) {
-            if !tool.writes {
+            let Some(ecosystem) = tool.written_by else {
                 self.readable.insert(part);
                 continue;
-            }
+            };
             let at = match part.strip_prefix(home) {
                 Ok(inside) if !is_told => Path::new(SANDBOX_HOME).join(inside),
                 _ => part.clone(),
             };
+            self.ecosystems.insert(part.clone(), ecosystem);
             self.changeable.push((part, at));
         }
     }
@@ -211,6 +263,9 @@ fn installation_of(programs: &Path, home: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::Toolchains;
+    use magis_evidence::commands::{
+        JavaScriptRunner, JvmRunner, NativeRunner, PythonRunner, RubyRunner, RustRunner, TestRunner,
+    };
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
 
@@ -284,6 +339,43 @@ mod tests {
             let seen = (home.path().join(folder), Path::new("/home/sandbox").join(folder));
             assert!(tools.changeable.contains(&seen), "{folder}: {:?}", tools.changeable);
         }
+    }
+
+    #[test]
+    fn a_command_has_the_caches_of_its_own_runner_and_one_that_starts_others_has_all() {
+        let home = home();
+        let tools = found(home.path(), &[]);
+        let all = [".cargo/registry", ".m2/repository"];
+        let check = |runner: Option<TestRunner>, expected: &[&str]| {
+            let originals = tools.changeable_by(runner).map(|(original, _)| original);
+            let below = originals.map(|path| path.strip_prefix(home.path()).expect("below the home"));
+            assert!(below.eq(expected.iter().map(Path::new)), "{runner:?}");
+        };
+        check(Some(TestRunner::Rust(RustRunner::CargoTest)), &all[..1]);
+        check(Some(TestRunner::Jvm(JvmRunner::Maven)), &all[1..]);
+        check(Some(TestRunner::Python(PythonRunner::Pytest)), &[]);
+        check(Some(TestRunner::JavaScript(JavaScriptRunner::Jest)), &[]);
+        check(Some(TestRunner::Ruby(RubyRunner::RSpec)), &[]);
+        check(Some(TestRunner::Python(PythonRunner::Tox)), &all);
+        check(Some(TestRunner::JavaScript(JavaScriptRunner::Script)), &all);
+        check(Some(TestRunner::Native(NativeRunner::Make)), &all);
+        check(None, &all);
+    }
+
+    #[test]
+    fn what_corepack_and_yarn_have_fetched_is_shown_for_reading() {
+        let home = home();
+        for folder in [".cache/node/corepack/v1/yarn/4.9.2", ".yarn/berry/cache"] {
+            std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
+        }
+        let tools = found(home.path(), &[]);
+        for shown in [".cache/node/corepack", ".yarn/berry/cache"] {
+            assert!(tools.readable.contains(&home.path().join(shown)), "{tools:?}");
+        }
+        let corepack = home.path().join(".cache/node/corepack").display().to_string();
+        assert_eq!(tools.environment.get("COREPACK_HOME"), Some(&corepack));
+        // Yarn would write beside its cache.
+        assert!(!tools.environment.contains_key("YARN_GLOBAL_FOLDER"));
     }
 
     #[test]

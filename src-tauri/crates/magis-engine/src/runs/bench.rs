@@ -2,23 +2,24 @@
 //!
 //! It lives as long as a run is driven. After a resumption what the base shows is found out again when it is first needed.
 
+mod base;
 mod words;
 
+pub(crate) use base::{BaseResults, BaseTrouble};
 pub(crate) use words::{is_meant, program_run, tells_file, test_name};
 
 use crate::evidence::{ChangedFiles, Checkout};
 use crate::tests::{IsolationTerm, TestsRun};
-use crate::{EngineError, Magis, Progress};
+use crate::{EngineError, Magis, NotRunReason, Progress};
 use magis_core::{
-    CheckSource, FunctionAt, MOST_ENTERED, ProgramRun, RepoId, RepoPath, RunningCode, TaskId, TestLine, TestName,
-    TestsMode,
+    CheckSource, FunctionAt, MOST_ENTERED, ProgramRun, RepoId, RepoPath, RunningCode, TaskId, TestLine, TestsMode,
 };
 use magis_evidence::commands::{TestCommand, TestSelection, not_started};
 use magis_evidence::reproduction::{
     self, Check, CheckCommand, Marker, Nothing, Observation, ProjectInUse, ReachedFunction, Reproduction, RunEnd,
     RunOutput,
 };
-use magis_evidence::results::{self, Completeness, TestResults, TestStatus};
+use magis_evidence::results::{self, Completeness};
 use magis_flow::Run;
 use magis_repo::Snapshot;
 use magis_sandbox::{End, Limits, Outcome, Sandbox};
@@ -56,6 +57,8 @@ pub(crate) struct TestBench {
     pub whole: Option<BaseResults>,
     /// The tests that judge changes, on the base.
     pub judging: Option<BaseResults>,
+    /// Why the tests that judged changes before the run was taken up again do not give results on the base now.
+    pub lost: Option<String>,
 }
 
 /// What a bench stands on.
@@ -117,48 +120,22 @@ pub(crate) struct NotShown {
     pub lacks: bool,
 }
 
-/// What a selection of tests gives on the base.
-#[derive(Debug, Clone)]
-pub(crate) struct BaseResults {
-    /// The folder of the command, from which its reports see files.
-    pub folder: String,
-    /// Empty where all tests were run.
-    pub files: Vec<RepoPath>,
-    pub statuses: BTreeMap<TestName, TestStatus>,
-    /// What the tests that fail say.
-    pub messages: BTreeMap<TestName, String>,
-    /// Where the runner says so: the files of the tests.
-    pub places: BTreeMap<TestName, RepoPath>,
-    /// How long the tests of a file took together, in seconds.
-    pub seconds: BTreeMap<RepoPath, f64>,
-    pub wavering: BTreeSet<TestName>,
-    /// What is not known of them, in a sentence.
-    pub gap: Option<String>,
-    /// How long they take where what they depend on is built.
-    pub took: Duration,
-    /// How long they took with what was built for them.
-    pub longest: Duration,
-    /// Whether the exit status alone tells how they end.
-    pub only_status: bool,
-    pub run: ProgramRun,
-}
-
 impl TestBench {
     /// Makes it for a run, whose base tree is written out; or says why the run runs nothing.
     pub async fn open(ground: BenchGround<'_>, run: &Run) -> Result<Result<Self, String>, EngineError> {
         let project = ground.project;
         let mut bench = match Self::on_tree(&ground, run).await? {
             Ok(bench) => bench,
-            Err(why) => return Ok(Err(why)),
+            Err(why) => return Ok(Err(why.to_string())),
         };
         bench.take_up(run, project).await?;
         Ok(Ok(bench))
     }
 
     /// Makes it on a tree, with nothing known of what a base shows.
-    pub async fn on_tree(ground: &BenchGround<'_>, run: &Run) -> Result<Result<Self, String>, EngineError> {
+    pub async fn on_tree(ground: &BenchGround<'_>, run: &Run) -> Result<Result<Self, NotRunReason>, EngineError> {
         let TestsMode::Run { command, .. } = &run.request().tests else {
-            return Ok(Err("the run was asked to run nothing".to_owned()));
+            return Ok(Err(NotRunReason::NotAsked));
         };
         let command = match command {
             Some(line) => Some(ground.magis.command_of(ground.repo, ground.snapshot, line)?),
@@ -170,16 +147,14 @@ impl TestBench {
                 || "what the issue shows".to_owned(),
                 |command| format!("`{}`", command.line()),
             );
-            return Ok(Err(format!("running {what} is not allowed in this repository")));
+            return Ok(Err(NotRunReason::NotAllowed(what)));
         };
         let sandbox = match (ground.magis.sandbox_helper(), term) {
-            (None, _) => return Ok(Err("this program was started without its sandbox".to_owned())),
+            (None, _) => return Ok(Err(NotRunReason::NoSandbox)),
             (Some(helper), term) => match (Sandbox::confined(helper.clone()).await, term) {
                 (Ok(sandbox), _) => sandbox,
                 (Err(_), IsolationTerm::Waived) => Sandbox::limits_only(helper),
-                (Err(missing), IsolationTerm::Required) => {
-                    return Ok(Err(format!("this machine cannot isolate what is run: {missing}")));
-                }
+                (Err(missing), IsolationTerm::Required) => return Ok(Err(NotRunReason::NotIsolated(missing))),
             },
         };
         let is_covered = sandbox.is_confined()
@@ -211,6 +186,7 @@ impl TestBench {
             issue_checks: BTreeMap::new(),
             whole: None,
             judging: None,
+            lost: None,
         }))
     }
 
@@ -478,78 +454,6 @@ impl TestBench {
             only_status,
             ..self.base_results(files, &results, took, run)
         }))
-    }
-}
-
-/// Why tests gave no results on the base.
-pub(super) struct BaseTrouble {
-    pub why: String,
-    pub run: Option<ProgramRun>,
-}
-
-impl TestBench {
-    fn base_results(&self, files: &[RepoPath], results: &TestResults, took: Duration, run: ProgramRun) -> BaseResults {
-        let folder = self.command.as_ref().map_or("", |command| command.folder.as_str());
-        let mut base = BaseResults {
-            folder: folder.to_owned(),
-            files: files.to_vec(),
-            statuses: BTreeMap::new(),
-            messages: BTreeMap::new(),
-            places: BTreeMap::new(),
-            seconds: BTreeMap::new(),
-            wavering: BTreeSet::new(),
-            gap: None,
-            took,
-            longest: took,
-            only_status: false,
-            run,
-        };
-        for (id, outcome) in &results.tests {
-            let name = test_name(id);
-            base.statuses.insert(name.clone(), outcome.status);
-            if let Some(failure) = &outcome.failure {
-                base.messages.insert(name.clone(), failure.text.clone());
-            }
-            let place = |file: &str| RepoPath::new(file).ok();
-            let seen = id.file.as_deref();
-            let inside = seen
-                .filter(|_| !folder.is_empty())
-                .and_then(|file| place(&format!("{folder}/{file}")));
-            let there = inside.filter(|path| self.has_file(path));
-            if let Some(place) = there.or_else(|| seen.and_then(place)) {
-                let seconds = outcome.duration.unwrap_or_default().as_secs_f64();
-                *base.seconds.entry(place.clone()).or_default() += seconds;
-                base.places.insert(name, place);
-            }
-        }
-        base
-    }
-}
-
-impl BaseResults {
-    /// Returns whether a person's word for a test, which may begin with a path from the root of the tree, means one of these.
-    pub fn is_meant(&self, name: &TestName, word: &str) -> bool {
-        let inside = word
-            .strip_prefix(self.folder.as_str())
-            .and_then(|rest| rest.strip_prefix('/'));
-        is_meant(name, word) || inside.is_some_and(|word| is_meant(name, word))
-    }
-
-    /// Returns the tests that fail, without those that waver.
-    pub fn failing(&self) -> impl Iterator<Item = &TestName> {
-        let steady = self.statuses.iter().filter(|(name, _)| !self.wavering.contains(*name));
-        steady.filter(|(_, status)| status.is_bad()).map(|(name, _)| name)
-    }
-
-    /// Returns whether tests keep their names from run to run. Where some do not, one that is missing may have got another name.
-    pub fn has_steady_names(&self) -> bool {
-        self.wavering.iter().all(|name| self.statuses.contains_key(name))
-    }
-
-    /// Returns how many tests pass.
-    pub fn passed(&self) -> u32 {
-        let passed = self.statuses.values().filter(|status| **status == TestStatus::Passed);
-        passed.count() as u32
     }
 }
 

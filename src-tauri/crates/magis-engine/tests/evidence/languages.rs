@@ -1,18 +1,20 @@
 //! Examples of issues, and tests written out of them, in other languages than Python, in a run.
 
-use super::{checks, solve, with_tests, wrong_then_right};
+use super::{checks, helper, solve, with_tests, wrong_then_right};
 use crate::environment::{TestEnvironment, script_after};
 use magis_core::{BugCheck, CheckSource, Grade, IssueChecks, RunEvent, RunId, TestLine, TestsMode};
 use magis_engine::repository::BaseChoice;
-use magis_engine::tests::IsolationTerm;
+use magis_engine::sandbox::{Limits, Sandbox};
+use magis_engine::tests::{IsolationTerm, TestSelection, TestStatus};
 use magis_engine::{Magis, SolveRequest};
 use magis_llm::ScriptedModel;
+use std::ops::ControlFlow;
 
 /// Returns a repository that holds these files and no others; those below `node_modules` are installed there.
 fn repository_of(files: &[(&str, &str)]) -> TestEnvironment {
     let environment = TestEnvironment::new();
     environment.git(&["rm", "-rq", "."]);
-    let ignored = (".gitignore", "/node_modules\n/target\n");
+    let ignored = (".gitignore", "node_modules\n/target\n");
     for (path, text) in files.iter().chain([&ignored]) {
         let path = environment.repository().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -221,6 +223,45 @@ async fn a_test_that_a_qa_engineer_writes_in_rust_is_run_by_cargo() {
         let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
         assert_eq!(tried.on_base.status == Some(0), passes, "{tried:?}");
     }
+}
+
+#[tokio::test]
+async fn packages_of_a_workspace_have_what_each_has_installed_for_itself() {
+    let test = |package: &str| {
+        format!(
+            "const test = require('node:test');\nconst assert = require('node:assert');\nconst plus = require('{package}');\n\n\
+             test('{package}', () => {{\n  assert.strictEqual(plus(1, 2), 3);\n}});\n"
+        )
+    };
+    let (of_one, of_two) = (test("plus"), test("sum"));
+    let installed = "module.exports = (a, b) => a + b;\n";
+    let environment = repository_of(&[
+        (
+            "package.json",
+            r#"{"name": "sums", "private": true, "workspaces": ["packages/*"], "scripts": {"test": "node --test"}}"#,
+        ),
+        ("packages/one/package.json", r#"{"name": "one"}"#),
+        ("packages/one/test/plus.test.js", of_one.as_str()),
+        ("packages/one/node_modules/plus/index.js", installed),
+        ("packages/two/package.json", r#"{"name": "two"}"#),
+        ("packages/two/test/sum.test.js", of_two.as_str()),
+        ("packages/two/node_modules/sum/index.js", installed),
+    ]);
+    let magis = &environment.magis;
+    let repo = magis.add_repository(&environment.repository()).unwrap();
+    let command = magis.test_commands(repo, &BaseChoice::Head, None).unwrap().remove(0);
+    assert_eq!(command.folder, "");
+    let sandbox = Sandbox::confined(helper()).await.unwrap();
+    let mut progress = |_: usize| ControlFlow::<()>::Continue(());
+    let checkout = magis.check_out(repo, &BaseChoice::Head, sandbox, &mut progress);
+    let checkout = checkout.unwrap().unwrap();
+    let run = checkout.run_tests(&command, TestSelection::Whole, &[], Limits::default());
+    let results = run.await.unwrap().results.unwrap();
+    let is_passed = |name: &str| {
+        let mut tests = results.tests.iter();
+        tests.any(|(test, outcome)| test.name == name && outcome.status == TestStatus::Passed)
+    };
+    assert!(is_passed("plus") && is_passed("sum"), "{results:?}");
 }
 
 /// Runs failing tests of a small project in JavaScript, and returns what they are seen to enter.

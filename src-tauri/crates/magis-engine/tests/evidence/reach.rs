@@ -1,8 +1,8 @@
 //! Which functions the code enters that shows the fault, and what of its output locates.
 
-use super::{allow, checks, solve, with_tests};
-use crate::environment::{TestEnvironment, script};
-use magis_core::{BugCheck, CheckSource, IssueChecks, RunEvent, TestsMode};
+use super::{allow, checks, put_in_place, solve, with_tests};
+use crate::environment::{TestEnvironment, asked, script};
+use magis_core::{BugCheck, CheckSource, Evidence, IssueChecks, RunEvent, TestsMode};
 use magis_engine::SolveRequest;
 use magis_testkit::sample;
 
@@ -94,4 +94,58 @@ async fn tests_that_fail_are_seen_to_enter_functions_of_the_project_and_not_thei
     assert!(reached(&found[0]).contains(&"in_period"), "{:?}", found[0].reached);
     let own = found[0].reached.iter().find(|at| at.path.as_str() == test.path);
     assert_eq!(own, None);
+}
+
+#[tokio::test]
+async fn the_traceback_of_an_example_locates_and_every_agent_reads_it() {
+    let environment = TestEnvironment::new();
+    put_in_place(&environment, "    return since <= entry.day < until.day_after()\n");
+    let issue = "Showing expenses crashes
+
+```python
+>>> from datetime import date
+>>> from types import SimpleNamespace
+>>> from tally.cli import list_entries
+>>> food = SimpleNamespace(day=date(2025, 3, 31), category='food', note='', payer='', cents=1)
+>>> list_entries(SimpleNamespace(since=None, until='2025-03-31', category=None, text=None), [food])
+Traceback (most recent call last):
+  ...
+AttributeError: 'datetime.date' object has no attribute 'day_after'
+```
+";
+    let (magis, wish) = with_tests(&environment, issue, 1);
+    allow(&environment, &magis);
+    let (run, _) = solve(&magis, wish, script()).await;
+    let ranked = environment.events(run).into_iter().find_map(|event| match event {
+        RunEvent::CandidatesRanked { candidates, .. } => Some(candidates),
+        _ => None,
+    });
+    let ranked = ranked.unwrap();
+    let frame = |path: &str| {
+        let candidate = ranked.iter().find(|candidate| candidate.path.as_str() == path).unwrap();
+        candidate.evidence.iter().find_map(|evidence| match evidence {
+            Evidence::TraceFrame { depth } => Some(*depth),
+            _ => None,
+        })
+    };
+    assert_eq!(
+        frame("tally/filters.py"),
+        Some(0),
+        "the issue does not name it: {ranked:?}"
+    );
+    for step in ["P4", "P5", "P10-code"] {
+        let asked = asked(&magis, run, step);
+        assert!(!asked.is_empty(), "{step} is asked");
+        for prompt in asked {
+            assert!(prompt.contains("in in_period"), "{step} reads the frame:\n{prompt}");
+        }
+    }
+    let reviewed = asked(&magis, run, "P11-comment");
+    assert!(!reviewed.is_empty());
+    for prompt in reviewed {
+        assert!(
+            prompt.contains("What showed the fault was run with the change"),
+            "{prompt}"
+        );
+    }
 }

@@ -144,7 +144,7 @@ impl Runner for JavaScriptRunner {
 
     fn environments(&self) -> &'static [&'static str] {
         match self {
-            Jest | Vitest | Mocha | Node | Tape | Script => &["node_modules"],
+            Jest | Vitest | Mocha | Node | Tape | Script => &["node_modules", ".yarn/cache", ".yarn/unplugged"],
         }
     }
 

@@ -289,6 +289,22 @@ fn the_python_of_a_virtual_environment_takes_the_place_of_the_machines() {
 }
 
 #[test]
+fn packages_of_javascript_are_looked_for_where_its_package_managers_put_them() {
+    let command = first(&[("web/package.json", r#"{"scripts": {"test": "jest"}}"#)]);
+    assert_eq!(
+        command.environments(),
+        [
+            "web/node_modules",
+            "web/.yarn/cache",
+            "web/.yarn/unplugged",
+            "node_modules",
+            ".yarn/cache",
+            ".yarn/unplugged"
+        ]
+    );
+}
+
+#[test]
 fn reports_are_told_from_other_files() {
     let run = first(&[("pom.xml", "")]).run(TestSelection::Whole, "/s").unwrap();
     let Some(ReportPlace::Project(pattern)) = run.report.map(|report| report.place) else {

@@ -128,9 +128,10 @@ pub(super) async fn test_changes(
         .collect();
     // Where no check passes, the tests would only say how much else is broken.
     let tests = if states.is_empty() || any_gone || !by_tests.is_empty() {
-        match bench.judging(run).await?.cloned() {
-            Some(base) => run_tests(bench, &base, &files, &by_tests, &mut states).await?,
-            None => None,
+        match bench.judging(run).await?.map(Option::<&BaseResults>::cloned) {
+            Ok(Some(base)) => run_tests(bench, &base, &files, &by_tests, &mut states).await?,
+            Ok(None) => None,
+            Err(why) => Some(no_results(&why)),
         }
     } else {
         None
@@ -157,18 +158,23 @@ fn not_run(tree: TreeId, why: &str) -> ChangeTests {
     ChangeTests {
         tree,
         checks: Vec::new(),
-        tests: Some(TestsOnChange {
-            passed: 0,
-            newly_passing: Vec::new(),
-            newly_failing: Vec::new(),
-            still_failing: 0,
-            run: ProgramRun::none(why),
-            incomplete: Some(why.to_owned()),
-            missing: 0,
-        }),
+        tests: Some(no_results(why)),
         less_likely: false,
         rivals: 0,
         as_tests: Vec::new(),
+    }
+}
+
+/// Returns what is known of tests that could not be run.
+fn no_results(why: &str) -> TestsOnChange {
+    TestsOnChange {
+        passed: 0,
+        newly_passing: Vec::new(),
+        newly_failing: Vec::new(),
+        still_failing: 0,
+        run: ProgramRun::none(why),
+        incomplete: Some(why.to_owned()),
+        missing: 0,
     }
 }
 
@@ -353,9 +359,10 @@ impl TestsSeen {
             incomplete: self.incomplete.clone(),
             missing: 0,
         };
-        // Where the run broke off, what is missing is not held against the change, but nothing is shown either. Where tests change their names it is
-        // not, either: one that is missing may be there by another.
+        // Where the run broke off, and where tests are skipped that passed, that is not held against the change, but nothing is shown either. Where tests
+        // change their names it is not, either: one that is missing may be there by another.
         let has_steady_names = base.has_steady_names();
+        let mut skipped = 0;
         for (name, before) in base.statuses.iter().filter(|(name, _)| !base.wavering.contains(*name)) {
             match (before.is_bad(), self.status(name)) {
                 (_, Some(TestStatus::Passed)) => {
@@ -370,8 +377,13 @@ impl TestsSeen {
                     Some(_) => told.missing += 1,
                     None => self.fail(&mut told, name),
                 },
+                (false, Some(TestStatus::Skipped)) if *before == TestStatus::Passed => skipped += 1,
                 (false, Some(TestStatus::Skipped) | None) => {}
             }
+        }
+        if skipped > 0 {
+            told.missing += skipped;
+            told.incomplete.get_or_insert_with(|| "they are skipped now".to_owned());
         }
         // A file of tests that does not load any more stands under a name of its own.
         let unknown = self
@@ -404,11 +416,11 @@ mod tests {
     use magis_core::{CheckId, Grade};
     use std::time::Duration;
 
-    /// Tells which files are run first for a check that stands on `failing`, where the base gives tests with the files of `places`.
-    fn check(places: &[(&str, Option<&str>)], failing: &[&str], expected: &[&str]) {
+    /// The base of tests that all pass, with the files that are known of them.
+    fn base(places: &[(&str, Option<&str>)]) -> BaseResults {
         let name = |name: &str| TestName(name.to_owned());
         let path = |path: &str| RepoPath::new(path).unwrap();
-        let base = BaseResults {
+        BaseResults {
             folder: String::new(),
             files: Vec::new(),
             statuses: places
@@ -427,11 +439,27 @@ mod tests {
             longest: Duration::ZERO,
             only_status: false,
             run: ProgramRun::none(""),
-        };
+        }
+    }
+
+    fn seen(results: &[(&str, TestStatus)]) -> TestsSeen {
+        TestsSeen {
+            run: ProgramRun::none(""),
+            tests: results
+                .iter()
+                .map(|(name, status)| (TestName((*name).to_owned()), (*status, None)))
+                .collect(),
+            incomplete: None,
+        }
+    }
+
+    /// Tells which files are run first for a check that stands on `failing`, where the base gives tests with the files of `places`.
+    fn check(places: &[(&str, Option<&str>)], failing: &[&str], expected: &[&str]) {
+        let base = base(places);
         let check = BugCheck {
             id: CheckId(1),
             source: CheckSource::FailingTests {
-                tests: failing.iter().map(|test| name(test)).collect(),
+                tests: failing.iter().map(|test| TestName((*test).to_owned())).collect(),
             },
             grade: Grade::ExpectedResult,
             script: String::new(),
@@ -440,22 +468,14 @@ mod tests {
             reached: Vec::new(),
             warnings: Vec::new(),
         };
-        let expected: Vec<RepoPath> = expected.iter().map(|file| path(file)).collect();
+        let expected: Vec<RepoPath> = expected.iter().map(|file| RepoPath::new(*file).unwrap()).collect();
         assert_eq!(files_of(&base, &[&check]), expected);
     }
 
     #[test]
     fn what_gives_no_result_by_its_file_is_run_with_all_tests() {
-        let of = |results: &[(&str, TestStatus)]| TestsSeen {
-            run: ProgramRun::none(""),
-            tests: results
-                .iter()
-                .map(|(name, status)| (TestName((*name).to_owned()), (*status, None)))
-                .collect(),
-            incomplete: None,
-        };
         let (adds, takes) = (TestName("adds".to_owned()), TestName("takes".to_owned()));
-        let tells = |results: &[(&str, TestStatus)]| of(results).tells_of(&mut [&adds, &takes].into_iter());
+        let tells = |results: &[(&str, TestStatus)]| seen(results).tells_of(&mut [&adds, &takes].into_iter());
         assert!(tells(&[("adds", TestStatus::Failed), ("takes", TestStatus::Passed)]));
         assert!(
             !tells(&[("adds", TestStatus::Failed)]),
@@ -463,6 +483,19 @@ mod tests {
         );
         assert!(!tells(&[]));
         assert!(tells(&[("test_a.py", TestStatus::Errored)]), "the file does not load");
+    }
+
+    #[test]
+    fn tests_that_passed_and_are_skipped_now_show_nothing() {
+        let base = base(&[("adds", None), ("takes", None)]);
+        let told = |results: &[(&str, TestStatus)]| {
+            let told = seen(results).against(&base);
+            (told.passed, told.missing, told.incomplete)
+        };
+        let skipped = Some("they are skipped now".to_owned());
+        let (adds, takes) = (("adds", TestStatus::Passed), ("takes", TestStatus::Skipped));
+        assert_eq!(told(&[adds, takes]), (1, 1, skipped));
+        assert_eq!(told(&[adds, ("takes", TestStatus::Passed)]), (2, 0, None));
     }
 
     #[test]

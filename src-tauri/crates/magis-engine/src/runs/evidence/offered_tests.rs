@@ -47,7 +47,7 @@ pub(super) async fn checks_as_tests(
         Ok(_) => return Ok(not_run(new_files, "there is no test command")),
         Err(why) => return Ok(not_run(new_files, &why)),
     };
-    let judging = bench.judging(run).await?.cloned();
+    let judging = bench.judging(run).await?.ok().flatten().cloned();
     let bases = || judging.iter().chain(&bench.whole);
     let known: BTreeSet<&TestName> = bases()
         .flat_map(|base| base.statuses.keys().chain(&base.wavering))

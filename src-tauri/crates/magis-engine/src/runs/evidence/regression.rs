@@ -30,6 +30,7 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
         Ok(bench) => bench,
         Err(why) => return Ok(event(none(covers, why))),
     };
+    bench.lost = None;
     let is_by_name = |check: &BugCheck| match &check.source {
         CheckSource::FailingTests { .. } => true,
         CheckSource::Given { test } => !given_file(test).is_some_and(|file| bench.has_file(&file)),
@@ -60,31 +61,35 @@ pub(crate) async fn test_base(work: &mut Workspace, run: &Run) -> RoleResult {
         Ok(bench) => bench,
         Err(why) => return Ok(event(none(covers, why))),
     };
-    let mut files = within_budget(bench.whole.as_ref().map(|whole| &whole.seconds), &ranked);
     // The tests that show the fault are run in any case.
     let of_checks: BTreeSet<RepoPath> = run
         .checks()
         .iter()
         .flat_map(|check| files_of_check(bench, check))
-        .filter(|file| !ranked.contains(file) && there.contains(file))
+        .filter(|file| there.contains(file))
         .collect();
-    files.extend(of_checks);
-    let left_out = ranked.iter().filter(|file| !files.contains(file)).count() as u32;
+    let near = within_budget(bench.whole.as_ref().map(|whole| &whole.seconds), &ranked);
+    let near = near.into_iter().filter(|file| !of_checks.contains(file));
+    let mut files: Vec<RepoPath> = of_checks.iter().cloned().chain(near).collect();
     let mut trouble = None;
     bench.judging = None;
     if files.is_empty() {
         trouble = Some("no test reaches the files to change".to_owned());
-    } else {
+    }
+    while bench.judging.is_none() && !files.is_empty() {
         match bench.run_on_base(&files, SUITE_TIME).await? {
             Ok(base) => bench.judging = Some(base),
-            Err(BaseTrouble { why, run: None }) if bench.whole.is_some() => {
+            Err(found) if bench.whole.is_some() => {
                 // All tests are known to end in time.
                 bench.judging.clone_from(&bench.whole);
-                trouble = Some(why);
+                trouble = Some(found.why);
             }
+            // What gives no results with several files, because it takes too long, may with fewer.
+            Err(_) if files.len() > 1 => files.truncate(files.len() / 2),
             Err(found) => return Ok(event(without_results(covers, found))),
         }
     }
+    let left_out = ranked.iter().filter(|file| !files.contains(file)).count() as u32;
     Ok(event(recorded(covers, bench.judging.as_ref(), left_out, trouble)))
 }
 
@@ -209,18 +214,26 @@ pub(super) fn meant<'a>(check: &'a BugCheck, base: &'a BaseResults) -> Vec<&'a T
 }
 
 impl TestBench {
-    /// Returns the tests that judge changes as the base gives them; after a resumption they are run there again.
-    pub(super) async fn judging(&mut self, run: &Run) -> Result<Option<&BaseResults>, EngineError> {
+    /// Returns the tests that judge changes as the base gives them; after a resumption they are run there again. None where there are none, and why where
+    /// they give no results any more.
+    pub(super) async fn judging(&mut self, run: &Run) -> Result<Result<Option<&BaseResults>, String>, EngineError> {
         let has_command = matches!(run.request().tests, TestsMode::Run { command: Some(_), .. });
         if self.judging.is_none()
+            && self.lost.is_none()
             && has_command
             && let Some(recorded) = run
                 .base_tests()
                 .filter(|tests| tests.passed > 0 || !tests.failing.is_empty())
         {
-            self.judging = self.run_on_base(&recorded.files, SUITE_TIME).await?.ok();
+            match self.run_on_base(&recorded.files, SUITE_TIME).await? {
+                Ok(base) => self.judging = Some(base),
+                Err(found) => self.lost = Some(format!("the base gives none any more: {}", found.why)),
+            }
         }
-        Ok(self.judging.as_ref())
+        Ok(match &self.lost {
+            Some(why) => Err(why.clone()),
+            None => Ok(self.judging.as_ref()),
+        })
     }
 }
 

@@ -21,7 +21,7 @@ use crate::runs::workspace::Workspace;
 use magis_core::{
     BugCheck, CheckId, CheckSource, CheckState, Grade, IssueChecks, ProgramRun, RepoPath, RunEvent, TestsMode,
 };
-use magis_evidence::reproduction::wants_error;
+use magis_evidence::reproduction::{Exception, tracebacks, wants_error};
 use magis_flow::Run;
 use magis_prompts::{ErrorWanted, Prompt, TestWanted};
 use magis_sandbox::{End, Limits};
@@ -240,6 +240,10 @@ pub(crate) enum WrittenEnd {
     Raised {
         /// The type of the exception.
         kind: String,
+        /// Its message, where the language tells it from the type.
+        message: String,
+        /// The test's own line raised it, and nothing that this line calls.
+        by_the_test: bool,
         /// The line of the test that raised or led to it, or what is asserted there.
         line: String,
         /// The exception says that the test itself is wrong.
@@ -262,7 +266,29 @@ impl WrittenEnd {
             Self::Raised { kind, line, .. } if kind == "AssertionError" => {
                 Some(plain(line)).filter(|line| !line.is_empty())
             }
-            Self::Raised { kind, .. } if issue.contains(kind.as_str()) => Some(kind.clone()),
+            Self::Raised {
+                kind,
+                message,
+                by_the_test,
+                ..
+            } if issue.contains(kind.as_str()) => {
+                let raised = Exception {
+                    kind: kind.clone(),
+                    message: message.clone(),
+                };
+                let shown: Vec<Exception> = tracebacks(issue)
+                    .into_iter()
+                    .map(|shown| shown.exception)
+                    .filter(|shown| shown.name() == kind)
+                    .collect();
+                // A test may call wrongly what the issue has a like exception of.
+                let is_meant = if shown.is_empty() {
+                    !by_the_test
+                } else {
+                    shown.iter().any(|shown| raised.is_like(shown))
+                };
+                is_meant.then(|| kind.clone())
+            }
             Self::Raised { .. } | Self::Passed | Self::TimedOut | Self::Broken(_) => None,
         }
     }
@@ -344,6 +370,8 @@ mod tests {
         let check = |kind: &str, is_own_fault| {
             let end = WrittenEnd::Raised {
                 kind: kind.to_owned(),
+                message: String::new(),
+                by_the_test: false,
                 line: String::new(),
                 is_own_fault,
             };

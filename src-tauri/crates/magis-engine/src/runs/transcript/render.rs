@@ -192,7 +192,7 @@ impl Transcript {
             RunEvent::FaultShown { checks, remarks } | RunEvent::TestsWritten { checks, remarks } => {
                 tested::fault(page, checks, remarks, self.detail);
             }
-            RunEvent::BaseTested { tests } => tested::base(page, tests),
+            RunEvent::BaseTested { tests } => tested::base(page, tests, self.detail),
             RunEvent::AttemptTested {
                 round, attempt, result, ..
             } => {

@@ -72,7 +72,7 @@ pub(super) fn compared(page: &mut Section, round: Round, gains: &[AttemptGain]) 
     page.entry(4, Tone::Strong, &passing, &text);
 }
 
-pub(super) fn base(page: &mut Section, tests: &BaseTests) {
+pub(super) fn base(page: &mut Section, tests: &BaseTests, detail: Detail) {
     let which = match tests.files.len() {
         0 => "all tests".to_owned(),
         number => format!("the {} nearest to the change", count(number, "file of tests")),
@@ -88,11 +88,20 @@ pub(super) fn base(page: &mut Section, tests: &BaseTests) {
         None => "no tests judge the changes".to_owned(),
     };
     page.entry(4, Tone::Strong, "tests:", &said);
+    if !tests.failing.is_empty() {
+        let lead = "fail already, which is not held against a change:";
+        page.entry(4, Tone::Note, lead, &names(&tests.failing));
+    }
     if !tests.wavering.is_empty() {
         page.entry(4, Tone::Note, "set aside, as they waver:", &names(&tests.wavering));
     }
     if let Some(why) = &tests.incomplete {
         page.entry(4, Tone::Note, "note:", why);
+    }
+    if detail == Detail::Full
+        && let Some(run) = &tests.run
+    {
+        page.code(6, &run.written());
     }
 }
 
@@ -111,7 +120,12 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
         }
     }
     if let Some(tests) = &tested.tests {
-        on_change(page, tests);
+        on_change(page, tests, detail);
+        // A check that stands on tests of the project has the same run, and its output stands above.
+        let is_shown = tested.checks.iter().any(|check| check.run == tests.run);
+        if detail == Detail::Full && !is_shown {
+            page.code(8, &tests.run.written());
+        }
     }
     for test in &tested.as_tests {
         match &test.trouble {
@@ -144,7 +158,8 @@ pub(super) fn change(page: &mut Section, tested: &ChangeTests, detail: Detail) {
     }
 }
 
-fn on_change(page: &mut Section, tests: &TestsOnChange) {
+/// The tests on a changed tree, with what those say that fail because of the change: while a run goes on the first of them alone.
+fn on_change(page: &mut Section, tests: &TestsOnChange, detail: Detail) {
     let tone = if tests.newly_failing.is_empty() {
         Tone::Strong
     } else {
@@ -159,8 +174,18 @@ fn on_change(page: &mut Section, tests: &TestsOnChange) {
         said += &format!(", {} pass that failed before", tests.newly_passing.len());
     }
     page.entry(6, tone, "tests:", &format!("{said} ({})", command(&tests.run)));
-    for test in tests.newly_failing.iter().take(NAMES) {
+    let (named, told) = match detail {
+        Detail::Live => (NAMES, 1),
+        Detail::Full => (usize::MAX, usize::MAX),
+    };
+    for (index, test) in tests.newly_failing.iter().take(named).enumerate() {
         page.entry(8, Tone::Bad, "fails:", &test.name.0);
+        if index < told {
+            page.code(10, &excerpt(&test.message, detail));
+        }
+    }
+    if tests.newly_failing.len() > named {
+        page.line(&format!("        and {} more", tests.newly_failing.len() - named));
     }
     if let Some(why) = &tests.incomplete {
         page.entry(6, Tone::Note, "note:", why);

@@ -63,6 +63,8 @@ pub(super) fn end(stderr: &str, script: &str) -> WrittenEnd {
     });
     WrittenEnd::Raised {
         kind: kind.trim_end().to_owned(),
+        message: String::new(),
+        by_the_test: false,
         line: line.unwrap_or_default(),
         is_own_fault: OWN_FAULTS.contains(&code.filter(|_| name == "Error").unwrap_or(name)),
     }
@@ -175,6 +177,7 @@ mod tests {
                 kind,
                 line,
                 is_own_fault,
+                ..
             } => (kind, line, is_own_fault),
             WrittenEnd::Passed | WrittenEnd::TimedOut | WrittenEnd::Broken(_) => (String::new(), String::new(), false),
         }

@@ -35,6 +35,11 @@ pub(super) fn end(stderr: &str, script: &str) -> WrittenEnd {
     let kind = last.exception.name();
     WrittenEnd::Raised {
         kind: kind.to_owned(),
+        message: last.exception.message.clone(),
+        by_the_test: last
+            .frames
+            .last()
+            .is_some_and(|frame| frame.path.ends_with(SCRIPT_FILE)),
         line: line.unwrap_or_default().trim().to_owned(),
         is_own_fault: OWN_FAULTS.contains(&kind),
     }
@@ -51,5 +56,18 @@ mod tests {
         assert_eq!(read.reason("f gives 2").as_deref(), Some("assertf()==1"));
         let stderr = stderr.replace("AssertionError", "NameError: name 'f' is not defined");
         assert_eq!(end(&stderr, "x").reason("f gives 2"), None);
+    }
+
+    #[test]
+    fn a_test_that_calls_wrongly_is_not_kept_for_the_name_of_its_exception() {
+        let called = "Traceback (most recent call last):\n  File \"/x/FILE\", line 1, in <module>\n    f(1)\nTypeError: f() missing 1 required positional argument: 'b'\n".replace("FILE", SCRIPT_FILE);
+        let deeper = called.replace("TypeError: f() missing 1 required positional argument: 'b'", "  File \"/x/a.py\", line 3, in f\n    return a + b\nTypeError: unsupported operand type(s) for +: 'int' and 'str'");
+        let reason = |stderr: &str, issue: &str| end(stderr, "f(1)").reason(issue);
+        let named = "f raises a TypeError";
+        assert_eq!(reason(&called, named), None);
+        assert_eq!(reason(&deeper, named).as_deref(), Some("TypeError"));
+        let shown = format!("It fails\n\n```\n{deeper}```\n");
+        assert_eq!(reason(&deeper, &shown).as_deref(), Some("TypeError"));
+        assert_eq!(reason(&called, &shown), None);
     }
 }

@@ -35,6 +35,8 @@ pub(super) fn end(stderr: &str, script: &str) -> WrittenEnd {
         if let Some(error) = stderr.lines().find_map(|line| line.strip_prefix("Error: ")) {
             return WrittenEnd::Raised {
                 kind: error.to_owned(),
+                message: String::new(),
+                by_the_test: false,
                 line: String::new(),
                 is_own_fault: false,
             };
@@ -57,6 +59,8 @@ pub(super) fn end(stderr: &str, script: &str) -> WrittenEnd {
             "" => "a panic without words".to_owned(),
             said => said.to_owned(),
         },
+        message: String::new(),
+        by_the_test: false,
         line: line.to_owned(),
         is_own_fault: false,
     }

@@ -42,13 +42,7 @@ pub(super) fn code_around(
         issue: lines_of(&issue),
         wanted: wanted(run, state),
         past,
-        objection: objections(state, round)
-            .pop()
-            .unwrap_or_default()
-            .lines()
-            .take(FAILURE)
-            .map(str::to_owned)
-            .collect(),
+        objection: ends_of(&objections(state, round).pop().unwrap_or_default()),
         names: names(&outline),
         before,
         after,
@@ -65,6 +59,18 @@ pub(super) fn wanted(run: &Run, state: &TaskState) -> Vec<String> {
         Hint::Comments(_) | Hint::FailingLog(_) => None,
     });
     rewritten.into_iter().chain(hints).flat_map(lines_of).collect()
+}
+
+/// Returns the first and the last lines of an objection: what was tried and what came of it, and how the output ends.
+fn ends_of(objection: &str) -> Vec<String> {
+    let lines: Vec<&str> = objection.lines().collect();
+    let left_out = if lines.len() > FAILURE {
+        FAILURE / 2..lines.len() - FAILURE / 2
+    } else {
+        0..0
+    };
+    let kept = lines.iter().enumerate().filter(|(at, _)| !left_out.contains(at));
+    kept.map(|(_, line)| (*line).to_owned()).collect()
 }
 
 fn lines_of(text: &str) -> Vec<String> {
@@ -99,4 +105,20 @@ pub(super) fn around(text: &str, gap: LineSpan, first: u32, last: u32) -> (Strin
         String::new()
     };
     (before, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_objection_the_begin_and_the_end_are_told() {
+        let text =
+            "Tried: return a - b\nThe example still shows the fault.\nTraceback:\n1\n2\n3\n4\n5\n6\nValueError: no\n";
+        let told = ends_of(text);
+        assert_eq!(told.len(), FAILURE);
+        assert_eq!(told[..2], ["Tried: return a - b", "The example still shows the fault."]);
+        assert_eq!(told.last().map(String::as_str), Some("ValueError: no"));
+        assert_eq!(ends_of("a\nb"), ["a", "b"]);
+    }
 }

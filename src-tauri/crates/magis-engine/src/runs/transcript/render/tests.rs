@@ -2,8 +2,9 @@
 
 use super::*;
 use magis_core::{
-    AttemptNumber, BlobId, CheckId, CheckRun, CheckState, Edit, Evidence, FileChange, FileTask, Finding, Grade, Hint,
-    HunkNeed, LineSpan, Notice, ProgramRun, Round, SkipReason, TaskOutcome, TestName, TestsOnChange, TreeId,
+    AttemptNumber, BaseTests, BlobId, CheckId, CheckRun, CheckState, Edit, Evidence, FailingTest, FileChange, FileTask,
+    Finding, Grade, Hint, HunkNeed, LineSpan, Notice, ProgramRun, Round, SkipReason, TaskOutcome, TestName,
+    TestsOnChange, TreeId,
 };
 
 fn path(text: &str) -> RepoPath {
@@ -11,8 +12,12 @@ fn path(text: &str) -> RepoPath {
 }
 
 fn told(events: &[RunEvent]) -> String {
+    told_in(Detail::Live, events)
+}
+
+fn told_in(detail: Detail, events: &[RunEvent]) -> String {
     let base: BaseText = Box::new(|_| Some("one\ntwo\nthree\n".to_owned()));
-    let mut transcript = Transcript::new(Paint::Plain, 80, Detail::Live, base);
+    let mut transcript = Transcript::new(Paint::Plain, 80, detail, base);
     events.iter().map(|event| transcript.tell(event)).collect()
 }
 
@@ -261,6 +266,113 @@ fn tests_are_said_to_pass_only_where_some_do_and_their_run_ended_well() {
         " · No test fails on tree 0123456789ab that passed before: `pytest -q` ended with exit code 1 after 0.4 s; 2 failed on the base too",
     );
     check_outcome(&tested_patch(0, 0, 0), "");
+}
+
+/// A patch with which two tests fail that passed on the base: the first says why, the other one is gone.
+fn breaking_patch() -> ChangeTests {
+    let failing = |name: &str, message: &str| FailingTest {
+        name: TestName(name.to_owned()),
+        message: message.to_owned(),
+    };
+    let mut tested = tested_patch(27, 0, 1);
+    if let Some(tests) = &mut tested.tests {
+        tests.newly_failing = vec![
+            failing("test_sum", ">   assert total([1, 2]) == 3\nE   assert 1 == 3\n"),
+            failing("test_gone", "it is not there any more"),
+        ];
+        tests.run.stdout.text = "FAILED test_sum\n1 failed, 27 passed\n".to_owned();
+    }
+    tested
+}
+
+fn patch_tested(tested: ChangeTests) -> RunEvent {
+    RunEvent::PatchTested {
+        result: Box::new(tested),
+    }
+}
+
+#[test]
+fn tests_that_fail_because_of_a_change_say_why_and_the_first_of_them_while_the_run_goes_on() {
+    insta::assert_snapshot!(told_in(Detail::Live, &[patch_tested(breaking_patch())]), @"
+    Merge
+          C1: the expected result is there
+          tests: 27 pass, 2 fail that passed before (`pytest -q` ended with exit
+            code 1 after 0.4 s)
+            fails: test_sum
+              >   assert total([1, 2]) == 3
+              E   assert 1 == 3
+            fails: test_gone
+    ");
+    insta::assert_snapshot!(told_in(Detail::Full, &[patch_tested(breaking_patch())]), @"
+    Merge
+          C1: the expected result is there
+          tests: 27 pass, 2 fail that passed before (`pytest -q` ended with exit
+            code 1 after 0.4 s)
+            fails: test_sum
+              >   assert total([1, 2]) == 3
+              E   assert 1 == 3
+            fails: test_gone
+              it is not there any more
+            FAILED test_sum
+            1 failed, 27 passed
+    ");
+}
+
+#[test]
+fn of_a_long_message_the_end_is_told_live_and_of_many_failing_tests_a_few() {
+    let mut tested = breaking_patch();
+    if let Some(tests) = &mut tested.tests {
+        let lines: Vec<String> = (1..=20).map(|number| format!("line {number}")).collect();
+        tests.newly_failing[0].message = lines.join("\n");
+        let last = tests.newly_failing[1].clone();
+        tests.newly_failing.extend(vec![last; 5]);
+    }
+    let live = told_in(Detail::Live, &[patch_tested(tested.clone())]);
+    assert!(
+        live.contains("fails: test_sum\n          […]\n          line 7\n"),
+        "{live}"
+    );
+    assert!(live.ends_with("fails: test_gone\n        and 2 more\n"), "{live}");
+    let full = told_in(Detail::Full, &[patch_tested(tested)]);
+    assert!(full.contains("fails: test_sum\n          line 1\n"), "{full}");
+    assert_eq!(full.matches("fails: test_gone").count(), 6, "{full}");
+}
+
+#[test]
+fn an_output_that_a_check_and_the_tests_have_in_common_is_told_once() {
+    let mut tested = breaking_patch();
+    if let Some(tests) = &tested.tests {
+        tested.checks[0].run = tests.run.clone();
+    }
+    let full = told_in(Detail::Full, &[patch_tested(tested)]);
+    assert_eq!(full.matches("1 failed, 27 passed").count(), 1, "{full}");
+}
+
+#[test]
+fn tests_that_fail_on_the_base_are_named_and_what_was_printed_stands_in_the_whole_run() {
+    let named = |name: &str| TestName(name.to_owned());
+    let mut run = tested_patch(0, 0, 1).checks.remove(0).run;
+    run.stdout.text = "FAILED test_old\nFAILED test_slow\n".to_owned();
+    let tested = RunEvent::BaseTested {
+        tests: Box::new(BaseTests {
+            covers: vec![path("a.py")],
+            files: Vec::new(),
+            left_out: 0,
+            passed: 27,
+            failing: vec![named("test_old"), named("test_slow")],
+            wavering: Vec::new(),
+            run: Some(run),
+            incomplete: None,
+        }),
+    };
+    insta::assert_snapshot!(told_in(Detail::Full, &[tested]), @"
+    Code and review
+        tests: all tests on the base: 27 pass, 2 fail, 0 waver (`pytest -q` ended
+          with exit code 1 after 0.4 s)
+        fail already, which is not held against a change: test_old, test_slow
+          FAILED test_old
+          FAILED test_slow
+    ");
 }
 
 #[test]
