@@ -1,4 +1,5 @@
-//! What the window holds while it is open: the data folder, the runs it drives, the downloads it makes.
+//! What the window holds while it is open: the data folder, the runs it drives, the downloads it makes, the edited checks
+//! it runs.
 //!
 //! It knows no window: news goes out through a [`Notifier`], and whoever rings it on is `shell`. What a feature does stands
 //! under `work`.
@@ -14,7 +15,7 @@ pub(crate) use watching::{SummarisedWith, Summariser, Watched};
 use crate::SANDBOX_HELPER;
 use crate::problem::Problem;
 use crate::view::{Opening, WatchView};
-use magis_core::{CommitId, RepoId, RunId};
+use magis_core::{CheckId, CommitId, RepoId, RunId};
 use magis_engine::model::WorkerCommand;
 use magis_engine::repository::FileEntry;
 use magis_engine::sandbox::HelperCommand;
@@ -22,6 +23,7 @@ use magis_engine::{DataFolder, Magis};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio_util::sync::CancellationToken;
 
 /// Something the window should look at anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +80,7 @@ struct Inner {
     watching: Watching,
     notifier: Notifier,
     fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
+    trials: Mutex<BTreeMap<(RunId, CheckId), CancellationToken>>,
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
     /// The report that was shown last.
     report: Mutex<Option<String>>,
@@ -103,6 +106,7 @@ impl App {
                 watching: Watching::default(),
                 notifier,
                 fetches: Mutex::default(),
+                trials: Mutex::default(),
                 head_files: Mutex::default(),
                 report: Mutex::default(),
             }),
@@ -158,6 +162,11 @@ impl App {
     /// Returns the downloads under way, each with the flag that stops it.
     pub fn fetches(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicBool>>> {
         self.inner.fetches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the edited checks that are being run, each with what stops it.
+    pub fn trials(&self) -> MutexGuard<'_, BTreeMap<(RunId, CheckId), CancellationToken>> {
+        self.inner.trials.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the lists of files that were made, by repository.

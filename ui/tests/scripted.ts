@@ -23,6 +23,7 @@ const deleted = new Map<number, T.RunRow>()
 const removed: T.RepositoryRow[] = []
 const asked: { name: string; given: unknown[] }[] = []
 const answers = new Map<string, unknown>()
+const trials = new Map<string, () => void>()
 const permission: T.CodePermission = { issue_code: null, not_isolated: null }
 let watched: T.RepoId | null = null
 
@@ -253,11 +254,15 @@ const acts: Ipc = {
     held.commands = [...held.commands.filter((one) => one !== known), row]
     return clone(row)
   },
-  tryCheck: async (id, check) => {
+  tryCheck: async (id, check, script) => {
     const known = fold(run(id)).evidence?.checks.find((one) => one.id === check)
     if (known === undefined) throw new Error(`no check ${check}`)
+    // A script that does not end waits until it is stopped.
+    if (script.includes('while True')) await new Promise<void>((end) => trials.set(`${id} ${check}`, end))
+    if (trials.delete(`${id} ${check}`)) throw refuse('cancelled', 'The check was stopped.')
     return { on_base: clone(known.on_base), on_result: null }
   },
+  stopCheck: async (id, check) => trials.get(`${id} ${check}`)?.(),
   codePermission: async () => clone(permission),
   allowIssueCode: async (_, term) => {
     permission.issue_code = term

@@ -47,6 +47,7 @@ pub fn all() -> Builder<tauri::Wry> {
             tests::allow_issue_code,
             tests::forbid_tests,
             tests::try_check,
+            tests::stop_check,
             solve::draft,
             solve::save_draft,
             solve::estimate,

@@ -63,6 +63,14 @@ pub async fn try_check(app: State<'_, App>, run: RunId, check: CheckId, script: 
     app.try_check(run, check, &script).await
 }
 
+/// Stops a check that is being run as a person has edited it.
+#[tauri::command]
+#[specta::specta]
+pub async fn stop_check(app: State<'_, App>, run: RunId, check: CheckId) -> Result<(), Problem> {
+    app.stop_check(run, check);
+    Ok(())
+}
+
 /// Takes back all that was allowed in a repository.
 #[tauri::command]
 #[specta::specta]

@@ -365,6 +365,7 @@ fn task_view(
     base_text: &dyn Fn(&RepoPath) -> Option<String>,
 ) -> TaskView {
     let base = base_text(&task.task.path);
+    let minimised = last_minimised(events, task.task.id);
     let attempt = |round: &RoundState, number: AttemptNumber, attempt: &Attempt| {
         let (diagnosis, change, failed) = match &attempt.state {
             AttemptState::Written { diagnosis, change, .. } => (diagnosis.clone(), Some(change.clone()), None),
@@ -416,25 +417,27 @@ fn task_view(
             .collect(),
         outcome: task.outcome.clone(),
         accepted: task.accepted_attempt().map(|(round, number)| (round.0, number.0)),
-        left_out: events.iter().rev().find_map(|stored| match &stored.event {
-            RunEvent::Minimised {
-                task: of,
-                dropped,
-                hunks,
-                ..
-            } if *of == task.task.id && *dropped > 0 => Some((*dropped, *hunks)),
-            _ => None,
-        }),
-        needed: events
-            .iter()
-            .rev()
-            .find_map(|stored| match &stored.event {
-                RunEvent::Minimised { task: of, needed, .. } if *of == task.task.id => Some(needed.clone()),
-                _ => None,
-            })
-            .unwrap_or_default(),
+        left_out: minimised.and_then(|(dropped, hunks, _)| (dropped > 0).then_some((dropped, hunks))),
+        needed: minimised.map_or_else(Vec::new, |(_, _, needed)| needed.to_vec()),
         base_lines: base.map(|text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX)),
     }
+}
+
+/// Returns how many hunks were left out of the change of a task when it was made smaller last, of how many, and what
+/// needs those that are left. None where a person took an attempt or rewrote the task since: its change is another one.
+fn last_minimised(events: &[StoredEvent], of: TaskId) -> Option<(u32, u32, &[HunkNeed])> {
+    let last = events.iter().rev().find_map(|stored| match &stored.event {
+        RunEvent::Minimised {
+            task,
+            dropped,
+            hunks,
+            needed,
+            ..
+        } if *task == of => Some(Some((*dropped, *hunks, needed.as_slice()))),
+        RunEvent::AttemptTaken { task, .. } | RunEvent::TaskEdited { task, .. } if *task == of => Some(None),
+        _ => None,
+    });
+    last.flatten()
 }
 
 /// Returns a change as unified hunks; nothing where the base is needed and not here, or does not take the edits.
@@ -446,5 +449,77 @@ fn diff(base: Option<&str>, change: &FileChange) -> String {
             Edit::splice(base, edits).map_or_else(|_| String::new(), |after| text_diff(base, &after, 3))
         }
         (FileChange::Delete | FileChange::Modify { .. } | FileChange::Rename { .. }, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magis_core::{CheckId, Round};
+
+    const TASK: TaskId = TaskId(1);
+
+    fn needs() -> Vec<HunkNeed> {
+        vec![HunkNeed {
+            line: 28,
+            checks: vec![CheckId(1)],
+            tests: Vec::new(),
+        }]
+    }
+
+    fn minimised(task: TaskId, dropped: u32, needed: Vec<HunkNeed>) -> RunEvent {
+        RunEvent::Minimised {
+            task,
+            change: FileChange::Delete,
+            dropped,
+            hunks: 3,
+            needed,
+        }
+    }
+
+    fn taken(task: TaskId) -> RunEvent {
+        RunEvent::AttemptTaken {
+            task,
+            round: Round(1),
+            attempt: AttemptNumber(0),
+        }
+    }
+
+    #[track_caller]
+    fn check(events: Vec<RunEvent>, expected: Option<(u32, u32, &[HunkNeed])>) {
+        let log: Vec<StoredEvent> = events
+            .into_iter()
+            .zip(1..)
+            .map(|(event, seq)| StoredEvent {
+                seq,
+                at_ms: 0,
+                stage: Stage::Code,
+                event,
+            })
+            .collect();
+        assert_eq!(last_minimised(&log, TASK), expected);
+    }
+
+    #[test]
+    fn what_was_left_out_is_told_of_the_last_time_that_the_task_was_made_smaller() {
+        let first = || minimised(TASK, 1, needs());
+        check(Vec::new(), None);
+        check(vec![first()], Some((1, 3, &needs())));
+        check(vec![first(), minimised(TASK, 0, Vec::new())], Some((0, 3, &[])));
+        check(
+            vec![first(), minimised(TaskId(2), 2, Vec::new())],
+            Some((1, 3, &needs())),
+        );
+    }
+
+    #[test]
+    fn nothing_is_told_of_an_attempt_that_a_person_took_until_it_is_made_smaller() {
+        let first = || minimised(TASK, 1, Vec::new());
+        check(vec![first(), taken(TASK)], None);
+        check(vec![first(), taken(TaskId(2))], Some((1, 3, &[])));
+        check(
+            vec![first(), taken(TASK), minimised(TASK, 2, needs())],
+            Some((2, 3, &needs())),
+        );
     }
 }

@@ -4,6 +4,7 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::view::{BaseRequest, CheckTrial, CodePermission, CodeTerm, TestCommandRow};
 use magis_core::{CheckId, RepoId, RunId, TestLine};
+use magis_engine::EngineError;
 use magis_engine::sandbox::Sandbox;
 use magis_engine::tests::{TestCommand, TestRunner};
 use tokio_util::sync::CancellationToken;
@@ -65,16 +66,39 @@ impl App {
         Ok(())
     }
 
-    /// Runs a check as a person has edited it, on the base of its run and on the result.
+    /// Runs a check as a person has edited it, on the base of its run and on the result. A trial of the same check that is
+    /// still under way is stopped: nobody waits for it any more.
     pub async fn try_check(&self, run: RunId, check: CheckId, script: &str) -> Result<CheckTrial, Problem> {
-        let tried = self
-            .magis()?
-            .try_check(run, check, script, &CancellationToken::new())
-            .await?;
-        Ok(CheckTrial {
-            on_base: tried.on_base,
-            on_result: tried.on_result,
-        })
+        let magis = self.magis()?;
+        let stop = CancellationToken::new();
+        if let Some(earlier) = self.trials().insert((run, check), stop.clone()) {
+            earlier.cancel();
+        }
+        let tried = tokio::select! {
+            tried = magis.try_check(run, check, script, &stop) => tried,
+            // The commands end with what waits for them.
+            () = stop.cancelled() => Err(EngineError::cancelled()),
+        };
+        let mut trials = self.trials();
+        if !stop.is_cancelled() {
+            trials.remove(&(run, check));
+        }
+        drop(trials);
+        match tried {
+            Ok(tried) => Ok(CheckTrial {
+                on_base: tried.on_base,
+                on_result: tried.on_result,
+            }),
+            Err(error) if error.is_cancelled() => Err(Problem::new("cancelled", "the check was stopped", "")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Stops an edited check that is being run.
+    pub fn stop_check(&self, run: RunId, check: CheckId) {
+        if let Some(stop) = self.trials().remove(&(run, check)) {
+            stop.cancel();
+        }
     }
 
     /// Takes back all that a person allowed in a repository.

@@ -3,11 +3,11 @@
 use crate::environment::{ISSUE, script};
 use crate::support::{Window, form, until_the_end};
 use magis_app::views::{BaseRequest, CodeTerm, EvidenceView, SolveForm, TaskView, TestsChoice};
-use magis_core::{CheckState, Grade, Proof, TestLine};
+use magis_core::{CheckState, Grade, Proof, RunId, TestLine};
+use std::time::Duration;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_window_sees_what_showed_the_fault_where_attempts_are_and_what_each_hunk_is_needed_by() {
-    let window = Window::new(script());
+/// Solves an issue with what shows its fault.
+async fn solved(window: &Window) -> RunId {
     let repo = window.add();
     let command = TestLine {
         line: "python3 -m unittest".to_owned(),
@@ -25,7 +25,13 @@ async fn the_window_sees_what_showed_the_fault_where_attempts_are_and_what_each_
     let run = window.app.start_run(wish).await.unwrap();
     until_the_end(window.follow(run)).await;
     window.app.until_idle().await;
+    run
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_window_sees_what_showed_the_fault_where_attempts_are_and_what_each_hunk_is_needed_by() {
+    let window = Window::new(script());
+    let run = solved(&window).await;
     let view = window.app.run_view(run).unwrap();
     let grade = Grade::ExpectedResult;
     let evidence: &EvidenceView = view.evidence.as_ref().unwrap();
@@ -68,4 +74,22 @@ async fn the_window_sees_what_showed_the_fault_where_attempts_are_and_what_each_
         "{:?}",
         task.left_out
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edited_check_that_does_not_end_is_stopped() {
+    let window = Window::new(script());
+    let run = solved(&window).await;
+    let check = window.app.run_view(run).unwrap().evidence.unwrap().checks[0].id;
+    let app = window.app.clone();
+    let trial = tokio::spawn(async move { app.try_check(run, check, "while True:\n    pass\n").await });
+    // The first moment is the copy's; then the script runs.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    while !trial.is_finished() {
+        window.app.stop_check(run, check);
+        tokio::task::yield_now().await;
+    }
+    let stopped = trial.await.unwrap().unwrap_err();
+    assert_eq!((stopped.code.as_str(), stopped.remedy), ("cancelled", None));
+    assert!(window.app.trials().is_empty());
 }

@@ -59,6 +59,8 @@ export const commands = {
 	forbidTests: (repo: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("forbid_tests", { repo })),
 	/**  Runs a check as a person has edited it, on the base of its run and on the result; the run stays as it is. */
 	tryCheck: (run: RunId, check: CheckId, script: string) => typedError<CheckTrial, Problem>(__TAURI_INVOKE("try_check", { run, check, script })),
+	/**  Stops a check that is being run as a person has edited it. */
+	stopCheck: (run: RunId, check: CheckId) => typedError<null, Problem>(__TAURI_INVOKE("stop_check", { run, check })),
 	/**  Returns what was typed for the next run of a repository. */
 	draft: (repo: RepoId) => typedError<SolveForm | null, Problem>(__TAURI_INVOKE("draft", { repo })),
 	/**  Keeps what was typed. */

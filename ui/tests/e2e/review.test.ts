@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PatchView, ReviewState } from '../../src/ipc/types'
 import { bigPatch } from '../script/big_patch'
 import { twoPartPatch } from '../script/two_part_patch'
-import { go, ground, open, openRun, settled, type Ground, type Look } from '../window/open'
+import { go, ground, open, openRun, settled, showInspector, type Ground, type Look } from '../window/open'
 
 let on: Ground
 beforeAll(async () => {
@@ -346,5 +346,22 @@ test('a test for the fault is shown, and added where the person wants it', async
   await page.getByRole('button', { name: /^Apply/ }).click()
   await expect.poll(async () => (await asked(page, 'apply')).at(-1)?.[1]).toMatchObject({ tests: [1] })
   expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test('a hunk says what needs it, in its head as far as there is room and in its detail in full', async () => {
+  const { page } = await openReview({ scene: 'evidence', width: 1000 })
+  const needed = page.getByText(/^needed by C1, C2, tests\/test_report\.py::/)
+  await needed.waitFor()
+  await page.getByRole('button', { name: 'Copy', exact: true }).click({ trial: true })
+  await showInspector(page)
+  const detail = page.getByRole('complementary')
+  await detail.getByText('Without this hunk, these fail again').waitFor()
+  expect(await detail.locator('.needs li').allTextContents()).toEqual([
+    'C1 Made from the issue',
+    'C2 Test written by the QA Engineer',
+    'tests/test_report.py::TestReportOfAPeriod::test_a_period_without_entries_has_no_lines[since-2025-01-01-until-2025-03-31]',
+    'tests/test_command_line.py::TestReportCommand::test_a_file_without_entries_prints_nothing_and_ends_well[utf-8-sig]',
+  ])
   await page.context().close()
 })

@@ -1,6 +1,6 @@
 // Beside a hunk stands what fails again without it.
 import { expect, test } from 'vitest'
-import { neededBy } from '../../src/features/review/needed'
+import { neededBy, needsOf } from '../../src/features/review/needed'
 import type { HunkNeed, Proof, RunView } from '../../src/ipc'
 
 const shown: Proof = { kind: 'shown_to_work', grade: 'expected_result' }
@@ -16,6 +16,7 @@ const one: HunkNeed = { line: 28, checks: [1, 2], tests: ['test_until'] }
 test('a hunk names the checks, then the tests, that need it, each once', () => {
   const view = run(shown, [one, { line: 30, checks: [2], tests: ['test_until', 'test_since'] }])
   expect(neededBy(view, [1], { first: 25, count: 7 })).toEqual(['C1', 'C2', 'test_until', 'test_since'])
+  expect(needsOf(view, [1], { first: 25, count: 7 })).toEqual({ checks: [1, 2], tests: ['test_until', 'test_since'] })
 })
 
 test('what needs other lines, or the change of another task, is not named', () => {

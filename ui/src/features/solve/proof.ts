@@ -99,8 +99,9 @@ export function testsText(tests: TestsOnChange, beside: 'their run' | 'nothing')
   return said.join(' · ')
 }
 
-/** How many tests passed on the base. */
-export const baseText = ({ passed }: BaseTests): string => tn('tests.passed', passed)
+/** How many tests passed on the base, or that none judge changes. */
+export const baseText = ({ run, passed }: BaseTests): string =>
+  run === null ? t('tests.base.none') : tn('tests.passed', passed)
 
 export function sourceText(check: BugCheck): string {
   return check.source.kind === 'failing_tests'
