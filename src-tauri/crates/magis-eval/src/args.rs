@@ -190,7 +190,8 @@ pub struct RepairArgs {
     /// The folder that 'mutate' worked in; of another set, the judge's.
     #[arg(long, value_name = "DIR")]
     pub work: PathBuf,
-    /// What came of each bug: JSON lines; those that are there are not run again, unless they were left out.
+    /// What came of each bug: JSON lines; those that are there are not run again, unless they were left out. Rows of another
+    /// model, label, seed or number of rounds are not gone on with.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// The folder that holds the repositories. Default: 'repos' in --work.

@@ -123,6 +123,12 @@ impl Change {
             FilePatchKind::Create | FilePatchKind::Modify | FilePatchKind::Rename { .. } => after(file, base),
         }
     }
+
+    /// Returns whether it gives a file this text, but for blanks at the ends of lines.
+    pub fn gives(&self, path: &RepoPath, base: &str, text: &str) -> bool {
+        let after = self.after(path, base);
+        after.is_some_and(|own| own.lines().map(str::trim_end).eq(text.lines().map(str::trim_end)))
+    }
 }
 
 fn touched_by(hunk: &Hunk) -> Option<LineSpan> {
@@ -304,6 +310,19 @@ new file mode 100644
             .replace("def two():\n", "def two():\n    b = 3\n");
         assert_eq!(change.after(&path("m.py"), BASE), Some(expected));
         assert_eq!(change.after(&path("m.py"), "something else\n"), None);
+    }
+
+    #[test]
+    fn a_text_is_that_of_a_change_whatever_blanks_its_lines_end_with() {
+        let (change, file) = (Change::parse(PATCH).unwrap(), path("m.py"));
+        let right = change.after(&file, BASE).unwrap();
+        assert!(change.gives(&file, BASE, &right));
+        assert!(change.gives(&file, BASE, &right.replace("a = 2\n", "a = 2  \r\n")));
+        assert!(!change.gives(&file, BASE, &right.replace("    a = 2", "  a = 2")));
+        assert!(!change.gives(&file, BASE, BASE));
+        assert!(!change.gives(&path("other.py"), BASE, BASE));
+        assert!(!change.gives(&file, "something else\n", &right));
+        assert!(change.gives(&path("new.py"), "", "def three():\n    return 3\n"));
     }
 
     #[test]

@@ -111,6 +111,56 @@ fn bugs_that_were_left_out_are_named_and_count_nowhere_until_they_are_measured()
 }
 
 #[test]
+fn what_was_not_chosen_needless_files_and_the_cost_of_stages_are_counted() {
+    let cost = |seconds: u32, tokens: u32| json!({ "seconds": seconds, "tokens": tokens });
+    let mut rows: Vec<Value> = [("bug-1", true), ("bug-2", false), ("bug-3", false), ("bug-4", true)]
+        .map(|(id, resolved)| repaired(id, resolved))
+        .into();
+    (rows[0]["files"], rows[0]["needless_files"]) = (json!(2), json!(1));
+    rows[0]["stages"] = json!({ "evidence": cost(2, 0), "code": cost(40, 1000) });
+    rows[1]["present"] = json!(true);
+    rows[1]["proof"] = json!({ "kind": "shown_to_work", "grade": "expected_result" });
+    // The files of what is not resolved count nowhere.
+    (rows[1]["files"], rows[1]["needless_files"]) = (json!(3), json!(2));
+    rows[1]["stages"] = json!({ "evidence": cost(4, 10), "code": cost(60, 500) });
+    rows[3]["stages"] = json!({ "code": cost(20, 300) });
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [written(folder.path(), "rows.jsonl", &rows)];
+    let table = repair_table(&[], &files);
+    for (measure, counted) in [
+        ("resolved ", " 2/4 "),
+        ("right attempt present", " 3/4 "),
+        ("present, not chosen", " 1/3 "),
+        ("shown to work", " 1/4 "),
+        ("wrong, called shown to work", " 1/4 "),
+        ("needless files in resolved patches", " 1/3 "),
+    ] {
+        assert!(line(&table, measure).contains(counted), "{measure}: {table}");
+    }
+    let of_stage = |stage: &str| line(&table, &format!("{stage}: "));
+    assert_eq!(
+        of_stage("evidence"),
+        "evidence: seconds, tokens, mean 1.50 s, 2.50",
+        "{table}"
+    );
+    assert_eq!(of_stage("code"), "code: seconds, tokens, mean 30 s, 450", "{table}");
+
+    let read: Value = serde_json::from_str(&repair_table(&["--json"], &files)).expect("JSON");
+    let way = &read["ways"][0];
+    assert_eq!(
+        (&way["right_attempt_present"], &way["present_not_chosen"]),
+        (&json!(3), &json!(1))
+    );
+    assert_eq!(
+        (&way["files_of_resolved"], &way["needless_files_of_resolved"]),
+        (&json!(3), &json!(1))
+    );
+    assert_eq!(way["stages"]["code"], json!({ "seconds": 30.0, "tokens": 450.0 }));
+    assert_eq!(way["stages"]["evidence"], json!({ "seconds": 1.5, "tokens": 2.5 }));
+}
+
+#[test]
 fn rows_recorded_before_there_were_grades_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sets/measured");
     let all = std::fs::read_dir(folder).expect("the recorded rows");

@@ -2,10 +2,12 @@
 //!
 //! What judges, tests or a script beside the set, never reaches a run. Rows are appended as they are done, and a bug that has its row is not run again,
 //! so the command can be stopped and started. A bug that could not be measured has a row that says so, counts nowhere, and is tried again. Rows that name a
-//! commit which is not the set's are of another bug, and an error.
+//! commit which is not the set's are of another bug, and an error; so are rows of another model, label, seed or number of rounds.
 
+mod attempts;
 mod bench;
 mod case;
+mod places;
 mod row;
 mod table;
 
@@ -41,7 +43,7 @@ pub fn repair(args: &RepairArgs) -> Result<ExitCode> {
     let label = args.label.clone().unwrap_or_else(|| label(args));
     let stopped = runtime.block_on(async {
         let stop = stop_on_interrupt();
-        let bench = bench::RepairBench::open(args, label).await?;
+        let bench = bench::RepairBench::open(args, label, &done).await?;
         let total = cases.len();
         for (number, case) in (1..).zip(&cases) {
             if known.contains(&case.id) {
@@ -113,21 +115,36 @@ fn known(done: &[row::RepairRow], cases: &[case::RepairCase]) -> Result<BTreeSet
     Ok(measured.map(|row| row.id.clone()).collect())
 }
 
-/// Names a way of repairing by its options.
+/// Names a way of repairing by its options. Two ways have different names, but for the number of rounds, the seed and the model, which rows have beside it.
 fn label(args: &RepairArgs) -> String {
-    if args.one_shot {
-        return "one shot, told the file".to_owned();
-    }
-    if args.quick {
-        return "quick effort".to_owned();
-    }
-    if args.no_tests && args.attempts == 1 && args.places == 1 && !args.no_qa && args.writing.is_empty() {
-        return "plain loop".to_owned();
-    }
-    let mut label = if args.only_places {
-        format!("places alone, m={}", args.places)
+    let is_plain = args.no_tests && args.attempts == 1 && args.places == 1 && !args.no_qa && args.writing.is_empty();
+    let mut label = if args.one_shot {
+        "one shot, told the file".to_owned()
+    } else if args.quick {
+        "quick effort".to_owned()
+    } else if is_plain && !args.only_places {
+        "plain loop".to_owned()
     } else {
-        format!("evidence, n={} m={}", args.attempts, args.places)
+        by_evidence(args)
+    };
+    for part in args.without() {
+        label.push_str(", no ");
+        label.push_str(part.label());
+    }
+    if args.red {
+        label.push_str(", failing tests left in");
+    }
+    label
+}
+
+/// Names a way that makes several attempts, or measures its places alone, by how these are made and judged.
+fn by_evidence(args: &RepairArgs) -> String {
+    // Without tests a round has one place, as in the paper.
+    let places = if args.no_tests { 1 } else { args.places };
+    let mut label = if args.only_places {
+        format!("places alone, m={places}")
+    } else {
+        format!("evidence, n={} m={places}", args.attempts)
     };
     let modes: Vec<&str> = args.writing.iter().map(|mode| mode.label()).collect();
     if !modes.is_empty() {
@@ -140,17 +157,9 @@ fn label(args: &RepairArgs) -> String {
         (args.no_checks, "checks"),
         (args.no_qa, "QA"),
     ];
-    let without = without.iter().filter(|(is_left_out, _)| *is_left_out);
-    let parts = args.without();
-    for what in without
-        .map(|(_, what)| *what)
-        .chain(parts.iter().map(|part| part.label()))
-    {
+    for (_, what) in without.iter().filter(|(is_left_out, _)| *is_left_out) {
         label.push_str(", no ");
         label.push_str(what);
-    }
-    if args.red {
-        label.push_str(", failing tests left in");
     }
     label
 }
@@ -232,9 +241,29 @@ mod tests {
             "evidence, n=8 m=2, failing tests left in",
         );
         check_label("--no-tests --attempts 1 --places 1", "plain loop");
+        check_label("--attempts 8 --places 2 --no-tests", "evidence, n=8 m=1, no tests");
+        check_label("--one-shot", "one shot, told the file");
+        check_label("--quick", "quick effort");
         check_label(
             "--no-tests --attempts 1 --places 1 --writing definition",
             "evidence, n=1 m=1, writing definition, no tests",
         );
+        check_label(
+            "--attempts 8 --places 2 --no-qa --no-meeting --no-past-fix --red",
+            "evidence, n=8 m=2, no QA, no meeting, no past fix, failing tests left in",
+        );
+    }
+
+    #[test]
+    fn every_way_is_named_by_what_it_goes_without_and_by_the_tests_that_are_left_in() {
+        check_label(
+            "--no-tests --attempts 1 --places 1 --no-meeting --red",
+            "plain loop, no meeting, failing tests left in",
+        );
+        check_label(
+            "--quick --no-past-fix --red",
+            "quick effort, no past fix, failing tests left in",
+        );
+        check_label("--one-shot --red", "one shot, told the file, failing tests left in");
     }
 }

@@ -4,23 +4,23 @@ use super::super::environments::{JudgeEnvironments, copy_file};
 use super::super::mutate::tree_of;
 use super::super::one_shot::{GivenFile, OneShot};
 use super::super::{drive_until, load, model_of, open, sandbox_helper};
+use super::attempts::worth_judging;
 use super::case::{CaseJudge, LeftOut, RepairCase, TIME};
-use super::row::{RepairRow, StageCost};
+use super::places::{place_of_reference, tried_places};
+use super::row::{RepairRow, RepairWay, StageCost, check_way};
 use crate::args::RepairArgs;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 use magis_core::{
-    ChangeTests, FileChange, HintsMode, IssueChecks, Proof, QaMode, RelevanceMode, RepoId, RepoPath, RunEvent, RunId,
-    Stage, TestLine, TestsMode,
+    HintsMode, IssueChecks, Proof, QaMode, RelevanceMode, RepoId, RepoPath, RunEvent, RunId, Stage, TestLine, TestsMode,
 };
 use magis_engine::model::WorkerModel;
 use magis_engine::tests::{IsolationTerm, TestCommand};
-use magis_engine::{Effort, Magis, SolveRequest};
+use magis_engine::{Effort, EngineError, Magis, SolveRequest};
 use magis_eval::record::RunRecord;
 use magis_eval::repair::patch_of;
 use magis_eval::repositories::{Repositories, ignored};
-use magis_flow::Run;
-use magis_llm::LanguageModel as _;
-use magis_repo::{BaseChoice, ObjectStore, Patch, Repository, Snapshot, apply_changes};
+use magis_llm::{LanguageModel as _, LlmError};
+use magis_repo::{BaseChoice, Patch};
 use magis_sandbox::Sandbox;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,31 +32,39 @@ use tokio_util::sync::CancellationToken;
 /// What all bugs of a set share.
 pub struct RepairBench<'a> {
     args: &'a RepairArgs,
-    label: String,
+    way: RepairWay,
     work: PathBuf,
     magis: Magis,
     model: Arc<WorkerModel>,
-    name: String,
     sandbox: Sandbox,
     environments: JudgeEnvironments,
 }
 
 impl<'a> RepairBench<'a> {
     /// Opens all of it; the model is loaded once.
-    pub async fn open(args: &'a RepairArgs, label: String) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Also when the rows that are there were made in another way.
+    pub async fn open(args: &'a RepairArgs, label: String, done: &[RepairRow]) -> Result<Self> {
         let work = std::path::absolute(&args.work).with_context(|| format!("finding {}", args.work.display()))?;
         let repos = args.repos.clone().unwrap_or_else(|| work.join("repos"));
         let environments = JudgeEnvironments::new(Repositories::new(&repos)?, &work, args.judge.as_ref(), &args.set)?;
         let magis = open(&work.join("repair/data"), args.engine.models_dir.as_ref())?;
         let word = model_of(&magis, &args.engine);
+        let way = RepairWay {
+            label,
+            model: magis.model_name(&word)?,
+            // Asked alone, the model answers greedily and once.
+            seed: (!args.one_shot).then_some(args.seed),
+            max_rounds: (!args.one_shot).then_some(max_rounds(args)),
+        };
+        check_way(done, &way).with_context(|| format!("going on with {}", args.out.display()))?;
         let model = Arc::new(load(&magis, &word, &args.engine.limits()).await?);
-        let name = magis.model_name(&word)?;
         Ok(Self {
             args,
-            label,
+            way,
             work,
             model,
-            name,
             sandbox: Sandbox::confined(sandbox_helper()?).await?,
             environments,
             magis,
@@ -98,18 +106,21 @@ impl<'a> RepairBench<'a> {
     async fn run(&self, case: &RepairCase, judge: &CaseJudge<'_>, attempt_time: Duration) -> Result<RepairRow> {
         let clone = self.clone_of(case).context(LeftOut::Environment)?;
         let begun = Instant::now();
-        let run = self.prepare(case, &clone)?;
+        let run = self.prepare(case, &clone).map_err(of_run)?;
         let only_places = self.args.only_places;
         let is_enough = move |event: &RunEvent| only_places && matches!(event, RunEvent::LinesChosen { .. });
         let stop = CancellationToken::new();
-        drive_until(&self.magis, run, Arc::clone(&self.model), &stop, is_enough).await?;
+        let driven = drive_until(&self.magis, run, Arc::clone(&self.model), &stop, is_enough).await;
+        driven.map_err(of_run)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let record = RunRecord::of(self.magis.archive(run)?)?;
+        let archive = self.magis.archive(run).map_err(|error| of_run(error.into()))?;
+        let tried = tried_places(archive.run.events.iter().map(|stored| &stored.event));
+        let record = RunRecord::of(archive).map_err(of_run)?;
         let state = &record.state;
         let stages = stages(&record);
         let row = RepairRow {
             run: Some(run),
-            place: place(case, state),
+            place: place_of_reference(&tried, &case.gold),
             checks: state.checks().len(),
             grade: state.checks().iter().map(|check| check.grade).max(),
             seconds,
@@ -121,7 +132,7 @@ impl<'a> RepairBench<'a> {
             return Ok(row);
         }
         // Read before anything is judged: a judge may clear the clone away.
-        let attempts = attempts(state, &clone)?;
+        let attempts = worth_judging(state, &clone, case.reference.as_ref()).map_err(of_run)?;
         let patch = record.patch().to_owned();
         let told = judge.judge(&patch, TIME).await?;
         let (mut present, mut judged) = (told.resolved, BTreeSet::from([patch.clone()]));
@@ -146,14 +157,15 @@ impl<'a> RepairBench<'a> {
 
     async fn one_shot(&self, case: &RepairCase, judge: &CaseJudge<'_>) -> Result<RepairRow> {
         let begun = Instant::now();
-        let files = self.reference_files(case)?;
+        let files = self.reference_files(case).map_err(of_run)?;
         let shot = OneShot {
             issue: &case.issue,
             comments: "",
             files: &files,
         };
-        let (request, _left_out) = shot.request(&*self.model).await?;
-        let reply = self.model.chat(&request, &mut |_| ()).await?;
+        let (request, _left_out) = shot.request(&*self.model).await.map_err(of_run)?;
+        let reply = self.model.chat(&request, &mut |_| ()).await;
+        let reply = reply.map_err(|error| of_run(error.into()))?;
         let seconds = begun.elapsed().as_secs_f64();
         let paths: Vec<RepoPath> = files.iter().map(|file| file.path.clone()).collect();
         let text = |path: &RepoPath| {
@@ -184,7 +196,10 @@ impl<'a> RepairBench<'a> {
         RepairRow {
             id: case.id.clone(),
             commit: case.bug.clone(),
-            label: self.label.clone(),
+            label: self.way.label.clone(),
+            model: Some(self.way.model.clone()),
+            seed: self.way.seed,
+            max_rounds: self.way.max_rounds,
             run: None,
             applied: false,
             resolved: false,
@@ -257,10 +272,10 @@ impl<'a> RepairBench<'a> {
             hints: Vec::new(),
             hints_mode: HintsMode::Use,
             files: Vec::new(),
-            model: Some(self.name.clone()),
+            model: Some(self.way.model.clone()),
             seed: args.seed,
             top_k: quick.unwrap_or_default().top_k(),
-            max_rounds: quick.map_or(args.max_rounds, Effort::max_rounds),
+            max_rounds: max_rounds(args),
             attempts: quick.map_or(args.attempts, Effort::attempts),
             places: quick.map_or(args.places, Effort::places),
             writing: args.writing(),
@@ -312,6 +327,28 @@ impl<'a> RepairBench<'a> {
     }
 }
 
+/// Marks what a run failed with, so that its bug is left out. Where the model cannot be started again the command ends: no other bug could be run either.
+fn of_run(error: Error) -> Error {
+    let of_model = match error.downcast_ref::<EngineError>() {
+        Some(EngineError::Llm(of_model)) => Some(of_model),
+        _ => error.downcast_ref::<LlmError>(),
+    };
+    if matches!(of_model, Some(LlmError::Load { .. })) {
+        error
+    } else {
+        error.context(LeftOut::Run)
+    }
+}
+
+/// Returns how many rounds a task gets.
+fn max_rounds(args: &RepairArgs) -> u32 {
+    if args.quick {
+        Effort::Quick.max_rounds()
+    } else {
+        args.max_rounds
+    }
+}
+
 /// Returns what each stage took: the time between its events, and the tokens of its calls.
 fn stages(record: &RunRecord) -> BTreeMap<Stage, StageCost> {
     let mut stages: BTreeMap<Stage, StageCost> = BTreeMap::new();
@@ -323,48 +360,6 @@ fn stages(record: &RunRecord) -> BTreeMap<Stage, StageCost> {
         stages.entry(stage).or_default().tokens += u64::from(call.prompt_tokens) + u64::from(call.generated_tokens);
     }
     stages
-}
-
-/// Returns the attempts of a run that may resolve the bug as patches: those that can be used, and whose code what shows the fault does not fail with.
-fn attempts(state: &Run, clone: &Path) -> Result<Vec<String>> {
-    let repository = Repository::open(clone)?;
-    let scratch = tempfile::tempdir().context("making a scratch folder")?;
-    let objects = ObjectStore::open(scratch.path().join("objects"), &repository)?;
-    let base = BaseChoice::Revision {
-        name: state.base().commit.0.clone(),
-    };
-    let snapshot = Snapshot::take(&repository, &objects, &base)?;
-    let mut patches = Vec::new();
-    for task in state.tasks() {
-        for attempt in task.rounds.iter().flat_map(|round| round.attempts.values()) {
-            let fails = |tested: &ChangeTests| !tested.checks.is_empty() && tested.passed_checks() == 0;
-            let is_out = attempt.same_as().is_some() || attempt.tested.as_ref().is_some_and(fails);
-            let Some(change) = attempt.usable_change().filter(|_| !is_out) else {
-                continue;
-            };
-            let changes: [(RepoPath, FileChange); 1] = [(task.task.path.clone(), change.clone())];
-            if let Ok((_, patch)) = apply_changes(&snapshot, &changes) {
-                patches.push(patch);
-            }
-        }
-    }
-    Ok(patches)
-}
-
-/// Returns at which of the places, in the order in which they were tried, the reference changes something.
-fn place(case: &RepairCase, state: &Run) -> Option<usize> {
-    let mut places = Vec::new();
-    for task in state.tasks() {
-        for place in task.rounds.iter().flat_map(|round| &round.places) {
-            places.push((&task.task.path, &place.spans));
-        }
-    }
-    let hits = |(path, spans): &(&RepoPath, &Vec<magis_core::LineSpan>)| {
-        let gold = case.gold.get(*path).into_iter().flatten();
-        gold.into_iter()
-            .any(|gold| spans.iter().any(|span| span.intersection(*gold).is_some()))
-    };
-    places.iter().position(hits).map(|at| at + 1)
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
@@ -380,4 +375,25 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_fails_leaves_its_bug_out_unless_the_model_cannot_be_started_again() {
+        let died = || LlmError::WorkerDied {
+            reason: "ended by signal 6".to_owned(),
+        };
+        let gone = || LlmError::Load {
+            file: "m.gguf".to_owned(),
+            reason: "it is no file".to_owned(),
+        };
+        let left_out = |error: Error| of_run(error).is::<LeftOut>();
+        assert!(left_out(died().into()) && left_out(EngineError::Llm(died()).into()));
+        assert!(!left_out(gone().into()) && !left_out(EngineError::Llm(gone()).into()));
+        let why = format!("{:#}", of_run(Error::msg("the issue has no words")));
+        assert_eq!(why, "its run fails: the issue has no words");
+    }
 }

@@ -4,6 +4,7 @@ use super::super::environments::JudgeEnvironments;
 use super::super::mutate::{repository_of, tree_of};
 use anyhow::{Context as _, Error, Result, bail};
 use magis_core::{CommitId, LineSpan, RepoPath};
+use magis_eval::change::Change;
 use magis_eval::instances::{Instance, InstanceId, read_instances, read_references, rows};
 use magis_eval::mutation::{BugRepository, MutatedBug, SandboxedTree, judge};
 use magis_sandbox::Sandbox;
@@ -31,6 +32,8 @@ pub struct RepairCase {
     pub issue: String,
     /// The lines that the reference touches, for measuring.
     pub gold: BTreeMap<RepoPath, Vec<LineSpan>>,
+    /// The reference itself, for measuring, against the commit in `bug`; none where the set has its lines alone.
+    pub reference: Option<Change>,
     /// The command that runs the tests; none where the project's own is found.
     pub command: Option<String>,
     judged_by: JudgedBy,
@@ -45,6 +48,8 @@ enum JudgedBy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOut {
     Environment,
+    /// Preparing or driving its run, or asking the model alone.
+    Run,
     /// The reference does not resolve the bug, so that nothing could.
     Reference,
     Judge,
@@ -54,6 +59,7 @@ impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Environment => "its environment cannot be made",
+            Self::Run => "its run fails",
             Self::Reference => "its reference does not resolve it here",
             Self::Judge => "its judge fails",
         })
@@ -72,10 +78,8 @@ pub struct Judged {
 /// Reads the bugs of a set. `red` leaves the failing tests of mutated ones in the repository.
 pub fn read_cases(set: &Path, red: bool) -> Result<Vec<RepairCase>> {
     if is_mutated(set)? {
-        return Ok(rows::<MutatedBug>(set)?
-            .into_iter()
-            .map(|bug| RepairCase::mutated(bug, red))
-            .collect());
+        let bugs = rows::<MutatedBug>(set)?.into_iter();
+        return bugs.map(|bug| RepairCase::mutated(bug, red)).collect();
     }
     if red {
         bail!(
@@ -95,6 +99,7 @@ pub fn read_cases(set: &Path, red: bool) -> Result<Vec<RepairCase>> {
             commit: instance.base_commit,
             issue: instance.problem_statement,
             gold: reference.gold,
+            reference: reference.change,
             command: None,
             judged_by: JudgedBy::Script,
         })
@@ -108,23 +113,26 @@ fn is_mutated(set: &Path) -> Result<bool> {
 }
 
 impl RepairCase {
-    fn mutated(mut bug: MutatedBug, red: bool) -> Self {
+    fn mutated(mut bug: MutatedBug, red: bool) -> Result<Self> {
         let known_by = bug.base_commit.clone();
+        let reference =
+            Change::parse(&bug.patch).with_context(|| format!("reading the reference of {}", bug.instance_id))?;
         if red {
             // The tests are there already.
             bug.base_commit.clone_from(&bug.red_commit);
             bug.test_patch.clear();
         }
-        Self {
+        Ok(Self {
             id: bug.instance_id.clone(),
             repo: bug.repo.clone(),
             bug: known_by,
             commit: bug.base_commit.clone(),
             issue: bug.problem_statement.clone(),
             gold: bug.gold.clone(),
+            reference: Some(reference),
             command: Some(bug.test_command.clone()),
             judged_by: JudgedBy::Tests(Box::new(bug)),
-        }
+        })
     }
 
     /// Returns whether its environment is one that the set's own judge makes.
@@ -140,7 +148,7 @@ pub struct CaseJudge<'a> {
 }
 
 enum CaseTests<'a> {
-    Tree(&'a MutatedBug, BugRepository, SandboxedTree),
+    Tree(&'a MutatedBug, BugRepository, Box<SandboxedTree>),
     Script(&'a JudgeEnvironments),
 }
 
@@ -157,7 +165,7 @@ impl<'a> CaseJudge<'a> {
                 let tree =
                     SandboxedTree::new(sandbox.clone(), &tree_of(work, &case.repo)).context(LeftOut::Environment)?;
                 let repository = repository_of(work, &case.repo).context(LeftOut::Environment)?;
-                CaseTests::Tree(bug, repository, tree)
+                CaseTests::Tree(bug, repository, Box::new(tree))
             }
             JudgedBy::Script => CaseTests::Script(environments),
         };
@@ -244,6 +252,80 @@ struct ScriptLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use magis_eval::repositories::Repositories;
+    use magis_sandbox::HelperCommand;
+
+    /// A judge that writes down what it was started with, and knows one right change.
+    const JUDGE: &str = r#"
+import json, os, sys
+given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+with open(os.path.join(given["--work"], "given.json"), "w") as file:
+    json.dump(given, file)
+[answer] = map(json.loads, open(given["--predictions"]))
+print("the judge makes an environment")
+print(json.dumps({"instance_id": "a__b-2", "applied": True, "resolved": True}))
+if "silent" not in answer["model_patch"]:
+    right = "right" in answer["model_patch"]
+    why = {} if right else {"why": "not passing: test_b"}
+    print(json.dumps({"instance_id": answer["instance_id"], "applied": True, "resolved": right, **why}))
+"#;
+
+    #[tokio::test]
+    async fn a_script_judges_each_patch_by_the_line_that_it_prints_of_the_bug() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let row = serde_json::json!({
+            "instance_id": "a__b-1", "repo": "a/b", "base_commit": "c0ffee", "problem_statement": "It fails.", "gold": { "b.py": [[3, 4]] },
+        });
+        for folder in ["repos", "work/venv/a__b-1"] {
+            fs::create_dir_all(at(folder)).expect("a folder");
+        }
+        let ready = at("work/venv/a__b-1/ready");
+        fs::write(&ready, "").expect("an environment");
+        fs::write(at("set.jsonl"), format!("{row}\n")).expect("the set");
+        fs::write(at("run.py"), JUDGE).expect("the judge");
+        let cases = read_cases(&at("set.jsonl"), false).expect("cases");
+        let repositories = Repositories::new(&at("repos")).expect("repositories");
+        let environments =
+            JudgeEnvironments::new(repositories, &at("work"), None, &at("set.jsonl")).expect("environments");
+        // Nothing runs in it: the script does what it does by itself.
+        let sandbox = Sandbox::limits_only(HelperCommand {
+            program: "no-helper".into(),
+            args: Vec::new(),
+        });
+        let judge = CaseJudge::prepare(&cases[0], &at("work"), &sandbox, &environments).expect("a judge");
+        let told = async |patch: &str| judge.judge(patch, TIME).await;
+
+        let right = told("the right change").await.expect("a verdict");
+        assert_eq!((right.applied, right.resolved, right.why.as_str()), (true, true, ""));
+        assert!(
+            !ready.exists(),
+            "the judge clears its tree away, so the environment is made anew"
+        );
+        let given = fs::read_to_string(at("work/given.json")).expect("what it was started with");
+        let given: serde_json::Value = serde_json::from_str(&given).expect("JSON");
+        assert_eq!(
+            (&given["--only"], &given["--jobs"]),
+            (&"a__b-1".into(), &"1".into()),
+            "{given}"
+        );
+        assert_eq!(given["--instances"], at("set.jsonl").display().to_string());
+        assert_eq!(given["--repos"], at("repos").display().to_string());
+
+        let wrong = told("another change").await.expect("a verdict");
+        assert_eq!((wrong.applied, wrong.resolved), (true, false));
+        assert_eq!(wrong.why, "not passing: test_b");
+        fs::remove_file(at("work/given.json")).expect("what it was started with");
+        let empty = told(" \n").await.expect("a verdict");
+        assert_eq!((empty.applied, empty.resolved), (false, false));
+        assert!(
+            !at("work/given.json").exists(),
+            "where nothing changes nothing is asked"
+        );
+        let silent = told("a silent change").await.expect_err("no verdict");
+        assert_eq!(silent.downcast_ref::<LeftOut>(), Some(&LeftOut::Judge), "{silent:#}");
+        assert!(format!("{silent:#}").ends_with("said nothing of a__b-1"), "{silent:#}");
+    }
 
     #[test]
     fn a_set_in_swe_benchs_form_is_judged_by_the_script_beside_it_and_has_no_commits_with_failing_tests() {
