@@ -1,8 +1,9 @@
 //! `cargo xtask demo`: the program at work on the built-in sample, from a pasted issue to tests that pass.
 //!
-//! It starts `magis` as a person would and judges the outcome by the sample's own tests. It keeps its runs in the cache, apart from the user's;
-//! only the model is shared with them.
+//! It starts `magis` as a person would and judges the outcome by the sample's own tests and by the files that the patch touches. It keeps its runs in
+//! the cache, apart from the user's; only the model is shared with them.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use magis_sample::BuiltInIssue;
+use serde_json::Value;
 
 use crate::catalog::{self, ModelFolders};
 use crate::step::{self, Finished};
@@ -33,7 +35,8 @@ pub struct Demo {
     pub seed: u64,
 }
 
-/// Runs the demo; succeeds when the sample's tests failed before the patch and pass after it.
+/// Runs the demo; succeeds when the sample's tests failed before the patch and pass after it, and the patch touches no file but those that have to
+/// change. It says how long solving took; a slow machine is no failure.
 ///
 /// # Errors
 /// When a step that the rest needs cannot be done; the message says which, and the demo can be started again.
@@ -47,8 +50,9 @@ pub fn run(demo: &Demo) -> Result<ExitCode> {
     for finished in &steps {
         println!("{}", step::line(finished));
     }
-    shown?;
+    let solved = shown?;
     println!("The issue is resolved: the tests failed before the patch and pass after it.");
+    println!("Solving it took {:.0} s.", solved.as_secs_f64());
     println!("The patch: {}", scene.patch.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -100,7 +104,8 @@ impl Scene {
     }
 }
 
-fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
+/// Carries out the steps, and returns how long solving took.
+fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<Duration> {
     let issue = &demo.issue;
     let magis = step::kept(steps, "build magis", || {
         let path = cargo::build("magis-cli", "magis")?;
@@ -128,8 +133,11 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
         }
         Ok((run.counts, ()))
     })?;
-    step::kept(steps, "solve the issue", || {
-        Ok((solve(&magis, &models, demo, scene)?, ()))
+    let solved = step::kept(steps, "solve the issue", || {
+        let begun = Instant::now();
+        let judged = solve(&magis, &models, demo, scene)?;
+        let took = begun.elapsed();
+        Ok((format!("{:.0} s; {judged}", took.as_secs_f64()), took))
     })?;
     step::kept(steps, "take the patch", || {
         let run = newest_run(&magis, scene)?;
@@ -140,13 +148,24 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
         )?;
         let patch = fs::read_to_string(&scene.patch).with_context(|| format!("reading {}", scene.patch.display()))?;
         println!("\n{patch}");
+        let touched = touched(&patch);
+        let needless = needless(&touched, issue);
+        if !needless.is_empty() {
+            bail!("the patch touches what it need not: {}", needless.join(", "));
+        }
+        let of_tests = said_of_tests(&magis, scene, &run)?;
+        println!("The run says of its patch: {of_tests}");
         succeed(
             Command::new("git")
                 .args(["apply", "--verbose"])
                 .arg(&scene.patch)
                 .current_dir(&scene.scratch),
         )?;
-        Ok((format!("run {run}, applied to the scratch copy"), ()))
+        let files = touched.into_iter().collect::<Vec<_>>().join(", ");
+        Ok((
+            format!("run {run}: {files}; {of_tests}; applied to the scratch copy"),
+            (),
+        ))
     })?;
     step::kept(steps, "tests after the patch (they have to pass)", || {
         let run = tests(&magis, scene)?;
@@ -154,7 +173,61 @@ fn show(demo: &Demo, scene: &Scene, steps: &mut Vec<Finished>) -> Result<()> {
             bail!("{}: the patch does not resolve the issue", run.counts);
         }
         Ok((run.counts, ()))
-    })
+    })?;
+    Ok(solved)
+}
+
+/// Returns the files that a patch in git's form touches, by their names before and after.
+fn touched(patch: &str) -> BTreeSet<&str> {
+    let mut files = BTreeSet::new();
+    let mut lines = patch.lines().peekable();
+    while let Some(line) = lines.next() {
+        files.extend(line.strip_prefix("rename from "));
+        files.extend(line.strip_prefix("rename to "));
+        // A deleted line may begin like a header, so both of its lines have to stand there.
+        let after = lines.peek().copied().and_then(|next| next.strip_prefix("+++ "));
+        if let (Some(before), Some(after)) = (line.strip_prefix("--- "), after) {
+            files.extend(before.strip_prefix("a/"));
+            files.extend(after.strip_prefix("b/"));
+        }
+    }
+    files
+}
+
+/// Returns the files that a patch touches beside those that have to change for an issue.
+fn needless<'patch>(touched: &BTreeSet<&'patch str>, issue: &BuiltInIssue) -> Vec<&'patch str> {
+    let is_expected = |file: &str| issue.expected_files.contains(&file);
+    touched.iter().copied().filter(|file| !is_expected(file)).collect()
+}
+
+/// Returns what a run's own tests of its patch came to, by its record.
+fn said_of_tests(magis: &Path, scene: &Scene, run: &str) -> Result<String> {
+    let output = Command::new(magis)
+        .args(["runs", "show", run, "--json", "--data-dir"])
+        .arg(&scene.data)
+        .output()
+        .context("starting magis runs show")?;
+    if !output.status.success() {
+        bail!(
+            "magis runs show failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    let record = serde_json::from_slice(&output.stdout).context("reading what magis runs show printed")?;
+    Ok(tests_in(&record))
+}
+
+/// Returns what the tests of the patch came to in the record of a run.
+fn tests_in(record: &Value) -> String {
+    let stored = record["events"].as_array().into_iter().flatten();
+    let mut events = stored.map(|stored| &stored["event"]);
+    let tested = events.rfind(|event| event["event"] == "patch_tested");
+    let tests = tested.map(|event| &event["result"]["tests"]);
+    let Some(tests) = tests.filter(|tests| tests.is_object()) else {
+        return "no tests were run on it".to_owned();
+    };
+    let failing = tests["newly_failing"].as_array().map_or(0, Vec::len);
+    format!("{} tests pass, {failing} fail that passed before", tests["passed"])
 }
 
 fn write_scene(scene: &Scene, issue: &BuiltInIssue) -> Result<()> {
@@ -313,6 +386,38 @@ mod tests {
             Some(10)
         );
         assert_eq!(newest("There is no run yet.\n"), None);
+    }
+
+    #[test]
+    fn a_patch_that_touches_another_file_than_the_samples_is_found_out() {
+        let of =
+            |file: &str| format!("diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-a\n+b\n");
+        let right = of("tally/report.py");
+        assert_eq!(needless(&touched(&right), &magis_sample::EMPTY_REPORT), [""; 0]);
+        let both = right + &of("tally/money.py");
+        assert_eq!(
+            needless(&touched(&both), &magis_sample::EMPTY_REPORT),
+            ["tally/money.py"]
+        );
+        let new = "diff --git a/n.py b/n.py\nnew file mode 100644\n--- /dev/null\n+++ b/n.py\n@@ -0,0 +1 @@\n+-- a/x\n";
+        assert_eq!(touched(new), BTreeSet::from(["n.py"]));
+        let gone =
+            "diff --git a/n.py b/n.py\ndeleted file mode 100644\n--- a/n.py\n+++ /dev/null\n@@ -1 +0,0 @@\n--- a/x\n";
+        assert_eq!(touched(gone), BTreeSet::from(["n.py"]));
+        let moved = "diff --git a/n.py b/m.py\nsimilarity index 100%\nrename from n.py\nrename to m.py\n";
+        assert_eq!(touched(moved), BTreeSet::from(["m.py", "n.py"]));
+    }
+
+    #[test]
+    fn the_tests_of_a_run_are_those_of_its_last_patch() {
+        let tested = |passed: u32| {
+            let tests = serde_json::json!({ "passed": passed, "newly_failing": [] });
+            serde_json::json!({ "seq": 1, "event": { "event": "patch_tested", "result": { "tests": tests } } })
+        };
+        let record = serde_json::json!({ "events": [tested(29), tested(30)] });
+        assert_eq!(tests_in(&record), "30 tests pass, 0 fail that passed before");
+        let record = serde_json::json!({ "events": [{ "seq": 1, "event": { "event": "run_started" } }] });
+        assert_eq!(tests_in(&record), "no tests were run on it");
     }
 
     #[test]
