@@ -7,19 +7,10 @@ use magis_testkit::{FixtureRepo, TinyModel};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
-use support::{magis_eval, values, write};
+use support::{ENVIRONMENT, magis_eval, values, write};
 
-/// A judge whose environments are this machine's Python, and that finds nothing right.
-const JUDGE: &str = "\
-import json, os, sys
-
-def environment(row, tree, work):
-    place = os.path.join(work, 'venv', row['instance_id'])
-    os.makedirs(os.path.join(place, 'bin'))
-    os.symlink(sys.executable, os.path.join(place, 'bin', 'python'))
-    open(os.path.join(place, 'ready'), 'w').close()
-    return place, None
-
+/// How a judge answers that finds nothing right.
+const ANSWER: &str = "\
 if __name__ == '__main__':
     name = sys.argv[sys.argv.index('--only') + 1]
     print(json.dumps({'instance_id': name, 'applied': False, 'resolved': False, 'why': 'it is noise'}))
@@ -40,7 +31,8 @@ fn write_set(folder: &Path, fixture: &FixtureRepo) {
         row("short", "The total is wrong."),
         row("empty", " "),
     ];
-    write(folder, &[("run.py", JUDGE), ("set.jsonl", &set.join("\n"))]);
+    let judge = format!("{ENVIRONMENT}\n{ANSWER}");
+    write(folder, &[("run.py", &judge), ("set.jsonl", &set.join("\n"))]);
     std::fs::write(folder.join("tiny.gguf"), TinyModel::Qwen2.gguf().bytes()).unwrap();
 }
 

@@ -5,19 +5,7 @@ mod support;
 
 use magis_testkit::FixtureRepo;
 use serde_json::{Value, json};
-use support::{magis_eval, write};
-
-/// The part of a judge that makes an environment: this machine's Python.
-const JUDGE: &str = "\
-import os, sys
-
-def environment(row, tree, work):
-    place = os.path.join(work, 'venv', row['instance_id'])
-    os.makedirs(os.path.join(place, 'bin'))
-    os.symlink(sys.executable, os.path.join(place, 'bin', 'python'))
-    open(os.path.join(place, 'ready'), 'w').close()
-    return place, None
-";
+use support::{ENVIRONMENT, magis_eval, write};
 
 const CODE: &str =
     "def total(numbers):\n    result = 0\n    for number in numbers:\n        result = number\n    return result\n";
@@ -56,7 +44,7 @@ fn a_check_decides_an_issue_where_it_fails_on_the_base_and_passes_with_the_refer
         row("wrong", ISSUE, "-= number"),
         row("words", "The total is wrong.", "+= number"),
     ];
-    write(folder, &[("run.py", JUDGE), ("set.jsonl", &set.join("\n"))]);
+    write(folder, &[("run.py", ENVIRONMENT), ("set.jsonl", &set.join("\n"))]);
 
     let output = magis_eval(
         folder,

@@ -16,11 +16,12 @@ mod offered_tests;
 mod places;
 mod project;
 mod reach;
+mod trying;
 
 use environment::{ISSUE, TestEnvironment, script, script_after};
 use magis_core::{
-    AttemptNumber, BugCheck, ChangeTests, CheckId, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath,
-    Round, RunEvent, RunId, RunOutcome, Stage, TaskId, TaskOutcome, TestLine, TestsMode,
+    AttemptNumber, BugCheck, ChangeTests, CheckSource, DescriptionSource, Grade, IssueChecks, Proof, RepoPath, Round,
+    RunEvent, RunId, RunOutcome, Stage, TaskId, TaskOutcome, TestLine, TestsMode,
 };
 use magis_engine::repository::BaseChoice;
 use magis_engine::sandbox::HelperCommand;
@@ -503,88 +504,6 @@ async fn where_something_shows_the_fault_no_summary_is_waited_for() {
     let description = state.description(&RepoPath::new("tally/filters.py").unwrap()).unwrap();
     assert_eq!(description.source, DescriptionSource::Names);
     assert!(description.summary.contains("in_period"), "{}", description.summary);
-}
-
-#[tokio::test]
-async fn an_edited_check_is_run_on_the_base_and_on_the_result_and_the_run_stays_as_it_is() {
-    let environment = TestEnvironment::new();
-    let (magis, wish) = with_tests(&environment, ISSUE, 2);
-    allow(&environment, &magis);
-    let (run, _) = solve(&magis, wish, wrong_then_right()).await;
-    let check = checks(&magis, run).remove(0);
-    let before = environment.events(run).len();
-    let script = check.script.replace("31", "30");
-    assert_ne!(script, check.script);
-    let stop = tokio_util::sync::CancellationToken::new();
-    let tried = magis.try_check(run, check.id, &script, &stop).await.unwrap();
-    assert!(tried.on_base.stdout.text.contains("False"), "{tried:?}");
-    let on_result = tried.on_result.unwrap();
-    assert!(on_result.stdout.text.contains("True"), "{on_result:?}");
-    assert_eq!(environment.events(run).len(), before);
-    magis.forbid_tests(magis.run(run).unwrap().entry.repo.unwrap()).unwrap();
-    let refused = magis.try_check(run, check.id, &script, &stop).await.unwrap_err();
-    assert!(
-        refused.to_string().contains("is not allowed in this repository"),
-        "{refused}"
-    );
-    assert!(refused.remedy().starts_with("allow the test command"), "{refused}");
-    let missing = magis.try_check(run, CheckId(9), &script, &stop).await.unwrap_err();
-    assert!(missing.to_string().contains("it has no check C9"), "{missing}");
-    assert_eq!(missing.remedy(), "choose one of the checks that the run has");
-}
-
-/// Solves an issue of the sample with a test that fails, and runs the check that stands on that test again: as it is, and edited.
-async fn run_test_again(given: &[&str]) {
-    let environment = TestEnvironment::new();
-    let test = &sample::UNTIL.check;
-    std::fs::write(environment.repository().join(test.path), test.text).unwrap();
-    environment.git(&["add", "--all"]);
-    environment.commit("README.md", "Sums up.\n");
-    let issue = "select() leaves out the last day\n\nIt should be part of it.";
-    let (magis, mut wish) = with_tests(&environment, issue, 1);
-    allow(&environment, &magis);
-    if let TestsMode::Run { failing, .. } = &mut wish.tests {
-        failing.extend(given.iter().map(|test| (*test).to_owned()));
-    }
-    let (run, end) = solve(&magis, wish, script()).await;
-    assert_eq!(end, DriveEnd::Ended(RunOutcome::Approved));
-    let check = checks(&magis, run).remove(0);
-    assert_eq!(
-        matches!(check.source, CheckSource::Given { .. }),
-        !given.is_empty(),
-        "{check:?}"
-    );
-    let before = environment.events(run).len();
-    let stop = tokio_util::sync::CancellationToken::new();
-    let tried = magis.try_check(run, check.id, &check.script, &stop).await.unwrap();
-    let named = "test_one_day_can_be_asked_for";
-    let on_base = &tried.on_base;
-    assert!(
-        on_base.stdout.text.contains(&format!("{named} fails:\n")),
-        "{on_base:?}"
-    );
-    assert!(on_base.stdout.text.contains("AssertionError"), "{on_base:?}");
-    let on_result = tried.on_result.unwrap();
-    assert!(
-        on_result.stdout.text.contains(&format!("{named} passes")),
-        "{on_result:?}"
-    );
-    assert!(!on_result.stdout.text.contains("fails"), "{on_result:?}");
-    let edited = format!("{} -f", check.script);
-    let refused = magis.try_check(run, check.id, &edited, &stop).await.unwrap_err();
-    assert!(refused.to_string().contains("is edited in the project"), "{refused}");
-    assert!(refused.remedy().starts_with("run the check as it is"), "{refused}");
-    assert_eq!(environment.events(run).len(), before);
-}
-
-#[tokio::test]
-async fn a_given_test_is_run_again_on_the_base_and_on_the_result() {
-    run_test_again(&["tests/test_until.py"]).await;
-}
-
-#[tokio::test]
-async fn failing_tests_of_the_project_are_run_again_on_the_base_and_on_the_result() {
-    run_test_again(&[]).await;
 }
 
 #[tokio::test]

@@ -7,6 +7,18 @@ use std::process::{Command, Output};
 
 const MANIFEST: &str = "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
 
+/// The part of a judge that makes an environment: this machine's Python.
+pub const ENVIRONMENT: &str = "\
+import json, os, sys
+
+def environment(row, tree, work):
+    place = os.path.join(work, 'venv', row['instance_id'])
+    os.makedirs(os.path.join(place, 'bin'))
+    os.symlink(sys.executable, os.path.join(place, 'bin', 'python'))
+    open(os.path.join(place, 'ready'), 'w').close()
+    return place, None
+";
+
 /// The code that bugs are made in.
 pub const CODE: &str = "\
 pub fn total(numbers: &[i32]) -> i32 {
