@@ -150,3 +150,19 @@ test('the bars of the stages share one scale', async () => {
   expect(new Set(widths).size).toBe(1)
   await page.context().close()
 })
+
+test('what running the code showed stands whole beside the list, with a mark of its own', async () => {
+  const { page } = await open(on)
+  await go(page, 'runs')
+  await page.getByText('prints the sign of a refund twice').first().click()
+  const said = page.locator('aside .body p').first()
+  await said.getByText('Plausible, not shown to work: the wrong output is gone').waitFor()
+  const [right, edge] = await Promise.all([
+    said.locator('span span').evaluate((words) => words.getBoundingClientRect().right),
+    page.locator('aside').evaluate((pane) => pane.getBoundingClientRect().right),
+  ])
+  expect(right).toBeLessThan(edge)
+  // A wave, not the cross of what is not shown.
+  expect(await said.locator('path').getAttribute('d')).toContain('c')
+  await page.context().close()
+})

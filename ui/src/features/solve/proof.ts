@@ -24,6 +24,14 @@ export function runningText({ code, changed, task }: Pick<Running, 'code' | 'cha
   return task === null ? t('tests.running.patch', { what }) : t('tests.running.task', { what, id: task })
 }
 
+/** The mark of each proof, in a square of 12: a hook, a wave, a cross. */
+export const PROOF_SHAPES: Readonly<Record<Proof['kind'], string>> = {
+  shown_to_work: 'm2.5 6.3 2.4 2.4 4.6-5.2',
+  plausible: 'M2 7c1.3-2 2.7-2 4-.8s2.7 1.2 4-.8',
+  not_shown: 'm3 3 6 6M9 3 3 9',
+  not_run: '',
+}
+
 /** What is known by running it, in a sentence; none where nothing was run. */
 export function proofText(proof: Proof, tested: ChangeTests | null): string | null {
   switch (proof.kind) {
