@@ -32,7 +32,8 @@ pub use rust::RustRunner;
 
 use crate::results::{ReportForm, TestId};
 use family::{Wanted, is_python};
-use files::{Tree, depth, join, relative};
+use files::{Tree, depth, file_name, join, relative};
+use glob::Pattern;
 use magis_core::RepoPath;
 use std::cmp::Reverse;
 use thiserror::Error;
@@ -66,6 +67,9 @@ pub struct TestCommand {
     pub variables: Vec<(String, String)>,
     /// The folder in which it runs, relative to the root; empty for the root.
     pub folder: String,
+    /// How the project names its files with tests, where its configuration says so; else empty, and the runner's own
+    /// names count.
+    pub test_names: Vec<Pattern>,
     /// What says that this is a test command, as a sentence for a person.
     pub reason: String,
 }
@@ -177,6 +181,7 @@ pub fn find(files: &dyn ProjectFiles) -> Vec<TestCommand> {
     });
     found.truncate(MAX_COMMANDS);
     let command = |found: family::Found<TestRunner>| TestCommand {
+        test_names: found.runner.as_runner().test_names(&tree, &found.folder),
         reason: found.reason,
         runner: Some(found.runner),
         words: found.words,
@@ -196,6 +201,16 @@ pub fn given(line: &str, files: &dyn ProjectFiles) -> Result<TestCommand, Comman
 }
 
 impl TestCommand {
+    /// Puts a command into a folder, whose configuration counts from then on.
+    #[must_use]
+    pub fn within(mut self, folder: &str, files: &dyn ProjectFiles) -> Self {
+        let runner = self.runner.as_ref().map(TestRunner::as_runner);
+        let names = runner.map(|runner| runner.test_names(&Tree::new(files), folder));
+        self.test_names = names.unwrap_or_default();
+        folder.clone_into(&mut self.folder);
+        self
+    }
+
     /// Returns variables, program and arguments as a line that a shell would read the same way.
     pub fn line(&self) -> String {
         let variables = self
@@ -270,7 +285,11 @@ impl TestCommand {
     pub fn is_test_file(&self, path: &RepoPath) -> bool {
         let runner = self.runner.as_ref().map(TestRunner::as_runner);
         let path = relative(&self.folder, path.as_str());
-        path.zip(runner).is_some_and(|(path, runner)| runner.is_test_file(path))
+        path.zip(runner)
+            .is_some_and(|(path, runner)| match &self.test_names[..] {
+                [] => runner.is_test_file(path),
+                names => names.iter().any(|name| fits(name, path)),
+            })
     }
 
     /// Returns the folders, relative to the root, that may hold what the command needs installed or built; the nearest
@@ -295,7 +314,7 @@ impl TestCommand {
     pub fn using(mut self, existing: &[String]) -> Self {
         let is_python_command = matches!(self.runner, Some(TestRunner::Python(_)));
         let venv = self.environments().into_iter().find(|place| {
-            let name = files::file_name(place);
+            let name = file_name(place);
             existing.contains(place) && matches!(name, ".venv" | "venv" | "env")
         });
         if let (true, Some(venv), Some(program)) = (is_python_command, venv, self.words.first_mut())
@@ -325,6 +344,15 @@ impl TestCommand {
             .map(|file| inside(file).ok_or_else(|| outside(file)))
             .collect()
     }
+}
+
+/// Returns whether a file is named so: by its name alone, or by the end of its path where the pattern has folders.
+fn fits(pattern: &Pattern, path: &str) -> bool {
+    if !pattern.as_str().contains('/') {
+        return pattern.matches(file_name(path));
+    }
+    let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
+    std::iter::once(path).chain(ends).any(|end| pattern.matches(end))
 }
 
 impl FilePattern {

@@ -221,11 +221,7 @@ impl<'tree> TestedTree<'tree> {
 
     /// Reads a line as a command in a folder.
     fn given(&self, line: &str, folder: &str) -> Result<TestCommand, EngineError> {
-        let mut command = self.with_installed(commands::given(line, self)?);
-        if !folder.is_empty() {
-            folder.clone_into(&mut command.folder);
-        }
-        Ok(command)
+        Ok(self.with_installed(commands::given(line, self)?).within(folder, self))
     }
 
     fn with_installed(&self, command: TestCommand) -> TestCommand {

@@ -1,7 +1,9 @@
 //! What every family of runners answers, and the words that they put together.
 
+use super::files::Tree;
 use super::{FilePattern, ReportPlace, SelectionError, TestReport};
 use crate::results::{ReportForm, TestId};
+use glob::Pattern;
 
 /// How much a project says for a command. The order is the order of the commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,6 +74,12 @@ pub(super) trait Runner {
     /// Returns whether the runner would take a file for one with tests, by its path relative to the folder of the
     /// command.
     fn is_test_file(&self, path: &str) -> bool;
+
+    /// Returns how the configuration in a folder names files with tests, for a runner that can be told; empty where it
+    /// says nothing.
+    fn test_names(&self, _tree: &Tree, _folder: &str) -> Vec<Pattern> {
+        Vec::new()
+    }
 
     /// Words a run. `words` are the command's own; the report goes into the folder `scratch`.
     fn words(&self, words: &[String], wanted: Wanted, scratch: &str) -> Worded;

@@ -42,7 +42,11 @@ pub(super) fn read(line: &str, tree: &Tree) -> Result<TestCommand, CommandError>
     if texts.first() == Some(&"npm") && runner.is_some() && !words.iter().any(|word| word == "--") {
         words.push("--".to_owned());
     }
-    Ok(command(runner, words, variables, reason))
+    let test_names = runner.map(|runner| runner.as_runner().test_names(tree, ""));
+    Ok(TestCommand {
+        test_names: test_names.unwrap_or_default(),
+        ..command(runner, words, variables, reason)
+    })
 }
 
 fn command(
@@ -56,6 +60,7 @@ fn command(
         words,
         variables,
         folder: String::new(),
+        test_names: Vec::new(),
         reason,
     }
 }

@@ -4,6 +4,7 @@ use super::family::{Found, Runner, Standing, Wanted, Worded, files_of, in_scratc
 use super::files::{Tree, file_name, has_extension, join, stem};
 use super::{ReportPlace, SelectionError};
 use crate::results::{ReportForm, TestId};
+use glob::Pattern;
 
 /// How many test files are read to tell pytest's from unittest's.
 const PEEKED: usize = 12;
@@ -88,6 +89,64 @@ fn in_folder(tree: &Tree, folder: &str) -> Vec<Found<PythonRunner>> {
     found
 }
 
+/// Where pytest is configured, in its own order: the files, and the sections of them.
+const PYTEST_SECTIONS: [(&str, &str); 6] = [
+    ("pytest.ini", "pytest"),
+    (".pytest.ini", "pytest"),
+    ("pyproject.toml", "tool.pytest.ini_options"),
+    ("pyproject.toml", "tool.pytest"),
+    ("tox.ini", "pytest"),
+    ("setup.cfg", "tool:pytest"),
+];
+
+/// Reads `python_files`: patterns of the names of pytest's files with tests.
+fn pytest_names(tree: &Tree, folder: &str) -> Vec<Pattern> {
+    let configured = PYTEST_SECTIONS.iter().find_map(|(name, section)| {
+        let text = tree.text(&join(folder, name))?;
+        if !has_extension(name, &["toml"]) {
+            return has_section(&text, section).then(|| ini_value(&text, section, "python_files"));
+        }
+        let table: toml::Table = text.parse().ok()?;
+        let mut keys = section.split('.');
+        let first = table.get(keys.next()?)?;
+        let section = keys.try_fold(first, |table, key| table.get(key))?;
+        let names = section.get("python_files");
+        Some(match names {
+            Some(toml::Value::String(names)) => names.clone(),
+            Some(toml::Value::Array(names)) => names
+                .iter()
+                .filter_map(|name| name.as_str())
+                .collect::<Vec<_>>()
+                .join(" "),
+            _ => String::new(),
+        })
+    });
+    let names = configured.unwrap_or_default();
+    // A pattern may leave open how the name ends, but pytest takes none but Python's files.
+    let whole = |name: &str| format!("{name}{}", if name.ends_with('*') { ".py" } else { "" });
+    names
+        .split_whitespace()
+        .filter_map(|name| Pattern::new(&whole(name)).ok())
+        .collect()
+}
+
+/// Returns a value of an INI text, of several lines where it goes on on indented ones; empty where it has none.
+fn ini_value(text: &str, section: &str, key: &str) -> String {
+    let mut lines = text
+        .lines()
+        .skip_while(|line| line.trim() != format!("[{section}]"))
+        .skip(1)
+        .take_while(|line| !line.starts_with('['));
+    let begin = lines.find_map(|line| {
+        let (name, value) = line.split_once(['=', ':'])?;
+        (name.trim_end() == key).then(|| value.to_owned())
+    });
+    let more = lines.take_while(|line| line.starts_with([' ', '\t']));
+    let said = begin.into_iter().chain(more.map(str::to_owned));
+    let said = said.map(|line| line.split(" #").next().unwrap_or_default().to_owned());
+    said.collect::<Vec<_>>().join(" ")
+}
+
 /// Says why pytest is the runner of a folder.
 fn pytest_reason(tree: &Tree, folder: &str) -> Option<(Standing, String)> {
     let at = |path: &str| join(folder, path);
@@ -96,13 +155,7 @@ fn pytest_reason(tree: &Tree, folder: &str) -> Option<(Standing, String)> {
             return Some((Standing::Configured, format!("{} is there", at(name))));
         }
     }
-    let sections = [
-        ("pyproject.toml", "tool.pytest.ini_options"),
-        ("pyproject.toml", "tool.pytest"),
-        ("tox.ini", "pytest"),
-        ("setup.cfg", "tool:pytest"),
-    ];
-    for (name, section) in sections {
+    for (name, section) in PYTEST_SECTIONS {
         if tree.text(&at(name)).is_some_and(|text| has_section(&text, section)) {
             return Some((Standing::Configured, format!("{} has [{section}]", at(name))));
         }
@@ -220,6 +273,13 @@ impl Runner for PythonRunner {
                 SympyTest => name.starts_with("test_") && path.contains("tests/"),
                 DjangoSuite => path.starts_with("tests/") && name.starts_with("test"),
             }
+    }
+
+    fn test_names(&self, tree: &Tree, folder: &str) -> Vec<Pattern> {
+        match self {
+            Pytest | Tox | Nox => pytest_names(tree, folder),
+            Unittest | SympyTest | DjangoSuite | DjangoProject => Vec::new(),
+        }
     }
 
     fn variables(&self, _scratch: &str) -> Vec<(String, String)> {

@@ -278,3 +278,50 @@ proptest! {
         let _ = find(&Project::new(&[(name, &text)]));
     }
 }
+
+#[test]
+fn files_with_tests_are_named_as_pytest_is_configured() {
+    let configured = [
+        (
+            "setup.cfg",
+            "[metadata]\nname = a\n\n[tool:pytest]\ntestpaths = tests\npython_files = *test_*.py\n",
+        ),
+        (
+            "tox.ini",
+            "[pytest]\npython_files =\n    check_*.py\n    *test_*  # ours\nmarkers =\n    slow: slow\n",
+        ),
+        ("pytest.ini", "[pytest]\npython_files: checks/*.py *test_*.py\n"),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\npython_files = [\"*test_*.py\"]\n",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\npython_files = \"other.py *test_*.py\"\n",
+        ),
+    ];
+    for (name, text) in configured {
+        let command = first(&[(name, text), ("tests/unittest_text.py", "")]);
+        let is_test = |path: &str| command.is_test_file(&RepoPath::new(path).unwrap());
+        assert!(is_test("tests/unittest_text.py"), "{name}: {text}");
+        assert!(is_test("test_a.py"), "{name}: {text}");
+        assert!(
+            !is_test("tests/text_test.py"),
+            "{name} replaces the usual names: {text}"
+        );
+        assert!(!is_test("tests/unittest_text.json"), "{name}: {text}");
+        assert_eq!(
+            is_test("tests/check_text.py"),
+            text.contains("check_*"),
+            "{name}: {text}"
+        );
+        assert_eq!(
+            is_test("tests/checks/text.py"),
+            text.contains("checks/"),
+            "{name}: {text}"
+        );
+    }
+    let usual = first(&[("setup.cfg", "[tool:pytest]\ntestpaths = tests\n"), ("pytest.py", "")]);
+    assert!(usual.is_test_file(&RepoPath::new("tests/text_test.py").unwrap()));
+    assert!(!usual.is_test_file(&RepoPath::new("tests/unittest_text.py").unwrap()));
+}

@@ -33,6 +33,7 @@ fn changeable(checkout: &Checkout, runner: TestRunner) -> Vec<String> {
         words: vec!["true".to_owned()],
         variables: Vec::new(),
         folder: String::new(),
+        test_names: Vec::new(),
         reason: String::new(),
     };
     let worded = command.run(TestSelection::Whole, REPORTS).expect("a run");
