@@ -204,6 +204,9 @@ impl TestCommand {
     /// Puts a command into a folder, whose configuration counts from then on.
     #[must_use]
     pub fn within(mut self, folder: &str, files: &dyn ProjectFiles) -> Self {
+        if folder == self.folder {
+            return self;
+        }
         let runner = self.runner.as_ref().map(TestRunner::as_runner);
         let names = runner.map(|runner| runner.test_names(&Tree::new(files), folder));
         self.test_names = names.unwrap_or_default();
