@@ -6,8 +6,7 @@ mod support;
 use magis_testkit::{FixtureRepo, TinyModel};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
-use support::{ENVIRONMENT, magis_eval, values, write};
+use support::{ENVIRONMENT, magis_eval, program, values, write};
 
 /// How a judge answers that finds nothing right.
 const ANSWER: &str = "\
@@ -73,9 +72,8 @@ fn a_bug_whose_run_cannot_begin_is_left_out_and_tried_again_only_in_the_same_way
     assert!(why.starts_with("its run fails: "), "{why}");
     assert_eq!(repair(folder.path(), how).len(), 2);
 
-    let mut other = Command::new(env!("CARGO_BIN_EXE_magis-eval"));
     let line = format!("{REPAIR} {how} --seed 2");
-    let output = other.current_dir(&folder).args(line.split(' ')).output().unwrap();
+    let output = program(folder.path()).args(line.split(' ')).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success(), "{said}");
     let refused =

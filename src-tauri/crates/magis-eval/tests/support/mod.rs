@@ -69,10 +69,17 @@ fn lowers_what_is_too_high() {
 }
 ";
 
+/// `magis-eval` in a folder, with a data folder in it. In the person's own, a model would be found by its hash among those of other tests, which are deleted when
+/// those end.
+pub fn program(folder: &Path) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_magis-eval"));
+    program.current_dir(folder).env("XDG_DATA_HOME", folder.join("data"));
+    program
+}
+
 /// Runs `magis-eval` in a folder, by a line of words; it has to succeed.
 pub fn magis_eval(folder: &Path, line: &str) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_magis-eval"));
-    let output = program.current_dir(folder).args(line.split(' ')).output().unwrap();
+    let output = program(folder).args(line.split(' ')).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     output
 }
