@@ -42,8 +42,9 @@ static IPYTHON_FRAME: Pattern = Pattern::new(r"^(\S+\.py|<ipython-input\S*>|Inpu
 static IPYTHON_LINE: Pattern = Pattern::new(r"^-+> ?(\d+) ");
 static QUOTED: Pattern = Pattern::new(r#"['`\"]([A-Za-z_][\w.]*)['`\"]"#);
 static NAME: Pattern = Pattern::new(r"^[A-Za-z_][\w.]*$");
+// The last form is that of older modules: `re.error`, `socket.timeout`.
 static KIND: Pattern = Pattern::new(
-    r"^((?:[A-Za-z_]\w*\.)*[A-Z_]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failed|Failure|NotFound|Fault|Invalid|Conflict|Timeout|Refused|Poly)?)(?:: ?(.*))?$",
+    r"^((?:[A-Za-z_]\w*\.)*[A-Z_]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failed|Failure|NotFound|Fault|Invalid|Conflict|Timeout|Refused|Poly)?|(?:[A-Za-z_]\w*\.)+[a-z]*(?:error|timeout))(?:: ?(.*))?$",
 );
 static ERROR_LINE: Pattern = Pattern::new(
     r"^\s*(?:Uncaught (?:\(in promise\) )?)?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Failed)): ?(.*)$",
@@ -53,8 +54,9 @@ static PANIC: Pattern =
     Pattern::new(r"^\s*thread '([^']*)'(?: \(\d+\))? panicked at (?:'(.*)', )?(\S+?):(\d+):\d+:?\s*$");
 static ENDS_PANIC: Pattern = Pattern::new(r"^(?:\s*|note: .*|stack backtrace:.*)$");
 static ANY_SCRIPT_FRAME: Pattern = Pattern::new(r"^\s+at \S");
-static PYTEST: Pattern =
-    Pattern::new(r"^E\s+((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Failed))(?:: ?(.*))?$");
+static PYTEST: Pattern = Pattern::new(
+    r"^E\s+((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Failed)|(?:[A-Za-z_]\w*\.)+[a-z]*(?:error|timeout))(?:: ?(.*))?$",
+);
 static PYTEST_AT: Pattern = Pattern::new(r"^(\S+\.py):(\d+): (\w*)$");
 
 /// Finds the tracebacks of a text. Of exceptions raised one during another, the last counts, being the one seen.

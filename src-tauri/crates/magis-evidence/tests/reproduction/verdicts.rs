@@ -144,6 +144,10 @@ fn lines_of_a_tool_that_are_expected_and_come_are_strong_evidence() {
     let base = printed("/home/x/a.py:1: one thing\n");
     assert_snapshot!(check_verdict(issue, &base, &printed("a.py:1: one thing\na.py:2: another thing\n")), @"ExpectedResult; Gone { grade: ExpectedResult, gone: 1, of: 1 }");
     assert_snapshot!(check_verdict(issue, &base, &printed("Traceback (most recent call last):\n  File \"a\", line 1, in b\nImportError: no\n")), @r#"ExpectedResult; OtherError { what: "ImportError: no" }"#);
+    // An exception of an older module begins with a small letter.
+    let broken =
+        printed("Traceback (most recent call last):\n  File \"a\", line 1, in b\nre.error: missing ) at position 7\n");
+    assert_snapshot!(check_verdict(issue, &base, &broken), @r#"ExpectedResult; OtherError { what: "re.error: missing ) at position 7" }"#);
 }
 
 #[test]
