@@ -1,16 +1,19 @@
 //! Fixture repositories built by code, with fixed dates and identities: [`FixtureRepo`], and [`fingerprint`] to show that
 //! nothing was touched; [`sample`], a small project with issues; [`traces`], to show that nothing of a text is left;
-//! [`bounded`], for what must not hang or fill the machine; [`TinyModel`] and [`gguf`], models of half a megabyte.
+//! [`bounded`], for what must not hang or fill the machine; [`killed`], for what a kill must not leave behind; [`TinyModel`]
+//! and [`gguf`], models of half a megabyte.
 //!
 //! For tests only; steps that fail panic. No network, no clock, no `git` program.
 
 pub mod bounded;
 pub mod gguf;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod killed;
 mod repo;
 mod tiny;
 mod traces;
 
 pub use magis_sample as sample;
-pub use repo::{FixtureRepo, fingerprint};
+pub use repo::{FixtureRepo, contents, fingerprint};
 pub use tiny::{TinyModel, WINDOW};
 pub use traces::{held, mark, traces};

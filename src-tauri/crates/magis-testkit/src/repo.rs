@@ -269,6 +269,44 @@ pub fn fingerprint(folder: &Path) -> String {
         .to_string()
 }
 
+/// Returns everything below `folder` but git's own: names, kinds, permissions and bytes of the files, in order. What was written anew with the same bytes is the
+/// same.
+pub fn contents(folder: &Path) -> Vec<(String, u32, Vec<u8>)> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(place) = open.pop() {
+        for entry in fs::read_dir(place).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            let metadata = fs::symlink_metadata(&path).expect("the file is there");
+            let name = path.strip_prefix(folder).expect("it lies below").display().to_string();
+            if name == ".git" {
+                continue;
+            }
+            let bytes = if metadata.is_file() {
+                fs::read(&path).expect("the file can be read")
+            } else {
+                Vec::new()
+            };
+            found.push((name, mode(&metadata), bytes));
+            if metadata.is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(unix)]
+fn mode(metadata: &fs::Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.permissions().mode()
+}
+
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> u32 {
+    0
+}
+
 fn collect(root: &Path, folder: &Path, lines: &mut Vec<String>) {
     for entry in fs::read_dir(folder).expect("the folder can be read") {
         let path = entry.expect("the folder can be read").path();
