@@ -7,12 +7,13 @@
 mod given;
 
 pub use given::{Given, named};
+use magis_core::RepoPath;
 use magis_engine::model::LlmError;
 use magis_engine::models::{FetchError, LibraryError, ModelIdError};
 use magis_engine::records::{ArchiveError, LeaseError, StoreError};
 use magis_engine::repository::{PatchError, ReadError, RepoError};
 use magis_engine::tests::CommandError;
-use magis_engine::{EngineError, NotRunReason};
+use magis_engine::{BrokenOffApplication, BrokenOffOutcome, EngineError, NotRunReason};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -50,6 +51,31 @@ impl Problem {
             given: (!given.is_empty()).then_some(given),
             ..self
         }
+    }
+}
+
+impl From<&BrokenOffApplication> for Problem {
+    fn from(broken_off: &BrokenOffApplication) -> Self {
+        let mut given = named([("run", broken_off.run)]);
+        let (code, remedy) = match &broken_off.outcome {
+            BrokenOffOutcome::Stands => ("broken_off_stands", "It can be taken back in its review."),
+            BrokenOffOutcome::TakenBack { kept } if kept.is_empty() => {
+                ("broken_off_taken_back", "It can be applied again in its review.")
+            }
+            BrokenOffOutcome::TakenBack { kept } => {
+                let kept: Vec<&str> = kept.iter().map(RepoPath::as_str).collect();
+                given.insert("paths".to_owned(), kept.join(", "));
+                (
+                    "broken_off_kept",
+                    "Look at these files; the base of the run has them as they were.",
+                )
+            }
+            BrokenOffOutcome::Open { why } => {
+                given.insert("why".to_owned(), why.clone());
+                ("broken_off_open", "The next start tries again to take it back.")
+            }
+        };
+        Self::new(code, broken_off.sentence(), remedy).naming(given)
     }
 }
 

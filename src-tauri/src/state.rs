@@ -84,6 +84,8 @@ struct Inner {
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
     /// The report that was shown last.
     report: Mutex<Option<String>>,
+    /// What an earlier program had begun in repositories, and what became of it when this one opened.
+    broken_off: Mutex<Vec<Problem>>,
 }
 
 /// The files of a repository's last commit, as they were listed once.
@@ -98,9 +100,11 @@ impl App {
     /// why.
     pub fn open(launch: LaunchOptions, models: ModelSource, notifier: Notifier) -> Self {
         let magis = open(&launch);
+        let broken_off = magis.as_ref().map(settled).unwrap_or_default();
         Self {
             inner: Arc::new(Inner {
                 launch,
+                broken_off: Mutex::new(broken_off),
                 magis: RwLock::new(magis),
                 driving: Driving::new(models),
                 watching: Watching::default(),
@@ -122,6 +126,7 @@ impl App {
     pub fn reopen(&self) -> Result<(), Problem> {
         let opened = open(&self.inner.launch);
         let outcome = opened.as_ref().map(|_| ()).map_err(Clone::clone);
+        *self.broken_off() = opened.as_ref().map(settled).unwrap_or_default();
         *self.inner.magis.write().unwrap_or_else(PoisonError::into_inner) = opened;
         self.head_files().clear();
         outcome
@@ -131,6 +136,11 @@ impl App {
     pub fn close(&self, problem: Problem) {
         self.watching().end();
         *self.inner.magis.write().unwrap_or_else(PoisonError::into_inner) = Err(problem);
+    }
+
+    /// Returns what an earlier program had begun in repositories and did not end, and what became of it.
+    pub fn broken_off(&self) -> MutexGuard<'_, Vec<Problem>> {
+        self.inner.broken_off.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns where the data lies.
@@ -198,6 +208,14 @@ pub fn broken_off(error: &tokio::task::JoinError) -> Problem {
         format!("this could not be finished because of a defect of the program: {error}"),
         "Try again; if it happens again, save the report under Settings and attach it to an issue.",
     )
+}
+
+/// Brings to an end what an earlier program had begun in repositories.
+fn settled(magis: &Magis) -> Vec<Problem> {
+    match magis.settle_applications() {
+        Ok(settled) => settled.iter().map(Problem::from).collect(),
+        Err(error) => vec![error.into()],
+    }
 }
 
 fn open(launch: &LaunchOptions) -> Result<Magis, Problem> {

@@ -28,6 +28,8 @@ pub struct AppInfo {
     pub first_start: bool,
     /// What the program was started with.
     pub opened: Option<Opening>,
+    /// What an earlier program had begun in repositories and did not end, and what became of it when this one started.
+    pub broken_off: Vec<Problem>,
 }
 
 /// What a start of the program names: a repository, and perhaps an issue of it. A start while the window is open sends it there.

@@ -387,7 +387,7 @@ impl AppliedView {
     /// Creates an application, and whether it can be taken back.
     pub fn new(application: &Application, undoable: bool) -> Self {
         let (kind, name, notes) = match &application.applied {
-            Applied::Worktree { files } => (AppliedKind::Worktree, files.len().to_string(), Vec::new()),
+            Applied::Worktree { files, .. } => (AppliedKind::Worktree, files.len().to_string(), Vec::new()),
             Applied::Branch { name, skipped, .. } => (AppliedKind::Branch, name.clone(), skipped.clone()),
         };
         Self {

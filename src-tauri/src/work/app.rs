@@ -44,6 +44,7 @@ impl App {
             available_memory_bytes: memory::available().unwrap_or(0),
             first_start: first_page.rows.is_empty() && magis.repositories()?.is_empty(),
             opened: self.launch().opening.clone(),
+            broken_off: self.broken_off().clone(),
         })
     }
 

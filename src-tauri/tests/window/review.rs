@@ -1,8 +1,9 @@
 //! A patch under review: accepted in part, rewritten, applied, taken back.
 
 use crate::environment::script;
-use crate::support::{Window, accepted, onto, review};
+use crate::support::{Window, accepted, all_of, onto, review};
 use magis_app::views::{AppliedKind, ApplyRequest, FileReview};
+use magis_store::{ApplyDirection, Store};
 use magis_testkit::sample;
 use std::fs;
 
@@ -38,6 +39,34 @@ async fn what_is_accepted_goes_onto_a_branch_and_comes_back() {
     assert_eq!(window.git(&["branch", "--format=%(refname:short)"]).trim(), "main");
     assert!(window.app.run_view(run).unwrap().applied.is_none());
     assert_eq!(window.app.undo_apply(run).unwrap_err().code, "not_applied");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_patch_that_was_half_applied_when_the_program_ended_is_taken_back_and_that_is_said() {
+    let window = Window::new(script());
+    let (run, _) = window.solve(sample::TWO_TASK_ISSUE).await;
+    let all = all_of(&window.app, run);
+    window.app.apply(run, all, ApplyRequest::Worktree).unwrap();
+    let store = Store::open(&window.folder.path().join("data")).unwrap();
+    let application: serde_json::Value = store.application(run).unwrap().unwrap();
+    store
+        .begin_application(run, ApplyDirection::Undo, &application)
+        .unwrap();
+    let path = window.app.patch(run).unwrap().files[0].path.clone();
+    window.git(&["checkout", "--", &path]);
+    assert_ne!(
+        window.git(&["status", "--porcelain"]),
+        "",
+        "the other file is still changed"
+    );
+
+    let window = window.reopened(script());
+    assert_eq!(window.git(&["status", "--porcelain"]), "");
+    assert!(window.app.run_view(run).unwrap().applied.is_none());
+    let said = window.app.info().unwrap().broken_off;
+    assert_eq!((said.len(), said[0].code.as_str()), (1, "broken_off_taken_back"));
+    let window = window.reopened(script());
+    assert_eq!(window.app.info().unwrap().broken_off, []);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -67,6 +67,7 @@ class App {
       else if (info?.first_start && data.repositories.length === 0) navigation.screen = { name: 'start' }
       this.startProblem = null
       this.ready = true
+      for (const problem of info?.broken_off ?? []) notices.say(problem.message, { sticky: true, problem })
       if (queue.waiting.length > 0) {
         const show = (): void => navigation.go({ name: 'runs', view: { kind: 'list' } })
         notices.say(tn('runs.waiting', queue.waiting.length), {

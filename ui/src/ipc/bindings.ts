@@ -198,6 +198,8 @@ export type AppInfo = {
 	first_start: boolean,
 	/**  What the program was started with. */
 	opened: Opening | null,
+	/**  What an earlier program had begun in repositories and did not end, and what became of it when this one started. */
+	broken_off: Problem[],
 };
 
 /**  Where a patch went. */

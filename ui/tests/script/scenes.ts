@@ -75,6 +75,7 @@ export function scene(name: SceneName): Scene {
       available_memory_bytes: 21_800_000_000,
       first_start: first,
       opened: null,
+      broken_off: [],
     },
     settings: {
       theme: 'light',

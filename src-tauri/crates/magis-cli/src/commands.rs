@@ -17,6 +17,7 @@ mod watch;
 use crate::args::{Cli, Command, Global};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
+use crate::render::clean;
 use crate::screen::{Screen, ask, tell};
 use clap::CommandFactory as _;
 use magis_core::RunId;
@@ -84,6 +85,9 @@ impl Place {
             Access::ReadOnly => {
                 tell("note: the data folder is read-only: past runs can be read, nothing can be recorded");
             }
+        }
+        for broken_off in magis.settle_applications()? {
+            tell(&format!("note: {}", clean(&broken_off.sentence())));
         }
         Ok(magis)
     }

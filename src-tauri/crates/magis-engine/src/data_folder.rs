@@ -6,7 +6,7 @@ use magis_platform::private;
 use std::path::{Path, PathBuf};
 
 /// What this program keeps in a data folder. Anything else there is somebody else's.
-const ENTRIES: [&str; 12] = [
+const ENTRIES: [&str; 13] = [
     "magis.sqlite3",
     "magis.sqlite3-wal",
     "magis.sqlite3-shm",
@@ -19,6 +19,7 @@ const ENTRIES: [&str; 12] = [
     "scratch",
     "web",
     "window.json",
+    "applying",
 ];
 /// Those that hold a repository's code or a window's traces.
 const PRIVATE: [&str; 6] = ["objects", "index", "logs", "sample", "scratch", "web"];
@@ -121,6 +122,11 @@ impl DataFolder {
     /// Returns the folder for what commands change while they run in the sandbox.
     pub fn scratch(&self) -> PathBuf {
         self.root.join("scratch")
+    }
+
+    /// Returns the file that is locked while a patch is applied or taken back.
+    pub(crate) fn applying(&self) -> PathBuf {
+        self.root.join("applying")
     }
 
     /// Returns the folder of the log files.

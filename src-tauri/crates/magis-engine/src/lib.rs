@@ -32,8 +32,8 @@ pub use logging::{LogGuard, start_log};
 pub use magis::Magis;
 pub use progress::Progress;
 pub use runs::{
-    Application, AppliedRun, ApplyTarget, DataCheck, DriveEnd, Effort, Eta, Prepared, Review, RunTexts, SolveRequest,
-    StageTimes, Steering, TriedCheck, Worked, check_data, transcript,
+    Application, AppliedRun, ApplyTarget, BrokenOffApplication, BrokenOffOutcome, DataCheck, DriveEnd, Effort, Eta,
+    Prepared, Review, RunTexts, SolveRequest, StageTimes, Steering, TriedCheck, Worked, check_data, transcript,
 };
 
 /// The model as a front end meets it: loaded in a worker process, or given.

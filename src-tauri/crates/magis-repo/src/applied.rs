@@ -11,6 +11,9 @@ pub enum Applied {
     Worktree {
         /// Each with what it was and what it became.
         files: Vec<AppliedFile>,
+        /// Stands in the names of the files that are written beside these, so that what is left of them can be told. Empty: written before there was one.
+        #[serde(default)]
+        mark: String,
     },
     /// A branch was made.
     Branch {
@@ -49,6 +52,17 @@ pub enum FileContent {
     /// UTF-8.
     Text(String),
     Bytes(Vec<u8>),
+}
+
+impl AppliedFile {
+    /// Returns whether a folder stands in this file's place because of what was applied, so that it goes again.
+    pub(crate) fn makes_room(&self, files: &[Self]) -> bool {
+        let below = |file: &Self| {
+            let rest = file.path.as_str().strip_prefix(self.path.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        files.iter().any(|file| file.after.is_some() && below(file))
+    }
 }
 
 impl FileContent {

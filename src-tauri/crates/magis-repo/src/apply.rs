@@ -1,4 +1,4 @@
-//! Applying a patch to the work tree when a person asks for it: all or nothing.
+//! Planning how a patch gets into the work tree when a person asks for it: all or nothing.
 //!
 //! Touches the files of the patch alone: no index, no reference, no other file.
 
@@ -6,8 +6,8 @@ use crate::ordinary::RuleFiles;
 use crate::place::place;
 use crate::replace::{self, Found, NewContent, Replacement, WriteMode};
 use crate::{
-    Applied, AppliedFile, Conflict, ConflictReason, FilePatch, FilePatchKind, FileState, Patch, RepoError, Repository,
-    Selection, filter,
+    Applied, AppliedFile, Conflict, ConflictReason, FilePatch, FilePatchKind, FileState, Patch, PlannedChange,
+    RepoError, Repository, Selection, filter,
 };
 use magis_core::RepoPath;
 
@@ -19,11 +19,15 @@ pub fn conflicts(repository: &Repository, patch: &Patch) -> Result<Vec<Conflict>
     plan(repository, patch).map(|plan| plan.conflicts)
 }
 
-/// Applies the selected hunks to the work tree, all or nothing. The index stays as it is.
+/// Plans how the selected hunks get into the work tree. Writes nothing; the index will stay as it is.
 ///
 /// # Errors
-/// When the patch does not fit, a file was changed meanwhile, or the work tree cannot be written.
-pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Selection) -> Result<Applied, RepoError> {
+/// When the patch does not fit, or the work tree cannot be read.
+pub fn plan_worktree<'r>(
+    repository: &'r Repository,
+    patch: &Patch,
+    selection: &Selection,
+) -> Result<PlannedChange<'r>, RepoError> {
     let patch = selected(patch, selection)?;
     let plan = plan(repository, &patch)?;
     if !plan.conflicts.is_empty() {
@@ -37,9 +41,11 @@ pub fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Sel
             .as_ref()
             .map(|content| replace::hash(&content.bytes)),
     });
-    let applied = Applied::Worktree { files: files.collect() };
-    replace::all(repository.root(), &plan.replacements)?;
-    Ok(applied)
+    let applied = Applied::Worktree {
+        files: files.collect(),
+        mark: replace::new_mark(),
+    };
+    Ok(PlannedChange::new(repository, applied, plan.replacements))
 }
 
 /// Returns the selected part of a patch; not empty.

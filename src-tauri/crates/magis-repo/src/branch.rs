@@ -1,10 +1,13 @@
-//! Applying a patch as a commit on a new branch. Work tree, index and `HEAD` stay as they are.
+//! Planning a patch as a commit on a new branch. Work tree, index and `HEAD` stay as they are.
 
 use crate::place::place;
 use crate::program::{self, Hook};
-use crate::{Applied, Conflict, ConflictReason, FilePatchKind, Patch, RepoError, Repository, Selection, apply, bounds};
+use crate::{
+    Applied, Conflict, ConflictReason, FilePatchKind, Patch, PlannedChange, RepoError, Repository, Selection, apply,
+    bounds,
+};
 use git2::build::TreeUpdateBuilder;
-use git2::{Branch, BranchType, ErrorCode, FileMode, ObjectType, Oid, Signature};
+use git2::{Branch, BranchType, FileMode, ObjectType, Oid, Signature};
 use magis_core::{Base, CommitId, RepoPath};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,7 +28,8 @@ pub struct Committer {
     pub email: String,
 }
 
-/// Commits the selected hunks on a new branch that starts at the run's base commit.
+/// Commits the selected hunks for a new branch that starts at the run's base commit. The commit is there, and nothing leads to it until the plan is carried
+/// out.
 ///
 /// With a base that holds uncommitted work the branch starts at the commit below it and takes the hunks that apply
 /// there; if one does not, the answer is [`RepoError::NeedsUncommitted`] and nothing is written. So the commit never
@@ -37,13 +41,13 @@ pub struct Committer {
 ///
 /// # Errors
 /// When the branch exists, the patch does not fit, or the repository cannot be written.
-pub fn apply_to_branch(
-    repository: &Repository,
+pub fn plan_branch<'r>(
+    repository: &'r Repository,
     base: &Base,
     patch: &Patch,
     selection: &Selection,
     commit: &BranchCommit,
-) -> Result<Applied, RepoError> {
+) -> Result<PlannedChange<'r>, RepoError> {
     let patch = apply::selected(patch, selection)?;
     let handle = repository.handle()?;
     if !Branch::name_is_valid(&commit.branch).unwrap_or(false) {
@@ -84,23 +88,12 @@ pub fn apply_to_branch(
             ));
         }
     }
-    let made = handle
-        .find_commit(id)
-        .map_err(RepoError::git("reading the new commit"))?;
-    handle
-        .branch(&commit.branch, &made, false)
-        .map_err(|source| match source.code() {
-            ErrorCode::Exists => RepoError::BranchExists(commit.branch.clone()),
-            _ => RepoError::Git {
-                attempt: "making the branch",
-                source,
-            },
-        })?;
-    Ok(Applied::Branch {
+    let applied = Applied::Branch {
         name: commit.branch.clone(),
         commit: CommitId(id.to_string()),
         skipped,
-    })
+    };
+    Ok(PlannedChange::new(repository, applied, Vec::new()))
 }
 
 fn signature(handle: &git2::Repository, identity: Option<&Committer>) -> Result<Signature<'static>, RepoError> {

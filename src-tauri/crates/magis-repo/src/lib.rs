@@ -2,8 +2,9 @@
 //! when a person asks for it.
 //!
 //! Start with [`Repository::open`], then [`Snapshot::take`]; [`apply_changes`] gives the result tree and its patch;
-//! [`apply_to_worktree`] and [`apply_to_branch`] are the only functions that write into the user's repository, and
-//! [`undo`] takes that back. Everything before writes into an [`ObjectStore`] of our own.
+//! [`plan_worktree`] and [`plan_branch`] plan how that gets into the user's repository, and [`PlannedChange::carry_out`],
+//! [`undo`] and [`settle`] alone write there (of a branch, the plan has written the commit). Everything before writes
+//! into an [`ObjectStore`] of our own.
 //! This crate knows no model, no SQLite and no network, never moves `HEAD` and never touches the index.
 
 mod applied;
@@ -22,10 +23,12 @@ mod ordinary;
 mod past;
 mod patch;
 mod place;
+mod planned;
 mod program;
 mod prune;
 mod replace;
 mod repository;
+mod settle;
 mod snapshot;
 mod source;
 mod staged;
@@ -39,16 +42,18 @@ mod watch;
 mod work_tree;
 
 pub use applied::{Applied, AppliedFile, FileContent, FileState};
-pub use apply::{apply_to_worktree, conflicts};
-pub use branch::{BranchCommit, Committer, apply_to_branch};
+pub use apply::{conflicts, plan_worktree};
+pub use branch::{BranchCommit, Committer, plan_branch};
 pub use changes::apply_changes;
 pub use conflict::{Conflict, ConflictReason};
 pub use diff::{DiffStat, diff_stat, edits_between, text_diff};
 pub use error::{ReadError, RepoError};
 pub use past::{MOST_CHANGED, Walked};
 pub use patch::{FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, PatchError, Selection};
+pub use planned::PlannedChange;
 pub use prune::{Pruning, prune, remove_store};
 pub use repository::Repository;
+pub use settle::{Settled, settle};
 pub use snapshot::{BaseChoice, FileEntry, FileMode, Listed, Snapshot};
 pub use source::{LineEnding, MAX_FILE_BYTES, SourceText};
 pub use state::{Cleanliness, HeadState, Operation, RepositoryState};

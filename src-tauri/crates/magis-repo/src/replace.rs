@@ -6,6 +6,7 @@
 use crate::{FileContent, FileState, RepoError, bounds, ordinary};
 use git2::{ObjectType, Oid};
 use magis_core::RepoPath;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -115,12 +116,53 @@ pub(crate) fn look(root: &Path, path: &RepoPath) -> Result<Found, RepoError> {
     Ok(Found::Other)
 }
 
+/// Returns a mark that no other change has.
+pub(crate) fn new_mark() -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let nanoseconds = now.map_or(0, |now| now.as_nanos());
+    let mut mark = hash(format!("{} {nanoseconds}", std::process::id()).as_bytes());
+    mark.truncate(12);
+    mark
+}
+
+/// Removes what a change with this mark left beside its files when it was broken off.
+pub(crate) fn remove_leftovers<'p>(
+    root: &Path,
+    paths: impl IntoIterator<Item = &'p RepoPath>,
+    mark: &str,
+) -> Result<(), RepoError> {
+    if mark.is_empty() {
+        return Ok(());
+    }
+    let mut folders = BTreeSet::new();
+    for path in paths {
+        let target = root.join(path.as_str());
+        let above = target.ancestors().skip(1);
+        folders.extend(above.take_while(|folder| folder.starts_with(root)).map(Path::to_owned));
+    }
+    for folder in folders {
+        let is_plain = folder.symlink_metadata().is_ok_and(|kind| kind.is_dir());
+        for entry in is_plain.then(|| fs::read_dir(&folder)).into_iter().flatten().flatten() {
+            let entry = entry.map_err(RepoError::io("listing", &folder))?;
+            let is_left = entry.file_name().to_string_lossy().starts_with(&prefix(mark));
+            if is_left && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                fs::remove_file(entry.path()).map_err(RepoError::io("removing", entry.path()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn prefix(mark: &str) -> String {
+    format!(".magis-{mark}-")
+}
+
 /// Carries out all `replacements`, or none.
-pub(crate) fn all(root: &Path, replacements: &[Replacement]) -> Result<(), RepoError> {
+pub(crate) fn all(root: &Path, replacements: &[Replacement], mark: &str) -> Result<(), RepoError> {
     let mut prepared = Vec::with_capacity(replacements.len());
     for replacement in replacements {
         prepared.push(match &replacement.content {
-            Some(content) => Some(prepare(root, &replacement.path, content)?),
+            Some(content) => Some(prepare(root, &replacement.path, content, mark)?),
             None => None,
         });
     }
@@ -132,7 +174,7 @@ pub(crate) fn all(root: &Path, replacements: &[Replacement]) -> Result<(), RepoE
         if let Err(error) = one(root, replacement, file) {
             let mut left = Vec::new();
             for replacement in done.into_iter().rev() {
-                if take_back(root, replacement).is_err() {
+                if take_back(root, replacement, mark).is_err() {
                     left.push(replacement.path.to_string());
                 }
             }
@@ -150,17 +192,17 @@ pub(crate) fn all(root: &Path, replacements: &[Replacement]) -> Result<(), RepoE
     Ok(())
 }
 
-fn take_back(root: &Path, replacement: &Replacement) -> Result<(), RepoError> {
+fn take_back(root: &Path, replacement: &Replacement, mark: &str) -> Result<(), RepoError> {
     let inverse = replacement.inverse();
     let file = match &inverse.content {
-        Some(content) => Some(prepare(root, &inverse.path, content)?),
+        Some(content) => Some(prepare(root, &inverse.path, content, mark)?),
         None => None,
     };
     one(root, &inverse, file)
 }
 
 /// Writes new content beside its target: into the nearest folder that is there.
-fn prepare(root: &Path, path: &RepoPath, content: &NewContent) -> Result<NamedTempFile, RepoError> {
+fn prepare(root: &Path, path: &RepoPath, content: &NewContent, mark: &str) -> Result<NamedTempFile, RepoError> {
     let target = root.join(path.as_str());
     let folder = target
         .ancestors()
@@ -169,7 +211,8 @@ fn prepare(root: &Path, path: &RepoPath, content: &NewContent) -> Result<NamedTe
         .unwrap_or(root);
     let write = || -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".magis-").suffix(".tmp");
+        let prefix = prefix(mark);
+        builder.prefix(&prefix).suffix(".tmp");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -226,10 +269,11 @@ fn one(root: &Path, replacement: &Replacement, file: Option<NamedTempFile>) -> R
 }
 
 /// Folders that hold nothing any more go with their last file, as with git.
-fn remove_empty_folders(root: &Path, mut below: PathBuf) {
+pub(crate) fn remove_empty_folders(root: &Path, mut below: PathBuf) {
     while below.pop() && below != root && below.starts_with(root) {
-        if fs::remove_dir(&below).is_err() {
-            return;
+        match fs::remove_dir(&below) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return,
+            Ok(()) | Err(_) => {}
         }
     }
 }
@@ -284,7 +328,7 @@ mod tests {
             created("file"),
             created("file/below"),
         ];
-        assert!(all(root.path(), &replacements).is_err());
+        assert!(all(root.path(), &replacements, "mark").is_err());
         assert_eq!(listing(root.path()), before);
     }
 
@@ -296,6 +340,7 @@ mod tests {
         let replaced = all(
             root.path(),
             &[Replacement::changed(&path("file"), state, b"new\n".to_vec())],
+            "mark",
         );
         assert!(matches!(replaced, Err(RepoError::ChangedSince(_))));
         assert_eq!(fs::read(root.path().join("file")).unwrap(), b"saved by an editor\n");

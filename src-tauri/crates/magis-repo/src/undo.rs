@@ -3,7 +3,7 @@
 use crate::replace::{self, Found, Replacement};
 use crate::{Applied, AppliedFile, FileState, RepoError, Repository};
 use git2::{BranchType, ErrorCode};
-use magis_core::{CommitId, RepoPath};
+use magis_core::CommitId;
 
 /// Takes back what was applied, if nothing of it has changed since; otherwise says what has.
 ///
@@ -13,7 +13,7 @@ use magis_core::{CommitId, RepoPath};
 /// When the repository cannot be read, or, where it is taken back, not written.
 pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
     match applied {
-        Applied::Worktree { files } => undo_files(repository, files),
+        Applied::Worktree { files, mark } => replace::all(repository.root(), &takes_back(repository, files)?, mark),
         Applied::Branch { name, commit, .. } => undo_branch(repository, name, commit),
     }
 }
@@ -24,7 +24,7 @@ pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError>
 /// When the repository cannot be read, or, where it is taken back, not written.
 pub fn can_undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
     match applied {
-        Applied::Worktree { files } => takes_back(repository, files).map(drop),
+        Applied::Worktree { files, .. } => takes_back(repository, files).map(drop),
         Applied::Branch { name, commit, .. } => {
             let handle = repository.handle()?;
             let branch = unmoved(&handle, name, commit)?;
@@ -38,10 +38,6 @@ pub fn can_undo(repository: &Repository, applied: &Applied) -> Result<(), RepoEr
     }
 }
 
-fn undo_files(repository: &Repository, files: &[AppliedFile]) -> Result<(), RepoError> {
-    replace::all(repository.root(), &takes_back(repository, files)?)
-}
-
 /// Returns what has to be written to take the files back, where none has changed since.
 fn takes_back(repository: &Repository, files: &[AppliedFile]) -> Result<Vec<Replacement>, RepoError> {
     let mut replacements = Vec::new();
@@ -50,7 +46,7 @@ fn takes_back(repository: &Repository, files: &[AppliedFile]) -> Result<Vec<Repl
         let now = match replace::look(repository.root(), &file.path)? {
             Found::File(state) => Some(state),
             Found::Nothing => None,
-            Found::Other if file.after.is_none() && makes_room(files, &file.path) => None,
+            Found::Other if file.after.is_none() && file.makes_room(files) => None,
             Found::Other => {
                 changed.push(format!("'{}' is no ordinary file any more", file.path));
                 continue;
@@ -71,17 +67,6 @@ fn takes_back(repository: &Repository, files: &[AppliedFile]) -> Result<Vec<Repl
     } else {
         Err(RepoError::ChangedSince(changed))
     }
-}
-
-/// Returns whether a folder stands at `path` because of what was applied, so that it goes again.
-fn makes_room(files: &[AppliedFile], path: &RepoPath) -> bool {
-    let below = |file: &AppliedFile| {
-        file.path
-            .as_str()
-            .strip_prefix(path.as_str())
-            .is_some_and(|rest| rest.starts_with('/'))
-    };
-    files.iter().any(|file| file.after.is_some() && below(file))
 }
 
 /// Returns the branch, where its tip is still the commit that was made.

@@ -40,6 +40,7 @@ mod summaries;
 mod test_permissions;
 mod unconditional_scores;
 
+pub use applications::{ApplyDirection, UnfinishedApplication};
 pub use archive::{ArchivedRun, RunArchive};
 pub use call_totals::{CallTotals, DayTotals, Speed};
 pub use calls::{Call, CallId, CallKind, CallOrigin, CallRecord};

@@ -45,6 +45,7 @@ const VERSIONS: &[&[&str]] = &[
     &[test_permissions::VERSION_9],
     &[runs::VERSION_10],
     &[events::VERSION_11],
+    &[applications::VERSION_12],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.

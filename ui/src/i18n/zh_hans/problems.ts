@@ -148,6 +148,19 @@ export const zh_hans: Partial<Record<string, Said>> = {
   },
   not_run_no_sandbox: { message: '没有运行：此程序启动时没有沙箱。', remedy: '请重新启动程序，或自行运行该脚本。' },
   not_applied: { message: '运行 {run} 的补丁没有应用，或已经撤销。', remedy: '无需撤销。' },
+  broken_off_stands: { message: '程序此前中断，运行 {run} 的补丁已全部应用。', remedy: '可在其审阅中撤销。' },
+  broken_off_taken_back: {
+    message: '程序在应用或撤销运行 {run} 的补丁时中断，该补丁现在没有应用。',
+    remedy: '可在其审阅中重新应用。',
+  },
+  broken_off_kept: {
+    message: '程序在应用或撤销运行 {run} 的补丁时中断，该补丁现在没有应用；此后改动过的文件保持原样：{paths}。',
+    remedy: '请查看这些文件；其原来的内容在运行的基准文件树中。',
+  },
+  broken_off_open: {
+    message: '程序此前中断，运行 {run} 的补丁可能只应用了一部分：{why}。',
+    remedy: '下次启动时会再次尝试撤销。',
+  },
   log_damaged: { message: '运行 {run} 的记录无法读取。', remedy: '请导出此运行并反馈；其他运行不受影响。' },
   model_missing: { message: '本机没有模型 {model}。', remedy: '请在“模型”中下载，或另选模型。' },
   too_little_memory: {

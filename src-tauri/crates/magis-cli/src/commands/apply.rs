@@ -120,7 +120,7 @@ fn say(
     }
     match (applied, direction) {
         (AppliedRun::PatchFile(path), _) => screen.line(&format!("Written: {}", path.display()))?,
-        (AppliedRun::Repository(Applied::Worktree { files }), direction) => {
+        (AppliedRun::Repository(Applied::Worktree { files, .. }), direction) => {
             let verb = if direction == Direction::Forth {
                 "changed"
             } else {

@@ -14,6 +14,8 @@ mod help;
 #[cfg(unix)]
 mod hostile;
 mod imported;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod killed;
 mod locate;
 mod memory;
 mod past_run;

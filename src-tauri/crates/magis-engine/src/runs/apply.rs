@@ -5,11 +5,13 @@ use magis_core::{ChangeTests, CheckAsTest, CheckId, Edit, FileChange, LineSpan, 
 use magis_platform::now_ms;
 use magis_repo::{
     Applied, BranchCommit, Committer, Conflict, FilePatch, FilePatchKind, HunkNumber, Patch, RepoError, Repository,
-    Selection, Snapshot, apply_changes, apply_to_branch, apply_to_worktree, can_undo, conflicts, undo,
+    Selection, Snapshot, apply_changes, can_undo, conflicts, plan_branch, plan_worktree, undo,
 };
+use magis_store::ApplyDirection;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 /// Where the patch goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,12 +142,16 @@ impl Magis {
         if patch.files.is_empty() {
             return Err(RepoError::NothingSelected.into());
         }
-        let applied = match target {
+        // What was broken off before would look like a change of the person's.
+        self.settle_applications()?;
+        let repository = match &target {
             ApplyTarget::PatchFile(path) => {
-                std::fs::write(&path, patch.to_string()).map_err(EngineError::io("write", &path))?;
-                return Ok(AppliedRun::PatchFile(path));
+                write_patch(path, &patch.to_string()).map_err(EngineError::io("write", path))?;
+                return Ok(AppliedRun::PatchFile(path.clone()));
             }
-            ApplyTarget::Worktree => apply_to_worktree(&self.repository_of(run)?, patch, &Selection::All)?,
+            ApplyTarget::Worktree | ApplyTarget::Branch { .. } => self.repository_of(run)?,
+        };
+        let plan = match target {
             ApplyTarget::Branch { name, identity } => {
                 let base = self.state(run)?.base().clone();
                 let commit = BranchCommit {
@@ -153,14 +159,15 @@ impl Magis {
                     message,
                     identity,
                 };
-                apply_to_branch(&self.repository_of(run)?, &base, patch, &Selection::All, &commit)?
+                plan_branch(&repository, &base, patch, &Selection::All, &commit)?
             }
+            ApplyTarget::Worktree | ApplyTarget::PatchFile(_) => plan_worktree(&repository, patch, &Selection::All)?,
         };
         let application = Application {
-            applied: applied.clone(),
+            applied: plan.applied().clone(),
             at_ms: now_ms(),
         };
-        self.store.put_application(run, &application)?;
+        let applied = self.journalled(run, ApplyDirection::Apply, &application, || plan.carry_out())?;
         Ok(AppliedRun::Repository(applied))
     }
 
@@ -251,10 +258,12 @@ impl Magis {
     /// # Errors
     /// When nothing was applied, it was changed since, or the repository cannot be written.
     pub fn undo(&self, run: RunId) -> Result<AppliedRun, EngineError> {
-        let Application { applied, .. } = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
-        undo(&self.repository_of(run)?, &applied)?;
-        self.store.clear_application(run)?;
-        Ok(AppliedRun::Repository(applied))
+        self.settle_applications()?;
+        let application = self.applied(run)?.ok_or(EngineError::NotApplied(run))?;
+        let repository = self.repository_of(run)?;
+        let back = || undo(&repository, &application.applied);
+        self.journalled(run, ApplyDirection::Undo, &application, back)?;
+        Ok(AppliedRun::Repository(application.applied))
     }
 
     fn parse(run: RunId, merged: &MergeResult, selection: &Selection) -> Result<Patch, EngineError> {
@@ -275,14 +284,32 @@ impl Magis {
         Ok(patch)
     }
 
-    fn repository_of(&self, run: RunId) -> Result<Repository, EngineError> {
+    pub(super) fn repository_of(&self, run: RunId) -> Result<Repository, EngineError> {
         let repo = self.repository_id_of(run)?;
         let root = self.store.repository(repo)?.root;
-        if !std::path::Path::new(&root).exists() {
+        if !Path::new(&root).exists() {
             return Err(EngineError::RepositoryGone { run, root });
         }
         Ok(Repository::open(&root)?)
     }
+}
+
+/// Writes a patch file as a whole: a program that is killed meanwhile leaves the one before.
+fn write_patch(path: &Path, patch: &str) -> io::Result<()> {
+    if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+        return std::fs::write(path, patch);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".magis-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(patch.as_bytes())?;
+    file.persist(path).map(drop).map_err(|failed| failed.error)
 }
 
 /// Returns the change that makes a file of the base what a person wrote.

@@ -6,6 +6,7 @@
 mod apply;
 mod archive;
 mod bench;
+mod broken_off;
 mod call_log;
 mod code_names;
 mod deleting;
@@ -24,6 +25,7 @@ mod worked;
 mod workspace;
 
 pub use apply::{Application, AppliedRun, ApplyTarget, Review};
+pub use broken_off::{BrokenOffApplication, BrokenOffOutcome};
 pub use driver::DriveEnd;
 pub use eta::{Eta, StageTimes};
 pub use opening::{DataCheck, check_data};

@@ -1,16 +1,16 @@
 //! Applying a patch when a person asks for it, and taking it back.
 
-use crate::{git, numbered, path, take};
+use crate::{apply_to_branch, apply_to_worktree, git, numbered, path, take};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{
     Applied, BaseChoice, BranchCommit, Committer, ConflictReason, HunkNumber, Patch, RepoError, Repository, Selection,
-    Snapshot, apply_changes, apply_to_branch, apply_to_worktree, conflicts, undo,
+    Snapshot, apply_changes, conflicts, undo,
 };
 use magis_testkit::{FixtureRepo, fingerprint};
 
 /// A repository with a file of 40 lines, a program, and some others; and a patch that changes them all.
-struct Case {
-    fixture: FixtureRepo,
+pub struct Case {
+    pub fixture: FixtureRepo,
     snapshot: Snapshot,
     patch: Patch,
 }
@@ -70,7 +70,7 @@ fn case(choice: &BaseChoice, dirty: impl FnOnce(&FixtureRepo)) -> Case {
     }
 }
 
-fn head() -> Case {
+pub fn head() -> Case {
     case(&BaseChoice::Head, |_| {})
 }
 
@@ -81,15 +81,15 @@ fn hunks(numbers: &[u32]) -> Selection {
 }
 
 impl Case {
-    fn repository(&self) -> Repository {
+    pub fn repository(&self) -> Repository {
         Repository::open(self.fixture.root()).unwrap()
     }
 
-    fn apply(&self, selection: &Selection) -> Result<Applied, RepoError> {
+    pub fn apply(&self, selection: &Selection) -> Result<Applied, RepoError> {
         apply_to_worktree(&self.repository(), &self.patch, selection)
     }
 
-    fn branch(&self, name: &str) -> Result<Applied, RepoError> {
+    pub fn branch(&self, name: &str) -> Result<Applied, RepoError> {
         self.branch_of(name, &Selection::All, None)
     }
 

@@ -1,6 +1,6 @@
 //! Changes become a result tree and a patch that git accepts.
 
-use crate::{git, numbered, path, take};
+use crate::{apply_to_worktree, git, numbered, path, take};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{BaseChoice, Patch, RepoError, Selection, Snapshot, apply_changes};
 use magis_testkit::{FixtureRepo, fingerprint};
@@ -228,7 +228,7 @@ proptest! {
         } else {
             prop_assert_eq!(tree_by_git(&fixture, &patch), tree.0);
             let repository = magis_repo::Repository::open(fixture.root()).unwrap();
-            magis_repo::apply_to_worktree(&repository, &parsed, &Selection::All).unwrap();
+            apply_to_worktree(&repository, &parsed, &Selection::All).unwrap();
             prop_assert_eq!(fixture.read("dir/f"), spliced.into_bytes());
         }
     }

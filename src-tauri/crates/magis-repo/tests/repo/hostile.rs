@@ -1,12 +1,11 @@
 //! Repositories that are made to hang, to kill or to fill the machine of who opens them: each is refused with its reason,
 //! or read without the part that would. Each test runs with bounds of its own.
 
-use crate::{git, path, take};
+use crate::{apply_to_worktree, git, path, take};
 use git2::{ObjectType, Oid};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{
-    BaseChoice, ConflictReason, Patch, RepoError, Repository, Selection, Snapshot, WorkTree, apply_changes,
-    apply_to_worktree, conflicts,
+    BaseChoice, ConflictReason, Patch, RepoError, Repository, Selection, Snapshot, WorkTree, apply_changes, conflicts,
 };
 use magis_testkit::{FixtureRepo, bounded};
 use std::fs::File;

@@ -11,12 +11,16 @@ mod hostile;
 mod open;
 mod past;
 mod placing;
+mod settle;
 mod snapshot;
 mod watch;
 mod work_tree;
 
-use magis_core::RepoPath;
-use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_core::{Base, RepoPath};
+use magis_repo::{
+    Applied, BaseChoice, BranchCommit, ObjectStore, Patch, RepoError, Repository, Selection, Snapshot, plan_branch,
+    plan_worktree,
+};
 use magis_testkit::FixtureRepo;
 use std::path::Path;
 use std::process::Command;
@@ -40,6 +44,20 @@ fn store(fixture: &FixtureRepo) -> ObjectStore {
 fn take(fixture: &FixtureRepo, choice: &BaseChoice) -> Snapshot {
     let repository = Repository::open(fixture.root()).unwrap();
     Snapshot::take(&repository, &store(fixture), choice).unwrap()
+}
+
+fn apply_to_worktree(repository: &Repository, patch: &Patch, selection: &Selection) -> Result<Applied, RepoError> {
+    plan_worktree(repository, patch, selection)?.carry_out()
+}
+
+fn apply_to_branch(
+    repository: &Repository,
+    base: &Base,
+    patch: &Patch,
+    selection: &Selection,
+    commit: &BranchCommit,
+) -> Result<Applied, RepoError> {
+    plan_branch(repository, base, patch, selection, commit)?.carry_out()
 }
 
 /// Returns the `git` program in `folder`, without the machine's configuration; gives what it prints.

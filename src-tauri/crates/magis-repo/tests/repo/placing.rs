@@ -1,9 +1,8 @@
 //! Where hunks go, held against the `git` program: what is applied here gives the bytes that `git apply` gives, and what
 //! it refuses is refused here.
 
-use magis_repo::{
-    BranchCommit, Patch, RepoError, Repository, Selection, apply_to_branch, apply_to_worktree, conflicts, text_diff,
-};
+use crate::{apply_to_branch, apply_to_worktree};
+use magis_repo::{BranchCommit, Patch, RepoError, Repository, Selection, conflicts, text_diff};
 use magis_testkit::FixtureRepo;
 use proptest::prelude::*;
 use std::fs;

@@ -1,0 +1,58 @@
+//! A change of the repository that is planned to the last byte and not begun. Whoever carries it out writes down first what it comes to, so that one that was
+//! broken off can be settled.
+
+use crate::replace::{self, Replacement};
+use crate::{Applied, RepoError, Repository};
+use git2::{ErrorCode, Oid};
+use magis_core::CommitId;
+
+/// A change of the work tree, or a new branch, that is planned and not begun.
+pub struct PlannedChange<'r> {
+    repository: &'r Repository,
+    applied: Applied,
+    /// None of a branch.
+    replacements: Vec<Replacement>,
+}
+
+impl<'r> PlannedChange<'r> {
+    pub(crate) fn new(repository: &'r Repository, applied: Applied, replacements: Vec<Replacement>) -> Self {
+        Self {
+            repository,
+            applied,
+            replacements,
+        }
+    }
+
+    /// Returns what it comes to. With it, [`settle`](crate::settle()) brings to an end what was broken off.
+    pub fn applied(&self) -> &Applied {
+        &self.applied
+    }
+
+    /// Carries it out, all or nothing.
+    ///
+    /// # Errors
+    /// When a file was changed or the branch was made meanwhile, or the repository cannot be written.
+    pub fn carry_out(self) -> Result<Applied, RepoError> {
+        match &self.applied {
+            Applied::Worktree { mark, .. } => replace::all(self.repository.root(), &self.replacements, mark)?,
+            Applied::Branch { name, commit, .. } => make_branch(self.repository, name, commit)?,
+        }
+        Ok(self.applied)
+    }
+}
+
+/// Makes the branch `name` at a commit that is there.
+fn make_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<(), RepoError> {
+    let handle = repository.handle()?;
+    let made = Oid::from_str(&commit.0)
+        .and_then(|id| handle.find_commit(id))
+        .map_err(RepoError::git("reading the new commit"))?;
+    let branch = handle.branch(name, &made, false);
+    branch.map(drop).map_err(|source| match source.code() {
+        ErrorCode::Exists => RepoError::BranchExists(name.to_owned()),
+        _ => RepoError::Git {
+            attempt: "making the branch",
+            source,
+        },
+    })
+}
