@@ -249,3 +249,56 @@ fn what_was_broken_off_is_said_once() {
     let all = "before it could note what became of the patch of run 1: all of it is applied";
     assert_eq!(found, [String::new(), said(nothing), said(all), String::new()]);
 }
+
+/// Leaves a patch applied in part.
+fn half_applied() -> Scene {
+    let scene = scene();
+    scene.keep();
+    let is_half = |call: &usize| {
+        scene.restore();
+        before_call(&scene.program.command(APPLY), *call);
+        !scene.repository.exists("old/gone.py") && !scene.repository.exists("new/folder/made.py")
+    };
+    (1..200)
+        .find(is_half)
+        .expect("a part of the patch is applied between two calls");
+    scene
+}
+
+#[test]
+fn what_somebody_changed_since_stays_and_is_named() {
+    let scene = half_applied();
+    scene.repository.write("tally/filters.py", "mine\n");
+    let said = scene.program.run(["runs", "list"]).err;
+    assert!(
+        said.ends_with("none of it is applied now, but for what was changed since: tally/filters.py\n"),
+        "{said}"
+    );
+    assert_eq!(scene.git(&["status", "--porcelain"]), " M tally/filters.py\n");
+}
+
+#[test]
+fn a_repository_that_is_away_is_settled_when_it_is_back() {
+    let scene = half_applied();
+    let (root, away) = (scene.repository.root().to_owned(), scene.program.beside("away"));
+    std::fs::rename(&root, &away).unwrap();
+    for _ in 0..2 {
+        let said = scene.program.run(["runs", "list"]);
+        assert!(
+            said.err
+                .starts_with("note: the patch of run 1 may be applied in part, because"),
+            "{}",
+            said.err
+        );
+        assert_eq!(said.code, Some(0));
+    }
+    std::fs::rename(&away, &root).unwrap();
+    assert!(
+        scene
+            .program
+            .run(["runs", "list"])
+            .err
+            .contains("none of it is applied now")
+    );
+    assert_eq!(scene.git(&["status", "--porcelain"]), "");
+}

@@ -144,24 +144,22 @@ impl Magis {
         }
         // What was broken off before would look like a change of the person's.
         self.settle_applications()?;
-        let repository = match &target {
+        let commit = match target {
             ApplyTarget::PatchFile(path) => {
-                write_patch(path, &patch.to_string()).map_err(EngineError::io("write", path))?;
-                return Ok(AppliedRun::PatchFile(path.clone()));
+                write_patch(&path, &patch.to_string()).map_err(EngineError::io("write", &path))?;
+                return Ok(AppliedRun::PatchFile(path));
             }
-            ApplyTarget::Worktree | ApplyTarget::Branch { .. } => self.repository_of(run)?,
+            ApplyTarget::Worktree => None,
+            ApplyTarget::Branch { name, identity } => Some(BranchCommit {
+                branch: name,
+                message,
+                identity,
+            }),
         };
-        let plan = match target {
-            ApplyTarget::Branch { name, identity } => {
-                let base = self.state(run)?.base().clone();
-                let commit = BranchCommit {
-                    branch: name,
-                    message,
-                    identity,
-                };
-                plan_branch(&repository, &base, patch, &Selection::All, &commit)?
-            }
-            ApplyTarget::Worktree | ApplyTarget::PatchFile(_) => plan_worktree(&repository, patch, &Selection::All)?,
+        let repository = self.repository_of(run)?;
+        let plan = match &commit {
+            Some(commit) => plan_branch(&repository, self.state(run)?.base(), patch, &Selection::All, commit)?,
+            None => plan_worktree(&repository, patch, &Selection::All)?,
         };
         let application = Application {
             applied: plan.applied().clone(),

@@ -85,13 +85,11 @@ impl Magis {
         application: &Application,
         change: impl FnOnce() -> Result<T, RepoError>,
     ) -> Result<T, EngineError> {
-        let lock = self.open_applying()?;
-        match lock.lock() {
-            Err(error) if error.kind() != ErrorKind::Unsupported => {
-                return Err(EngineError::io("lock", &self.data.applying())(error));
-            }
-            Ok(()) | Err(_) => {}
-        }
+        // Where nothing can be noted, nothing is begun either, and the store says why.
+        let _lock = match self.store.access() {
+            Access::ReadWrite => Some(self.hold_applying()?),
+            Access::DiskFull | Access::ReadOnly => None,
+        };
         self.store.begin_application(run, direction, application)?;
         match change() {
             Ok(done) => {
@@ -113,6 +111,17 @@ impl Magis {
         let mut options = File::options();
         let opened = options.read(true).write(true).create(true).truncate(false).open(&path);
         opened.map_err(EngineError::io("open", &path))
+    }
+
+    /// Waits until nobody else applies anything; the system lets go of it when this program ends, however it does.
+    fn hold_applying(&self) -> Result<File, EngineError> {
+        let lock = self.open_applying()?;
+        match lock.lock() {
+            Err(error) if error.kind() != ErrorKind::Unsupported => {
+                Err(EngineError::io("lock", &self.data.applying())(error))
+            }
+            Ok(()) | Err(_) => Ok(lock),
+        }
     }
 
     fn unfinished(&self) -> Result<Vec<UnfinishedApplication<Application>>, EngineError> {
