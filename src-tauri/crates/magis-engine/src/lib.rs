@@ -17,6 +17,7 @@ mod progress;
 mod record_queries;
 mod report;
 mod runs;
+mod whole_file;
 
 pub use calls::stage_of_step;
 pub use custodian::{

@@ -44,9 +44,8 @@ fn settle_files(repository: &Repository, files: &[AppliedFile], mark: &str) -> R
     replace::remove_leftovers(root, files.iter().map(|file| &file.path), mark)?;
     for file in files {
         // The folder of a file that went, or one that was made for a file that did not come.
-        let place = root.join(file.path.as_str());
-        if place.symlink_metadata().is_err() {
-            replace::remove_empty_folders(root, place);
+        if let Found::Nothing = replace::look(root, &file.path)? {
+            replace::remove_empty_folders(root, root.join(file.path.as_str()));
         }
     }
     let mut standing = Vec::with_capacity(files.len());

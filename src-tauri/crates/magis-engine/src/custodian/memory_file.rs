@@ -2,14 +2,14 @@
 //!
 //! What such a file looks like and what is refused of it is the store's; here it meets the repository it is about.
 
-use crate::{EngineError, Magis};
+use crate::{EngineError, Magis, whole_file};
 use magis_core::{BlobId, RepoId};
 use magis_platform::now_ms;
 use magis_repo::{BaseChoice, ObjectStore, Snapshot};
 use magis_store::{ArchivedCode, MemoryArchive, MemoryFileError, MemoryImport};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write as _};
+use std::io::BufReader;
 use std::path::Path;
 
 /// Whether the text of the described versions goes along.
@@ -66,19 +66,7 @@ impl Magis {
             let found: Vec<ArchivedCode> = described.into_iter().filter_map(text).collect();
             archive.code = found;
         }
-        let beside = file.with_extension("magis-memory-part");
-        let write = || {
-            let mut to = BufWriter::new(File::create(&beside)?);
-            archive.write(&mut to)?;
-            to.flush()?;
-            to.get_ref().sync_all()?;
-            std::fs::rename(&beside, file)
-        };
-        if let Err(source) = write() {
-            // What is left of the half-written file is worth nothing to anybody.
-            let _gone = std::fs::remove_file(&beside);
-            return Err(EngineError::io("write the memory to", file)(source));
-        }
+        whole_file::write(file, |to| archive.write(to)).map_err(EngineError::io("write the memory to", file))?;
         Ok(ExportedMemory {
             summaries: archive.summaries.len() as u32,
             corrected: archive.summaries.iter().filter(|one| one.is_corrected()).count() as u32,

@@ -1,6 +1,6 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
-use crate::{EngineError, Magis};
+use crate::{EngineError, Magis, whole_file};
 use magis_core::{ChangeTests, CheckAsTest, CheckId, Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_platform::now_ms;
 use magis_repo::{
@@ -10,7 +10,7 @@ use magis_repo::{
 use magis_store::ApplyDirection;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Where the patch goes.
@@ -146,7 +146,7 @@ impl Magis {
         self.settle_applications()?;
         let commit = match target {
             ApplyTarget::PatchFile(path) => {
-                write_patch(&path, &patch.to_string()).map_err(EngineError::io("write", &path))?;
+                whole_file::write(&path, |to| write!(to, "{patch}")).map_err(EngineError::io("write", &path))?;
                 return Ok(AppliedRun::PatchFile(path));
             }
             ApplyTarget::Worktree => None,
@@ -290,24 +290,6 @@ impl Magis {
         }
         Ok(Repository::open(&root)?)
     }
-}
-
-/// Writes a patch file as a whole: a program that is killed meanwhile leaves the one before.
-fn write_patch(path: &Path, patch: &str) -> io::Result<()> {
-    if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
-        return std::fs::write(path, patch);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".magis-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(patch.as_bytes())?;
-    file.persist(path).map(drop).map_err(|failed| failed.error)
 }
 
 /// Returns the change that makes a file of the base what a person wrote.
