@@ -22,7 +22,7 @@ mod thread_tuner;
 mod token_edits;
 
 #[cfg(feature = "dynamic-backends")]
-mod variants;
+pub(crate) mod variants;
 
 use cache::Cache;
 use constraint::{ConstraintError, Constraints};

@@ -6,8 +6,10 @@
 use crate::engine::{Engine, LlamaError};
 use magis_llm::LlmError;
 use magis_llm::protocol::{FromWorker, RequestId, ToWorker, from_line, to_line};
+use magis_sandbox::Pledge;
 use std::collections::HashSet;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Cursor, Read as _, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -17,7 +19,15 @@ use std::{process, thread};
 
 /// Serves requests until a shutdown comes or `input` closes, so that no worker outlives its parent. Fails where
 /// llama.cpp is in a state it cannot go on from, or the output is closed.
-pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> ExitCode {
+pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write) -> ExitCode {
+    // Before there is a second thread, which would keep what this one gives up.
+    let mut first = String::new();
+    let kept = input.read_line(&mut first).map_err(|error| error.to_string());
+    if let Err(error) = kept.and_then(|_| keep_what_is_needed(&first)) {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    let input = Cursor::new(first).chain(input);
     let abort = Arc::new(AtomicBool::new(false));
     let calls = Arc::new(Calls {
         abort: Arc::clone(&abort),
@@ -49,6 +59,21 @@ pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> ExitCode
     };
     drop(computing);
     code
+}
+
+/// Gives up everything but reading the model that the first request loads, and what the system's libraries ask of the machine: a model's file and its
+/// template are a stranger's.
+fn keep_what_is_needed(first: &str) -> Result<(), String> {
+    /// Libraries, and what they read to know the processor and its memory.
+    const OF_THE_SYSTEM: [&str; 6] = ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc", "/sys"];
+    let mut readable: Vec<PathBuf> = OF_THE_SYSTEM.map(PathBuf::from).into();
+    #[cfg(feature = "dynamic-backends")]
+    readable.extend(crate::engine::variants::folder());
+    if let Ok(ToWorker::Load { load, .. }) = from_line(first) {
+        readable.push(load.path);
+    }
+    let pledge = Pledge { readable, memory: None };
+    pledge.take().map(drop).map_err(|error| error.to_string())
 }
 
 const GRACE: Duration = Duration::from_secs(3);
@@ -267,7 +292,6 @@ fn answer(
 mod tests {
     use super::*;
     use magis_llm::protocol::Load;
-    use std::io::Cursor;
 
     fn check(requests: &[ToWorker], expected: &[FromWorker]) {
         let lines: String = requests.iter().map(|request| to_line(request).unwrap()).collect();

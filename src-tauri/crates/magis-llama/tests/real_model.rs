@@ -345,6 +345,18 @@ async fn smollm2_worker_that_aborts_is_started_again_and_the_call_repeated() {
     assert_eq!(model.take_restarts().len(), 1);
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn smollm2_worker_has_neither_network_nor_programs_nor_other_files() {
+    let _model = load().await;
+    let workers = magis_testkit::confined::children("magis-llama-worker");
+    assert_eq!(workers.len(), 1);
+    for worker in workers {
+        // See the tests of `Pledge` for what that refuses.
+        magis_testkit::confined::assert_confined(worker);
+    }
+}
+
 #[tokio::test]
 async fn smollm2_worker_that_is_shut_down_answers_no_more() {
     let model = load().await;

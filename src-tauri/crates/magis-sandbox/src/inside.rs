@@ -66,6 +66,14 @@ impl<T, E: std::fmt::Display> Step<T> for Result<T, E> {
     }
 }
 
+/// Gives up for this thread, and those it starts, all but reading these files, within so much memory. Returns whether files could be closed.
+pub fn pledge(readable: &[PathBuf], memory: Option<u64>) -> Result<bool, Failed> {
+    memory.map_or(Ok(()), restrictions::limit_memory)?;
+    let are_closed = restrictions::read_only(readable)?;
+    restrictions::alone()?;
+    Ok(are_closed)
+}
+
 /// Runs as the outer or the inner process, by its last argument.
 pub fn serve() -> ExitCode {
     let closed = descriptors::close_inherited();

@@ -6,6 +6,8 @@
 //! [`helper::serve`]. On macOS `sandbox-exec` makes it. Where there is none, [`Sandbox::confined`] says why, and nothing runs unless a caller asks for
 //! [`Sandbox::limits_only`], which a person must have agreed to.
 //!
+//! A process of ours that reads what strangers wrote gives up by itself what it does not need: [`Pledge`].
+//!
 //! It knows nothing of repositories, tests or models.
 
 mod captured;
@@ -21,6 +23,7 @@ mod job;
 mod layer;
 mod outcome;
 mod plain;
+mod pledge;
 mod sandbox;
 mod seatbelt;
 mod wire;
@@ -33,6 +36,7 @@ pub use helper::HelperCommand;
 pub use job::{JobFile, Limits, SandboxJob, Scratch, Streams};
 pub use layer::{LayerError, ScratchLayer, remove_tree};
 pub use outcome::{Captured, End, Outcome, Refused};
+pub use pledge::{NotPledged, Pledge, Pledged};
 pub use sandbox::Sandbox;
 pub use wire::{Isolation, IsolationPart};
 

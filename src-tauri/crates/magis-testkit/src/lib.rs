@@ -6,6 +6,8 @@
 //! For tests only; steps that fail panic. No network, no clock, no `git` program.
 
 pub mod bounded;
+#[cfg(target_os = "linux")]
+pub mod confined;
 pub mod gguf;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod killed;

@@ -5,12 +5,16 @@
 use llama_cpp_2::list_llama_ggml_backend_devices;
 use llama_cpp_2::llama_backend::load_backends_from_path;
 use std::env;
-use std::path::Path;
+use std::path::PathBuf;
+
+/// Returns where they lie.
+pub fn folder() -> Option<PathBuf> {
+    Some(env::current_exe().ok()?.parent()?.join("../lib/magis"))
+}
 
 /// Loads them from where the program has its other libraries too.
 pub fn load() -> Result<(), String> {
-    let program = env::current_exe().map_err(|error| format!("this program cannot find its own file: {error}"))?;
-    let folder = program.parent().unwrap_or(Path::new("/")).join("../lib/magis");
+    let folder = folder().ok_or_else(|| "this program cannot find its own file".to_owned())?;
     // The binding ends the process for a path that it cannot hand on.
     if folder.to_str().is_none_or(|path| path.contains('\0')) {
         return Err(format!(

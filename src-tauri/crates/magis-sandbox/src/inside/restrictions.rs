@@ -90,6 +90,68 @@ pub fn landlock(job: &SandboxJob) -> Result<bool, Failed> {
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
 
+/// Allows reading these files and folders, and nothing else of files. Returns whether this kernel knows Landlock.
+pub fn read_only(readable: &[PathBuf]) -> Result<bool, Failed> {
+    let step = || "setting Landlock's rules".to_owned();
+    let abi = ABI::V6;
+    let reading = AccessFs::ReadFile | AccessFs::ReadDir;
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(abi))
+        .and_then(|rules| rules.scope(Scope::from_all(abi)))
+        .and_then(Ruleset::create)
+        .and_then(|rules| rules.add_rules(path_beneath_rules(readable, reading)))
+        .and_then(landlock::RulesetCreated::restrict_self)
+        .step(step)?;
+    Ok(status.ruleset != RulesetStatus::NotEnforced)
+}
+
+/// Limits the memory of this process, files that it maps for reading left out.
+pub fn limit_memory(bytes: u64) -> Result<(), Failed> {
+    setrlimit(Resource::RLIMIT_DATA, bytes, bytes).step(|| "setting the limit of memory".into())?;
+    setrlimit(Resource::RLIMIT_CORE, 0, 0).step(|| "setting the limit of core files".into())
+}
+
+/// Refuses all that leads to the network, to other programs and to other processes, beside what is refused to every command. Threads are allowed.
+pub fn alone() -> Result<(), Failed> {
+    let step = || "setting the filter of system calls".to_owned();
+    let arch: TargetArch = std::env::consts::ARCH.try_into().step(step)?;
+    seccompiler::apply_filter(&unknown_calls(arch).step(step)?).step(step)?;
+    let mut calls = refused_calls().step(step)?;
+    for call in ALONE {
+        calls.insert(*call, vec![]);
+    }
+    // A process of its own is one without the memory of this one.
+    let shared = u64::from(libc::CLONE_VM.unsigned_abs());
+    let apart = condition(0, SeccompCmpOp::MaskedEq(shared), 0).and_then(|apart| SeccompRule::new(vec![apart]));
+    if let Some(rules) = calls.get_mut(&libc::SYS_clone) {
+        rules.push(apart.step(step)?);
+    }
+    seccompiler::apply_filter(&filter(calls, libc::EPERM, arch).step(step)?).step(step)
+}
+
+/// Calls that are refused to who is to be alone, whatever their arguments.
+const ALONE: &[i64] = &[
+    libc::SYS_socket,
+    libc::SYS_socketpair,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_execve,
+    libc::SYS_execveat,
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_pidfd_open,
+    libc::SYS_pidfd_send_signal,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_fork,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_vfork,
+];
+
 /// Refuses the system calls that change the machine, look into other processes or make further name spaces. Returns who writes down which were
 /// made, where the kernel tells.
 pub fn seccomp() -> Result<Option<Listener>, Failed> {
