@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// The word that makes this program the engine's process. It is no word of a person.
 pub const WORKER: &str = "worker";
-/// The word that makes this program the helper that runs commands.
+/// The word that makes it the process that reads a repository.
+pub const GIT_WORKER: &str = "git-worker";
+/// And the helper that runs commands.
 pub const SANDBOX_HELPER: &str = "sandbox-helper";
 
 /// The arguments that the window's program was started with.

@@ -23,7 +23,7 @@ mod watching;
 mod words;
 mod work;
 
-pub use arguments::{Arguments, SANDBOX_HELPER, WORKER};
+pub use arguments::{Arguments, GIT_WORKER, SANDBOX_HELPER, WORKER};
 pub use commands::all as commands;
 pub use problem::Problem;
 pub use shell::run;

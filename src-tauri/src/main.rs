@@ -1,8 +1,8 @@
-//! `magis-app`, the program with a window. Started with a hidden word it is the engine's process, or the helper that runs commands, instead.
+//! `magis-app`, the program with a window. Started with a hidden word it is the engine's process, the one that reads a repository, or the helper that runs commands, instead.
 //!
 //! Everything else is the library's; see `magis_app`.
 
-use magis_app::{Arguments, SANDBOX_HELPER, WORKER};
+use magis_app::{Arguments, GIT_WORKER, SANDBOX_HELPER, WORKER};
 use magis_engine::model::worker;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -11,6 +11,9 @@ fn main() -> ExitCode {
     let word = std::env::args_os().nth(1).unwrap_or_default();
     if word == SANDBOX_HELPER {
         return magis_engine::sandbox::helper::serve();
+    }
+    if word == GIT_WORKER {
+        return magis_engine::repository::serve_git();
     }
     if word == WORKER {
         return worker::run(std::io::BufReader::new(std::io::stdin()), std::io::stdout().lock());

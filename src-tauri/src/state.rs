@@ -12,12 +12,13 @@ pub use driving::{Driving, Halt, ModelSource, Sink};
 pub use watching::Watching;
 pub(crate) use watching::{SummarisedWith, Summariser, Watched};
 
-use crate::SANDBOX_HELPER;
 use crate::problem::Problem;
 use crate::view::{Opening, WatchView};
+use crate::{GIT_WORKER, SANDBOX_HELPER};
 use magis_core::{CheckId, CommitId, RepoId, RunId};
 use magis_engine::model::WorkerCommand;
 use magis_engine::repository::FileEntry;
+use magis_engine::repository::{Git, GitWorker};
 use magis_engine::sandbox::HelperCommand;
 use magis_engine::{DataFolder, Magis};
 use std::collections::BTreeMap;
@@ -58,6 +59,14 @@ pub struct LaunchOptions {
 }
 
 impl LaunchOptions {
+    /// Returns how repositories are read: by this very program, too.
+    pub fn git(&self) -> Git {
+        Git::in_workers(GitWorker {
+            program: self.worker.program.clone(),
+            args: vec![GIT_WORKER.into()],
+        })
+    }
+
     /// Returns the command of the sandbox's helper: this very program, too.
     pub fn sandbox_helper(&self) -> HelperCommand {
         HelperCommand {
@@ -219,5 +228,5 @@ fn settled(magis: &Magis) -> Vec<Problem> {
 }
 
 fn open(launch: &LaunchOptions) -> Result<Magis, Problem> {
-    Ok(Magis::open(launch.data.clone(), launch.worker.clone())?.with_sandbox(launch.sandbox_helper()))
+    Ok(Magis::open(launch.data.clone(), launch.worker.clone(), launch.git())?.with_sandbox(launch.sandbox_helper()))
 }

@@ -109,6 +109,12 @@ fn of_repository(error: &RepoError) -> Given {
         RepoError::Conflicts(conflicts) | RepoError::NeedsUncommitted(conflicts) => {
             named([("conflicts", conflicts.len())])
         }
+        RepoError::ReadingLost { repository, how } => {
+            named([("path", repository.display().to_string()), ("how", how.clone())])
+        }
+        RepoError::ForeignWorkTree { repository, elsewhere } => {
+            named([("path", repository.display()), ("elsewhere", elsewhere.display())])
+        }
         RepoError::ChangedSince(files) => named([("files", files.join(", "))]),
         _ => Given::new(),
     }

@@ -23,6 +23,7 @@ use clap::CommandFactory as _;
 use magis_core::RunId;
 use magis_engine::model::{Priority, WorkerCommand, worker};
 use magis_engine::records::{Access, Erasure};
+use magis_engine::repository::{Git, GitWorker};
 use magis_engine::sandbox::HelperCommand;
 use magis_engine::{DataFolder, LogGuard, Magis, start_log};
 use std::cell::OnceCell;
@@ -75,7 +76,7 @@ impl Place {
 
     /// Opens the data folder; this very program is the engine's worker as well.
     pub fn open(&self) -> Result<Magis, Failure> {
-        let magis = Magis::open(self.data()?, worker_command()?)?.with_sandbox(sandbox_helper()?);
+        let magis = Magis::open(self.data()?, worker_command()?, git()?)?.with_sandbox(sandbox_helper()?);
         self.log.get_or_init(|| start_log(magis.data()));
         match magis.access() {
             Access::ReadWrite => {}
@@ -122,6 +123,17 @@ fn worker_command() -> Result<WorkerCommand, Failure> {
     })
 }
 
+/// The word that makes this program the process that reads a repository.
+pub const GIT_WORKER: &str = "git-worker";
+
+/// Returns how repositories are read: by this very program.
+fn git() -> Result<Git, Failure> {
+    Ok(Git::in_workers(GitWorker {
+        program: own_program()?,
+        args: vec![GIT_WORKER.into()],
+    }))
+}
+
 /// The word that makes this program the helper that runs commands.
 pub const SANDBOX_HELPER: &str = "sandbox-helper";
 
@@ -152,7 +164,11 @@ fn completions(place: &Place, shell: clap_complete::Shell) -> Result<ExitStatus,
 /// Returns the engine's process. Ctrl-C reaches it too, because it belongs to the same terminal; whether it ends is its
 /// parent's decision.
 pub fn serve_as_worker() -> Result<ExitCode, Failure> {
-    let runtime = runtime()?;
+    // Of one thread: another one would keep what the worker gives up.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| no_threads(&error))?;
     let guard = runtime.enter();
     // From here on the signal no longer ends this process, also when nobody waits for it.
     let _ignored = interrupts()?;
@@ -180,12 +196,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| {
-            Failure::error(
-                format!("cannot start the threads to work with: {error}"),
-                "close other programs and try again",
-            )
-        })
+        .map_err(|error| no_threads(&error))
+}
+
+fn no_threads(error: &std::io::Error) -> Failure {
+    Failure::error(
+        format!("cannot start the threads to work with: {error}"),
+        "close other programs and try again",
+    )
 }
 
 /// Returns a word for a shell.

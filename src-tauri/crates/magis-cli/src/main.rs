@@ -19,6 +19,8 @@ fn main() -> ExitCode {
     let word = std::env::args_os().nth(1).unwrap_or_default();
     let ended = if word == commands::SANDBOX_HELPER {
         Ok(magis_engine::sandbox::helper::serve())
+    } else if word == commands::GIT_WORKER {
+        Ok(magis_engine::repository::serve_git())
     } else if word == commands::WORKER {
         commands::serve_as_worker()
     } else {

@@ -11,7 +11,7 @@
 
 use magis_engine::{DataFolder, Magis, WatchEvent};
 use magis_llama::{Priority, WorkerCommand};
-use magis_repo::WatchOptions;
+use magis_repo::{Git, WatchOptions};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -30,7 +30,8 @@ async fn main() {
         args: Vec::new(),
         priority: Priority::Normal,
     };
-    let magis = Magis::open(DataFolder::locate(Some(data.path().to_owned())).unwrap(), worker).unwrap();
+    let data = DataFolder::locate(Some(data.path().to_owned())).unwrap();
+    let magis = Magis::open(data, worker, Git::in_this_process()).unwrap();
     let repo = magis.add_repository(repository).unwrap();
     let begun = Instant::now();
     let (sender, mut news) = tokio::sync::mpsc::unbounded_channel();

@@ -75,9 +75,9 @@ pub mod tests {
 /// The person's repository: its state, its changes, and patches.
 pub mod repository {
     pub use magis_repo::{
-        Applied, BaseChoice, ChangedPaths, Committer, Conflict, FileEntry, FilePatch, FilePatchKind, GitPart, HeadMove,
-        HeadPlace, HeadState, Hunk, HunkNumber, Patch, PatchError, ReadError, RepoChange, RepoError, Repository,
-        RepositoryState, Selection, WatchOptions, WhyPolling, blob_of, text_diff,
+        Applied, BaseChoice, ChangedPaths, Committer, Conflict, FileEntry, FilePatch, FilePatchKind, Git, GitPart,
+        GitWorker, HeadMove, HeadPlace, HeadState, Hunk, HunkNumber, Patch, PatchError, ReadError, RepoChange,
+        RepoError, Repository, RepositoryState, Selection, WatchOptions, WhyPolling, blob_of, serve_git, text_diff,
     };
 }
 

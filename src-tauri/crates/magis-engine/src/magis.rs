@@ -6,6 +6,7 @@ use crate::{DataFolder, EngineError, EngineLimits};
 use magis_core::RunId;
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
 use magis_models::ModelLibrary;
+use magis_repo::Git;
 use magis_sandbox::HelperCommand;
 use magis_store::Store;
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ pub struct Magis {
     pub(crate) store: Store,
     pub(crate) library: Arc<ModelLibrary>,
     pub(crate) worker: WorkerCommand,
+    pub(crate) git: Git,
     /// None: no run runs code.
     pub(crate) sandbox: Option<HelperCommand>,
     /// Runs whose contents are logged.
@@ -33,6 +35,11 @@ impl Magis {
             sandbox: Some(helper),
             ..self
         }
+    }
+
+    /// Returns how repositories are read.
+    pub fn git(&self) -> &Git {
+        &self.git
     }
 
     pub(crate) fn sandbox_helper(&self) -> Option<HelperCommand> {

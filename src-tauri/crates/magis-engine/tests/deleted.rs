@@ -245,7 +245,7 @@ impl Scene {
         magis.memory_of(self.repo, &head).unwrap();
         {
             let base = self.base();
-            let snapshot = Snapshot::reopen(magis.data().objects(self.repo), &base).unwrap();
+            let snapshot = Snapshot::reopen(magis.git(), magis.data().objects(self.repo), &base).unwrap();
             magis
                 .describe(self.repo, &snapshot, &path, model.clone())
                 .await
@@ -384,7 +384,7 @@ async fn a_run_that_stays_keeps_every_file_that_it_read_and_made() {
     let files = || {
         let state = magis.state(second).unwrap();
         let folder = magis.data().objects(scene.repo);
-        let snapshot = Snapshot::reopen(&folder, state.base()).unwrap();
+        let snapshot = Snapshot::reopen(magis.git(), &folder, state.base()).unwrap();
         let (listed, _) = snapshot.files().unwrap();
         let texts = magis.texts(second).unwrap();
         let both = |path| (texts.before(path), texts.after(path));

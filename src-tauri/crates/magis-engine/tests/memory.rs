@@ -12,7 +12,7 @@ use environment::{TestEnvironment, script, script_after};
 use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
 use magis_engine::{EngineError, MemoryState, WithCode};
 use magis_llm::ScriptedModel;
-use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_repo::{BaseChoice, ObjectStore, Snapshot};
 use magis_store::MemoryFileError;
 use magis_testkit::FixtureRepo;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ async fn described(
     model: &Arc<ScriptedModel>,
 ) -> (Description, usize, usize) {
     let before = model.chats().len();
-    let repository = Repository::open(environment.repository()).unwrap();
+    let repository = environment.magis.git().open(environment.repository()).unwrap();
     let objects = ObjectStore::open(environment.magis.data().objects(repo), &repository).unwrap();
     let snapshot = Snapshot::take(&repository, &objects, &BaseChoice::Head).unwrap();
     let description = environment

@@ -85,6 +85,9 @@ pub enum EvalCommand {
     /// Serve as the engine's process.
     #[command(hide = true)]
     Worker,
+    /// Serve as the process that reads a repository.
+    #[command(hide = true)]
+    GitWorker,
     /// Serve as the helper that runs commands.
     #[command(hide = true)]
     SandboxHelper {

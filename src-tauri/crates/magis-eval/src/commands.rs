@@ -21,6 +21,7 @@ use magis_engine::model::{Priority, WorkerCommand, WorkerModel, worker};
 use magis_engine::{DataFolder, DriveEnd, EngineLimits, Magis, Progress};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
 use magis_llm::LanguageModel as _;
+use magis_repo::{Git, GitWorker, serve_git};
 use magis_sandbox::{HelperCommand, helper};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,6 +46,7 @@ pub fn run(command: EvalCommand) -> Result<ExitCode> {
         EvalCommand::RepairTable(args) => repair::table(&args),
         EvalCommand::Mutate(args) => mutate::mutate(&args),
         EvalCommand::SandboxHelper { .. } => Ok(helper::serve()),
+        EvalCommand::GitWorker => Ok(serve_git()),
         EvalCommand::Worker => serve_as_worker(),
     }
 }
@@ -73,7 +75,7 @@ fn open(data: &Path, models: Option<&PathBuf>) -> Result<Magis> {
         None => DataFolder::locate(None)?.models().to_owned(),
     };
     let data = DataFolder::locate(Some(data.to_owned()))?.with_models(models);
-    Ok(Magis::open(data, worker_command()?)?.with_sandbox(sandbox_helper()?))
+    Ok(Magis::open(data, worker_command()?, git()?)?.with_sandbox(sandbox_helper()?))
 }
 
 /// Returns the model asked for, or the default one.
@@ -121,6 +123,15 @@ fn worker_command() -> Result<WorkerCommand> {
         args: vec!["worker".into()],
         priority: Priority::Normal,
     })
+}
+
+/// Returns how repositories are read: by this very program.
+fn git() -> Result<Git> {
+    Ok(Git::in_workers(GitWorker {
+        program: std::env::current_exe()
+            .context("finding this program's own file, which reads repositories as well")?,
+        args: vec!["git-worker".into()],
+    }))
 }
 
 /// Returns how the helper that runs commands is started.

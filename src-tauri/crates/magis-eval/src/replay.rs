@@ -15,7 +15,7 @@ use magis_core::{Description, DescriptionSource, RepoId, RepoPath};
 use magis_engine::model::{Priority, WorkerCommand};
 use magis_engine::{DataFolder, Magis};
 use magis_llm::LanguageModel;
-use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_repo::{BaseChoice, Git, ObjectStore, Repository, Snapshot};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -117,9 +117,9 @@ impl Memory {
             args: Vec::new(),
             priority: Priority::Normal,
         };
-        let magis = Magis::open(data, no_worker)?;
+        let magis = Magis::open(data, no_worker, Git::in_this_process())?;
         let repo = magis.add_repository(clone)?;
-        let repository = Repository::open(clone)?;
+        let repository = magis.git().open(clone)?;
         let objects = ObjectStore::open(magis.data().objects(repo), &repository)?;
         Ok(Self {
             magis,

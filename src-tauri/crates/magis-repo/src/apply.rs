@@ -2,12 +2,12 @@
 //!
 //! Touches the files of the patch alone: no index, no reference, no other file.
 
-use crate::ordinary::RuleFiles;
 use crate::place::place;
+use crate::reading::Request;
 use crate::replace::{self, Found, NewContent, Replacement, WriteMode};
 use crate::{
     Applied, AppliedFile, Conflict, ConflictReason, FilePatch, FilePatchKind, FileState, Patch, PlannedChange,
-    RepoError, Repository, Selection, filter,
+    RepoError, Repository, Selection,
 };
 use magis_core::RepoPath;
 
@@ -131,7 +131,6 @@ impl Plan {
 }
 
 fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
-    let handle = repository.handle()?;
     let mut plan = Plan::default();
     let leaves = |file: &&FilePatch| matches!(file.kind, FilePatchKind::Delete | FilePatchKind::Rename { .. });
     plan.vacated = patch
@@ -163,7 +162,7 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
                     plan.conflict(&file.path, 1, ConflictReason::LinesDiffer);
                     continue;
                 };
-                plan.replacements.push(created(repository, &handle, file, text)?);
+                plan.replacements.push(created(repository, file, text)?);
             }
             FilePatchKind::Delete => {
                 let Some(state) = plan.old(repository, &file.path)? else {
@@ -216,18 +215,11 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
 }
 
 /// Returns a new file with the line endings that the repository asks for.
-fn created(
-    repository: &Repository,
-    handle: &git2::Repository,
-    file: &FilePatch,
-    text: String,
-) -> Result<Replacement, RepoError> {
-    RuleFiles::of(repository.root()).look_for(std::path::Path::new(file.path.as_str()))?;
-    let text = if filter::writes_crlf(handle, &file.path) {
-        text.replace('\n', "\r\n")
-    } else {
-        text
-    };
+fn created(repository: &Repository, file: &FilePatch, text: String) -> Result<Replacement, RepoError> {
+    let writes_crlf: bool = repository.reader().ask(Request::WritesCrlf {
+        path: file.path.clone(),
+    })?;
+    let text = if writes_crlf { text.replace('\n', "\r\n") } else { text };
     let mode = if file.is_program() {
         WriteMode::NewProgram
     } else {

@@ -1,16 +1,17 @@
 //! Planning a patch as a commit on a new branch. Work tree, index and `HEAD` stay as they are.
 
+use crate::hook::Hook;
 use crate::place::place;
-use crate::program::{self, Hook};
+use crate::reading::{CommitSettings, Request, id_of};
+use crate::tree_entry::Slot;
 use crate::{
-    Applied, Conflict, ConflictReason, FilePatchKind, Patch, PlannedChange, RepoError, Repository, Selection, apply,
-    bounds,
+    Applied, Conflict, ConflictReason, FilePatchKind, ObjectStore, Patch, PlannedChange, RepoError, Repository,
+    Selection, apply, program, tree, tree_entry,
 };
-use git2::build::TreeUpdateBuilder;
-use git2::{Branch, BranchType, FileMode, ObjectType, Oid, Signature};
+use git2::{Branch, ObjectType, Oid, Signature};
 use magis_core::{Base, CommitId, RepoPath};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::collections::BTreeMap;
 
 /// The commit to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,39 +50,43 @@ pub fn plan_branch<'r>(
     commit: &BranchCommit,
 ) -> Result<PlannedChange<'r>, RepoError> {
     let patch = apply::selected(patch, selection)?;
-    let handle = repository.handle()?;
     if !Branch::name_is_valid(&commit.branch).unwrap_or(false) {
         return Err(RepoError::BranchName(commit.branch.clone()));
     }
-    if handle.find_branch(&commit.branch, BranchType::Local).is_ok() {
+    if repository.branches()?.contains(&commit.branch) {
         return Err(RepoError::BranchExists(commit.branch.clone()));
     }
-    let signature = signature(&handle, commit.identity.as_ref())?;
-    let gone = || RepoError::BaseGone(base.commit.to_string());
-    let parent = Oid::from_str(&base.commit.0)
-        .and_then(|id| handle.find_commit(id))
-        .map_err(|_| gone())?;
-    let tree = match tree(&handle, &parent, &patch)? {
+    let settings: CommitSettings = repository.reader().ask(Request::CommitSettings)?;
+    let signature = signature(&settings, commit.identity.as_ref())?;
+    // What the commit consists of is made apart, beside the repository's objects.
+    let folder = tempfile::tempdir().map_err(RepoError::io("creating", "a folder for new objects"))?;
+    let store = ObjectStore::open(folder.path(), repository)?;
+    let parent = id_of(&base.commit.0, "commit")?;
+    store.keep(parent, ObjectType::Commit).map_err(|error| match error {
+        RepoError::ObjectMissing { .. } => RepoError::BaseGone(base.commit.to_string()),
+        error => error,
+    })?;
+    let below = tree_of(&store, parent)?;
+    let tree = match tree(&store, below, &patch)? {
         Ok(tree) => tree,
         Err(conflicts) if base.uncommitted => return Err(RepoError::NeedsUncommitted(conflicts)),
         Err(conflicts) => return Err(RepoError::Conflicts(conflicts)),
     };
     let mut skipped = Vec::new();
-    let message = program::message(repository, &handle, &commit.message, &mut skipped)?;
-    let config = handle.config().map_err(RepoError::git("reading the configuration"))?;
-    let id = if config.get_bool("commit.gpgsign").unwrap_or(false) && program::is_installed() {
-        program::signed_commit(repository, tree, parent.id(), &message, &signature)?
+    let message = program::message(repository, &settings.hooks, &commit.message, &mut skipped)?;
+    let id = if settings.sign && program::is_installed() {
+        store.copy_into(repository)?;
+        program::signed_commit(repository, tree, parent, &message, &signature)?
     } else {
-        if config.get_bool("commit.gpgsign").unwrap_or(false) {
+        if settings.sign {
             skipped.push("The commit is not signed: the git program is not installed.".to_owned());
         }
-        let tree = handle.find_tree(tree).map_err(RepoError::git("reading the new tree"))?;
-        handle
-            .commit(None, &signature, &signature, &message, &tree, &[&parent])
-            .map_err(RepoError::git("writing the commit"))?
+        let id = write_commit(&store, &signature, &message, tree, parent)?;
+        store.copy_into(repository)?;
+        id
     };
     for hook in [Hook::PreCommit, Hook::PrepareCommitMessage, Hook::PostCommit] {
-        if program::has_hook(repository, &handle, hook) {
+        if settings.hooks.contains(&hook) {
             skipped.push(format!(
                 "The hook '{}' was not run: it looks at a work tree.",
                 hook.name()
@@ -96,33 +101,47 @@ pub fn plan_branch<'r>(
     Ok(PlannedChange::new(repository, applied, Vec::new()))
 }
 
-fn signature(handle: &git2::Repository, identity: Option<&Committer>) -> Result<Signature<'static>, RepoError> {
-    if let Some(Committer { name, email }) = identity {
-        let shown = format!("{name} <{email}>");
-        if name.trim().is_empty() || email.trim().is_empty() || shown.contains(['\n', '\r']) {
-            return Err(RepoError::IdentityInvalid(shown));
-        }
-        return Signature::now(name, email).map_err(|_| RepoError::IdentityInvalid(shown));
-    }
-    let config = handle.config().map_err(RepoError::git("reading the configuration"))?;
-    let is_set = |key| config.get_string(key).is_ok_and(|value| !value.trim().is_empty());
-    if !is_set("user.name") || !is_set("user.email") {
+fn signature(settings: &CommitSettings, identity: Option<&Committer>) -> Result<Signature<'static>, RepoError> {
+    let configured = || Some((settings.name.as_ref()?, settings.email.as_ref()?));
+    let given = identity.map(|Committer { name, email }| (name, email));
+    let Some((name, email)) = given.or_else(configured) else {
         return Err(RepoError::IdentityMissing);
+    };
+    let shown = format!("{name} <{email}>");
+    if name.trim().is_empty() || email.trim().is_empty() || shown.contains(['\n', '\r']) {
+        return Err(RepoError::IdentityInvalid(shown));
     }
-    handle
-        .signature()
-        .map_err(RepoError::git("reading the name for the commit"))
+    Signature::now(name, email).map_err(|_| RepoError::IdentityInvalid(shown))
 }
 
-/// Returns the tree of `parent` with the patch, or where that does not apply.
-fn tree(
-    handle: &git2::Repository,
-    parent: &git2::Commit<'_>,
-    patch: &Patch,
-) -> Result<Result<Oid, Vec<Conflict>>, RepoError> {
-    let tree = parent.tree().map_err(RepoError::git("reading the tree of the base"))?;
-    // Two steps, because libgit2 refuses to put a folder where a file goes in the same one.
-    let (mut removed, mut update) = (TreeUpdateBuilder::new(), TreeUpdateBuilder::new());
+/// Returns the tree of a commit that the store has of its own.
+fn tree_of(store: &ObjectStore, commit: Oid) -> Result<Oid, RepoError> {
+    let bytes = store.read(commit, ObjectType::Commit)?;
+    tree_entry::tree_of_commit(&bytes).ok_or_else(|| RepoError::ObjectMissing {
+        kind: "tree".into(),
+        id: commit.to_string(),
+    })
+}
+
+fn write_commit(
+    store: &ObjectStore,
+    signature: &Signature<'_>,
+    message: &str,
+    tree: Oid,
+    parent: Oid,
+) -> Result<Oid, RepoError> {
+    let own = store.own();
+    let write = || {
+        let (tree, parent) = (own.find_tree(tree)?, own.find_commit(parent)?);
+        own.commit(None, signature, signature, message, &tree, &[&parent])
+    };
+    write().map_err(RepoError::git("writing the commit"))
+}
+
+/// Returns the tree `below` with the patch, written into the store, or where that does not apply.
+fn tree(store: &ObjectStore, below: Oid, patch: &Patch) -> Result<Result<Oid, Vec<Conflict>>, RepoError> {
+    let entry = |path: &RepoPath| tree::find(store, below, path.as_str());
+    let mut slots = BTreeMap::new();
     let mut texts = Vec::new();
     let mut conflicts = Vec::new();
     let mut conflict = |path: &RepoPath, line, reason| {
@@ -132,8 +151,9 @@ fn tree(
             reason,
         });
     };
+    let bytes_of = |path: &RepoPath| path.as_str().as_bytes().to_vec();
     for file in &patch.files {
-        let old = tree.get_path(Path::new(file.old_path().as_str())).ok();
+        let old = entry(file.old_path())?;
         let text = match (&old, &file.kind) {
             (None, FilePatchKind::Create) => String::new(),
             (Some(_), FilePatchKind::Create) => {
@@ -144,28 +164,28 @@ fn tree(
                 conflict(file.old_path(), 1, ConflictReason::FileMissing);
                 continue;
             }
-            (Some(entry), FilePatchKind::Delete) if file.was(&entry.id().to_string()) => {
-                removed.remove(file.path.as_str());
+            (Some(entry), FilePatchKind::Delete) if file.was(&entry.id.to_string()) => {
+                slots.insert(bytes_of(&file.path), Slot::Gone);
                 continue;
             }
             (Some(_), FilePatchKind::Delete) => {
                 conflict(&file.path, 1, ConflictReason::ContentDiffers);
                 continue;
             }
-            (Some(_), FilePatchKind::Rename { .. }) if tree.get_path(Path::new(file.path.as_str())).is_ok() => {
+            (Some(_), FilePatchKind::Rename { .. }) if entry(&file.path)?.is_some() => {
                 conflict(&file.path, 1, ConflictReason::FileExists);
                 continue;
             }
             (Some(entry), FilePatchKind::Modify | FilePatchKind::Rename { .. }) => {
                 if let FilePatchKind::Rename { from } = &file.kind {
-                    removed.remove(from.as_str());
+                    slots.insert(bytes_of(from), Slot::Gone);
                     if file.text_hunks().next().is_none() {
-                        update.upsert(file.path.as_str(), entry.id(), mode(entry.filemode()));
+                        let (mode, id) = (plain(entry.mode), entry.id);
+                        slots.insert(bytes_of(&file.path), Slot::Holds { mode, id });
                         continue;
                     }
                 }
-                let odb = handle.odb().map_err(RepoError::git("opening the objects"))?;
-                let Ok(text) = String::from_utf8(bounds::read(&odb, entry.id(), ObjectType::Blob)?) else {
+                let Ok(text) = String::from_utf8(store.read(entry.id, ObjectType::Blob)?) else {
                     conflict(file.old_path(), 1, ConflictReason::NotText);
                     continue;
                 };
@@ -179,11 +199,11 @@ fn tree(
         match place(&text, file.text_hunks()) {
             Ok(text) => {
                 let new = if file.is_program() {
-                    FileMode::BlobExecutable
+                    tree_entry::PROGRAM
                 } else {
-                    FileMode::Blob
+                    tree_entry::FILE
                 };
-                texts.push((&file.path, text, old.map_or(new, |entry| mode(entry.filemode()))));
+                texts.push((&file.path, text, old.map_or(new, |entry| plain(entry.mode))));
             }
             Err(line) => conflict(file.old_path(), line, ConflictReason::LinesDiffer),
         }
@@ -192,24 +212,17 @@ fn tree(
         return Ok(Err(conflicts));
     }
     for (path, text, mode) in texts {
-        let blob = handle
-            .blob(text.as_bytes())
-            .map_err(RepoError::git("writing a changed file"))?;
-        update.upsert(path.as_str(), blob, mode);
+        let id = store.write(ObjectType::Blob, text.as_bytes())?;
+        slots.insert(bytes_of(path), Slot::Holds { mode, id });
     }
-    let without = removed
-        .create_updated(handle, &tree)
-        .and_then(|id| handle.find_tree(id));
-    without
-        .and_then(|tree| update.create_updated(handle, &tree))
-        .map(Ok)
-        .map_err(RepoError::git("writing the new tree"))
+    tree::edit(store, below, &slots).map(Ok)
 }
 
-fn mode(mode: i32) -> FileMode {
+/// Returns the mode of an ordinary file.
+fn plain(mode: u32) -> u32 {
     if mode & 0o111 == 0 {
-        FileMode::Blob
+        tree_entry::FILE
     } else {
-        FileMode::BlobExecutable
+        tree_entry::PROGRAM
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! Works on trees in memory and writes into our own store only.
 
-use crate::snapshot::special;
-use crate::tree::{self, Slot};
-use crate::tree_entry::Entry;
-use crate::{ReadError, RepoError, Snapshot, diff, tree_entry};
+use crate::reading::Request;
+use crate::tree_entry::{Entry, Slot};
+use crate::{ReadError, RepoError, Snapshot, tree, tree_entry};
 use git2::{ObjectType, Oid};
 use magis_core::{Edit, FileChange, RepoPath, SkipReason, TreeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,7 +79,10 @@ pub fn apply_changes(snapshot: &Snapshot, changes: &[(RepoPath, FileChange)]) ->
     }
     let base = snapshot.tree()?;
     let result = tree::edit(snapshot.store(), base, &slots)?;
-    let patch = diff::tree_diff(snapshot.store(), base, result)?;
+    let patch = snapshot.store().reader().bytes(Request::TreeDiff {
+        old: base.to_string(),
+        new: result.to_string(),
+    })?;
     let patch = String::from_utf8(patch).map_err(|_| RepoError::PatchNotUtf8)?;
     Ok((TreeId(result.to_string()), patch))
 }
@@ -90,7 +92,7 @@ fn ordinary(snapshot: &Snapshot, path: &RepoPath) -> Result<Entry, RepoError> {
     let entry = snapshot
         .entry(path)?
         .ok_or_else(|| RepoError::NoSuchFile(path.clone()))?;
-    match special(&entry) {
+    match entry.special() {
         Some(reason) => Err(RepoError::NotText {
             path: path.clone(),
             reason,

@@ -2,6 +2,7 @@
 //! its tests see.
 
 use crate::tree_entry::{self, Entry};
+use crate::tree_walk::join;
 use crate::{RepoError, Snapshot, tree};
 use git2::ObjectType;
 use magis_core::{RepoPath, SkipReason, SkippedFile};
@@ -33,7 +34,7 @@ impl Snapshot {
                 if progress(written).is_break() {
                     return Ok(None);
                 }
-                let path = tree::join(&path, &entry.name);
+                let path = join(&path, &entry.name);
                 match self.check_out_entry(&entry, &path, &at) {
                     Ok(Some(folder)) => open.push((entry.id, path, folder)),
                     Ok(None) => written += 1,

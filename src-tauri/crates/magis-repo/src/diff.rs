@@ -1,9 +1,8 @@
-//! Unified diffs of texts and of trees.
+//! Unified diffs of texts.
 //!
 //! Settings of the user's git configuration (context, prefixes, abbreviation) do not reach them.
 
-use crate::{ObjectStore, RepoError};
-use git2::{DiffFindOptions, DiffFormat, DiffOptions, Oid, Patch};
+use git2::{DiffOptions, Patch};
 use magis_core::{Edit, LineSpan};
 
 /// Lines added and deleted.
@@ -73,33 +72,7 @@ pub fn edits_between(old: &str, new: &str) -> Vec<Edit> {
     edits
 }
 
-/// Returns the diff of two trees in git's form, moves shown as such.
-pub(crate) fn tree_diff(store: &ObjectStore, old: Oid, new: Oid) -> Result<Vec<u8>, RepoError> {
-    let joined = store.joined();
-    let compare = || {
-        let (old, new) = (joined.find_tree(old)?, joined.find_tree(new)?);
-        let mut options = options(3);
-        options.force_text(false).show_binary(true);
-        let mut diff = joined.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options))?;
-        diff.find_similar(Some(DiffFindOptions::new().renames(true)))?;
-        let mut text = Vec::new();
-        diff.print(DiffFormat::Patch, |delta, _, line| {
-            // A binary file that only moves has nothing to show; git refuses the empty binary patch libgit2 writes.
-            if line.origin() == 'B' && delta.old_file().id() == delta.new_file().id() {
-                return true;
-            }
-            if let sign @ ('+' | '-' | ' ') = line.origin() {
-                text.push(sign as u8);
-            }
-            text.extend_from_slice(line.content());
-            true
-        })?;
-        Ok(text)
-    };
-    compare().map_err(RepoError::git("comparing the two trees"))
-}
-
-fn options(context: u32) -> DiffOptions {
+pub(crate) fn options(context: u32) -> DiffOptions {
     let mut options = DiffOptions::new();
     options
         .context_lines(context)

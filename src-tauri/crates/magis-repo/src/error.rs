@@ -2,11 +2,14 @@
 
 use crate::{Conflict, PatchError};
 use magis_core::{ChangeError, RepoPath, SkipReason};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::{fmt, io};
 use thiserror::Error;
 
 /// Why something could not be done with a repository.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Serialize, Deserialize)]
 pub enum RepoError {
     #[error("there is no folder '{}'", .0.display())]
     NoSuchFolder(PathBuf),
@@ -44,12 +47,12 @@ pub enum RepoError {
     #[error("the {kind} {id} is missing")]
     ObjectMissing {
         /// Blob, tree or commit.
-        kind: &'static str,
+        kind: Cow<'static, str>,
         id: String,
     },
     /// A file that git or we would open is a pipe, a device or the like, or a link to one.
     #[error("'{}' is {what}, and an ordinary file is expected there", .path.display())]
-    NotOrdinary { path: PathBuf, what: &'static str },
+    NotOrdinary { path: PathBuf, what: Cow<'static, str> },
     /// A file that git or we would read as a whole is too large.
     #[error("'{}' has {bytes} bytes, over the limit of {limit}", .path.display())]
     FileTooLarge {
@@ -62,7 +65,7 @@ pub enum RepoError {
     #[error("the {kind} {id} has {bytes} bytes, over the limit of {limit}")]
     ObjectTooLarge {
         /// Blob, tree or commit.
-        kind: &'static str,
+        kind: Cow<'static, str>,
         id: String,
         bytes: u64,
         /// The most that is read.
@@ -74,7 +77,7 @@ pub enum RepoError {
         tree: String,
         /// How much of it there is.
         count: u64,
-        of: &'static str,
+        of: Cow<'static, str>,
         /// The most that is listed.
         limit: u64,
     },
@@ -122,6 +125,7 @@ pub enum RepoError {
     NotText { path: RepoPath, reason: SkipReason },
     /// Edits do not fit the file.
     #[error("the edits of '{path}' do not fit: {source}")]
+    #[serde(skip)]
     Edits { path: RepoPath, source: ChangeError },
 
     /// The patch of a change would hold bytes that are no text.
@@ -129,6 +133,7 @@ pub enum RepoError {
     PatchNotUtf8,
     /// A patch that cannot be read.
     #[error(transparent)]
+    #[serde(skip)]
     Patch(#[from] PatchError),
     /// A selection that names a hunk the patch does not have.
     #[error("the patch has no hunk {0}")]
@@ -162,18 +167,26 @@ pub enum RepoError {
     Signing(String),
     /// A hook refused the commit.
     #[error("the hook '{hook}' refused the commit: {output}")]
-    HookRefused { hook: &'static str, output: String },
+    HookRefused { hook: Cow<'static, str>, output: String },
     /// What was applied has changed since.
     #[error("it cannot be undone: {}", .0.join(", "))]
     ChangedSince(Vec<String>),
 
+    /// The process that reads the repository ended, or gave no answer.
+    #[error("reading '{}' broke off: {how}", .repository.display())]
+    ReadingLost { repository: PathBuf, how: String },
+    /// A repository whose files lie elsewhere by its own configuration.
+    #[error("the configuration of '{}' says that its files lie in '{}'", .repository.display(), .elsewhere.display())]
+    ForeignWorkTree { repository: PathBuf, elsewhere: PathBuf },
+
     /// A file could not be read or written.
     #[error("{attempt} '{}' failed: {source}", .path.display())]
     Io {
-        attempt: &'static str,
+        attempt: Cow<'static, str>,
         path: PathBuf,
         /// What the operating system says.
-        source: std::io::Error,
+        #[serde(with = "system_error")]
+        source: io::Error,
     },
     /// A file could not be written, and what was written before could not all be taken back.
     #[error("{cause}; these files could not be brought back: {}", .left.join(", "))]
@@ -185,10 +198,44 @@ pub enum RepoError {
     /// Anything else libgit2 says.
     #[error("{attempt} failed: {source}")]
     Git {
-        attempt: &'static str,
+        attempt: Cow<'static, str>,
         /// What libgit2 says.
-        source: git2::Error,
+        source: GitMessage,
     },
+}
+
+/// What libgit2 says of a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GitMessage(String);
+
+impl From<git2::Error> for GitMessage {
+    fn from(error: git2::Error) -> Self {
+        Self(error.message().to_owned())
+    }
+}
+
+impl fmt::Display for GitMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for GitMessage {}
+
+/// An error of the operating system between two processes: by its number, or by its words where it has none.
+mod system_error {
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+    use std::io::Error;
+
+    pub(super) fn serialize<S: Serializer>(error: &Error, to: S) -> Result<S::Ok, S::Error> {
+        (error.raw_os_error(), error.to_string()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Error, D::Error> {
+        let (number, words): (Option<i32>, String) = Deserialize::deserialize(from)?;
+        Ok(number.map_or_else(|| Error::other(words), Error::from_raw_os_error))
+    }
 }
 
 /// Why a file of a snapshot could not be read.
@@ -255,6 +302,8 @@ impl RepoError {
             Self::Signing(_) => "signing",
             Self::HookRefused { .. } => "hook_refused",
             Self::ChangedSince(_) => "changed_since",
+            Self::ReadingLost { .. } => "reading_lost",
+            Self::ForeignWorkTree { .. } => "foreign_work_tree",
             Self::Io { .. } => "io",
             Self::HalfDone { .. } => "half_done",
             Self::Git { .. } => "git",
@@ -325,6 +374,10 @@ impl RepoError {
             Self::HookRefused { .. } => "Change the commit message as the hook asks.",
             Self::ChangedSince(_) => "Take the change back by hand, or with git.",
             Self::HalfDone { .. } => "Look at these files with 'git diff' and bring them back by hand.",
+            Self::ReadingLost { .. } => {
+                "Nothing was changed. Run 'git fsck' in it: something in it is damaged, or was made to stop whoever reads it."
+            }
+            Self::ForeignWorkTree { .. } => "Open that folder instead, or remove core.worktree from its configuration.",
             Self::Io { .. } => "Check that the disk is not full and that the folder can be written.",
             Self::Git { .. } => "Run 'git status' and 'git fsck' in the repository to see what is wrong with it.",
         }
@@ -332,13 +385,28 @@ impl RepoError {
 
     /// Turns an error of libgit2 into this type, saying what was attempted.
     pub(crate) fn git(attempt: &'static str) -> impl FnOnce(git2::Error) -> Self {
-        move |source| Self::Git { attempt, source }
+        move |source| Self::Git {
+            attempt: attempt.into(),
+            source: GitMessage::from(source),
+        }
+    }
+
+    /// An answer that cannot be read, or has no written form.
+    pub(crate) fn wire(reason: impl fmt::Display) -> Self {
+        Self::Git {
+            attempt: "talking to the process that reads the repository".into(),
+            source: GitMessage(reason.to_string()),
+        }
     }
 
     /// Turns an error of the operating system into this type, saying what was attempted with which file.
-    pub(crate) fn io(attempt: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn io(attempt: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io { attempt, path, source }
+        move |source| Self::Io {
+            attempt: attempt.into(),
+            path,
+            source,
+        }
     }
 }
 

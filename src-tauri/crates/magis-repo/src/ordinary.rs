@@ -131,8 +131,9 @@ pub(crate) fn git_folders(git_dir: &Path, common_dir: &Path) -> Result<(), RepoE
     Ok(())
 }
 
-/// Looks at the files of an object database, and of those that it names as further ones.
-pub(crate) fn objects(folder: &Path) -> Result<(), RepoError> {
+/// Looks at the files of an object database, and of those that it names as further ones. Returns the folders of all of them.
+pub(crate) fn objects(folder: &Path) -> Result<Vec<PathBuf>, RepoError> {
+    let mut folders = Vec::new();
     let mut left = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = left.pop() {
         for part in entries(&folder) {
@@ -146,6 +147,7 @@ pub(crate) fn objects(folder: &Path) -> Result<(), RepoError> {
         let alternates = folder.join("info").join("alternates");
         check(&alternates, TEXT)?;
         if depth == MOST_ALTERNATES {
+            folders.push(folder);
             continue;
         }
         for line in fs::read_to_string(&alternates).unwrap_or_default().lines() {
@@ -153,8 +155,9 @@ pub(crate) fn objects(folder: &Path) -> Result<(), RepoError> {
                 left.push((folder.join(line), depth + 1));
             }
         }
+        folders.push(folder);
     }
-    Ok(())
+    Ok(folders)
 }
 
 /// The files of rules in the folders of a work tree, each looked at once.
@@ -252,7 +255,7 @@ fn odd(metadata: &fs::Metadata) -> Option<&'static str> {
 fn not_ordinary(path: &Path, what: &'static str) -> RepoError {
     RepoError::NotOrdinary {
         path: path.to_owned(),
-        what,
+        what: what.into(),
     }
 }
 

@@ -2,15 +2,10 @@
 //!
 //! Merges are walked through but say nothing of their own: what they bring in has its own commits.
 
-use crate::{RepoError, Snapshot, bounds, tree, tree_entry};
-use git2::{ObjectType, Odb, Oid, Sort};
+use crate::reading::{Met, Request, Trees, id_of};
+use crate::{RepoError, Snapshot, tree};
 use magis_core::{BlobId, CommitId, PastCommit, RepoPath};
 use std::ops::ControlFlow;
-
-/// The most files that are named of a commit; one that changed more is a renaming or a formatting.
-pub const MOST_CHANGED: usize = 200;
-/// The most bytes that are kept of a message.
-const MOST_MESSAGE: usize = 4_000;
 
 /// The commits that a walk met.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,52 +30,41 @@ impl Snapshot {
         &self,
         most: usize,
         known: impl Fn(&CommitId) -> bool,
-        mut progress: impl FnMut(usize) -> ControlFlow<()>,
+        progress: impl FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Walked, RepoError> {
-        let joined = self.store().joined();
-        let base = &self.base().commit.0;
-        let start = Oid::from_str(base).map_err(|_| RepoError::ObjectMissing {
-            kind: "commit",
-            id: base.clone(),
+        let reader = self.store().reader();
+        let met: Vec<Met> = reader.ask(Request::Walk {
+            from: self.base().commit.clone(),
+            most,
         })?;
-        let mut walk = joined
-            .revwalk()
-            .map_err(RepoError::git("walking through the history"))?;
-        walk.set_sorting(Sort::TIME)
-            .map_err(RepoError::git("walking through the history"))?;
-        walk.push(start)
-            .map_err(RepoError::git("walking through the history"))?;
-        let mut walked = Walked {
-            complete: true,
-            ..Walked::default()
+        let is_new = |met: &&Met| !met.is_merge && !known(&met.id);
+        let ids: Vec<CommitId> = met.iter().filter(is_new).map(|met| met.id.clone()).collect();
+        let mut walk = Walk {
+            left: met.into_iter(),
+            walked: Walked {
+                complete: true,
+                ..Walked::default()
+            },
+            progress,
         };
-        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
-        for id in walk {
-            // The end of a shallow clone: parents that are not there.
-            let Ok(id) = id else { break };
-            let Ok(commit) = joined.find_commit(id) else { break };
-            let name = CommitId(id.to_string());
-            let is_merge = commit.parent_count() > 1;
-            if !is_merge && !known(&name) {
-                match read(&odb, &commit) {
-                    Ok(past) => walked.new.push(past),
-                    Err(RepoError::ObjectMissing { .. }) => break,
-                    Err(error) => return Err(error),
-                }
-            }
-            if progress(walked.new.len()).is_break() {
-                walked.complete = false;
-                break;
-            }
-            if is_merge {
-                continue;
-            }
-            walked.commits.push(name);
-            if walked.commits.len() >= most {
-                break;
-            }
+        let mut answers = Ok(0);
+        if !ids.is_empty() {
+            reader.ask_for_parts(Request::Commits { ids: ids.clone() }, &mut |part| {
+                let next = part.value().map(|commit| walk.take(commit));
+                answers = match (&answers, &next) {
+                    (Ok(count), Ok(_)) => Ok(count + 1),
+                    _ => Err(()),
+                };
+                next.unwrap_or(ControlFlow::Break(()))
+            })?;
         }
-        Ok(walked)
+        match answers {
+            Ok(count) if count == ids.len() => drop(walk.pass(None)),
+            // Behind one of them something is missing: the history ends before it.
+            Ok(_) => {}
+            Err(()) => return Err(RepoError::wire("a commit was told in no known form")),
+        }
+        Ok(walk.walked)
     }
 
     /// Returns the text of a file before a commit and with it; none where one of the two has no such text, or the commit is not there.
@@ -88,42 +72,57 @@ impl Snapshot {
     /// # Errors
     /// When the trees cannot be read.
     pub fn changed_by(&self, commit: &CommitId, path: &RepoPath) -> Result<Option<(String, String)>, RepoError> {
-        // Reading a file locks the store again, so the lock ends with this block.
-        let trees = {
-            let joined = self.store().joined();
-            let found = Oid::from_str(&commit.0).and_then(|id| joined.find_commit(id));
-            found
-                .and_then(|commit| Ok((commit.parent(0)?.tree_id(), commit.tree_id())))
-                .ok()
-        };
-        let Some((old, new)) = trees else {
+        let trees: Option<Trees> = self
+            .store()
+            .reader()
+            .ask(Request::CommitTrees { commit: commit.clone() })?;
+        let Some(Trees { old, new }) = trees else {
             return Ok(None);
         };
-        let text = |tree| {
-            let entry = tree::find(self.store(), tree, path.as_str())?;
+        let text = |tree: &str| {
+            let entry = tree::find(self.store(), id_of(tree, "tree")?, path.as_str())?;
             let text = entry.and_then(|entry| self.scan(&BlobId(entry.id.to_string())).ok());
             Ok::<_, RepoError>(text.map(|source| source.text))
         };
-        Ok(text(old)?.zip(text(new)?))
+        Ok(text(&old)?.zip(text(&new)?))
     }
 }
 
-fn read(odb: &Odb<'_>, commit: &git2::Commit<'_>) -> Result<PastCommit, RepoError> {
-    let before = match commit.parent(0) {
-        Ok(parent) => Some(parent.tree_id()),
-        Err(_) => None,
-    };
-    let entries = |id| tree_entry::parsed(id, &bounds::read(odb, id, ObjectType::Tree)?);
-    let changed = tree::changed(entries, before, commit.tree_id(), MOST_CHANGED)?;
-    let message = String::from_utf8_lossy(commit.message_bytes());
-    let end = message.floor_char_boundary(MOST_MESSAGE);
-    Ok(PastCommit {
-        id: CommitId(commit.id().to_string()),
-        time: commit.time().seconds(),
-        message: message[..end].to_owned(),
-        changed: changed
-            .into_iter()
-            .filter_map(|path| RepoPath::new(String::from_utf8(path).ok()?).ok())
-            .collect(),
-    })
+/// A walk through commits that were met, in which those that were not known are told in between.
+struct Walk<I, P> {
+    left: I,
+    walked: Walked,
+    progress: P,
+}
+
+impl<I: Iterator<Item = Met>, P: FnMut(usize) -> ControlFlow<()>> Walk<I, P> {
+    /// Passes those that are not read, up to the commit `until`, or all.
+    fn pass(&mut self, until: Option<&CommitId>) -> ControlFlow<()> {
+        while let Some(Met { id, is_merge }) = self.left.next() {
+            if until == Some(&id) {
+                break;
+            }
+            self.ask()?;
+            if !is_merge {
+                self.walked.commits.push(id);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Takes one that was read.
+    fn take(&mut self, commit: PastCommit) -> ControlFlow<()> {
+        self.pass(Some(&commit.id))?;
+        let id = commit.id.clone();
+        self.walked.new.push(commit);
+        self.ask()?;
+        self.walked.commits.push(id);
+        ControlFlow::Continue(())
+    }
+
+    fn ask(&mut self) -> ControlFlow<()> {
+        let next = (self.progress)(self.walked.new.len());
+        self.walked.complete &= next.is_continue();
+        next
+    }
 }

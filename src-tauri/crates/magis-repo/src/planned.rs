@@ -2,9 +2,7 @@
 //! broken off can be settled.
 
 use crate::replace::{self, Replacement};
-use crate::{Applied, RepoError, Repository};
-use git2::{ErrorCode, Oid};
-use magis_core::CommitId;
+use crate::{Applied, RepoError, Repository, references};
 
 /// A change of the work tree, or a new branch, that is planned and not begun.
 pub struct PlannedChange<'r> {
@@ -35,24 +33,8 @@ impl<'r> PlannedChange<'r> {
     pub fn carry_out(self) -> Result<Applied, RepoError> {
         match &self.applied {
             Applied::Worktree { mark, .. } => replace::all(self.repository.root(), &self.replacements, mark)?,
-            Applied::Branch { name, commit, .. } => make_branch(self.repository, name, commit)?,
+            Applied::Branch { name, commit, .. } => references::make_branch(self.repository, name, commit)?,
         }
         Ok(self.applied)
     }
-}
-
-/// Makes the branch `name` at a commit that is there.
-fn make_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<(), RepoError> {
-    let handle = repository.handle()?;
-    let made = Oid::from_str(&commit.0)
-        .and_then(|id| handle.find_commit(id))
-        .map_err(RepoError::git("reading the new commit"))?;
-    let branch = handle.branch(name, &made, false);
-    branch.map(drop).map_err(|source| match source.code() {
-        ErrorCode::Exists => RepoError::BranchExists(name.to_owned()),
-        _ => RepoError::Git {
-            attempt: "making the branch",
-            source,
-        },
-    })
 }

@@ -2,32 +2,12 @@
 //!
 //! Runs only when a person applies a result. Never asks on a terminal.
 
+use crate::hook::Hook;
 use crate::{RepoError, Repository};
 use git2::{Oid, Signature};
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
-
-/// A hook of a commit.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Hook {
-    PreCommit,
-    PrepareCommitMessage,
-    CommitMessage,
-    PostCommit,
-}
-
-impl Hook {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PreCommit => "pre-commit",
-            Self::PrepareCommitMessage => "prepare-commit-msg",
-            Self::CommitMessage => "commit-msg",
-            Self::PostCommit => "post-commit",
-        }
-    }
-}
 
 /// Returns whether the program can be started.
 pub(crate) fn is_installed() -> bool {
@@ -40,30 +20,17 @@ pub(crate) fn is_installed() -> bool {
     version.status().is_ok_and(|status| status.success())
 }
 
-/// Returns whether the repository has this hook.
-pub(crate) fn has_hook(repository: &Repository, handle: &git2::Repository, hook: Hook) -> bool {
-    let configured = handle
-        .config()
-        .and_then(|config| config.get_path("core.hooksPath"))
-        .ok();
-    let folder = match configured {
-        Some(folder) => repository.root().join(folder),
-        None => repository.common_dir().join("hooks"),
-    };
-    is_executable(&folder.join(hook.name()))
-}
-
 /// Returns the message as the `commit-msg` hook leaves it, cleaned as git does.
 pub(crate) fn message(
     repository: &Repository,
-    handle: &git2::Repository,
+    hooks: &[Hook],
     text: &str,
     skipped: &mut Vec<String>,
 ) -> Result<String, RepoError> {
     let clean = |text: &str| git2::message_prettify(text, None).map_err(RepoError::git("cleaning the commit message"));
     let text = clean(text)?;
     let hook = Hook::CommitMessage;
-    if !has_hook(repository, handle, hook) {
+    if !hooks.contains(&hook) {
         return Ok(text);
     }
     if !is_installed() {
@@ -81,7 +48,7 @@ pub(crate) fn message(
     let output = run(&mut command, b"").map_err(RepoError::io("running the hook", hook.name()))?;
     if !output.status.success() {
         return Err(RepoError::HookRefused {
-            hook: hook.name(),
+            hook: hook.name().into(),
             output: said(&output),
         });
     }
@@ -157,15 +124,4 @@ fn run(command: &mut Command, input: &[u8]) -> std::io::Result<Output> {
 fn said(output: &Output) -> String {
     let text = [output.stderr.as_slice(), output.stdout.as_slice()].concat();
     String::from_utf8_lossy(&text).trim().to_owned()
-}
-
-#[cfg(unix)]
-fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(file: &Path) -> bool {
-    file.is_file()
 }

@@ -4,8 +4,9 @@
 //! written or read is taken away. It does not know which runs there are.
 
 use crate::in_use::{KEPT, hold_alone};
-use crate::{ObjectStore, RepoError};
-use git2::{ObjectType, Oid};
+use crate::reading::{ObjectKind, Request};
+use crate::{Git, ObjectStore, RepoError, tree_entry};
+use git2::Oid;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -25,11 +26,11 @@ pub enum Pruning {
 ///
 /// # Errors
 /// When the object store cannot be read or written.
-pub fn prune<'a>(folder: &Path, needed: impl IntoIterator<Item = &'a str>) -> Result<Pruning, RepoError> {
+pub fn prune<'a>(git: &Git, folder: &Path, needed: impl IntoIterator<Item = &'a str>) -> Result<Pruning, RepoError> {
     if !folder.exists() {
         return Ok(Pruning::Done);
     }
-    let store = ObjectStore::reopen_unheld(folder)?;
+    let store = ObjectStore::reopen_unheld(git, folder)?;
     let Some(_alone) = hold_alone(folder)? else {
         return Ok(Pruning::InUse);
     };
@@ -37,7 +38,7 @@ pub fn prune<'a>(folder: &Path, needed: impl IntoIterator<Item = &'a str>) -> Re
     let object = |id: &str| Oid::from_str(id).ok();
     let mut roots: Vec<Oid> = needed.into_iter().filter_map(object).collect();
     roots.extend(kept.lines().filter_map(object));
-    let reachable = reachable(&store, roots);
+    let reachable = reachable(&store, roots)?;
     let objects = folder.join("objects");
     for file in files_below(&objects).map_err(RepoError::io("reading", &objects))? {
         if id_of(&objects, &file).is_none_or(|id| !reachable.contains(&id)) {
@@ -63,32 +64,37 @@ pub fn remove_store(folder: &Path) -> Result<Pruning, RepoError> {
 }
 
 /// Returns everything below these commits and trees, as far as it is here or in the repository.
-fn reachable(store: &ObjectStore, mut open: Vec<Oid>) -> HashSet<Oid> {
+fn reachable(store: &ObjectStore, mut open: Vec<Oid>) -> Result<HashSet<Oid>, RepoError> {
     let mut found: HashSet<Oid> = HashSet::new();
     while let Some(id) = open.pop() {
         if !found.insert(id) {
             continue;
         }
-        let joined = store.joined();
-        let Ok(object) = joined.find_object(id, None) else {
-            continue;
+        let request = Request::Object {
+            id: id.to_string(),
+            kind: ObjectKind::Any,
         };
-        match object.kind() {
-            Some(ObjectType::Commit) => open.extend(object.as_commit().map(git2::Commit::tree_id)),
-            Some(ObjectType::Tree) => {
-                let entries = object.as_tree().into_iter().flat_map(|tree| tree.iter());
-                for entry in entries.collect::<Vec<_>>() {
-                    if entry.kind() == Some(ObjectType::Tree) {
-                        open.push(entry.id());
+        let (kind, bytes) = match store.reader().ask_for_bytes::<ObjectKind>(request) {
+            Ok(found) => found,
+            // Nothing that is needed goes because nobody could look.
+            Err(error @ RepoError::ReadingLost { .. }) => return Err(error),
+            Err(_) => continue,
+        };
+        match kind {
+            ObjectKind::Commit => open.extend(tree_entry::tree_of_commit(&bytes)),
+            ObjectKind::Tree => {
+                for entry in tree_entry::parsed(id, &bytes).unwrap_or_default() {
+                    if entry.mode == tree_entry::TREE {
+                        open.push(entry.id);
                     } else {
-                        found.insert(entry.id());
+                        found.insert(entry.id);
                     }
                 }
             }
-            _ => {}
+            ObjectKind::Blob | ObjectKind::Any => {}
         }
     }
-    found
+    Ok(found)
 }
 
 /// Returns the files of a folder and of those in it. Nothing but folders of objects lies there, one deep.

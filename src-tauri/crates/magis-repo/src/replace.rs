@@ -3,7 +3,8 @@
 //! New contents are written beside their targets first; each file is looked at again right before it is replaced by a
 //! rename; what was done is taken back when a later file fails. Symbolic links are never followed below the root.
 
-use crate::{FileContent, FileState, RepoError, bounds, ordinary};
+use crate::reading::bounds;
+use crate::{FileContent, FileState, RepoError, ordinary};
 use git2::{ObjectType, Oid};
 use magis_core::RepoPath;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Bringing to an end what was broken off while it was applied or taken back, because the program was killed or the machine stopped.
 
 use crate::replace::{self, Found, Replacement};
-use crate::{Applied, AppliedFile, FileState, RepoError, Repository};
+use crate::{Applied, AppliedFile, FileState, RepoError, Repository, references};
 use git2::{BranchType, ErrorCode};
 use magis_core::{CommitId, RepoPath};
 use std::fs;
@@ -94,7 +94,7 @@ fn stands(repository: &Repository, files: &[AppliedFile], file: &AppliedFile) ->
 }
 
 fn settle_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<Settled, RepoError> {
-    let handle = repository.handle()?;
+    let handle = references::open(repository)?;
     let reference = format!("refs/heads/{name}");
     // Git would refuse to touch the branch for the lock of a program that is gone. One that holds something else is somebody else's.
     let lock = handle.commondir().join(format!("{reference}.lock"));
@@ -110,9 +110,6 @@ fn settle_branch(repository: &Repository, name: &str, commit: &CommitId) -> Resu
             let _none = handle.reflog_delete(&reference);
             Ok(Settled::TakenBack { kept: Vec::new() })
         }
-        Err(source) => Err(RepoError::Git {
-            attempt: "reading the branch",
-            source,
-        }),
+        Err(source) => Err(RepoError::git("reading the branch")(source)),
     }
 }

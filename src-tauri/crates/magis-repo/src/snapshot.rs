@@ -2,27 +2,16 @@
 //!
 //! Does not change anything; see `changes` for that.
 
-use crate::tree_entry::{self, Entry};
-use crate::{MAX_FILE_BYTES, ObjectStore, ReadError, RepoError, Repository, SourceText, tree, uncommitted};
-use git2::{ErrorCode, ObjectType, Oid};
-use magis_core::{Base, BlobId, CommitId, RepoPath, SkipReason, SkippedFile, TreeId};
-use serde::{Deserialize, Serialize};
+use crate::reading::{ChangedFile, Frame, NewContent, Request, id_of};
+use crate::tree_entry::{self, Entry, Slot};
+use crate::{
+    BaseChoice, FileEntry, Git, Listed, MAX_FILE_BYTES, ObjectStore, ReadError, RepoError, Repository, SourceText, tree,
+};
+use git2::{ObjectType, Oid};
+use magis_core::{Base, BlobId, RepoPath, SkipReason, SkippedFile, TreeId};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-
-/// What a run is to be based on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum BaseChoice {
-    Head,
-    /// The last commit with all uncommitted work: changed files, and new ones that are not ignored.
-    HeadWithUncommitted,
-    /// A branch, a tag, a commit.
-    Revision {
-        /// As git reads it.
-        name: String,
-    },
-}
 
 /// A tree, fixed at one moment. Cheap to clone, safe to share.
 #[derive(Debug, Clone)]
@@ -32,59 +21,25 @@ pub struct Snapshot {
     notes: Vec<String>,
 }
 
-/// The files of a snapshot, and what is left out of it.
-pub type Listed = (Vec<FileEntry>, Vec<SkippedFile>);
-
-/// The number of files of a folder after which `progress` is asked whether to go on.
-const LOOK: usize = 256;
-
-/// A file of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileEntry {
-    pub path: RepoPath,
-    pub blob: BlobId,
-    pub mode: FileMode,
-    /// Its size in bytes.
-    pub bytes: u64,
-}
-
-/// The modes of ordinary files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileMode {
-    /// 100644.
-    Regular,
-    /// 100755.
-    Executable,
-}
-
 impl Snapshot {
     /// Fixes the tree that `choice` names.
     ///
     /// # Errors
     /// When there is no such revision, or the repository cannot be read.
     pub fn take(repository: &Repository, store: &ObjectStore, choice: &BaseChoice) -> Result<Self, RepoError> {
-        let handle = repository.handle()?;
-        let (commit, name) = match choice {
-            BaseChoice::Head | BaseChoice::HeadWithUncommitted => (repository.head_commit(&handle)?, "HEAD".to_owned()),
-            BaseChoice::Revision { name } => (revision(&handle, name)?, name.clone()),
-        };
+        let reader = repository.reader();
+        let mut base: Base = reader.ask(Request::Base { choice: choice.clone() })?;
+        store.keep(id_of(&base.commit.0, "commit")?, ObjectType::Commit)?;
+        let head = id_of(&base.tree.0, "tree")?;
+        store.keep(head, ObjectType::Tree)?;
         let mut notes = Vec::new();
-        let mut tree = commit.tree_id();
-        store.keep(commit.id(), ObjectType::Commit)?;
-        store.keep(tree, ObjectType::Tree)?;
-        let uncommitted = *choice == BaseChoice::HeadWithUncommitted;
-        if uncommitted {
-            let work = uncommitted::tree(repository, &handle, store, tree)?;
-            tree = work.tree;
-            notes = work.notes;
+        if *choice == BaseChoice::HeadWithUncommitted {
+            store.measure(head)?;
+            let (changes, told) = uncommitted(repository, store, &base)?;
+            base.tree = TreeId(tree::edit(store, head, &changes)?.to_string());
+            base.uncommitted = true;
+            notes = told;
         }
-        let base = Base {
-            commit: CommitId(commit.id().to_string()),
-            tree: TreeId(tree.to_string()),
-            uncommitted,
-            name,
-        };
         Ok(Self {
             store: store.clone(),
             base,
@@ -96,8 +51,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the tree is not there, or the repository cannot be read.
-    pub fn reopen(folder: impl AsRef<Path>, base: &Base) -> Result<Self, RepoError> {
-        let store = ObjectStore::reopen(folder)?;
+    pub fn reopen(git: &Git, folder: impl AsRef<Path>, base: &Base) -> Result<Self, RepoError> {
+        let store = ObjectStore::reopen(git, folder)?;
         let snapshot = Self {
             store,
             base: base.clone(),
@@ -138,35 +93,28 @@ impl Snapshot {
     /// # Errors
     /// When the tree cannot be read.
     pub fn files_while(&self, progress: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Result<Option<Listed>, RepoError> {
-        let root = self.tree()?;
-        self.store.measure(root)?;
-        let (mut files, mut skipped) = (Vec::new(), Vec::new());
-        // Folders that are still to be listed; not by recursion, since how deep they lie is the repository's choice.
-        let mut left = vec![(root, Vec::new())];
-        while let Some((tree, folder)) = left.pop() {
-            let entries = match tree::entries(&self.store, tree) {
-                Ok(entries) => entries,
-                Err(RepoError::ObjectMissing { .. }) if !folder.is_empty() => {
-                    skipped.push(left_out(&tree::join(&folder, b""), SkipReason::Missing));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            for (at, entry) in entries.iter().enumerate() {
-                if at % LOOK == 0 && progress(files.len()).is_break() {
-                    return Ok(None);
-                }
-                let path = tree::join(&folder, &entry.name);
-                if entry.mode == tree_entry::TREE {
-                    left.push((entry.id, path));
-                    continue;
-                }
-                match self.file(entry, &path)? {
-                    Ok(file) => files.push(file),
-                    Err(reason) => skipped.push(left_out(&path, reason)),
+        if progress(0).is_break() {
+            return Ok(None);
+        }
+        let mut files: Vec<FileEntry> = Vec::new();
+        let request = Request::Files {
+            tree: self.base.tree.0.clone(),
+        };
+        let mut told = Ok(());
+        let ended = self.store.reader().ask_for_parts(request, &mut |part| {
+            match part.value::<Vec<FileEntry>>() {
+                Ok(more) => files.extend(more),
+                Err(error) => {
+                    told = Err(error);
+                    return ControlFlow::Break(());
                 }
             }
-        }
+            progress(files.len())
+        })?;
+        told?;
+        let Some(ended) = ended else { return Ok(None) };
+        let (more, mut skipped): Listed = ended.value()?;
+        files.extend(more);
         files.sort_by(|one: &FileEntry, other| one.path.cmp(&other.path));
         skipped.sort_by(|one: &SkippedFile, other| one.path.cmp(&other.path));
         Ok(Some((files, skipped)))
@@ -182,7 +130,7 @@ impl Snapshot {
             path: path.to_string(),
             reason,
         };
-        if let Some(reason) = special(&entry) {
+        if let Some(reason) = entry.special() {
             return Err(skipped(reason));
         }
         self.kept_text(entry.id, path.as_str())
@@ -216,11 +164,7 @@ impl Snapshot {
 
     /// Returns the object id of the root tree.
     pub(crate) fn tree(&self) -> Result<Oid, RepoError> {
-        let id = &self.base.tree.0;
-        Oid::from_str(id).map_err(|_| RepoError::ObjectMissing {
-            kind: "tree",
-            id: id.clone(),
-        })
+        id_of(&self.base.tree.0, "tree")
     }
 
     /// Returns what the tree has at `path`, unless that is a folder.
@@ -252,70 +196,51 @@ impl Snapshot {
         self.store.keep(id, ObjectType::Blob)?;
         Ok(text)
     }
-
-    /// Returns the entry as a file, or why it is left out.
-    fn file(&self, entry: &Entry, path: &[u8]) -> Result<Result<FileEntry, SkipReason>, RepoError> {
-        if let Some(reason) = special(entry) {
-            return Ok(Err(reason));
-        }
-        let Some(path) = String::from_utf8(path.to_vec())
-            .ok()
-            .and_then(|path| RepoPath::new(path).ok())
-        else {
-            return Ok(Err(SkipReason::UnsupportedPath));
-        };
-        let mode = if entry.mode & 0o111 == 0 {
-            FileMode::Regular
-        } else {
-            FileMode::Executable
-        };
-        Ok(match self.store.blob_size(entry.id)? {
-            None => Err(SkipReason::Missing),
-            Some(bytes) if bytes > MAX_FILE_BYTES => Err(SkipReason::TooLarge {
-                bytes,
-                limit: MAX_FILE_BYTES,
-            }),
-            Some(bytes) => Ok(FileEntry {
-                path,
-                blob: BlobId(entry.id.to_string()),
-                mode,
-                bytes,
-            }),
-        })
-    }
-}
-
-fn left_out(path: &[u8], reason: SkipReason) -> SkippedFile {
-    SkippedFile {
-        path: String::from_utf8_lossy(path).into_owned(),
-        reason,
-    }
 }
 
 fn blob_id(blob: &BlobId) -> Result<Oid, RepoError> {
-    let id = || blob.to_string();
-    Oid::from_str(&blob.0).map_err(|_| RepoError::ObjectMissing { kind: "blob", id: id() })
+    id_of(&blob.0, "blob")
 }
 
-/// Returns why an entry is no ordinary file.
-pub(crate) fn special(entry: &Entry) -> Option<SkipReason> {
-    match entry.mode {
-        tree_entry::LINK => Some(SkipReason::Symlink),
-        tree_entry::SUBMODULE => Some(SkipReason::Submodule),
-        _ => None,
-    }
-}
+/// What becomes of paths, and what a person should know about it.
+type Uncommitted = (BTreeMap<Vec<u8>, Slot>, Vec<String>);
 
-fn revision<'r>(handle: &'r git2::Repository, name: &str) -> Result<git2::Commit<'r>, RepoError> {
-    let object = handle.revparse_single(name).map_err(|source| match source.code() {
-        ErrorCode::NotFound | ErrorCode::InvalidSpec => RepoError::RevisionNotFound(name.to_owned()),
-        ErrorCode::Ambiguous => RepoError::RevisionAmbiguous(name.to_owned()),
-        _ => RepoError::Git {
-            attempt: "reading the revision",
-            source,
-        },
+/// Returns what the work tree has otherwise than the base, its new contents in the store, and what a person should know about it.
+fn uncommitted(repository: &Repository, store: &ObjectStore, base: &Base) -> Result<Uncommitted, RepoError> {
+    let mut changes = BTreeMap::new();
+    let mut take = |part: &Frame| {
+        let ChangedFile { path, becomes } = part.value()?;
+        let (path, content) = part
+            .bytes
+            .split_at_checked(path)
+            .ok_or_else(|| RepoError::wire("a path is cut"))?;
+        let slot = match becomes {
+            None => Slot::Gone,
+            Some((mode, NewContent::Object { id })) => Slot::Holds {
+                mode,
+                id: id_of(&id, "blob")?,
+            },
+            Some((mode, NewContent::Bytes)) => Slot::Holds {
+                mode,
+                id: store.write(ObjectType::Blob, content)?,
+            },
+        };
+        changes.insert(path.to_vec(), slot);
+        Ok::<_, RepoError>(())
+    };
+    let mut taken = Ok(());
+    let request = Request::Uncommitted {
+        head: base.tree.0.clone(),
+    };
+    let ended = repository.reader().ask_for_parts(request, &mut |part| {
+        taken = take(&part);
+        if taken.is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     })?;
-    object
-        .peel_to_commit()
-        .map_err(|_| RepoError::RevisionNotACommit(name.to_owned()))
+    taken?;
+    let notes = ended.map(|ended| ended.value()).transpose()?.unwrap_or_default();
+    Ok((changes, notes))
 }

@@ -1,18 +1,10 @@
 //! What state a repository is in, for people to see before a run begins.
-//!
-//! Reads only: the index is not refreshed on the way.
 
-use crate::watch::folders::Rules;
-use crate::work_tree::STAGE;
-use crate::{RepoError, Repository, bounds, ordinary, staged};
 use magis_core::CommitId;
 use magis_core::text::count;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
-
-/// Set in an index entry's flags where git is not to look at the file.
-const ASSUME_UNCHANGED: u16 = 0x8000;
 
 /// A repository, as it stands now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,138 +97,8 @@ impl Cleanliness {
     }
 }
 
-/// Of `.gitattributes` at the root so much is looked at.
-const ATTRIBUTES: u64 = 1 << 20;
-
-impl Repository {
-    /// Returns what state it is in.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn state(&self) -> Result<RepositoryState, RepoError> {
-        read(self)
-    }
-}
-
-fn read(repository: &Repository) -> Result<RepositoryState, RepoError> {
-    let handle = repository.handle()?;
-    let commit = repository.head_commit(&handle)?;
-    let id = CommitId(commit.id().to_string());
-    let head = match handle.head().ok().filter(git2::Reference::is_branch) {
-        Some(branch) => HeadState::Branch {
-            name: String::from_utf8_lossy(branch.shorthand_bytes()).into_owned(),
-        },
-        None => HeadState::Detached { commit: id.clone() },
-    };
-    let mut state = RepositoryState {
-        root: repository.root().to_owned(),
-        head,
-        commit: id,
-        subject: commit
-            .summary_bytes()
-            .map(|text| String::from_utf8_lossy(text).into_owned())
-            .unwrap_or_default(),
-        cleanliness: cleanliness(repository, &handle, commit.tree_id())?,
-        operation: operation(&handle),
-        shallow: handle.is_shallow(),
-        partial_clone: is_partial(&handle),
-        submodules: submodules(repository, &handle)?,
-        lfs: repository.common_dir().join("lfs").is_dir()
-            || ordinary::read(&repository.root().join(".gitattributes"), ATTRIBUTES)
-                .is_ok_and(|text| String::from_utf8_lossy(&text).contains("filter=lfs")),
-        worktree: handle.is_worktree(),
-        notes: Vec::new(),
-    };
-    state.notes = notes(&state);
-    Ok(state)
-}
-
-/// Returns whether objects are promised by a remote instead of being there.
-pub(crate) fn is_partial(handle: &git2::Repository) -> bool {
-    let promised = |config: git2::Config| {
-        let mut entries = config.entries(Some("remote\\..*\\.promisor")).ok()?;
-        entries.next().map(|entry| entry.is_ok())
-    };
-    handle.config().ok().and_then(promised).unwrap_or(false)
-}
-
-fn cleanliness(repository: &Repository, handle: &git2::Repository, head: git2::Oid) -> Result<Cleanliness, RepoError> {
-    use git2::Status;
-    Rules::check(repository)?;
-    let odb = handle.odb().map_err(RepoError::git("opening the objects"))?;
-    bounds::measure(&odb, head)?;
-    let staged = Status::INDEX_NEW
-        | Status::INDEX_MODIFIED
-        | Status::INDEX_DELETED
-        | Status::INDEX_RENAMED
-        | Status::INDEX_TYPECHANGE;
-    let changed = Status::WT_MODIFIED | Status::WT_DELETED | Status::WT_RENAMED | Status::WT_TYPECHANGE;
-    let mut options = git2::StatusOptions::new();
-    options
-        .include_untracked(true)
-        .recurse_untracked_dirs(true)
-        .exclude_submodules(true)
-        .update_index(false);
-    let statuses = match handle.statuses(Some(&mut options)) {
-        // What cannot be opened makes libgit2 give up: it is asked again without looking into that.
-        Err(_) if pass_over_closed(repository, handle)? > 0 => handle.statuses(Some(&mut options)),
-        statuses => statuses,
-    };
-    let statuses = statuses.map_err(staged::error(repository, "reading the status"))?;
-    let mut counts = Cleanliness::default();
-    for entry in statuses.iter() {
-        let status = entry.status();
-        counts.staged += u32::from(status.intersects(staged));
-        counts.changed += u32::from(status.intersects(changed));
-        counts.untracked += u32::from(status.contains(Status::WT_NEW));
-        counts.conflicted += u32::from(status.contains(Status::CONFLICTED));
-    }
-    Ok(counts)
-}
-
-/// Has the tracked files that the system does not let us read count as unchanged for this handle; gives how many there are.
-fn pass_over_closed(repository: &Repository, handle: &git2::Repository) -> Result<usize, RepoError> {
-    let attempt = "passing over files that cannot be read";
-    let mut index = handle.index().map_err(repository.index_error(attempt))?;
-    let is_closed = |entry: &git2::IndexEntry| {
-        let path = std::str::from_utf8(&entry.path);
-        entry.flags & STAGE == 0 && path.is_ok_and(|path| ordinary::is_closed(&repository.root().join(path)))
-    };
-    let closed: Vec<git2::IndexEntry> = index.iter().filter(is_closed).collect();
-    for entry in &closed {
-        let unchanged = git2::IndexEntry {
-            path: entry.path.clone(),
-            flags: entry.flags | ASSUME_UNCHANGED,
-            ..*entry
-        };
-        index.add(&unchanged).map_err(repository.index_error(attempt))?;
-    }
-    Ok(closed.len())
-}
-
-fn operation(handle: &git2::Repository) -> Option<Operation> {
-    use git2::RepositoryState as State;
-    match handle.state() {
-        State::Clean => None,
-        State::Merge => Some(Operation::Merge),
-        State::Revert | State::RevertSequence => Some(Operation::Revert),
-        State::CherryPick | State::CherryPickSequence => Some(Operation::CherryPick),
-        State::Bisect => Some(Operation::Bisect),
-        State::Rebase | State::RebaseInteractive | State::RebaseMerge => Some(Operation::Rebase),
-        State::ApplyMailbox | State::ApplyMailboxOrRebase => Some(Operation::ApplyMailbox),
-    }
-}
-
-/// Returns the paths of the submodules that the index has.
-fn submodules(repository: &Repository, handle: &git2::Repository) -> Result<Vec<String>, RepoError> {
-    let index = handle.index().map_err(repository.index_error("reading the index"))?;
-    let links = index.iter().filter(|entry| entry.mode == 0o160_000);
-    Ok(links
-        .map(|entry| String::from_utf8_lossy(&entry.path).into_owned())
-        .collect())
-}
-
-fn notes(state: &RepositoryState) -> Vec<String> {
+/// Returns what a person should know about a repository in this state.
+pub(crate) fn notes(state: &RepositoryState) -> Vec<String> {
     let mut notes = Vec::new();
     if let HeadState::Detached { commit } = &state.head {
         notes.push(format!(

@@ -1,19 +1,20 @@
 //! An object database of our own, in which a run's trees and blobs outlive the repository they came from.
 //!
-//! New objects are written here and nowhere else. The repository's objects are read beside them, never written: not even
-//! their time stamps are refreshed, which is why writing goes through a handle that does not know them.
+//! New objects are written here and nowhere else, and what this process reads of it by itself, it wrote. The repository's objects are read beside them by
+//! whoever reads what strangers wrote, and never written.
 
-use crate::{RepoError, Repository, bounds, in_use, ordinary};
-use git2::{ErrorCode, ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
+use crate::git::Reader;
+use crate::reading::{Request, SOURCE, bounds};
+use crate::{Git, RepoError, Repository, in_use};
+use git2::{ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
 use magis_core::BlobId;
 use magis_platform::private;
 use std::fs::File;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
 
-/// Names the file that says where the repository's objects lie.
-const SOURCE: &str = "magis-source";
 /// What a bare repository consists of, the part that it is known by last.
 const PARTS: [&str; 4] = ["config", "objects", "refs", KNOWN_BY];
 const KNOWN_BY: &str = "HEAD";
@@ -42,8 +43,8 @@ impl fmt::Debug for ObjectStore {
 struct Databases {
     /// Our objects alone; the only handle that writes.
     own: Mutex<git2::Repository>,
-    /// Our objects and the repository's; reads only.
-    joined: Mutex<git2::Repository>,
+    /// Reads our objects and the repository's.
+    reader: Reader,
     /// Keeps the store from being pruned.
     _held: Option<File>,
 }
@@ -66,40 +67,37 @@ impl ObjectStore {
         if fs::read_to_string(&source).ok().as_deref() != Some(objects) {
             fs::write(&source, objects).map_err(RepoError::io("writing", &source))?;
         }
-        Self::reopen(folder)
+        Self::reopen(repository.git(), folder)
     }
 
     /// Opens an existing store without its repository, which is still read where it was if it is there.
     ///
     /// # Errors
     /// When the store is not there.
-    pub fn reopen(folder: impl AsRef<Path>) -> Result<Self, RepoError> {
+    pub fn reopen(git: &Git, folder: impl AsRef<Path>) -> Result<Self, RepoError> {
         let folder = folder.as_ref();
-        Self::join(folder, in_use::hold(folder))
+        Self::join(git, folder, in_use::hold(folder))
     }
 
     /// As [`ObjectStore::reopen`], for who prunes the store.
-    pub(crate) fn reopen_unheld(folder: &Path) -> Result<Self, RepoError> {
-        Self::join(folder, None)
+    pub(crate) fn reopen_unheld(git: &Git, folder: &Path) -> Result<Self, RepoError> {
+        Self::join(git, folder, None)
     }
 
-    fn join(folder: &Path, held: Option<File>) -> Result<Self, RepoError> {
-        let open = || git2::Repository::open_bare(folder).map_err(RepoError::git("opening the object store"));
-        let (own, joined) = (open()?, open()?);
-        let source = folder.join(SOURCE);
-        let objects = fs::read_to_string(&source).map_err(RepoError::io("reading", &source))?;
-        ordinary::objects(Path::new(&objects))?;
-        joined
-            .odb()
-            .and_then(|odb| odb.add_disk_alternate(&objects))
-            .map_err(RepoError::git("reading the repository's objects"))?;
+    fn join(git: &Git, folder: &Path, held: Option<File>) -> Result<Self, RepoError> {
+        let own = git2::Repository::open_bare(folder).map_err(RepoError::git("opening the object store"))?;
         Ok(Self {
             databases: Arc::new(Databases {
                 own: Mutex::new(own),
-                joined: Mutex::new(joined),
+                reader: git.store_reader(folder),
                 _held: held,
             }),
         })
+    }
+
+    /// Returns how repositories are read.
+    pub fn git(&self) -> &Git {
+        self.reader().git()
     }
 
     /// Our objects alone, for writing.
@@ -107,37 +105,36 @@ impl ObjectStore {
         self.databases.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns all objects, for reading.
-    pub(crate) fn joined(&self) -> MutexGuard<'_, git2::Repository> {
-        self.databases.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Who reads all objects, ours and the repository's.
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.databases.reader
     }
 
     /// Returns an object's bytes; an error where there are too many.
     pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, RepoError> {
-        let joined = self.joined();
-        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
-        bounds::read(&odb, id, kind)
+        {
+            let own = self.own();
+            let odb = own.odb().map_err(RepoError::git("opening the object store"))?;
+            if odb.exists_ext(id, OdbLookupFlags::NO_REFRESH) {
+                return bounds::read(&odb, id, kind).map(|(_, bytes)| bytes);
+            }
+        }
+        self.reader().bytes(Request::Object {
+            id: id.to_string(),
+            kind: kind.into(),
+        })
     }
 
     /// Refuses a tree that is too large or too deep to be listed.
     pub(crate) fn measure(&self, tree: Oid) -> Result<(), RepoError> {
-        let joined = self.joined();
-        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
-        bounds::measure(&odb, tree)
+        let tree = tree.to_string();
+        self.reader().bytes(Request::Measure { tree }).map(drop)
     }
 
     /// Returns the size of a blob; none if it is missing.
     pub(crate) fn blob_size(&self, id: Oid) -> Result<Option<u64>, RepoError> {
-        let joined = self.joined();
-        let odb = joined.odb().map_err(RepoError::git("opening the object store"))?;
-        match odb.read_header(id) {
-            Ok((bytes, _)) => Ok(Some(bytes as u64)),
-            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-            Err(source) => Err(RepoError::Git {
-                attempt: "reading the size of a file",
-                source,
-            }),
-        }
+        let id = id.to_string();
+        self.reader().ask(Request::Size { id })
     }
 
     /// Returns whether this version of a file is here, in the repository or in our own database.
@@ -170,6 +167,42 @@ impl ObjectStore {
             .map_err(RepoError::git("writing into the object store"))
     }
 
+    /// Copies all objects of our own database that the repository does not have into the repository, as loose ones. Each is written beside its place and
+    /// renamed, under a name that git clears away where that does not happen.
+    pub(crate) fn copy_into(&self, repository: &Repository) -> Result<(), RepoError> {
+        let from = self.own().path().join("objects");
+        let mut ids = Vec::new();
+        for folder in fs::read_dir(&from).map_err(RepoError::io("reading", &from))?.flatten() {
+            let two = folder.file_name().to_string_lossy().into_owned();
+            for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+                let id = two.clone() + &file.file_name().to_string_lossy();
+                if Oid::from_str(&id).is_ok() && id.len() == 40 {
+                    ids.push(id);
+                }
+            }
+        }
+        let missing: Vec<String> = repository.reader().ask(Request::Missing { ids })?;
+        let to = repository.common_dir().join("objects");
+        for id in missing {
+            let (two, rest) = id.split_at(2);
+            let bytes = fs::read(from.join(two).join(rest)).map_err(RepoError::io("reading a new object in", &from))?;
+            let folder = to.join(two);
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => made.map_err(RepoError::io("creating", &folder))?,
+            }
+            // A link would lead what is written to elsewhere.
+            if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+                return Err(RepoError::NotOrdinary {
+                    path: folder,
+                    what: "no folder".into(),
+                });
+            }
+            place_object(&folder, rest, &bytes).map_err(RepoError::io("writing an object into", &folder))?;
+        }
+        Ok(())
+    }
+
     /// Copies an object into our own database, unless it is there.
     pub(crate) fn keep(&self, id: Oid, kind: ObjectType) -> Result<(), RepoError> {
         let kept = {
@@ -183,6 +216,20 @@ impl ObjectStore {
         }
         Ok(())
     }
+}
+
+/// Writes one loose object. Nobody may change it, as git has it.
+fn place_object(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::Builder::new().prefix("tmp_obj_").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    let mut permissions = file.as_file().metadata()?.permissions();
+    #[cfg(unix)]
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o444);
+    #[cfg(not(unix))]
+    permissions.set_readonly(true);
+    file.as_file().set_permissions(permissions)?;
+    file.persist(folder.join(name))?;
+    Ok(())
 }
 
 /// Returns a bare repository that only its owner can read. It is made apart and moved to its place part by part, the

@@ -1,7 +1,7 @@
 //! Taking back what was applied.
 
 use crate::replace::{self, Found, Replacement};
-use crate::{Applied, AppliedFile, FileState, RepoError, Repository};
+use crate::{Applied, AppliedFile, FileState, RepoError, Repository, references};
 use git2::{BranchType, ErrorCode};
 use magis_core::CommitId;
 
@@ -26,7 +26,7 @@ pub fn can_undo(repository: &Repository, applied: &Applied) -> Result<(), RepoEr
     match applied {
         Applied::Worktree { files, .. } => takes_back(repository, files).map(drop),
         Applied::Branch { name, commit, .. } => {
-            let handle = repository.handle()?;
+            let handle = references::open(repository)?;
             let branch = unmoved(&handle, name, commit)?;
             if branch.is_head() {
                 return Err(RepoError::ChangedSince(vec![format!(
@@ -76,10 +76,7 @@ fn unmoved<'r>(handle: &'r git2::Repository, name: &str, commit: &CommitId) -> R
         .find_branch(name, BranchType::Local)
         .map_err(|source| match source.code() {
             ErrorCode::NotFound => changed("is gone"),
-            _ => RepoError::Git {
-                attempt: "reading the branch",
-                source,
-            },
+            _ => RepoError::git("reading the branch")(source),
         })?;
     if branch.get().target().is_none_or(|tip| tip.to_string() != commit.0) {
         return Err(changed("has moved on"));
@@ -89,16 +86,13 @@ fn unmoved<'r>(handle: &'r git2::Repository, name: &str, commit: &CommitId) -> R
 
 fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<(), RepoError> {
     let changed = |what: &str| RepoError::ChangedSince(vec![format!("the branch '{name}' {what}")]);
-    let handle = repository.handle()?;
+    let handle = references::open(repository)?;
     let mut branch = unmoved(&handle, name, commit)?;
     branch.delete().map_err(|source| {
         if source.message().contains("current HEAD") || source.message().contains("checked out") {
             changed("is checked out")
         } else {
-            RepoError::Git {
-                attempt: "deleting the branch",
-                source,
-            }
+            RepoError::git("deleting the branch")(source)
         }
     })
 }

@@ -96,6 +96,8 @@ export const zh_hans: Partial<Record<string, Said>> = {
     message: '仓库未设置提交所需的 user.name 与 user.email。',
     remedy: '请填写姓名与邮箱，或用 git config 设置。',
   },
+  reading_lost: { message: '读取 {path} 中断：{how}。', remedy: '未作任何改动；请运行 git fsck。' },
+  foreign_work_tree: { message: '{path} 的文件在 {elsewhere}。', remedy: '请打开那个文件夹。' },
   changed_since: { message: '无法撤销，以下内容已有改动：{files}。', remedy: '请手工恢复，或保留现状。' },
   locked: { message: '数据库 {path} 被其他程序锁定。', remedy: '请关闭正在使用它的程序后重试。' },
   full: { message: '{path} 所在磁盘已满，未写入任何内容。', remedy: '请腾出空间；运行会从最后一步继续。' },

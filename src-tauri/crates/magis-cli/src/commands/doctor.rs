@@ -1,7 +1,7 @@
 //! `magis doctor`: what works here, and what to do about what does not. Each line is ok, a note or a problem.
 
 use super::models::{fit_in_words, fit_of};
-use super::{Place, runtime, sandbox_helper, worker_command};
+use super::{Place, git, runtime, sandbox_helper, worker_command};
 use crate::args::DoctorArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use crate::status::StatusLine;
 use magis_engine::model::{LoadRequest, WorkerModel};
 use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
-use magis_engine::repository::{HeadState, Repository};
+use magis_engine::repository::HeadState;
 use magis_engine::sandbox::{Sandbox, SandboxJob, ScratchFolder};
 use magis_engine::{DataFolder, check_data};
 use magis_platform::memory;
@@ -279,7 +279,7 @@ fn sandbox(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
 }
 
 fn repository(report: &mut Report, path: &Path) -> Result<(), Failure> {
-    let state = match Repository::open(path).and_then(|repository| repository.state()) {
+    let state = match git()?.open(path).and_then(|repository| repository.state()) {
         Ok(state) => state,
         Err(error) => return report.failure("repository", &error.into()),
     };

@@ -4,7 +4,7 @@
 
 use super::follow::listen;
 use super::solve::read_issue;
-use super::{Place, runtime};
+use super::{Place, git, runtime};
 use crate::args::LocateArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use crate::screen::tell;
 use crate::status::StatusLine;
 use magis_core::{Evidence, Issue};
 use magis_engine::ranking::{Retention, Signals};
-use magis_engine::repository::{BaseChoice, Repository};
+use magis_engine::repository::BaseChoice;
 use magis_engine::{
     EngineError, LocateExtent, Location, Magis, ModelJudgement, Preparing, Relevance, SYMBOLS_TO_JUDGE,
 };
@@ -34,7 +34,7 @@ const BEAT: Duration = Duration::from_secs(10);
 pub fn locate(place: &Place, args: &LocateArgs) -> Result<ExitStatus, Failure> {
     // What costs nothing is checked first, so that its message does not wait for an index.
     let issue = Issue::new(read_issue(&args.issue)?).map_err(EngineError::from)?;
-    let root = Repository::open(&args.repo)?.root().to_owned();
+    let root = git()?.open(&args.repo)?.root().to_owned();
     let magis = place.open()?;
     if let Some(model) = &args.model {
         magis.library().resolve(model)?;

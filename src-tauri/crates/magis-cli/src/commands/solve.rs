@@ -2,13 +2,13 @@
 
 use super::follow::follow;
 use super::tests::{CodeToRun, Consent, accepted_terms, allow, terms_here};
-use super::{Place, not_text, read_text};
+use super::{Place, git, not_text, read_text};
 use crate::args::{EffortArg, RerunArgs, SolveArgs};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen::tell;
 use magis_core::{Hint, HintsMode, Issue, IssueChecks, QaMode, RelevanceMode, RepoId, Stage, TestLine, TestsMode};
-use magis_engine::repository::{BaseChoice, Repository};
+use magis_engine::repository::BaseChoice;
 use magis_engine::tests::{IsolationTerm, TestCommand};
 use magis_engine::{Effort, EngineError, Magis, SolveRequest};
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
     // What costs nothing is checked first, so that its message does not wait for a model.
     let issue = read_issue(&args.issue)?;
     Issue::new(&issue).map_err(EngineError::from)?;
-    Repository::open(&args.repo)?;
+    git()?.open(&args.repo)?;
     let mut hints = Vec::new();
     if let Some(file) = &args.hints {
         hints.push(Hint::Comments(read_text("the hints", file)?));

@@ -1,13 +1,13 @@
 //! `magis watch`: follows a repository and shows what happens, a line each, until Ctrl-C.
 
 use super::follow::listen;
-use super::{Place, runtime};
+use super::{Place, git, runtime};
 use crate::args::WatchArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{clean, count, thousands};
 use magis_core::RepoPath;
-use magis_engine::repository::{ChangedPaths, GitPart, HeadPlace, RepoChange, Repository, WatchOptions};
+use magis_engine::repository::{ChangedPaths, GitPart, HeadPlace, RepoChange, WatchOptions};
 use magis_engine::{Magis, SummarisationBudget, SummarisationModel, WatchEvent};
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
@@ -20,7 +20,7 @@ const NAMED: usize = 3;
 
 /// Runs `magis watch`.
 pub fn watch(place: &Place, args: &WatchArgs) -> Result<ExitStatus, Failure> {
-    Repository::open(&args.repo)?;
+    git()?.open(&args.repo)?;
     let magis = place.open()?;
     let runtime = runtime()?;
     let end = runtime.block_on(follow(place, &magis, args));

@@ -107,7 +107,7 @@ impl Magis {
         watch: &mut dyn FnMut(Preparing) -> ControlFlow<()>,
     ) -> Result<Locator, EngineError> {
         let begun = Instant::now();
-        let repository = Repository::open(repository)?;
+        let repository = self.git.open(repository)?;
         repository.state()?;
         let repo = self.know(&repository)?;
         let objects = ObjectStore::open(self.data.objects(repo), &repository)?;

@@ -17,7 +17,7 @@ impl Magis {
     /// # Errors
     /// When the folder is no repository that can be read, or the database cannot be written.
     pub fn add_repository(&self, path: &Path) -> Result<RepoId, EngineError> {
-        let repository = Repository::open(path)?;
+        let repository = self.git.open(path)?;
         repository.state()?;
         self.know(&repository)
     }
@@ -27,7 +27,7 @@ impl Magis {
     /// # Errors
     /// When there is no such repository, or its folder is gone.
     pub fn open_repository(&self, repo: RepoId) -> Result<Repository, EngineError> {
-        Ok(Repository::open(&self.store.repository(repo)?.root)?)
+        Ok(self.git.open(&self.store.repository(repo)?.root)?)
     }
 
     /// Returns the files of a tree that a run could be based on.
@@ -105,7 +105,7 @@ impl Magis {
     fn repositories_with(&self, base: &Base) -> Result<Vec<(RepoId, Repository)>, EngineError> {
         let mut found = Vec::new();
         for known in self.store.repositories()? {
-            if let Ok(repository) = Repository::open(&known.root)
+            if let Ok(repository) = self.git.open(&known.root)
                 && repository.has(base).unwrap_or(false)
             {
                 found.push((known.id, repository));

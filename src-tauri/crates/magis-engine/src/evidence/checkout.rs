@@ -12,7 +12,7 @@ use magis_evidence::commands::{
 };
 use magis_evidence::reproduction::{Check, CheckCommand, ReachRecorder, ReachedFunction};
 use magis_evidence::results::{self, TestResults};
-use magis_repo::{Repository, Snapshot};
+use magis_repo::Snapshot;
 use magis_sandbox::{End, JobFile, Limits, Outcome, Sandbox, SandboxJob, ScratchLayer, Streams};
 use magis_syntax::SourceLanguage;
 use std::fs;
@@ -83,7 +83,11 @@ impl Checkout {
             return Ok(None);
         };
         // The tree can be run on without them, also where the repository's folder is gone by now.
-        let built = Repository::open(root).and_then(|repository| repository.built_files());
+        let built = snapshot
+            .store()
+            .git()
+            .open(root)
+            .and_then(|repository| repository.built_files());
         let built = built.unwrap_or_default().into_iter();
         for path in built.chain(installed::plug_and_play(root, &tree)) {
             copy_built(&path, root, &tree)?;

@@ -239,7 +239,11 @@ impl Magis {
 
     fn base_of(&self, run: RunId) -> Result<Snapshot, EngineError> {
         let repo = self.repository_id_of(run)?;
-        Ok(Snapshot::reopen(self.object_folder(repo)?, self.state(run)?.base())?)
+        Ok(Snapshot::reopen(
+            &self.git,
+            self.object_folder(repo)?,
+            self.state(run)?.base(),
+        )?)
     }
 
     /// Returns where the selected hunks of a run's patch do not fit the work tree as it is.
@@ -288,7 +292,7 @@ impl Magis {
         if !Path::new(&root).exists() {
             return Err(EngineError::RepositoryGone { run, root });
         }
-        Ok(Repository::open(&root)?)
+        Ok(self.git.open(&root)?)
     }
 }
 

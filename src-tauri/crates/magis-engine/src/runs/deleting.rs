@@ -66,7 +66,7 @@ impl Magis {
                 needed.insert(state.base().tree.0.clone());
                 needed.extend(state.merged().map(|merged| merged.tree.0.clone()));
             }
-            let pruned = prune(&self.data.objects(repo), needed.iter().map(String::as_str))?;
+            let pruned = prune(&self.git, &self.data.objects(repo), needed.iter().map(String::as_str))?;
             // It is made anew from the last commit by whoever needs it next.
             if pruned == Pruning::Done && (!with_index || self.is_index_gone(repo)) {
                 self.store.clear_pruning(repo)?;

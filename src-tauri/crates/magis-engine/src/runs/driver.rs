@@ -14,7 +14,7 @@ use magis_core::{RunEvent, RunId, RunOutcome, Speaker};
 use magis_flow::{Effect, Run};
 use magis_llm::{LanguageModel, LlmError};
 use magis_platform::{now_ms, process};
-use magis_repo::{ObjectStore, Repository, Snapshot};
+use magis_repo::{ObjectStore, Snapshot};
 use magis_store::{Lease, LeaseError, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -153,10 +153,10 @@ impl Magis {
     ) -> Result<Workspace, EngineError> {
         let repo = self.repository_id_of(log.run)?;
         let folder = self.data.objects(repo);
-        if let Ok(repository) = Repository::open(&self.store.repository(repo)?.root) {
+        if let Ok(repository) = self.git.open(&self.store.repository(repo)?.root) {
             ObjectStore::open(&folder, &repository)?;
         }
-        let snapshot = Snapshot::reopen(&folder, log.state.base())?;
+        let snapshot = Snapshot::reopen(&self.git, &folder, log.state.base())?;
         let calls = RunLog {
             store: self.store.clone(),
             run: log.run,

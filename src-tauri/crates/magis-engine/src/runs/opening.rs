@@ -5,6 +5,7 @@ use crate::{DataFolder, EngineError, Magis};
 use magis_llama::WorkerCommand;
 use magis_models::ModelLibrary;
 use magis_platform::now_ms;
+use magis_repo::Git;
 use magis_store::{Access, Erasure, Lease, RunFilter, Store};
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Magis {
     ///
     /// # Errors
     /// When the data folder or the database in it cannot be opened, or another version wrote it.
-    pub fn open(data: DataFolder, worker: WorkerCommand) -> Result<Self, EngineError> {
+    pub fn open(data: DataFolder, worker: WorkerCommand, git: Git) -> Result<Self, EngineError> {
         let store = Store::open(data.root())?;
         let library = Arc::new(ModelLibrary::open(data.models())?);
         let magis = Self {
@@ -50,6 +51,7 @@ impl Magis {
             store,
             library,
             worker,
+            git,
             sandbox: None,
             contents: Arc::default(),
         };

@@ -9,7 +9,7 @@ use magis_flow::{Run, TaskState};
 use magis_llama::WorkerModel;
 use magis_llm::LanguageModel;
 use magis_platform::now_ms;
-use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot};
+use magis_repo::{BaseChoice, ObjectStore, Snapshot};
 use magis_store::NewRun;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -158,7 +158,7 @@ impl Magis {
     ) -> Result<RunId, EngineError> {
         let issue = Issue::new(&wish.issue)?;
         let files = wish.files.iter().map(RepoPath::new).collect::<Result<Vec<_>, _>>()?;
-        let repository = Repository::open(&wish.repository)?;
+        let repository = self.git.open(&wish.repository)?;
         let state = repository.state()?;
         let repo = self.know(&repository)?;
         let objects = ObjectStore::open(self.data.objects(repo), &repository)?;

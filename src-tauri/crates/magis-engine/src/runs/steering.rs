@@ -80,7 +80,7 @@ impl Magis {
             Steering::Add { path } => {
                 let path = RepoPath::new(path)?;
                 let repo = self.repository_id_of(run)?;
-                let snapshot = Snapshot::reopen(self.data.objects(repo), state.base())?;
+                let snapshot = Snapshot::reopen(&self.git, self.data.objects(repo), state.base())?;
                 let (files, _) = snapshot.files()?;
                 let found = files.into_iter().find(|file| file.path == path);
                 let missing = || EngineError::NoSuchFile {

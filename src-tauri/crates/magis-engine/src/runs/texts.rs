@@ -2,7 +2,7 @@
 
 use crate::{EngineError, Magis};
 use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
-use magis_repo::{ObjectStore, Repository, Snapshot};
+use magis_repo::{ObjectStore, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// The files of a run's base, and of its result, as text.
@@ -52,7 +52,7 @@ impl Magis {
                 tree: tree.clone(),
                 ..state.base().clone()
             };
-            Snapshot::reopen(&folder, &base).ok()
+            Snapshot::reopen(&self.git, &folder, &base).ok()
         };
         Ok(RunTexts {
             base: of(&state.base().tree),
@@ -76,7 +76,7 @@ impl Magis {
     /// # Errors
     /// When there is no such run, or the repository or the database cannot be read.
     pub fn attach(&self, run: RunId, path: &Path) -> Result<RepoId, EngineError> {
-        let repository = Repository::open(path)?;
+        let repository = self.git.open(path)?;
         let base = self.state(run)?.base().clone();
         let other = |why: String| EngineError::OtherRepository {
             run,

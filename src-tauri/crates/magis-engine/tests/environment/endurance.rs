@@ -8,7 +8,7 @@ use magis_core::{BlobId, Issue, RepoId, RepoPath, SkipReason};
 use magis_engine::{DataFolder, Magis, SummarisationModel};
 use magis_llama::{Priority, WorkerCommand};
 use magis_llm::{ScriptedModel, ScriptedReply};
-use magis_repo::WatchOptions;
+use magis_repo::{Git, WatchOptions};
 use magis_search::{Index, IssueQuery, OpenState, Sources};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ fn open(folder: &Path) -> Magis {
         args: Vec::new(),
         priority: Priority::Normal,
     };
-    Magis::open(data, worker).unwrap()
+    Magis::open(data, worker, Git::in_this_process()).unwrap()
 }
 
 /// Works through the plan in `folder`; `watcher` makes the command of the process that calls [`watch_until_killed`].

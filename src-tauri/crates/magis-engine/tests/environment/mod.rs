@@ -11,7 +11,7 @@ use magis_core::{HintsMode, QaMode, RelevanceMode, RunEvent, RunId, TestsMode};
 use magis_engine::{DataFolder, DriveEnd, EngineError, Magis, Progress, SolveRequest};
 use magis_llama::{Priority, WorkerCommand};
 use magis_llm::{LanguageModel, ScriptedModel};
-use magis_repo::BaseChoice;
+use magis_repo::{BaseChoice, Git};
 use magis_store::Store;
 use magis_testkit::sample;
 use std::collections::BTreeSet;
@@ -171,6 +171,7 @@ pub fn open(folder: &Path) -> Magis {
             args: Vec::new(),
             priority: Priority::Normal,
         },
+        Git::in_this_process(),
     )
     .unwrap()
 }

@@ -1,6 +1,6 @@
 //! Applying a patch when a person asks for it, and taking it back.
 
-use crate::{apply_to_branch, apply_to_worktree, git, numbered, path, take};
+use crate::{apply_to_branch, apply_to_worktree, git, numbered, opened, path, take};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{
     Applied, BaseChoice, BranchCommit, Committer, ConflictReason, HunkNumber, Patch, RepoError, Repository, Selection,
@@ -82,7 +82,7 @@ fn hunks(numbers: &[u32]) -> Selection {
 
 impl Case {
     pub fn repository(&self) -> Repository {
-        Repository::open(self.fixture.root()).unwrap()
+        opened(self.fixture.root()).unwrap()
     }
 
     pub fn apply(&self, selection: &Selection) -> Result<Applied, RepoError> {
@@ -293,7 +293,7 @@ fn a_folder_may_take_the_place_of_a_file() {
     let snapshot = take(&fixture, &BaseChoice::Head);
     let (_, patch) = apply_changes(&snapshot, &changes).unwrap();
     let patch = Patch::parse(&patch).unwrap();
-    let repository = Repository::open(fixture.root()).unwrap();
+    let repository = opened(fixture.root()).unwrap();
     let applied = apply_to_worktree(&repository, &patch, &Selection::All).unwrap();
     assert_eq!(fixture.read("a/below"), b"below\n");
     let commit = BranchCommit {

@@ -1,6 +1,6 @@
 //! Changes become a result tree and a patch that git accepts.
 
-use crate::{apply_to_worktree, git, numbered, path, take};
+use crate::{GIT, apply_to_worktree, git, numbered, opened, path, take};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{BaseChoice, Patch, RepoError, Selection, Snapshot, apply_changes};
 use magis_testkit::{FixtureRepo, fingerprint};
@@ -218,7 +218,7 @@ proptest! {
         let snapshot = take(&fixture, &BaseChoice::Head);
         let (tree, patch) = apply_changes(&snapshot, &[modify("dir/f", &edits)]).unwrap();
         let base = magis_core::Base { tree: tree.clone(), ..snapshot.base().clone() };
-        let result = Snapshot::reopen(fixture.beside("store"), &base).unwrap().read(&path("dir/f")).unwrap();
+        let result = Snapshot::reopen(&GIT, fixture.beside("store"), &base).unwrap().read(&path("dir/f")).unwrap();
         let spliced = Edit::splice(&text, &edits).unwrap();
         prop_assert_eq!(&result.text, &spliced);
         let parsed = Patch::parse(&patch).unwrap();
@@ -227,7 +227,7 @@ proptest! {
             prop_assert_eq!(patch, "");
         } else {
             prop_assert_eq!(tree_by_git(&fixture, &patch), tree.0);
-            let repository = magis_repo::Repository::open(fixture.root()).unwrap();
+            let repository = opened(fixture.root()).unwrap();
             apply_to_worktree(&repository, &parsed, &Selection::All).unwrap();
             prop_assert_eq!(fixture.read("dir/f"), spliced.into_bytes());
         }

@@ -1,6 +1,6 @@
 //! A tree written into a folder: byte for byte, and nothing beside it.
 
-use crate::{git, take};
+use crate::{git, opened, take};
 use magis_core::SkipReason;
 use magis_repo::BaseChoice;
 use magis_testkit::FixtureRepo;
@@ -131,7 +131,7 @@ fn what_an_installation_wrote_is_told_from_caches_and_environments() {
     ] {
         fixture.write(path, text);
     }
-    let repository = magis_repo::Repository::open(fixture.root()).unwrap();
+    let repository = opened(fixture.root()).unwrap();
     let found: Vec<String> = repository
         .built_files()
         .unwrap()

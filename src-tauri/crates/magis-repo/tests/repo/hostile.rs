@@ -1,11 +1,11 @@
 //! Repositories that are made to hang, to kill or to fill the machine of who opens them: each is refused with its reason,
 //! or read without the part that would. Each test runs with bounds of its own.
 
-use crate::{apply_to_worktree, git, path, take};
+use crate::{apply_to_worktree, git, opened, path, take};
 use git2::{ObjectType, Oid};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{
-    BaseChoice, ConflictReason, Patch, RepoError, Repository, Selection, Snapshot, WorkTree, apply_changes, conflicts,
+    BaseChoice, ConflictReason, Patch, RepoError, Selection, Snapshot, WorkTree, apply_changes, conflicts,
 };
 use magis_testkit::{FixtureRepo, bounded};
 use std::fs::File;
@@ -77,7 +77,7 @@ fn bomb(fixture: &FixtureRepo, levels: usize) -> Oid {
 
 /// Returns what opening a repository and looking at it and its files in every way comes to.
 fn looked_at(fixture: &FixtureRepo) -> Result<(), RepoError> {
-    let repository = Repository::open(fixture.root())?;
+    let repository = opened(fixture.root())?;
     repository.state()?;
     WorkTree::read(&repository)?;
     let store = magis_repo::ObjectStore::open(fixture.beside("store"), &repository)?;
@@ -178,12 +178,12 @@ fn files_of_git_that_are_no_ordinary_ones_are_refused() {
 fn a_pipe_in_the_place_of_gits_folder_is_refused() {
     bounded::test("hostile::a_pipe_in_the_place_of_gits_folder_is_refused", || {
         let fixture = committed();
-        let repository = Repository::open(fixture.root()).unwrap();
+        let repository = opened(fixture.root()).unwrap();
         std::fs::rename(fixture.git_dir(), fixture.beside("git")).unwrap();
         pipe(&fixture.root().join(".git"));
         assert_eq!(repository.state().unwrap_err().code(), "not_ordinary");
         for folder in ["", "src"] {
-            let error = Repository::open(fixture.root().join(folder)).unwrap_err();
+            let error = opened(fixture.root().join(folder)).unwrap_err();
             assert_eq!(error.code(), "not_ordinary", "{error}");
         }
     });
@@ -193,7 +193,7 @@ fn a_pipe_in_the_place_of_gits_folder_is_refused() {
 fn a_tracked_file_that_became_a_pipe_counts_as_deleted() {
     bounded::test("hostile::a_tracked_file_that_became_a_pipe_counts_as_deleted", || {
         let fixture = committed();
-        let repository = Repository::open(fixture.root()).unwrap();
+        let repository = opened(fixture.root()).unwrap();
         let base = take(&fixture, &BaseChoice::Head);
         let edits = vec![Edit {
             span: LineSpan::new(1, 1).unwrap(),
@@ -218,7 +218,7 @@ fn a_file_without_end_is_neither_taken_into_a_snapshot_nor_changed() {
         "hostile::a_file_without_end_is_neither_taken_into_a_snapshot_nor_changed",
         || {
             let fixture = committed();
-            let repository = Repository::open(fixture.root()).unwrap();
+            let repository = opened(fixture.root()).unwrap();
             let base = take(&fixture, &BaseChoice::Head);
             let (_, patch) = apply_changes(&base, &[(path("a.py"), FileChange::Delete)]).unwrap();
             enormous(&fixture.root().join("new.bin"));
@@ -239,7 +239,7 @@ fn a_tree_deeper_than_git_goes_is_refused_and_one_as_deep_is_read() {
         || {
             let fixture = committed();
             commit(&fixture, deep(&fixture, 20_000));
-            let repository = Repository::open(fixture.root()).unwrap();
+            let repository = opened(fixture.root()).unwrap();
             for error in [
                 repository.state().unwrap_err(),
                 take(&fixture, &BaseChoice::Head).files().unwrap_err(),
@@ -278,7 +278,7 @@ fn a_tree_that_stands_for_more_files_than_can_be_listed_is_refused_with_their_nu
         || {
             let fixture = committed();
             commit(&fixture, bomb(&fixture, 10));
-            let repository = Repository::open(fixture.root()).unwrap();
+            let repository = opened(fixture.root()).unwrap();
             for error in [
                 repository.state().unwrap_err(),
                 take(&fixture, &BaseChoice::Head).files().unwrap_err(),

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apply;
+#[cfg(target_os = "linux")]
+mod border;
 mod changes;
 #[cfg(unix)]
 mod check_out;
@@ -18,12 +20,25 @@ mod work_tree;
 
 use magis_core::{Base, RepoPath};
 use magis_repo::{
-    Applied, BaseChoice, BranchCommit, ObjectStore, Patch, RepoError, Repository, Selection, Snapshot, plan_branch,
-    plan_worktree,
+    Applied, BaseChoice, BranchCommit, Git, GitWorker, ObjectStore, Patch, RepoError, Repository, Selection, Snapshot,
+    plan_branch, plan_worktree,
 };
 use magis_testkit::FixtureRepo;
 use std::path::Path;
 use std::process::Command;
+use std::sync::LazyLock;
+
+/// Repositories are read in processes of their own, as the programs that ship do it.
+static GIT: LazyLock<Git> = LazyLock::new(|| {
+    Git::in_workers(GitWorker {
+        program: env!("CARGO_BIN_EXE_magis-git-worker").into(),
+        args: Vec::new(),
+    })
+});
+
+fn opened(folder: impl AsRef<Path>) -> Result<Repository, RepoError> {
+    GIT.open(folder)
+}
 
 fn path(text: &str) -> RepoPath {
     RepoPath::new(text).unwrap()
@@ -37,12 +52,12 @@ fn numbered(lines: u32) -> String {
 }
 
 fn store(fixture: &FixtureRepo) -> ObjectStore {
-    let repository = Repository::open(fixture.root()).unwrap();
+    let repository = opened(fixture.root()).unwrap();
     ObjectStore::open(fixture.beside("store"), &repository).unwrap()
 }
 
 fn take(fixture: &FixtureRepo, choice: &BaseChoice) -> Snapshot {
-    let repository = Repository::open(fixture.root()).unwrap();
+    let repository = opened(fixture.root()).unwrap();
     Snapshot::take(&repository, &store(fixture), choice).unwrap()
 }
 

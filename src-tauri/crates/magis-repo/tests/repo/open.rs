@@ -1,19 +1,17 @@
 //! Which repositories open, what is said of them, and what is said of the others.
 
-use crate::git;
-use magis_repo::{BaseChoice, HeadState, ObjectStore, Operation, RepoError, Repository, RepositoryState, Snapshot};
+use crate::{git, opened};
+use magis_repo::{BaseChoice, HeadState, ObjectStore, Operation, RepoError, RepositoryState, Snapshot};
 use magis_testkit::{FixtureRepo, fingerprint};
 use std::path::Path;
 
 fn state(folder: impl AsRef<Path>) -> RepositoryState {
-    Repository::open(folder).unwrap().state().unwrap()
+    opened(folder).unwrap().state().unwrap()
 }
 
 /// Opening `folder` and reading its state gives the error `code`, whose remedy mentions `remedy`.
 fn check(folder: impl AsRef<Path>, code: &str, remedy: &str) {
-    let error = Repository::open(&folder)
-        .and_then(|repository| repository.state())
-        .unwrap_err();
+    let error = opened(&folder).and_then(|repository| repository.state()).unwrap_err();
     assert_eq!(error.code(), code, "{error}");
     assert!(error.remedy().contains(remedy), "{}", error.remedy());
     assert!(!error.to_string().ends_with('.'), "{error}");
@@ -87,7 +85,7 @@ fn a_file_that_may_not_be_read_counts_as_unchanged_and_the_others_as_they_are() 
     fixture.write("a", "a\n");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&file).is_err() {
-        let counts = Repository::open(fixture.root()).unwrap().state().unwrap().cleanliness;
+        let counts = opened(fixture.root()).unwrap().state().unwrap().cleanliness;
         assert_eq!((counts.staged, counts.changed, counts.untracked), (0, 1, 1));
     }
 }
@@ -191,7 +189,7 @@ fn submodules_are_listed_and_open_by_themselves() {
 fn revisions_that_name_no_commit_are_told_apart() {
     let fixture = FixtureRepo::new();
     fixture.write("a", "a\n").commit("one");
-    let repository = Repository::open(fixture.root()).unwrap();
+    let repository = opened(fixture.root()).unwrap();
     let store = ObjectStore::open(fixture.beside("store"), &repository).unwrap();
     let take = |name: &str| {
         let choice = BaseChoice::Revision { name: name.into() };

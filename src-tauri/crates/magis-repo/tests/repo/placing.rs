@@ -1,7 +1,7 @@
 //! Where hunks go, held against the `git` program: what is applied here gives the bytes that `git apply` gives, and what
 //! it refuses is refused here.
 
-use crate::{apply_to_branch, apply_to_worktree};
+use crate::{apply_to_branch, apply_to_worktree, opened};
 use magis_repo::{BranchCommit, Patch, RepoError, Repository, Selection, conflicts, text_diff};
 use magis_testkit::FixtureRepo;
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ impl PlacingTest {
         let for_git = fixture.beside("for-git");
         fs::create_dir(&for_git).unwrap();
         Self {
-            repository: Repository::open(fixture.root()).unwrap(),
+            repository: opened(fixture.root()).unwrap(),
             fixture,
             for_git,
         }

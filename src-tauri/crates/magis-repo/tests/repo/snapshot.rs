@@ -1,8 +1,8 @@
 //! What a snapshot holds, byte for byte, and how long it lasts.
 
-use crate::{git, path, store, take};
+use crate::{GIT, git, opened, path, store, take};
 use magis_core::{FileChange, SkipReason};
-use magis_repo::{BaseChoice, FileMode, LineEnding, ObjectStore, ReadError, Repository, Snapshot, apply_changes};
+use magis_repo::{BaseChoice, FileMode, LineEnding, ObjectStore, ReadError, Snapshot, apply_changes};
 use magis_testkit::{FixtureRepo, fingerprint};
 
 const UNCOMMITTED: BaseChoice = BaseChoice::HeadWithUncommitted;
@@ -234,7 +234,7 @@ fn a_run_reads_its_base_whatever_happens_to_the_repository() {
 
     let (folder, base) = (fixture.beside("store"), snapshot.base().clone());
     std::fs::remove_dir_all(fixture.root()).unwrap();
-    let reopened = Snapshot::reopen(&folder, &base).unwrap();
+    let reopened = Snapshot::reopen(&GIT, &folder, &base).unwrap();
     assert_eq!(reopened.read(&path("a")).unwrap().text, "one\n");
     assert!(matches!(
         reopened.read(&path("src/unread")),
@@ -283,7 +283,7 @@ fn a_store_whose_making_was_killed_is_completed() {
                 std::fs::write(place, "").unwrap();
             }
         }
-        let repository = Repository::open(fixture.root()).unwrap();
+        let repository = opened(fixture.root()).unwrap();
         let store = ObjectStore::open(&folder, &repository).unwrap_or_else(|error| panic!("{left:?}: {error}"));
         let snapshot = Snapshot::take(&repository, &store, &UNCOMMITTED).unwrap();
         assert_eq!(snapshot.read(&path("a")).unwrap().text, "b\n", "{left:?}");
@@ -301,7 +301,7 @@ fn a_store_can_be_made_by_several_at_once() {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    let repository = Repository::open(root).unwrap();
+                    let repository = opened(root).unwrap();
                     together.wait();
                     let store = ObjectStore::open(&folder, &repository).unwrap();
                     let snapshot = Snapshot::take(&repository, &store, &UNCOMMITTED).unwrap();
@@ -317,7 +317,7 @@ fn a_store_can_be_made_by_several_at_once() {
 fn the_store_is_for_its_owner_alone_and_serves_worktrees() {
     let fixture = FixtureRepo::new();
     fixture.write("a", "a\n").commit("one");
-    let worktree = Repository::open(fixture.worktree("second")).unwrap();
+    let worktree = opened(fixture.worktree("second")).unwrap();
     let snapshot = Snapshot::take(&worktree, &store(&fixture), &UNCOMMITTED).unwrap();
     assert_eq!(snapshot.read(&path("a")).unwrap().text, "a\n");
     #[cfg(unix)]

@@ -1,8 +1,8 @@
 //! The watcher on real repositories, driven by every `git` program on the path.
 
-use crate::path;
+use crate::{opened, path};
 use magis_core::RepoPath;
-use magis_repo::{ChangedPaths, GitPart, RepoChange, Repository, WatchOptions, Watcher, WatcherEvent, WhyPolling};
+use magis_repo::{ChangedPaths, GitPart, RepoChange, WatchOptions, Watcher, WatcherEvent, WhyPolling};
 use magis_testkit::FixtureRepo;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ impl Watched {
 
     fn begin_at(fixture: FixtureRepo, root: &Path) -> Self {
         let (sender, heard) = channel();
-        let repository = Repository::open(root).unwrap();
+        let repository = opened(root).unwrap();
         let watcher = Watcher::begin(&repository, options(), move |event| drop(sender.send(event))).unwrap();
         let folders = match heard.recv_timeout(NEVER).unwrap() {
             WatcherEvent::Watching { folders } => folders,
@@ -483,7 +483,7 @@ fn where_folders_cannot_be_watched_changes_are_looked_for_and_a_person_is_told()
         fixture.write(&format!("folder{number}/a.py"), "a\n");
     }
     let (sender, heard) = channel();
-    let repository = Repository::open(fixture.root()).unwrap();
+    let repository = opened(fixture.root()).unwrap();
     let few = WatchOptions {
         most_folders: Some(20),
         ..options()

@@ -1,14 +1,14 @@
 //! The working tree as a list: it agrees with a snapshot of uncommitted work, read whole or file by file.
 
-use crate::{git, path, take};
+use crate::{git, opened, path, take};
 use magis_core::{BlobId, RepoPath};
-use magis_repo::{BaseChoice, Repository, WorkText, WorkTree};
+use magis_repo::{BaseChoice, WorkText, WorkTree};
 use magis_testkit::{FixtureRepo, fingerprint};
 use std::collections::BTreeMap;
 use std::fs;
 
 fn read(fixture: &FixtureRepo) -> WorkTree {
-    WorkTree::read(&Repository::open(fixture.root()).unwrap()).unwrap()
+    WorkTree::read(&opened(fixture.root()).unwrap()).unwrap()
 }
 
 /// Returns what a run that takes in uncommitted work would read.
@@ -199,7 +199,7 @@ fn a_file_is_read_in_the_version_that_was_seen_and_in_no_other() {
     fixture.write("a.py", "a = 2\n").write("b.bin", b"\0");
     let work = read(&fixture);
     let text = |name: &str| {
-        let found = work.reader().unwrap().text(&path(name), &work.files()[&path(name)]);
+        let found = work.reader().text(&path(name), &work.files()[&path(name)]);
         match found {
             WorkText::Text(source) => source.text,
             WorkText::NotText(reason) => format!("({reason})"),
@@ -226,7 +226,7 @@ fn a_file_with_foreign_line_ends_is_read_as_it_was_seen() {
         .write("a.py", "a = 2\r\n")
         .write("new.py", "n\r\n");
     let work = read(&fixture);
-    let reader = work.reader().unwrap();
+    let reader = work.reader();
     let text = |name: &str| match reader.text(&path(name), &work.files()[&path(name)]) {
         WorkText::Text(source) => source.text,
         other => unreachable!("{name}: {other:?}"),
@@ -242,7 +242,7 @@ fn very_much_uncommitted_work_is_seen_and_read_like_little() {
         fixture.write(&format!("{number}.txt"), format!("{number}\r\n").repeat(330_000));
     }
     let work = read(&fixture);
-    let reader = work.reader().unwrap();
+    let reader = work.reader();
     for number in 0..90 {
         let name = path(&format!("{number}.txt"));
         let WorkText::Text(source) = reader.text(&name, &work.files()[&name]) else {
@@ -293,8 +293,6 @@ fn looking_writes_nothing() {
     let before = fingerprint(fixture.root());
     let mut work = read(&fixture);
     work.look_at(&[path("a.py"), path("new.py")]).unwrap();
-    work.reader()
-        .unwrap()
-        .text(&path("new.py"), &work.files()[&path("new.py")]);
+    work.reader().text(&path("new.py"), &work.files()[&path("new.py")]);
     assert_eq!(fingerprint(fixture.root()), before);
 }

@@ -7,7 +7,6 @@ use crate::custodian::index_state::{self, lock};
 use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_repo::{ChangedPaths, GitPart, Repository, WatcherEvent, WorkReader, WorkText, WorkTree};
 use magis_search::{Index, SearchError, Update};
-use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
@@ -241,7 +240,7 @@ impl Following {
             .iter()
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
-        let reader = work.reader()?;
+        let reader = work.reader();
         let stop = self.stop.clone();
         let _lock = lock(&self.folder, &mut || going(&stop))?;
         let stamp = self.stamp_now();
@@ -320,11 +319,11 @@ impl Following {
             .iter()
             .map(|(path, blob)| (path.clone(), blob.clone()))
             .collect();
-        // Opened where there is something to read; what cannot be read counts as not remembered.
-        let reader = LazyCell::new(|| work.reader().ok());
+        // What cannot be read counts as not remembered.
+        let reader = work.reader();
         let contents = contents::look_into(&self.folder, &files, |path, blob| {
-            let reader = reader.as_ref().filter(|_| !self.stop.is_cancelled())?;
-            content_of(&reader.text(path, blob))
+            let is_going = !self.stop.is_cancelled();
+            is_going.then(|| content_of(&reader.text(path, blob))).flatten()
         });
         let needs_none = |blob: &BlobId| contents.get(blob).and_then(|content| content.needs_none()).is_some();
         match self.watched.magis.store.coverage(self.watched.repo, &files, needs_none) {

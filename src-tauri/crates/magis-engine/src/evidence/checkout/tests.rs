@@ -3,14 +3,14 @@
 use super::*;
 use magis_core::RepoId;
 use magis_evidence::commands::{JavaScriptRunner, PythonRunner};
-use magis_repo::{BaseChoice, ObjectStore};
+use magis_repo::{BaseChoice, Git, ObjectStore};
 use magis_sandbox::HelperCommand;
 use magis_testkit::FixtureRepo;
 
 /// Writes the tree of a repository out, for a person whose home lies beside it.
 fn checkout(repository: &FixtureRepo) -> Checkout {
     let data = DataFolder::locate(Some(repository.beside("data"))).expect("a data folder");
-    let opened = Repository::open(repository.root()).expect("the repository");
+    let opened = Git::in_this_process().open(repository.root()).expect("the repository");
     let objects = ObjectStore::open(data.objects(RepoId(1)), &opened).expect("its objects");
     let snapshot = Snapshot::take(&opened, &objects, &BaseChoice::Head).expect("its tree");
     let sandbox = Sandbox::limits_only(HelperCommand {

@@ -4,14 +4,14 @@ use anyhow::{Context as _, Result};
 use magis_core::{ChangeTests, Edit, FileChange, RepoPath};
 use magis_eval::change::Change;
 use magis_flow::{AttemptState, Run, TaskState};
-use magis_repo::{BaseChoice, ObjectStore, Repository, Snapshot, apply_changes};
+use magis_repo::{BaseChoice, Git, ObjectStore, Snapshot, apply_changes};
 use std::path::Path;
 
 /// Returns the attempts of a run that may resolve the bug as patches, each code once: those that can be used and whose code what shows the fault does not
 /// fail with, and those that give their file the text that the reference gives it, whatever the run says of them. So a right attempt that a wrong check
 /// rejected is seen, and not all that failed are judged.
 pub fn worth_judging(state: &Run, clone: &Path, reference: Option<&Change>) -> Result<Vec<String>> {
-    let repository = Repository::open(clone)?;
+    let repository = Git::in_this_process().open(clone)?;
     let scratch = tempfile::tempdir().context("making a scratch folder")?;
     let objects = ObjectStore::open(scratch.path().join("objects"), &repository)?;
     let base = BaseChoice::Revision {

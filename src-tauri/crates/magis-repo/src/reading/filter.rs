@@ -1,11 +1,14 @@
 //! What git's attributes say of a file: filters that only the `git` program could run, and how its lines end in a work tree.
 
+use super::Opened;
+use crate::RepoError;
+use crate::ordinary::RuleFiles;
 use git2::{AttrCheckFlags, AttrValue, Repository};
 use magis_core::RepoPath;
 use std::path::Path;
 
 /// Returns the filter a file has to pass that libgit2 cannot run, in words.
-pub(crate) fn foreign(handle: &Repository, path: &Path) -> Option<String> {
+pub(super) fn foreign(handle: &Repository, path: &Path) -> Option<String> {
     match attribute(handle, path, "filter") {
         Attribute::Named(filter) => return Some(format!("the filter '{filter}'")),
         Attribute::Set | Attribute::Unset | Attribute::Unspecified => {}
@@ -18,8 +21,14 @@ pub(crate) fn foreign(handle: &Repository, path: &Path) -> Option<String> {
 
 /// Returns whether git would write a new text file at `path` with `\r\n` (gitattributes: text, eol; core.autocrlf,
 /// core.eol).
-pub(crate) fn writes_crlf(handle: &Repository, path: &RepoPath) -> bool {
+pub(super) fn writes_crlf(repository: &Opened, path: &RepoPath) -> Result<bool, RepoError> {
+    let handle = repository.handle()?;
     let path = Path::new(path.as_str());
+    RuleFiles::of(repository.root()).look_for(path)?;
+    Ok(gets_crlf(&handle, path))
+}
+
+fn gets_crlf(handle: &Repository, path: &Path) -> bool {
     let config = handle.config().ok();
     let setting = |name| {
         config

@@ -3,8 +3,9 @@
 use super::burst::Touched;
 use super::folders::{Rules, WalkEntry};
 use super::places::{Part, Places};
-use super::{ChangedPaths, WhyPolling, repo_path};
-use crate::Repository;
+use super::repo_path;
+use crate::reading::Opened;
+use crate::{ChangedPaths, WhyPolling};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -42,7 +43,7 @@ const REACH: RecursiveMode = if cfg!(any(target_os = "linux", target_os = "andro
 impl SystemWatcher {
     /// Watches the repository; fails where the system does not let it.
     pub fn begin(
-        repository: &Repository,
+        repository: &Opened,
         places: &Places,
         most: Option<usize>,
         messages: &Sender<WatcherMessage>,
@@ -61,7 +62,7 @@ impl SystemWatcher {
             most: most.unwrap_or(usize::MAX),
         };
         this.watch_git(places)?;
-        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(places, &error))?;
+        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(&places.root, &error))?;
         this.walk(&rules, &places.root, &mut Touched::default())?;
         Ok(this)
     }
@@ -75,11 +76,11 @@ impl SystemWatcher {
     /// they are looked into, so that nothing in a new one is missed.
     pub fn settle(
         &mut self,
-        repository: &Repository,
+        repository: &Opened,
         places: &Places,
         mut touched: Touched,
     ) -> Result<(ChangedPaths, Vec<Part>), WhyPolling> {
-        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(places, &error))?;
+        let rules = Rules::read(repository, places).map_err(|error| WhyPolling::unreadable(&places.root, &error))?;
         if touched.parts.contains(&Part::Refs) {
             self.watch_git(places)?;
         }

@@ -2,8 +2,9 @@
 //! of nested repositories and submodules, and nothing behind a symbolic link.
 
 use super::places::Places;
+use crate::RepoError;
 use crate::ordinary::RuleFiles;
-use crate::{RepoError, Repository};
+use crate::reading::Opened;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub(crate) enum WalkEntry<'a> {
 
 impl Rules {
     /// Reads the index, and makes ready to ask for ignored paths.
-    pub fn read(repository: &Repository, places: &Places) -> Result<Self, RepoError> {
+    pub fn read(repository: &Opened, places: &Places) -> Result<Self, RepoError> {
         let handle = repository.handle()?;
         let index = handle.index().map_err(repository.index_error("reading the index"))?;
         Ok(Self {
@@ -37,7 +38,7 @@ impl Rules {
     }
 
     /// Refuses a work tree in which git would have to read rules from something else than an ordinary file.
-    pub fn check(repository: &Repository) -> Result<(), RepoError> {
+    pub fn check(repository: &Opened) -> Result<(), RepoError> {
         let rules = Self::read(repository, &Places::of(repository))?;
         let look = |folder: &Path| {
             rules

@@ -1,7 +1,8 @@
 //! What both looks at a working tree ask of the index: how they compare, which entry counts, what a difference is about.
 
-use crate::watch::folders::Rules;
-use crate::{RepoError, Repository};
+use super::Opened;
+use super::watch::folders::Rules;
+use crate::RepoError;
 use git2::{Delta, Diff, DiffDelta, DiffOptions, Index, IndexEntry};
 use std::path::Path;
 
@@ -13,8 +14,8 @@ const MAX_DEPTH: usize = 100;
 
 /// Returns what of the working tree differs from the index, files that are not tracked among it. The index is not
 /// refreshed.
-pub(crate) fn compare<'r>(
-    repository: &Repository,
+pub(super) fn compare<'r>(
+    repository: &Opened,
     handle: &'r git2::Repository,
     index: &Index,
 ) -> Result<Diff<'r>, RepoError> {
@@ -32,7 +33,7 @@ pub(crate) fn compare<'r>(
 }
 
 /// Finds the sentence for an error of looking at the work tree.
-pub(crate) fn error(repository: &Repository, attempt: &'static str) -> impl FnOnce(git2::Error) -> RepoError {
+pub(super) fn error(repository: &Opened, attempt: &'static str) -> impl FnOnce(git2::Error) -> RepoError {
     let too_deep = RepoError::FoldersTooDeep {
         path: repository.root().to_owned(),
         limit: MAX_DEPTH,
@@ -48,7 +49,7 @@ pub(crate) fn error(repository: &Repository, attempt: &'static str) -> impl FnOn
 }
 
 /// Returns the path that a difference is about.
-pub(crate) fn path_of<'d>(delta: &DiffDelta<'d>) -> Option<&'d [u8]> {
+pub(super) fn path_of<'d>(delta: &DiffDelta<'d>) -> Option<&'d [u8]> {
     let file = if delta.status() == Delta::Deleted {
         delta.old_file()
     } else {
@@ -58,11 +59,11 @@ pub(crate) fn path_of<'d>(delta: &DiffDelta<'d>) -> Option<&'d [u8]> {
 }
 
 /// Returns the index entry of `path`; in a conflict, our side's.
-pub(crate) fn entry(index: &Index, path: &Path) -> Option<IndexEntry> {
+pub(super) fn entry(index: &Index, path: &Path) -> Option<IndexEntry> {
     index.get_path(path, 0).or_else(|| index.get_path(path, 2))
 }
 
 /// Returns whether a sparse checkout leaves the file out.
-pub(crate) fn is_left_out(entry: &IndexEntry) -> bool {
+pub(super) fn is_left_out(entry: &IndexEntry) -> bool {
     entry.flags_extended & SKIP_WORKTREE != 0
 }

@@ -5,13 +5,12 @@
 //! each of its folders is read once, however often it occurs. Not caught: a small object that git keeps as the difference
 //! from an enormous one, and commits of enormous size on the way through the history; both are libgit2's to inflate.
 
+use crate::tree_walk::MAX_DEPTH;
 use crate::{RepoError, tree_entry};
 use git2::{ErrorCode, ObjectType, Odb, Oid};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Folders lie at the most so deep: git's own `core.maxTreeDepth`.
-pub(crate) const MAX_DEPTH: usize = 2_048;
 /// The most files and folders of a tree.
 pub(crate) const MAX_ENTRIES: u64 = 1_000_000;
 /// The most bytes that the paths of a tree take.
@@ -21,36 +20,39 @@ const MAX_COMMIT: u64 = 16 << 20;
 const MAX_TREE: u64 = 64 << 20;
 /// Likewise, and of a file of the work tree.
 pub(crate) const MAX_BLOB: u64 = 64 << 20;
+/// The folders that are measured between two beats.
+const BEAT: usize = 256;
 /// The most measured trees that are remembered.
 const KEPT: usize = 4_096;
 
-/// Returns the bytes of an object; an error where it is another kind, is missing or too large.
-pub(crate) fn read(odb: &Odb<'_>, id: Oid, kind: ObjectType) -> Result<Vec<u8>, RepoError> {
-    let limit = match kind {
+/// Returns the kind and the bytes of an object; an error where it is another kind, is missing or too large.
+pub(crate) fn read(odb: &Odb<'_>, id: Oid, kind: ObjectType) -> Result<(ObjectType, Vec<u8>), RepoError> {
+    let limit = |kind| match kind {
         ObjectType::Tree => MAX_TREE,
         ObjectType::Blob => MAX_BLOB,
         ObjectType::Any | ObjectType::Commit | ObjectType::Tag => MAX_COMMIT,
     };
     let missing = || RepoError::ObjectMissing {
-        kind: kind.str(),
+        kind: kind.str().into(),
         id: id.to_string(),
     };
     let failed = |source: git2::Error| match source.code() {
         ErrorCode::NotFound => missing(),
         _ => RepoError::git("reading an object")(source),
     };
-    let (bytes, _) = odb.read_header(id).map_err(failed)?;
+    let (bytes, found) = odb.read_header(id).map_err(failed)?;
+    let limit = limit(found);
     if bytes as u64 > limit {
         return Err(RepoError::ObjectTooLarge {
-            kind: kind.str(),
+            kind: kind.str().into(),
             id: id.to_string(),
             bytes: bytes as u64,
             limit,
         });
     }
     let object = odb.read(id).map_err(failed)?;
-    if object.kind() == kind {
-        Ok(object.data().to_vec())
+    if kind == ObjectType::Any || object.kind() == kind {
+        Ok((object.kind(), object.data().to_vec()))
     } else {
         Err(missing())
     }
@@ -89,18 +91,18 @@ struct Open {
 }
 
 /// Refuses a tree that is too large or too deep to be spelled out, before anybody does. Folders that are missing count as
-/// empty.
-pub(crate) fn measure(odb: &Odb<'_>, root: Oid) -> Result<(), RepoError> {
+/// empty. Once in some hundred folders `beat` is called, so that a long look can be told from one without end.
+pub(crate) fn measure(odb: &Odb<'_>, root: Oid, mut beat: impl FnMut()) -> Result<(), RepoError> {
     /// What an id stands for never changes.
     static MEASURED: Mutex<Option<HashSet<Oid>>> = Mutex::new(None);
     let measured = || MEASURED.lock().unwrap_or_else(PoisonError::into_inner);
     if measured().as_ref().is_some_and(|known| known.contains(&root)) {
         return Ok(());
     }
-    let too_large = |count, of, limit| RepoError::TreeTooLarge {
+    let too_large = |count, of: &'static str, limit| RepoError::TreeTooLarge {
         tree: root.to_string(),
         count,
-        of,
+        of: of.into(),
         limit,
     };
     let mut known: HashMap<Oid, Extent> = HashMap::new();
@@ -115,6 +117,9 @@ pub(crate) fn measure(odb: &Odb<'_>, root: Oid) -> Result<(), RepoError> {
             match known.get(&id) {
                 Some(extent) => folder.extent.take(name, Some(*extent)),
                 None => {
+                    if known.len() % BEAT == BEAT - 1 {
+                        beat();
+                    }
                     folder.left.push((id, name));
                     open.push(opened(odb, id, &mut read)?);
                 }
@@ -154,7 +159,7 @@ pub(crate) fn measure(odb: &Odb<'_>, root: Oid) -> Result<(), RepoError> {
 
 fn opened(odb: &Odb<'_>, id: Oid, read: &mut u64) -> Result<Open, RepoError> {
     let entries = match self::read(odb, id, ObjectType::Tree) {
-        Ok(data) => tree_entry::parsed(id, &data)?,
+        Ok((_, data)) => tree_entry::parsed(id, &data)?,
         Err(RepoError::ObjectMissing { .. }) => Vec::new(),
         Err(error) => return Err(error),
     };

@@ -2,7 +2,7 @@
 //!
 //! Pure: paths in, meaning out. Which paths git ignores is `folders`' business.
 
-use crate::Repository;
+use crate::reading::Opened;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub fn of(repository: &Repository) -> Self {
+    pub fn of(repository: &Opened) -> Self {
         // Without the slash at the end that libgit2 gives, so that they compare with what the system names.
         let plain = |path: &Path| path.components().collect::<PathBuf>();
         Self {

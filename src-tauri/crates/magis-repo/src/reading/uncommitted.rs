@@ -1,34 +1,62 @@
-//! The tree of `HEAD` with all uncommitted work in it, as `git add --all` and `git write-tree` would make it.
+//! What the work tree has otherwise than the tree of `HEAD`: what `git add --all` and `git write-tree` would make of it.
 //!
-//! The user's index is read and left as it is; new blobs and trees go to our own store. Content passes git's own filters
-//! (line ends, `ident`); a file with a filter that only the `git` program could run keeps its staged version, with a note.
+//! The user's index is read and left as it is. Content passes git's own filters (line ends, `ident`); a file with a filter that only the `git` program could
+//! run keeps its staged version, with a note.
 
-use crate::bounds::MAX_BLOB;
-use crate::tree::{self, Slot};
-use crate::{ObjectStore, RepoError, Repository, filter, staged, tree_entry};
-use git2::{Delta, DiffOptions, ObjectType, Oid};
+use super::bounds::MAX_BLOB;
+use super::work_tree::Cleaner;
+use super::{Frame, Opened, Parts, filter, staged};
+use crate::tree_entry::Slot;
+use crate::{RepoError, tree_entry};
+use git2::{Delta, DiffOptions, Oid};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The tree, and what a person should know about it.
-pub(crate) struct Uncommitted {
-    pub tree: Oid,
-    pub notes: Vec<String>,
+/// A file that is another one in the work tree. Its path, and after it its content, are the bytes beside this.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ChangedFile {
+    /// How many bytes the path has.
+    pub path: usize,
+    /// Its mode and content; none: it is gone.
+    pub becomes: Option<(u32, NewContent)>,
 }
 
-pub(crate) fn tree(
-    repository: &Repository,
-    handle: &git2::Repository,
-    store: &ObjectStore,
-    head: Oid,
-) -> Result<Uncommitted, RepoError> {
-    let mut index = handle.index().map_err(repository.index_error("reading the index"))?;
-    index.read(false).map_err(repository.index_error("reading the index"))?;
-    store.measure(head)?;
-    let mut changes = differing(handle, &index, head)?;
+/// Where the new content of a file is.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NewContent {
+    /// The repository has it, because it is staged.
+    Object {
+        id: String,
+    },
+    Bytes,
+}
+
+/// Tells each file of the work tree that is another one than in the tree `head`; the last word on a path counts. Returns what a person should know.
+pub(super) fn changes(repository: &Opened, head: Oid, parts: Parts<'_>) -> Result<Vec<String>, RepoError> {
+    let cleaner = Cleaner::open(repository)?;
+    let index = cleaner.index(repository)?;
+    let handle = cleaner.objects();
     let mut notes = Vec::new();
-    let writer = Writer::new(repository, store, &index)?;
+    let mut tell = |path: &[u8], becomes: Option<(u32, NewContent)>, content: &[u8]| {
+        let part = ChangedFile {
+            path: path.len(),
+            becomes,
+        };
+        let frame = Frame::of(&part)?.with([path, content].concat());
+        Ok::<_, RepoError>(parts(frame).is_break())
+    };
+    for (path, slot) in differing(handle, &index, head)? {
+        let becomes = match slot {
+            Slot::Gone => None,
+            Slot::Holds { mode, id } => Some((mode, NewContent::Object { id: id.to_string() })),
+        };
+        if tell(&path, becomes, b"")? {
+            return Ok(notes);
+        }
+    }
     let diff = staged::compare(repository, handle, &index)?;
     for delta in diff.deltas() {
         let Some(path) = staged::path_of(&delta) else { continue };
@@ -48,12 +76,12 @@ pub(crate) fn tree(
         };
         let Ok(metadata) = fs::symlink_metadata(&place) else {
             if !entry.as_ref().is_some_and(staged::is_left_out) {
-                changes.insert(path.to_vec(), Slot::Gone);
+                tell(path, None, b"")?;
             }
             continue;
         };
         if metadata.is_dir() {
-            changes.insert(path.to_vec(), Slot::Gone);
+            tell(path, None, b"")?;
             continue;
         }
         // Neither would be read to its end.
@@ -66,7 +94,7 @@ pub(crate) fn tree(
         };
         if let Some(why) = too_much {
             notes.push(format!("'{name}' {why} and is left out."));
-            changes.insert(path.to_vec(), Slot::Gone);
+            tell(path, None, b"")?;
             continue;
         }
         if delta.status() == Delta::Conflicted {
@@ -86,17 +114,19 @@ pub(crate) fn tree(
             (_, Some(entry)) => entry.mode,
             (_, None) => tree_entry::FILE,
         };
-        let id = if metadata.is_symlink() {
-            writer.link(&place)?
+        let is_over = if metadata.is_symlink() {
+            let target = fs::read_link(&place).map_err(RepoError::io("reading the link", &place))?;
+            let target = target.as_os_str().as_encoded_bytes();
+            tell(path, Some((mode, NewContent::Bytes)), target)?
         } else {
-            writer.file(&place)?
+            let cleaned = cleaner.clean(&index, inside)?;
+            tell(path, Some((mode, NewContent::Bytes)), cleaned.content())?
         };
-        changes.insert(path.to_vec(), Slot::Holds { mode, id });
+        if is_over {
+            break;
+        }
     }
-    Ok(Uncommitted {
-        tree: tree::edit(store, head, &changes)?,
-        notes,
-    })
+    Ok(notes)
 }
 
 /// Returns what the index has different from `head`.
@@ -137,54 +167,4 @@ fn on_disk(root: &Path, path: &[u8]) -> Result<PathBuf, std::str::Utf8Error> {
     }
     #[cfg(not(unix))]
     Ok(root.join(std::str::from_utf8(path)?))
-}
-
-/// The user's repository with our object database in the place of its own.
-struct Writer<'s> {
-    handle: git2::Repository,
-    store: &'s ObjectStore,
-}
-
-impl<'s> Writer<'s> {
-    fn new(repository: &Repository, store: &'s ObjectStore, index: &git2::Index) -> Result<Self, RepoError> {
-        let handle = repository.handle()?;
-        {
-            let own = store.own();
-            let odb = own.odb().map_err(RepoError::git("opening the object store"))?;
-            handle
-                .set_odb(&odb)
-                .map_err(RepoError::git("opening the object store"))?;
-        }
-        for entry in index.iter().filter(|entry| entry.path.ends_with(b".gitattributes")) {
-            store.keep(entry.id, ObjectType::Blob)?;
-        }
-        Ok(Self { handle, store })
-    }
-
-    /// Writes what git would store for the file.
-    fn file(&self, place: &Path) -> Result<Oid, RepoError> {
-        // The line-end filter looks at the staged version: a file that already has CRs there is not converted.
-        let staged = place
-            .strip_prefix(self.handle.workdir().unwrap_or(place))
-            .ok()
-            .and_then(|path| {
-                let index = self.handle.index().ok()?;
-                index.get_path(path, 0).or_else(|| index.get_path(path, 1))
-            });
-        if let Some(entry) = staged {
-            match self.store.keep(entry.id, ObjectType::Blob) {
-                Ok(()) | Err(RepoError::ObjectMissing { .. } | RepoError::ObjectTooLarge { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.handle
-            .blob_path(place)
-            .map_err(RepoError::git("reading a changed file"))
-    }
-
-    fn link(&self, place: &Path) -> Result<Oid, RepoError> {
-        let target = fs::read_link(place).map_err(RepoError::io("reading the link", place))?;
-        self.store
-            .write(ObjectType::Blob, target.as_os_str().as_encoded_bytes())
-    }
 }
