@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         args: vec![WORD.into()],
     });
     let ways = [worker, Git::in_this_process()];
-    let mut taken = [[const { Vec::new() }; QUESTIONS.len()]; 2];
+    let mut taken: [[Vec<f64>; QUESTIONS.len()]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| Vec::new()));
     for _ in 0..rounds {
         for (git, taken) in ways.iter().zip(&mut taken) {
             for (times, time) in taken.iter_mut().zip(ask(git, Path::new(repository))) {

@@ -78,7 +78,11 @@ fn arrows_upward_and_along_a_layer_are_named() {
 
 #[test]
 fn arrows_down_past_the_table_are_named() {
-    forbidden("magis-repo", "magis-syntax", "may use magis-core, magis-platform only");
+    forbidden(
+        "magis-repo",
+        "magis-syntax",
+        "may use magis-core, magis-platform, magis-sandbox only",
+    );
     forbidden(
         "magis-cli",
         "magis-store",
