@@ -73,6 +73,7 @@ fn reachable(store: &ObjectStore, mut open: Vec<Oid>) -> Result<HashSet<Oid>, Re
         let request = Request::Object {
             id: id.to_string(),
             kind: ObjectKind::Any,
+            most: None,
         };
         let (kind, bytes) = match store.reader().ask_for_bytes::<ObjectKind>(request) {
             Ok(found) => found,

@@ -95,6 +95,8 @@ pub(crate) enum Request {
     Object {
         id: String,
         kind: ObjectKind,
+        /// The most bytes that are asked for; none: as many as are read of any object.
+        most: Option<u64>,
     },
     /// Those of these objects that the repository does not have.
     Missing {
@@ -265,9 +267,9 @@ impl Reading {
                 watch::follow(self.repository()?, options, head, &self.stop, parts);
                 Ok(Frame::default())
             }
-            Request::Object { id, kind } => {
+            Request::Object { id, kind, most } => {
                 let (kind, bytes) = match &self.objects {
-                    Some(objects) => objects.read(&id, kind.into())?,
+                    Some(objects) => objects.read(&id, kind.into(), most)?,
                     None => self.repository()?.object(&id, kind.into())?,
                 };
                 Ok(Frame::of(&ObjectKind::from(kind))?.with(bytes))

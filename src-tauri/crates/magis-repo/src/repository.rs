@@ -118,6 +118,7 @@ impl Repository {
         self.reader.bytes(Request::Object {
             id: id.to_owned(),
             kind: kind.into(),
+            most: None,
         })
     }
 

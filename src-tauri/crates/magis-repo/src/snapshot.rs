@@ -177,17 +177,12 @@ impl Snapshot {
             path: name.to_owned(),
             reason,
         };
-        match self.store.blob_size(id)? {
-            None => return Err(skipped(SkipReason::Missing)),
-            Some(bytes) if bytes > MAX_FILE_BYTES => {
-                return Err(skipped(SkipReason::TooLarge {
-                    bytes,
-                    limit: MAX_FILE_BYTES,
-                }));
-            }
-            Some(_) => {}
+        match self.store.read_at_most(id, ObjectType::Blob, Some(MAX_FILE_BYTES)) {
+            Ok(bytes) => SourceText::from_bytes(bytes).map_err(skipped),
+            Err(RepoError::ObjectMissing { .. }) => Err(skipped(SkipReason::Missing)),
+            Err(RepoError::ObjectTooLarge { bytes, limit, .. }) => Err(skipped(SkipReason::TooLarge { bytes, limit })),
+            Err(error) => Err(error.into()),
         }
-        SourceText::from_bytes(self.store.read(id, ObjectType::Blob)?).map_err(skipped)
     }
 
     /// Returns the text of a blob, which is copied into the store.

@@ -112,16 +112,22 @@ impl ObjectStore {
 
     /// Returns an object's bytes; an error where there are too many.
     pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, RepoError> {
+        self.read_at_most(id, kind, None)
+    }
+
+    /// Returns an object's bytes; an error where there are more than `most`, or than are read of any object.
+    pub(crate) fn read_at_most(&self, id: Oid, kind: ObjectType, most: Option<u64>) -> Result<Vec<u8>, RepoError> {
         {
             let own = self.own();
             let odb = own.odb().map_err(RepoError::git("opening the object store"))?;
             if odb.exists_ext(id, OdbLookupFlags::NO_REFRESH) {
-                return bounds::read(&odb, id, kind).map(|(_, bytes)| bytes);
+                return bounds::read_at_most(&odb, id, kind, most).map(|(_, bytes)| bytes);
             }
         }
         self.reader().bytes(Request::Object {
             id: id.to_string(),
             kind: kind.into(),
+            most,
         })
     }
 

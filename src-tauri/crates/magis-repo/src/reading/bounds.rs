@@ -27,6 +27,16 @@ const KEPT: usize = 4_096;
 
 /// Returns the kind and the bytes of an object; an error where it is another kind, is missing or too large.
 pub(crate) fn read(odb: &Odb<'_>, id: Oid, kind: ObjectType) -> Result<(ObjectType, Vec<u8>), RepoError> {
+    read_at_most(odb, id, kind, None)
+}
+
+/// As [`read`], with a limit of the caller's beside ours.
+pub(crate) fn read_at_most(
+    odb: &Odb<'_>,
+    id: Oid,
+    kind: ObjectType,
+    most: Option<u64>,
+) -> Result<(ObjectType, Vec<u8>), RepoError> {
     let limit = |kind| match kind {
         ObjectType::Tree => MAX_TREE,
         ObjectType::Blob => MAX_BLOB,
@@ -41,7 +51,7 @@ pub(crate) fn read(odb: &Odb<'_>, id: Oid, kind: ObjectType) -> Result<(ObjectTy
         _ => RepoError::git("reading an object")(source),
     };
     let (bytes, found) = odb.read_header(id).map_err(failed)?;
-    let limit = limit(found);
+    let limit = limit(found).min(most.unwrap_or(u64::MAX));
     if bytes as u64 > limit {
         return Err(RepoError::ObjectTooLarge {
             kind: kind.str().into(),

@@ -42,8 +42,8 @@ impl Objects {
         self.joined.odb().map_err(RepoError::git("opening the object store"))
     }
 
-    pub fn read(&self, id: &str, kind: ObjectType) -> Result<(ObjectType, Vec<u8>), RepoError> {
-        bounds::read(&self.odb()?, id_of(id, kind.str())?, kind)
+    pub fn read(&self, id: &str, kind: ObjectType, most: Option<u64>) -> Result<(ObjectType, Vec<u8>), RepoError> {
+        bounds::read_at_most(&self.odb()?, id_of(id, kind.str())?, kind, most)
     }
 
     /// Returns the size of a blob; none if it is missing.

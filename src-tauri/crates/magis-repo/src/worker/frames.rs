@@ -76,7 +76,8 @@ fn take(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     if length > MOST {
         return Err(io::Error::new(ErrorKind::InvalidData, "it answered more than is taken"));
     }
-    let mut bytes = Vec::new();
+    // What is said to come is not believed before it comes.
+    let mut bytes = Vec::with_capacity(length.min(1 << 20) as usize);
     if from.take(length).read_to_end(&mut bytes)? as u64 == length {
         Ok(bytes)
     } else {
