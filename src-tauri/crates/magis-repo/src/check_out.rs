@@ -11,9 +11,6 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// The largest file that is written, in bytes.
-const MAX_BYTES: u64 = 256 << 20;
-
 impl Snapshot {
     /// Writes every file and link of the tree into `folder`, which must be empty, and tells `progress` how many there are so far; it may break
     /// it off, then there is none. Returns what was left out: submodules, what is missing in a partial clone, names that this system cannot have.
@@ -67,15 +64,14 @@ impl Snapshot {
             }
             tree_entry::SUBMODULE => Err(NotWritten::LeftOut(SkipReason::Submodule)),
             mode => {
-                let bytes = self.store().blob_size(entry.id)?;
-                let bytes = bytes.ok_or(NotWritten::LeftOut(SkipReason::Missing))?;
-                if bytes > MAX_BYTES {
-                    return Err(NotWritten::LeftOut(SkipReason::TooLarge {
-                        bytes,
-                        limit: MAX_BYTES,
-                    }));
-                }
-                let contents = self.store().read(entry.id, ObjectType::Blob)?;
+                let contents = self.store().read(entry.id, ObjectType::Blob);
+                let contents = contents.map_err(|error| match error {
+                    RepoError::ObjectMissing { .. } => NotWritten::LeftOut(SkipReason::Missing),
+                    RepoError::ObjectTooLarge { bytes, limit, .. } => {
+                        NotWritten::LeftOut(SkipReason::TooLarge { bytes, limit })
+                    }
+                    error => NotWritten::Failed(error),
+                })?;
                 let done = if mode == tree_entry::LINK {
                     link(&contents, &to)
                 } else {

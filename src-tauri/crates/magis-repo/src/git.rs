@@ -130,10 +130,15 @@ impl Reader {
 
     /// Has what is asked from now on end when `stop` says so.
     pub fn stopped_by(&self, stop: &Stop) -> &Self {
-        *self.state() = State {
-            stop: stop.clone(),
-            ..State::default()
-        };
+        let mut state = self.state();
+        state.stop = stop.clone();
+        if let Some(reading) = &mut state.here {
+            reading.stop_by(stop.clone());
+        }
+        if let Some(link) = &state.link {
+            link.stop_by(stop);
+        }
+        drop(state);
         self
     }
 
@@ -183,7 +188,8 @@ impl Reader {
         let reading = match &mut state.here {
             Some(reading) => reading,
             none => {
-                let mut reading = Reading::stopped_by(state.stop.clone());
+                let mut reading = Reading::default();
+                reading.stop_by(state.stop.clone());
                 if !request.opens() {
                     reading.answer(self.shared.subject.opening(), &mut |_| ControlFlow::Continue(()))?;
                 }
@@ -212,10 +218,7 @@ impl Reader {
             if state.link.is_none() {
                 let folders = self.shared.subject.folders()?;
                 let mut link = Link::start(worker, folders, MEMORY).map_err(|error| lost(state, error))?;
-                let process = link.process();
-                state.stop.call(move || {
-                    process.end();
-                });
+                link.stop_by(&state.stop);
                 if !request.opens() {
                     let opening = self.shared.subject.opening();
                     let opened = link.ask(&opening, &mut |_| ControlFlow::Continue(()));

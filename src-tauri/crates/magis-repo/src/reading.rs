@@ -213,11 +213,9 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    pub fn stopped_by(stop: Stop) -> Self {
-        Self {
-            stop,
-            ..Self::default()
-        }
+    /// Has a watching end when `stop` says so.
+    pub fn stop_by(&mut self, stop: Stop) {
+        self.stop = stop;
     }
 
     /// Answers a request. Where `parts` broke it off, what is returned says nothing.

@@ -9,7 +9,7 @@ use crate::reading::Request;
 use crate::stop::Stop;
 use crate::{Git, HeadPlace, RepoChange, RepoError, Repository, WatchOptions, WatcherEvent, WhyPolling};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 
@@ -93,10 +93,9 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
 
     /// Passes on what is told until the repository cannot be read any more, and returns why. What was `said` last is not said again.
     fn listen(&mut self, said: &mut Option<WhyPolling>) -> WhyPolling {
-        let unreadable = |root: &Path, error: &RepoError| WhyPolling::unreadable(root, error);
         let repository = match self.git.open(&self.root) {
             Ok(repository) => repository,
-            Err(error) => return unreadable(&self.root, &error),
+            Err(error) => return WhyPolling::unreadable(&self.root, &error),
         };
         let mut why = None;
         let request = Request::Watch {
@@ -128,7 +127,7 @@ impl<S: FnMut(WatcherEvent)> Watch<S> {
             });
         match (why, ended) {
             (Some(why), _) => why,
-            (None, Err(error)) => unreadable(&self.root, &error),
+            (None, Err(error)) => WhyPolling::unreadable(&self.root, &error),
             (None, Ok(_)) => WhyPolling::System {
                 reason: "watching ended".to_owned(),
             },

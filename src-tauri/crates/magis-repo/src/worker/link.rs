@@ -4,6 +4,7 @@ use super::frames::{Kind, read_frame, write_request};
 use super::{Begin, GitWorker};
 use crate::RepoError;
 use crate::reading::{Frame, Parts, Request};
+use crate::stop::Stop;
 use magis_core::text::count;
 use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -86,9 +87,12 @@ impl Link {
         self.folders.iter().any(|(folder, then)| Identity::of(folder) != *then)
     }
 
-    /// Returns what ends the process from elsewhere.
-    pub fn process(&self) -> Process {
-        self.process.clone()
+    /// Has the process end when `stop` says so.
+    pub fn stop_by(&self, stop: &Stop) {
+        let process = self.process.clone();
+        stop.call(move || {
+            process.end();
+        });
     }
 
     fn exchange(&mut self, json: &[u8], patience: Option<Duration>, parts: Parts<'_>) -> io::Result<(Kind, Frame)> {
@@ -146,7 +150,7 @@ impl Drop for Link {
 
 /// The process of a link.
 #[derive(Clone)]
-pub(crate) struct Process(Arc<Mutex<Child>>);
+struct Process(Arc<Mutex<Child>>);
 
 impl Process {
     /// Ends it, and returns how it ended.
