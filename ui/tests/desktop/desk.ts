@@ -61,7 +61,8 @@ export class Desk {
       .build()
     const window = new Window(driver, data)
     this.windows.push(window)
-    await window.see('//main')
+    // Before that it stands without keys, while what it shows is read.
+    await window.see("//main[@id='work']")
     return window
   }
 
