@@ -17,6 +17,7 @@ mod prompt;
 mod sampler;
 mod score;
 mod template;
+mod template_limits;
 mod text;
 mod thread_tuner;
 mod token_edits;

@@ -3,15 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
-use magis_llm::LanguageModel as _;
+use magis_llm::protocol::TemplateOrigin;
+use magis_llm::{LanguageModel as _, LlmError};
 use magis_testkit::TinyModel;
+use magis_testkit::gguf::{Gguf, text};
 use std::fs;
 
-/// Starts a worker of that priority; gives its process.
-async fn worker(priority: Priority) -> (WorkerModel, u32) {
+/// Starts a worker with this model.
+async fn started(model: &Gguf, priority: Priority) -> Result<WorkerModel, LlmError> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tiny.gguf");
-    fs::write(&file, TinyModel::Qwen2.gguf().bytes()).unwrap();
+    fs::write(&file, model.bytes()).unwrap();
     let command = WorkerCommand {
         program: env!("CARGO_BIN_EXE_magis-llama-worker").into(),
         args: Vec::new(),
@@ -23,7 +25,12 @@ async fn worker(priority: Priority) -> (WorkerModel, u32) {
         context: Some(512),
         threads: Some(1),
     };
-    let model = WorkerModel::start(command, load).await.unwrap();
+    WorkerModel::start(command, load).await
+}
+
+/// Starts a worker of that priority; gives its process.
+async fn worker(priority: Priority) -> (WorkerModel, u32) {
+    let model = started(&TinyModel::Qwen2.gguf(), priority).await.unwrap();
     assert_eq!(model.count_tokens(&["abc".to_owned()]).await.unwrap(), [3]);
     let own = std::process::id();
     let processes = fs::read_dir("/proc").unwrap();
@@ -81,4 +88,25 @@ async fn the_worker_is_told_to_wait_without_taking_a_core_unless_a_person_says_h
         spins
     };
     assert_eq!(spins, expected);
+}
+
+/// Returns the tiny model with another chat template.
+fn with_template(template: &str) -> Gguf {
+    TinyModel::Qwen2.gguf().with("tokenizer.chat_template", text(template))
+}
+
+#[tokio::test]
+async fn a_chat_template_that_never_ends_is_not_used() {
+    let loops = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}";
+    let model = started(&with_template(loops), Priority::Normal).await.unwrap();
+    assert_eq!(model.loaded().template, TemplateOrigin::ChatMl);
+}
+
+#[tokio::test]
+async fn a_chat_template_that_would_fill_the_memory_ends_the_worker_alone() {
+    let doubling = "{% set n = namespace(s='long') %}{% for a in range(40) %}{% set n.s = n.s ~ n.s %}{% endfor %}";
+    let Err(error) = started(&with_template(doubling), Priority::Normal).await else {
+        panic!("it was loaded")
+    };
+    assert!(error.to_string().contains("memory allocation"), "{error}");
 }

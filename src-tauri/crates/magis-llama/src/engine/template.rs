@@ -3,6 +3,7 @@
 //! A template never sees the texts. It is rendered with marks in their place, and the result is cut at the marks, so
 //! that what belongs to the form and what is data stay apart ([`Part`]). Nothing is tokenised here.
 
+use super::template_limits::{self, limited};
 use magis_llm::protocol::TemplateOrigin;
 use magis_llm::{Message, MessageRole};
 use minijinja::syntax::SyntaxConfig;
@@ -36,6 +37,7 @@ impl Template {
     /// Returns the template of a model's header, or `ChatML` where there is none or it cannot be read.
     pub fn new(source: Option<&str>, bos: &str, eos: &str) -> Self {
         let model = source
+            .filter(|source| source.len() <= template_limits::LONGEST)
             .and_then(|source| environment(source).ok())
             .map(|environment| Self {
                 environment,
@@ -80,15 +82,21 @@ impl Template {
 
     fn render(&self, messages: &[Message], systems: Systems) -> Result<Vec<Part>, Error> {
         let (turns, texts) = turns(messages, systems);
-        let rendered = self.environment.get_template(NAME)?.render(context! {
-            messages => turns,
-            add_generation_prompt => true,
-            bos_token => self.bos.as_str(),
-            eos_token => self.eos.as_str(),
-            enable_thinking => false,
-            tools => Value::from(()),
-            documents => Value::from(()),
-        })?;
+        let render = || {
+            self.environment.get_template(NAME)?.render(context! {
+                messages => turns,
+                add_generation_prompt => true,
+                bos_token => self.bos.as_str(),
+                eos_token => self.eos.as_str(),
+                enable_thinking => false,
+                tools => Value::from(()),
+                documents => Value::from(()),
+            })
+        };
+        let rendered = match self.origin {
+            TemplateOrigin::Model => limited(render)?,
+            TemplateOrigin::ChatMl => render()?,
+        };
         cut(&rendered, &texts)
     }
 }
@@ -110,6 +118,7 @@ fn environment(source: &str) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     // As the library that trained models' templates are written for sets it.
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_fuel(Some(template_limits::STEPS));
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
@@ -242,6 +251,28 @@ mod tests {
             Template::new(Some("no messages at all"), "", "").origin(),
             TemplateOrigin::ChatMl
         );
+    }
+
+    #[test]
+    fn a_template_without_end_is_not_used() {
+        let nested = "{% for a in range(90000) %}{% for b in range(90000) %}{% for c in range(90000) %}\
+                      {% endfor %}{% endfor %}{% endfor %}";
+        for source in [
+            format!("{nested}{CHAT_ML}"),
+            format!("{{% macro again() %}}{{{{ again() }}}}{{% endmacro %}}{{{{ again() }}}}{CHAT_ML}"),
+            format!("{{# {} #}}{CHAT_ML}", "long ".repeat(300_000)),
+        ] {
+            let template = Template::new(Some(&source), "", "");
+            assert_eq!(template.origin(), TemplateOrigin::ChatMl);
+        }
+    }
+
+    #[test]
+    fn a_long_conversation_is_far_from_the_limits() {
+        let template = Template::new(Some(QWEN), "<s>", "</s>");
+        let long: Vec<Message> = conversation().into_iter().cycle().take(800).collect();
+        assert_eq!(template.origin(), TemplateOrigin::Model);
+        assert!(template.parts(&long[1..], "").is_ok());
     }
 
     #[test]
