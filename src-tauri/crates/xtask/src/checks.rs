@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::catalog::{self, ModelFolders, TEST_MODEL};
 use crate::step::{self, Finished};
-use crate::{cargo, desktop, docs, folders, layers, names, network, tools, window};
+use crate::{bundled, cargo, desktop, docs, folders, layers, names, network, tools, window};
 
 /// The variable in which those tests look for its file.
 const TEST_MODEL_VARIABLE: &str = "MAGIS_TEST_MODEL";
@@ -41,6 +41,8 @@ pub fn run() -> ExitCode {
         }),
         step::run("formatting", || plain(cargo::cargo().args(["fmt", "--all", "--check"]))),
         step::run("licences, bans and sources", deny),
+        step::run("advisories", advisories),
+        step::run("libraries in C", || listed(bundled::check()?)),
         step::run("clippy", || {
             plain(cargo::cargo().args([
                 "clippy",
@@ -125,8 +127,18 @@ fn plain(command: &mut Command) -> Result<String> {
 
 fn deny() -> Result<String> {
     let program = tools::obtain(&tools::DENY)?;
-    // Advisories come from a database on the network, and a test that depends on it would change overnight.
     plain(cargo::in_checkout(program).args(["--config", ".deny.toml", "check", "licenses", "bans", "sources"]))
+}
+
+/// Holds the dependencies against the database of advisories, where somebody fetched it: the test command fetches nothing that
+/// changes overnight.
+fn advisories() -> Result<String> {
+    let databases = folders::cargo_home()?.join("advisory-dbs");
+    if !databases.is_dir() {
+        return Ok("not checked: no database here; 'cargo deny fetch db' brings it".to_owned());
+    }
+    let program = tools::obtain(&tools::DENY)?;
+    plain(cargo::in_checkout(program).args(["--config", ".deny.toml", "check", "--disable-fetch", "advisories"]))
 }
 
 /// Returns the file of the model for tests, fetched where it is not there.

@@ -26,6 +26,15 @@ pub fn data() -> Result<PathBuf> {
     xdg("XDG_DATA_HOME", ".local/share")
 }
 
+/// Returns the folder that cargo keeps registries, tools and databases in.
+pub fn cargo_home() -> Result<PathBuf> {
+    let given = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let below_home = || env::home_dir().map(|home| home.join(".cargo"));
+    given
+        .or_else(below_home)
+        .context("finding cargo's folder: set HOME or CARGO_HOME")
+}
+
 fn xdg(variable: &str, below_home: &str) -> Result<PathBuf> {
     // The XDG rules say that a relative path in these variables is to be passed over.
     if let Some(base) = env::var_os(variable)

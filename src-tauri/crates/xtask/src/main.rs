@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use setup::SetupPurpose;
 
 mod bundle;
+mod bundled;
 mod cargo;
 mod catalog;
 mod checks;
