@@ -181,6 +181,8 @@ fn code(error: &EngineError) -> &'static str {
         EngineError::Selection(_) => "test_selection",
         EngineError::NotRun { why, .. } => not_run_code(why),
         EngineError::NoHome => "no_home",
+        EngineError::DataFolderTaken { .. } => "data_folder_taken",
+        EngineError::DataFolderOpen(_) => "data_folder_open",
         EngineError::Io { .. } => "io",
     }
 }
@@ -221,7 +223,7 @@ fn remedy(error: &EngineError) -> String {
         EngineError::Step { .. } => "Run it again from this stage, with another model or seed.".to_owned(),
         EngineError::NoRepository(_) => "Add the repository it was made in, or save the patch as a file.".to_owned(),
         EngineError::WhichRepository { .. } => {
-            "Remove those that are not meant from the list, or save the patch as a file.".to_owned()
+            "Choose the one that is meant in its review, or save the patch as a file.".to_owned()
         }
         EngineError::OtherRepository { .. } => {
             "Choose the repository it was made in, or save the patch as a file.".to_owned()
@@ -256,6 +258,8 @@ fn remedy(error: &EngineError) -> String {
         | EngineError::TestCommand(_)
         | EngineError::Selection(_)
         | EngineError::NotRun { .. }
+        | EngineError::DataFolderTaken { .. }
+        | EngineError::DataFolderOpen(_)
         | EngineError::Io { .. } => error.remedy(),
     }
 }

@@ -440,6 +440,12 @@ const acts: Ipc = {
     emit({ name: 'runsChanged', payload: { run: id } })
     return view
   },
+  nameRepository: async () => undefined,
+  breakLease: async () => undefined,
+  undecidedPrograms: async () => [],
+  decidePrograms: async () => undefined,
+  decidedPrograms: async () => [],
+  forgetDecidedPrograms: async () => undefined,
   undoApply: async (id) => {
     applied.delete(id)
     emit({ name: 'runsChanged', payload: { run: id } })

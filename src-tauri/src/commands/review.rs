@@ -4,8 +4,10 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{AppliedView, ApplyRequest, ConflictView, FileTexts, PatchView, ReviewState};
-use magis_core::RunId;
+use crate::view::{
+    AppliedView, ApplyRequest, ConflictView, DecidedProgramView, FileTexts, PatchView, ProgramView, ReviewState,
+};
+use magis_core::{RepoId, RunId};
 use tauri::State;
 
 /// Returns the patch of a run.
@@ -53,6 +55,39 @@ pub async fn apply(
     request: ApplyRequest,
 ) -> Result<AppliedView, Problem> {
     app.work(move |app| app.apply(run, state, request)).await
+}
+
+/// Returns the programs that a run's repository names, that git would run for a commit, and that nobody decided about.
+#[tauri::command]
+#[specta::specta]
+pub async fn undecided_programs(app: State<'_, App>, run: RunId) -> Result<Vec<ProgramView>, Problem> {
+    app.work(move |app| app.undecided_programs(run)).await
+}
+
+/// Remembers whether programs that a run's repository names are run.
+#[tauri::command]
+#[specta::specta]
+pub async fn decide_programs(
+    app: State<'_, App>,
+    run: RunId,
+    programs: Vec<ProgramView>,
+    allowed: bool,
+) -> Result<(), Problem> {
+    app.work(move |app| app.decide_programs(run, programs, allowed)).await
+}
+
+/// Returns what was decided about programs that a repository names.
+#[tauri::command]
+#[specta::specta]
+pub async fn decided_programs(app: State<'_, App>, repo: RepoId) -> Result<Vec<DecidedProgramView>, Problem> {
+    app.work(move |app| app.decided_programs(repo)).await
+}
+
+/// Forgets what was decided about programs that a repository names, so that it is asked again.
+#[tauri::command]
+#[specta::specta]
+pub async fn forget_decided_programs(app: State<'_, App>, repo: RepoId) -> Result<(), Problem> {
+    app.work(move |app| app.forget_decided_programs(repo)).await
 }
 
 /// Takes the last application back.

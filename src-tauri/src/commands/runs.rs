@@ -5,7 +5,7 @@
 use crate::problem::Problem;
 use crate::state::App;
 use crate::view::{CallRow, CallText, DeleteTicket, ExportFormat, RunListFilter, RunPage, RunView, UsageDay};
-use magis_core::RunId;
+use magis_core::{RepoId, RunId};
 use std::path::PathBuf;
 use tauri::State;
 
@@ -70,6 +70,13 @@ pub async fn export_run(app: State<'_, App>, run: RunId, format: ExportFormat, p
 #[specta::specta]
 pub async fn import_run(app: State<'_, App>, path: PathBuf) -> Result<RunId, Problem> {
     app.work(move |app| app.import_run(&path)).await
+}
+
+/// Says which repository an imported run is for, so that it can be applied there.
+#[tauri::command]
+#[specta::specta]
+pub async fn name_repository(app: State<'_, App>, run: RunId, repo: RepoId) -> Result<(), Problem> {
+    app.work(move |app| app.name_repository(run, repo)).await
 }
 
 /// Returns what all runs cost by day.

@@ -44,6 +44,13 @@ pub async fn resume_run(app: State<'_, App>, run: RunId) -> Result<(), Problem> 
     app.resume_run(run).await
 }
 
+/// Takes a run from another process that hangs.
+#[tauri::command]
+#[specta::specta]
+pub async fn break_lease(app: State<'_, App>, run: RunId) -> Result<(), Problem> {
+    app.work(move |app| app.break_lease(run)).await
+}
+
 /// Pauses a run; the model stays loaded.
 #[tauri::command]
 #[specta::specta]

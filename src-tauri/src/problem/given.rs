@@ -21,9 +21,10 @@ pub fn given(error: &EngineError) -> Given {
         EngineError::NoSuchFile { path, .. } | EngineError::NothingRemembered { path } => named([("path", path)]),
         EngineError::Repo(error) => of_repository(error),
         EngineError::Store(error) | EngineError::Lease(LeaseError::Store(error)) => of_store(error),
-        EngineError::Lease(LeaseError::HeldBy(lease) | LeaseError::OtherRunActive(lease)) => {
-            named([("run", lease.run.to_string()), ("process", lease.pid.to_string())])
-        }
+        EngineError::Lease(LeaseError::HeldBy(lease) | LeaseError::OtherRunActive(lease)) => named([
+            ("run", lease.run.to_string()),
+            ("process", lease.process.pid.to_string()),
+        ]),
         EngineError::Model(LibraryError::NotInstalled { id, .. }) => named([("model", id)]),
         EngineError::Model(LibraryError::Unknown { name, .. } | LibraryError::NotInLibrary { name, .. }) => {
             named([("model", name)])
@@ -73,6 +74,10 @@ pub fn given(error: &EngineError) -> Given {
         | EngineError::Selection(_)
         | EngineError::NoHome
         | EngineError::Io { .. } => Given::new(),
+        EngineError::DataFolderTaken { folder, name } => {
+            named([("path", folder.display().to_string()), ("name", name.clone())])
+        }
+        EngineError::DataFolderOpen(folder) => named([("path", folder.display())]),
     }
 }
 
@@ -114,6 +119,13 @@ fn of_repository(error: &RepoError) -> Given {
         }
         RepoError::ForeignWorkTree { repository, elsewhere } => {
             named([("path", repository.display()), ("elsewhere", elsewhere.display())])
+        }
+        RepoError::ProgramsUndecided { repository, programs } => {
+            let programs: Vec<String> = programs.iter().map(ToString::to_string).collect();
+            named([
+                ("path", repository.display().to_string()),
+                ("programs", programs.join(", ")),
+            ])
         }
         RepoError::ChangedSince(files) => named([("files", files.join(", "))]),
         _ => Given::new(),

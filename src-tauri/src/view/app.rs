@@ -4,6 +4,7 @@ use crate::problem::Problem;
 use magis_core::{RepoId, RunId};
 use magis_engine::EngineLimits;
 use magis_engine::models::FetchedModel;
+use magis_engine::records::Access;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 use tauri_specta::Event;
@@ -30,6 +31,29 @@ pub struct AppInfo {
     pub opened: Option<Opening>,
     /// What an earlier program had begun in repositories and did not end, and what became of it when this one started.
     pub broken_off: Vec<Problem>,
+    /// Whether anything can be recorded.
+    pub access: AccessView,
+}
+
+/// Whether what is done can be recorded in the data folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessView {
+    ReadWrite,
+    /// Its disk is full; it is recorded again once there is room.
+    DiskFull,
+    /// It can only be read.
+    ReadOnly,
+}
+
+impl From<Access> for AccessView {
+    fn from(access: Access) -> Self {
+        match access {
+            Access::ReadWrite => Self::ReadWrite,
+            Access::DiskFull => Self::DiskFull,
+            Access::ReadOnly => Self::ReadOnly,
+        }
+    }
 }
 
 /// What a start of the program names: a repository, and perhaps an issue of it. A start while the window is open sends it there.

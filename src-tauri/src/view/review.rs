@@ -1,7 +1,9 @@
 //! The patch of a run as a person reviews it, what they decide, and what became of it.
 
 use magis_core::{ChangeTests, CheckAsTest, CheckId, FileChange, MergeResult, RepoPath, RunId, TaskId};
-use magis_engine::repository::{Applied, Committer, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Patch};
+use magis_engine::repository::{
+    Applied, Committer, Conflict, FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, ProgramPurpose, RepositoryProgram,
+};
 use magis_engine::state::Run;
 use magis_engine::{Application, ApplyTarget, Review};
 use serde::{Deserialize, Serialize};
@@ -91,6 +93,62 @@ pub struct PatchView {
     pub branch: String,
     /// The tests that can be added.
     pub tests: Vec<OfferedTestView>,
+}
+
+/// A program that a repository names and that git would run for a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ProgramView {
+    pub purpose: ProgramPurposeView,
+    /// A hook's name, or a key of the configuration.
+    pub named_by: String,
+    /// A file, or what a shell is given.
+    pub program: String,
+    /// What tells this program from what it is after a change; none where it cannot be read.
+    pub content: Option<String>,
+}
+
+/// What git runs a program for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgramPurposeView {
+    CommitMessage,
+    Signing,
+}
+
+/// What a person decided about a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct DecidedProgramView {
+    pub program: ProgramView,
+    /// Whether it is run; else the commit is made without it.
+    pub run: bool,
+}
+
+impl From<RepositoryProgram> for ProgramView {
+    fn from(program: RepositoryProgram) -> Self {
+        Self {
+            purpose: match program.purpose {
+                ProgramPurpose::CommitMessage => ProgramPurposeView::CommitMessage,
+                ProgramPurpose::Signing => ProgramPurposeView::Signing,
+            },
+            named_by: program.named_by,
+            program: program.program,
+            content: program.content,
+        }
+    }
+}
+
+impl From<ProgramView> for RepositoryProgram {
+    fn from(program: ProgramView) -> Self {
+        Self {
+            purpose: match program.purpose {
+                ProgramPurposeView::CommitMessage => ProgramPurpose::CommitMessage,
+                ProgramPurposeView::Signing => ProgramPurpose::Signing,
+            },
+            named_by: program.named_by,
+            program: program.program,
+            content: program.content,
+        }
+    }
 }
 
 /// A check as a test that can be added to the patch.

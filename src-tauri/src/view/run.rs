@@ -10,7 +10,7 @@ use magis_core::{
     FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, MergeResult, Notice, Plan, Proof, RepoPath,
     Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, Verdict, WritingMode,
 };
-use magis_engine::records::{CallOrigin, CallTotals, StoredEvent};
+use magis_engine::records::{CallOrigin, CallTotals, Import, StoredEvent};
 use magis_engine::repository::text_diff;
 use magis_engine::state::{Attempt, AttemptState, RoundState, Run, TaskState};
 use magis_engine::{StageTimes, stage_of_step};
@@ -171,8 +171,20 @@ pub struct RunView {
     pub notices: Vec<Notice>,
     /// The last application of its patch.
     pub applied: Option<AppliedView>,
+    /// From which file it was imported.
+    pub import: Option<ImportView>,
+    /// Whether its patch may go into its repository: of a run that was imported, a person names that first.
+    pub repository_named: bool,
     /// The number of its last event.
     pub seq: u32,
+}
+
+/// The file that a run was imported from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
+pub struct ImportView {
+    /// Its name; empty where it was not noted.
+    pub file: String,
+    pub at_ms: i64,
 }
 
 /// What a [`RunView`] is made of.
@@ -188,6 +200,10 @@ pub struct RunFacts<'a> {
     pub base_text: &'a dyn Fn(&RepoPath) -> Option<String>,
     /// The last application of its patch.
     pub applied: Option<AppliedView>,
+    /// From which file it came.
+    pub import: Option<Import>,
+    /// Whether its patch may go into its repository.
+    pub repository_named: bool,
 }
 
 impl RunView {
@@ -200,6 +216,8 @@ impl RunView {
             totals,
             base_text,
             applied,
+            import,
+            repository_named,
         } = facts;
         let steps = totals.iter().filter(|total| total.origin == CallOrigin::Own);
         let costs = steps.filter_map(|total| {
@@ -253,6 +271,11 @@ impl RunView {
                 })
                 .collect(),
             applied,
+            import: import.map(|import| ImportView {
+                file: import.file,
+                at_ms: import.at,
+            }),
+            repository_named,
             seq: events.last().map_or(0, |stored| stored.seq),
         }
     }

@@ -37,7 +37,7 @@ impl App {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             data_folder: data.root().display().to_string(),
-            data_bytes: bytes_below(data.root()),
+            data_bytes: data.bytes().0,
             models_folder: data.models().display().to_string(),
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
             memory_bytes: memory::total().unwrap_or(0),
@@ -45,6 +45,7 @@ impl App {
             first_start: first_page.rows.is_empty() && magis.repositories()?.is_empty(),
             opened: self.launch().opening.clone(),
             broken_off: self.broken_off().clone(),
+            access: magis.access().into(),
         })
     }
 
@@ -203,19 +204,4 @@ fn fine(said: Problem) -> DoctorLine {
 
 fn wrong(said: Problem) -> DoctorLine {
     DoctorLine { ok: false, said }
-}
-
-/// Returns the bytes of all files below a folder; what cannot be read counts nothing.
-fn bytes_below(folder: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return 0;
-    };
-    entries
-        .filter_map(Result::ok)
-        .map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => bytes_below(&entry.path()),
-            Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |file| file.len()),
-            _ => 0,
-        })
-        .sum()
 }

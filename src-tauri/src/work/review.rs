@@ -3,10 +3,13 @@
 use super::runs::applied;
 use crate::problem::Problem;
 use crate::state::{App, AppEvent};
-use crate::view::{AppliedKind, AppliedView, ApplyRequest, ConflictView, FileTexts, PatchView, ReviewState};
-use magis_core::{MergeResult, RepoPath, RunId};
+use crate::view::{
+    AppliedKind, AppliedView, ApplyRequest, ConflictView, DecidedProgramView, FileTexts, PatchView, ProgramView,
+    ReviewState,
+};
+use magis_core::{MergeResult, RepoId, RepoPath, RunId};
 use magis_engine::AppliedRun;
-use magis_engine::repository::{FilePatchKind, Patch};
+use magis_engine::repository::{DecidedProgram, FilePatchKind, Patch, ProgramDecision, RepositoryProgram};
 use magis_platform::now_ms;
 
 impl App {
@@ -66,6 +69,39 @@ impl App {
         self.notify(AppEvent::Runs(Some(run)));
         self.notify(AppEvent::Repositories);
         Ok(view)
+    }
+
+    /// Returns the programs that a run's repository names, that git would run for a commit, and that nobody decided about.
+    pub fn undecided_programs(&self, run: RunId) -> Result<Vec<ProgramView>, Problem> {
+        let programs = self.magis()?.undecided_programs(run)?;
+        Ok(programs.into_iter().map(Into::into).collect())
+    }
+
+    /// Remembers whether programs that a run's repository names are run.
+    pub fn decide_programs(&self, run: RunId, programs: Vec<ProgramView>, allowed: bool) -> Result<(), Problem> {
+        let programs: Vec<RepositoryProgram> = programs.into_iter().map(Into::into).collect();
+        let decision = if allowed {
+            ProgramDecision::Run
+        } else {
+            ProgramDecision::LeaveOut
+        };
+        Ok(self.magis()?.decide_programs(run, &programs, decision)?)
+    }
+
+    /// Returns what was decided about programs that a repository names.
+    pub fn decided_programs(&self, repo: RepoId) -> Result<Vec<DecidedProgramView>, Problem> {
+        let decided = self.magis()?.decided_programs(repo)?.into_iter();
+        let view = |decided: DecidedProgram| DecidedProgramView {
+            program: decided.program.into(),
+            run: decided.decision == ProgramDecision::Run,
+        };
+        Ok(decided.map(view).collect())
+    }
+
+    /// Forgets what was decided about programs that a repository names, so that it is asked again.
+    pub fn forget_decided_programs(&self, repo: RepoId) -> Result<(), Problem> {
+        self.magis()?.forget_decided_programs(repo)?;
+        Ok(())
     }
 
     /// Takes the last application back, where everything is still as it was left.

@@ -7,7 +7,7 @@ use crate::view::{
     AppliedView, CallRow, CallText, DeleteTicket, ExportFormat, RunFacts, RunListFilter, RunPage, RunRow, RunView,
     StageView, UsageDay, stages,
 };
-use magis_core::{RepoPath, RunId};
+use magis_core::{RepoId, RepoPath, RunId};
 use magis_engine::records::{CallId, DayTotals};
 use magis_engine::{Magis, stage_of_step};
 use magis_platform::now_ms;
@@ -35,7 +35,18 @@ impl App {
             totals: &magis.call_totals(run)?,
             base_text: &|path| texts.before(path),
             applied: applied(&magis, run)?,
+            import: magis.import_of(run)?,
+            repository_named: magis.is_repository_named(run)?,
         }))
+    }
+
+    /// Says which repository an imported run is for, so that it can be applied there.
+    pub fn name_repository(&self, run: RunId, repo: RepoId) -> Result<(), Problem> {
+        let magis = self.magis()?;
+        let root = magis.open_repository(repo)?.root().to_owned();
+        magis.attach(run, &root)?;
+        self.notify(AppEvent::Runs(Some(run)));
+        Ok(())
     }
 
     /// Returns a run as lists show it.
@@ -119,7 +130,8 @@ impl App {
                 "Choose a file that was exported as JSON.",
             )
         })?;
-        let run = self.magis()?.import(&text)?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let run = self.magis()?.import(&text, &name)?;
         self.notify(AppEvent::Runs(None));
         Ok(run)
     }

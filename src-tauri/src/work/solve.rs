@@ -101,9 +101,19 @@ impl App {
         Ok(())
     }
 
+    /// Takes a run from another process that works on it and hangs, so that it can be resumed here.
+    pub fn break_lease(&self, run: RunId) -> Result<(), Problem> {
+        self.magis()?.break_lease(run)?;
+        self.notify(AppEvent::Runs(Some(run)));
+        Ok(())
+    }
+
     /// Halts a run; see [`Halt`] for what becomes of the model.
     pub async fn halt_run(&self, run: RunId, how: Halt) -> Result<(), Problem> {
         let was_driven = self.driving().drives(run);
+        if !was_driven && let Some(lease) = self.magis()?.driven_elsewhere(run)? {
+            return Err(LeaseError::HeldBy(lease).into());
+        }
         self.driving().halt(self, run, how)?;
         if !was_driven && how == Halt::Stop && self.driving().driven().is_empty() {
             // A paused run that is stopped: its model is still there.

@@ -291,10 +291,14 @@ async fn an_imported_run_belongs_to_the_repository_it_was_made_in() {
             .unwrap()
             .contains("def ")
     );
-    window
-        .app
-        .apply(imported, all_of(&window.app, imported), onto("b"))
-        .unwrap();
+    let apply = || window.app.apply(imported, all_of(&window.app, imported), onto("b"));
+    assert_eq!(apply().unwrap_err().code, "which_repository");
+    let view = window.app.run_view(imported).unwrap();
+    assert_eq!(view.import.unwrap().file, "run.json");
+    assert!(!view.repository_named);
+    window.app.name_repository(imported, repo).unwrap();
+    assert!(window.app.run_view(imported).unwrap().repository_named);
+    apply().unwrap();
     assert_eq!(window.git(&["diff", "--name-only", "main", "b"]).lines().count(), 2);
     window.app.undo_apply(imported).unwrap();
 

@@ -67,6 +67,11 @@ class App {
       else if (info?.first_start && data.repositories.length === 0) navigation.screen = { name: 'start' }
       this.startProblem = null
       this.ready = true
+      if (info !== null && info.access !== 'read_write')
+        notices.say(t(info.access === 'disk_full' ? 'frame.disk_full' : 'frame.read_only'), {
+          sticky: true,
+          action: { label: t('frame.room'), run: () => navigation.go({ name: 'settings', page: 'data' }) },
+        })
       for (const problem of info?.broken_off ?? []) notices.say(problem.message, { sticky: true, problem })
       if (queue.waiting.length > 0) {
         const show = (): void => navigation.go({ name: 'runs', view: { kind: 'list' } })

@@ -71,6 +71,8 @@ export const commands = {
 	startRun: (form: SolveForm) => typedError<RunId, Problem>(__TAURI_INVOKE("start_run", { form })),
 	/**  Goes on with a run. */
 	resumeRun: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("resume_run", { run })),
+	/**  Takes a run from another process that hangs. */
+	breakLease: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("break_lease", { run })),
 	/**  Pauses a run; the model stays loaded. */
 	pauseRun: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("pause_run", { run })),
 	/**  Stops a run; the model is freed. It can be resumed. */
@@ -105,6 +107,8 @@ export const commands = {
 	exportRun: (run: RunId, format: ExportFormat, path: string) => typedError<null, Problem>(__TAURI_INVOKE("export_run", { run, format, path })),
 	/**  Takes in a run that was exported. */
 	importRun: (path: string) => typedError<RunId, Problem>(__TAURI_INVOKE("import_run", { path })),
+	/**  Says which repository an imported run is for, so that it can be applied there. */
+	nameRepository: (run: RunId, repo: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("name_repository", { run, repo })),
 	/**  Returns what all runs cost by day. */
 	usage: () => typedError<UsageDay[], Problem>(__TAURI_INVOKE("usage")),
 	/**  Returns a file of a run's base, as text. */
@@ -121,6 +125,14 @@ export const commands = {
 	conflicts: (run: RunId, state: ReviewState) => typedError<ConflictView[], Problem>(__TAURI_INVOKE("conflicts", { run, state })),
 	/**  Applies what was accepted. */
 	apply: (run: RunId, state: ReviewState, request: ApplyRequest) => typedError<AppliedView, Problem>(__TAURI_INVOKE("apply", { run, state, request })),
+	/**  Returns the programs that a run's repository names, that git would run for a commit, and that nobody decided about. */
+	undecidedPrograms: (run: RunId) => typedError<ProgramView[], Problem>(__TAURI_INVOKE("undecided_programs", { run })),
+	/**  Remembers whether programs that a run's repository names are run. */
+	decidePrograms: (run: RunId, programs: ProgramView[], allowed: boolean) => typedError<null, Problem>(__TAURI_INVOKE("decide_programs", { run, programs, allowed })),
+	/**  Returns what was decided about programs that a repository names. */
+	decidedPrograms: (repo: RepoId) => typedError<DecidedProgramView[], Problem>(__TAURI_INVOKE("decided_programs", { repo })),
+	/**  Forgets what was decided about programs that a repository names, so that it is asked again. */
+	forgetDecidedPrograms: (repo: RepoId) => typedError<null, Problem>(__TAURI_INVOKE("forget_decided_programs", { repo })),
 	/**  Takes the last application back. */
 	undoApply: (run: RunId) => typedError<null, Problem>(__TAURI_INVOKE("undo_apply", { run })),
 	/**  Returns what is remembered of a repository. */
@@ -168,6 +180,13 @@ export const events = {
 };
 
 /* Types */
+/**  Whether what is done can be recorded in the data folder. */
+export type AccessView = "read_write" | 
+/**  Its disk is full; it is recorded again once there is room. */
+"disk_full" | 
+/**  It can only be read. */
+"read_only";
+
 /**  The four kinds of agents of the method (MAGIS, section 3). */
 export type Agent = 
 /**  Finds the files an issue touches and keeps the summary memory. */
@@ -200,6 +219,8 @@ export type AppInfo = {
 	opened: Opening | null,
 	/**  What an earlier program had begun in repositories and did not end, and what became of it when this one started. */
 	broken_off: Problem[],
+	/**  Whether anything can be recorded. */
+	access: AccessView,
 };
 
 /**  Where a patch went. */
@@ -530,6 +551,13 @@ export type ConflictView = {
 	/**  The line of the file as it is now. */
 	line: number | null,
 	reason: string,
+};
+
+/**  What a person decided about a program. */
+export type DecidedProgramView = {
+	program: ProgramView,
+	/**  Whether it is run; else the commit is made without it. */
+	run: boolean,
 };
 
 /**  The decision of a review. */
@@ -916,6 +944,13 @@ export type Identity = {
 	email: string,
 };
 
+/**  The file that a run was imported from. */
+export type ImportView = {
+	/**  Its name; empty where it was not noted. */
+	file: string,
+	at_ms: number,
+};
+
 /**  How the search index of a repository stands to its HEAD. Each run brings it up to date. */
 export type IndexView = 
 /**  There is none yet. */
@@ -1208,6 +1243,9 @@ export type Problem = {
 	given?: { [key in string]: string } | null,
 };
 
+/**  What git runs a program for. */
+export type ProgramPurposeView = "commit_message" | "signing";
+
 /**  One run of a program: what was run, how it ended, and what it wrote. */
 export type ProgramRun = {
 	/**  Program and arguments, as a shell would take them. */
@@ -1224,6 +1262,17 @@ export type ProgramRun = {
 	stderr: ExcerptedOutput,
 	/**  What the sandbox kept from it, a sentence each. */
 	refused: string[],
+};
+
+/**  A program that a repository names and that git would run for a commit. */
+export type ProgramView = {
+	purpose: ProgramPurposeView,
+	/**  A hook's name, or a key of the configuration. */
+	named_by: string,
+	/**  A file, or what a shell is given. */
+	program: string,
+	/**  What tells this program from what it is after a change; none where it cannot be read. */
+	content: string | null,
 };
 
 /**  What is known of a patch by running it. */
@@ -1563,6 +1612,10 @@ export type RunView = {
 	notices: Notice[],
 	/**  The last application of its patch. */
 	applied: AppliedView | null,
+	/**  From which file it was imported. */
+	import: ImportView | null,
+	/**  Whether its patch may go into its repository: of a run that was imported, a person names that first. */
+	repository_named: boolean,
 	/**  The number of its last event. */
 	seq: number,
 };

@@ -139,6 +139,12 @@ export class Window {
     )
   }
 
+  /** Opens the choice that shows this text, and takes one of its options. */
+  async choose(shown: string, option: string): Promise<void> {
+    await this.click(shown)
+    await (await this.see(`//*[@role='option'][contains(normalize-space(.), ${quoted(option)})]`)).click()
+  }
+
   /** Types into the field of this label. */
   async fill(label: string, text: string): Promise<void> {
     const field = await this.see(

@@ -89,6 +89,7 @@ test('a recorded run is taken in, reviewed hunk by hunk, applied to a branch and
   await window.reads('def table(sums)')
   await window.press('x')
   await window.press('a')
+  await window.choose('Choose the repository…', 'tally')
   await window.reads('Apply 1 of 2 hunks in 1 file to new branch')
   await window.click('Apply')
   await window.reads('On branch ')

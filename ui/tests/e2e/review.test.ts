@@ -157,6 +157,36 @@ test('an apply that is refused says why beside the button, and asks for what it 
   await page.context().close()
 })
 
+test('programs that a repository names are shown and asked about before they run', async () => {
+  const { page } = await openReview()
+  await page.evaluate(() => {
+    window.magis.answer('apply', {
+      code: 'programs_undecided',
+      message: "The repository '/srv/tally' names programs that would be run: commit-msg.",
+      remedy: 'Look at them, then decide once for this repository whether they are run or left out.',
+    })
+    window.magis.answer('undecidedPrograms', [
+      {
+        purpose: 'commit_message',
+        named_by: 'commit-msg',
+        program: '/srv/tally/.git/hooks/commit-msg',
+        content: '3b18e512dba79e4c8300dd08aeb37f8e728b8dad',
+      },
+    ])
+  })
+  await page.keyboard.press('A')
+  await page.getByRole('button', { name: /^Apply/ }).click()
+  const programs = page.getByRole('region', { name: 'Programs of the repository' })
+  await programs.getByText('/srv/tally/.git/hooks/commit-msg').waitFor()
+  expect(await asked(page, 'decidePrograms')).toEqual([])
+  await programs.getByRole('button', { name: 'Apply without them' }).click()
+  await expect
+    .poll(async () => (await asked(page, 'decidePrograms')).at(-1))
+    .toMatchObject([expect.anything(), [{ named_by: 'commit-msg' }], false])
+  await expect.poll(async () => (await asked(page, 'apply')).length).toBe(2)
+  await page.context().close()
+})
+
 test('a conflict stands at its lines, in the tree and in the bar', async () => {
   const { page } = await open(on)
   page.setDefaultTimeout(10_000)

@@ -97,6 +97,8 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
     merged: null,
     notices: [],
     applied: null,
+    import: null,
+    repository_named: true,
     seq: last.seq,
   } as RunView
   for (const { event, at_ms } of log) apply(view, event, at_ms, recorded)

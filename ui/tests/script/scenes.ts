@@ -74,6 +74,7 @@ export function scene(name: SceneName): Scene {
       memory_bytes: 33_545_000_000,
       available_memory_bytes: 21_800_000_000,
       first_start: first,
+      access: 'read_write',
       opened: null,
       broken_off: [],
     },

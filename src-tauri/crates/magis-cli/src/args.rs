@@ -281,6 +281,18 @@ pub struct ApplyArgs {
     /// The author's mail address [default: git's user.email]
     #[arg(long, value_name = "MAIL", requires_all = ["name", "branch"])]
     pub email: Option<String>,
+    /// What becomes of programs that the repository itself names, its hooks say; remembered for this repository
+    #[arg(long, value_name = "DECISION", requires = "branch")]
+    pub programs: Option<ProgramsDecision>,
+}
+
+/// What is done with programs that a repository names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProgramsDecision {
+    /// They are run
+    Run,
+    /// The commit is made without them
+    LeaveOut,
 }
 
 /// `magis memory`.

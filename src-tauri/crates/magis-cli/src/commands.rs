@@ -21,6 +21,7 @@ use crate::render::clean;
 use crate::screen::{Screen, ask, tell};
 use clap::CommandFactory as _;
 use magis_core::RunId;
+use magis_core::text::bytes;
 use magis_engine::model::{Priority, WorkerCommand, worker};
 use magis_engine::records::{Access, Erasure};
 use magis_engine::repository::{Git, GitWorker};
@@ -82,6 +83,12 @@ impl Place {
             Access::ReadWrite => {}
             Access::DiskFull => {
                 tell("note: the disk of the data folder is full: past runs can be read, nothing can be recorded");
+                let (all, models) = magis.data().bytes();
+                tell(&format!(
+                    "  the data folder has {}, the models {}; 'magis models remove' deletes a model",
+                    bytes(all),
+                    bytes(models)
+                ));
             }
             Access::ReadOnly => {
                 tell("note: the data folder is read-only: past runs can be read, nothing can be recorded");

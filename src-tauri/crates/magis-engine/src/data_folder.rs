@@ -3,6 +3,7 @@
 use crate::EngineError;
 use magis_core::{RepoId, RunId};
 use magis_platform::private;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What this program keeps in a data folder. Anything else there is somebody else's.
@@ -21,6 +22,8 @@ const ENTRIES: [&str; 13] = [
     "window.json",
     "applying",
 ];
+/// What lies in a folder that is a whole disk.
+const MADE_WITH_A_DISK: &str = "lost+found";
 /// Those that hold a repository's code or a window's traces.
 const PRIVATE: [&str; 6] = ["objects", "index", "logs", "sample", "scratch", "web"];
 
@@ -73,6 +76,11 @@ impl DataFolder {
         &self.models
     }
 
+    /// Returns how many bytes lie in the data folder, and how many of the models wherever they lie.
+    pub fn bytes(&self) -> (u64, u64) {
+        (bytes_below(&self.root), bytes_below(&self.models))
+    }
+
     /// Returns the object store of a repository: what its runs read and made.
     pub fn objects(&self, repo: RepoId) -> PathBuf {
         self.all_objects().join(repo.to_string())
@@ -80,6 +88,32 @@ impl DataFolder {
 
     pub(crate) fn all_objects(&self) -> PathBuf {
         self.root.join("objects")
+    }
+
+    /// Refuses a folder that is somebody else's: one with files of another kind and no database of ours, or one that
+    /// others may write. A folder that is not there, or is empty, is taken.
+    pub(crate) fn refuse_foreign(&self) -> Result<(), EngineError> {
+        let Ok(entries) = std::fs::read_dir(&self.root) else {
+            // Whatever keeps it from being read is for the opening to tell.
+            return Ok(());
+        };
+        let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let is_ours = |name: &&OsString| name.to_str().is_some_and(|name| ENTRIES.contains(&name));
+        let is_foreign = |name: &&OsString| !is_ours(name) && name.as_os_str() != MADE_WITH_A_DISK;
+        let has_database = names.iter().any(|name| name.as_os_str() == ENTRIES[0]);
+        if !has_database && let Some(name) = names.iter().find(is_foreign) {
+            return Err(EngineError::DataFolderTaken {
+                folder: self.root.clone(),
+                name: name.to_string_lossy().into_owned(),
+            });
+        }
+        if private::is_open_to_others(&self.root).map_err(EngineError::io("look at", &self.root))? {
+            return Err(EngineError::DataFolderOpen(self.root.clone()));
+        }
+        Ok(())
     }
 
     /// Makes the folders that hold code, for their owner alone: the data folder itself may be open to others where it was
@@ -116,6 +150,12 @@ impl DataFolder {
             .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
             .collect();
         left.sort();
+        if !left.is_empty() {
+            // It was taken as a data folder before, and stays one beside what is left.
+            let database = self.root.join(ENTRIES[0]);
+            let made = private::file_options().write(true).create_new(true).open(&database);
+            made.map_err(EngineError::io("make", &database))?;
+        }
         Ok(left)
     }
 
@@ -159,4 +199,19 @@ impl DataFolder {
     pub(crate) fn all_indexes(&self) -> PathBuf {
         self.root.join("index")
     }
+}
+
+/// Returns the bytes of all files below a folder; what cannot be read counts nothing.
+fn bytes_below(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return 0;
+    };
+    entries
+        .filter_map(Result::ok)
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => bytes_below(&entry.path()),
+            Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |file| file.len()),
+            _ => 0,
+        })
+        .sum()
 }

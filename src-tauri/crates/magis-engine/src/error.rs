@@ -93,8 +93,8 @@ pub enum EngineError {
     /// The run was made elsewhere, or its repository was removed from the list.
     #[error("run {0} has no repository here")]
     NoRepository(RunId),
-    /// Several repositories here have the commit that an imported run stands on, and only a person knows which is meant.
-    #[error("run {run} could belong to several repositories here: {}", .roots.join(", "))]
+    /// Nobody said which repository an imported run is for; these have the commit that it stands on.
+    #[error("nobody said which repository the imported run {run} is for; its base is in {}", .roots.join(" and in "))]
     WhichRepository { run: RunId, roots: Vec<String> },
     /// A run is to belong to a repository that it cannot belong to.
     #[error("run {run} cannot belong to the repository at {root}: {why}")]
@@ -140,6 +140,12 @@ pub enum EngineError {
     /// Neither `--data-dir`, `XDG_DATA_HOME` nor `HOME` is there.
     #[error("there is no place for the data folder: neither XDG_DATA_HOME nor HOME is set")]
     NoHome,
+    /// A folder for our data that holds other things.
+    #[error("the folder {} holds '{name}', which is not of this program, and none of its data", .folder.display())]
+    DataFolderTaken { folder: PathBuf, name: String },
+    /// A folder for our data that other people may change.
+    #[error("the data folder {} belongs to somebody else, or others may write in it", .0.display())]
+    DataFolderOpen(PathBuf),
     #[error("could not {attempt} {}: {source}", .path.display())]
     Io {
         attempt: &'static str,
@@ -211,6 +217,11 @@ impl EngineError {
             Self::NotIsolated(missing) => missing.remedy().to_owned(),
             Self::Sandbox(_) => "see 'magis doctor' for what this machine can do".to_owned(),
             Self::NoHome => "set HOME, or give --data-dir".to_owned(),
+            Self::DataFolderTaken { .. } => "give an empty folder, or one that is not there yet, with --data-dir".to_owned(),
+            Self::DataFolderOpen(folder) => format!(
+                "make it yours alone, with 'chown' and 'chmod go-w {}', or give another folder with --data-dir",
+                folder.display()
+            ),
             Self::Io { .. } => "check the path, its permissions and the free space of its disk".to_owned(),
         }
     }

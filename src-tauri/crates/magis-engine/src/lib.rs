@@ -75,9 +75,10 @@ pub mod tests {
 /// The person's repository: its state, its changes, and patches.
 pub mod repository {
     pub use magis_repo::{
-        Applied, BaseChoice, ChangedPaths, Committer, Conflict, FileEntry, FilePatch, FilePatchKind, Git, GitPart,
-        GitWorker, HeadMove, HeadPlace, HeadState, Hunk, HunkNumber, Patch, PatchError, ReadError, RepoChange,
-        RepoError, Repository, RepositoryState, Selection, WatchOptions, WhyPolling, blob_of, serve_git, text_diff,
+        Applied, BaseChoice, ChangedPaths, Committer, Conflict, DecidedProgram, FileEntry, FilePatch, FilePatchKind,
+        Git, GitPart, GitWorker, HeadMove, HeadPlace, HeadState, Hunk, HunkNumber, Patch, PatchError, ProgramDecision,
+        ProgramPurpose, ReadError, RepoChange, RepoError, Repository, RepositoryProgram, RepositoryState, Selection,
+        WatchOptions, WhyPolling, blob_of, serve_git, text_diff,
     };
 }
 
@@ -85,7 +86,7 @@ pub mod repository {
 pub mod records {
     pub use magis_store::{
         Access, ArchiveError, Call, CallId, CallKind, CallOrigin, CallRecord, CallTotals, Coverage, CreationOrder,
-        DayTotals, DeletedRepository, DeletedRun, Erasure, Lease, LeaseError, ListedRun, MemoryFileError,
+        DayTotals, DeletedRepository, DeletedRun, Erasure, Import, Lease, LeaseError, ListedRun, MemoryFileError,
         RepositoryEntry, Reuse, RunEntry, RunFilter, RunHit, RunListPage, RunOrigin, RunQuery, RunSearch, SnippetSpan,
         Speed, Standing, StoreError, StoredEvent, StoredRun, StoredStatus, Summary, TextSource,
     };

@@ -182,7 +182,7 @@ impl Scene {
             .rerun(run, Stage::Code, None, None, &EngineLimits::default())
             .unwrap();
         self.environment.drive(again, model.clone()).await.unwrap();
-        let imported = magis.import(&json).unwrap();
+        let imported = magis.import(&json, "run.json").unwrap();
         assert!(magis.texts(imported).is_ok() && magis.texts(again).is_ok());
         // What is applied is the repository's from then on, so everything that reads the work tree comes before.
         self.look_around(&model).await;

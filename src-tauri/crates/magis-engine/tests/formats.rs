@@ -123,10 +123,10 @@ fn an_earlier_export_is_taken_in_and_shown_as_the_run_it_was() {
         let json = fs::read_to_string(fixture.join(ARCHIVE)).unwrap();
         let (_folder, magis) = opened(&fixture);
         let before = runs(&magis);
-        let run = magis.import(&json).unwrap();
+        let run = magis.import(&json, "run.json").unwrap();
         assert!(!before.contains(&run));
         assert!(!magis.merged(run).unwrap().patch.is_empty());
-        let again = magis.import(&magis.export(run).unwrap()).unwrap();
+        let again = magis.import(&magis.export(run).unwrap(), "run.json").unwrap();
         assert_eq!(shown(&magis, again), shown(&magis, run));
     }
 }
@@ -155,7 +155,7 @@ async fn work(environment: &TestEnvironment) -> RunId {
         .rerun(first, Stage::Code, None, Some(7), &EngineLimits::default())
         .unwrap();
     environment.drive(again, Arc::new(script())).await.unwrap();
-    magis.import(&magis.export(first).unwrap()).unwrap();
+    magis.import(&magis.export(first).unwrap(), "run.json").unwrap();
     kept_beside(environment, first);
     first
 }

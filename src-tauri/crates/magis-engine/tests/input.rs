@@ -12,6 +12,7 @@ use environment::{TestEnvironment, open, script, script_after, wish};
 use magis_core::{RunEvent, RunOutcome, Speaker, Speech, TaskOutcome, Turn};
 use magis_engine::{DriveEnd, EngineError, SolveRequest};
 use magis_llm::{LanguageModel, ScriptedModel, ScriptedReply};
+use magis_platform::process::ProcessMark;
 use magis_store::RunFilter;
 use magis_testkit::{FixtureRepo, sample};
 use std::path::Path;
@@ -204,7 +205,7 @@ async fn a_second_driver_of_the_same_data_folder_is_told_who_works() {
     let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = i64::try_from(since_1970.unwrap().as_millis()).unwrap();
     let lease = store
-        .acquire_lease(run, "another window", std::process::id(), now, 60_000)
+        .acquire_lease(run, "another window", ProcessMark::own(), now, 60_000)
         .unwrap();
     let error = open(environment.folder.path());
     let (progress, _watch) = tokio::sync::mpsc::unbounded_channel();

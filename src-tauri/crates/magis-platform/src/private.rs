@@ -49,6 +49,27 @@ pub fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether others than its owner and root may change what a folder or file holds, or it is neither ours nor root's.
+///
+/// # Errors
+/// When the system does not say.
+#[cfg(unix)]
+pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let about = fs::metadata(path)?;
+    let is_foreign = about.uid() != 0 && about.uid() != rustix::process::geteuid().as_raw();
+    Ok(is_foreign || about.mode() & 0o022 != 0)
+}
+
+/// Returns whether others may change what a folder or file holds, which is not known here.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn is_open_to_others(_path: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Writes a small private file so that a reader sees the old contents or the new ones, never half.
 ///
 /// # Errors
@@ -81,6 +102,15 @@ mod tests {
         file_options().write(true).create(true).open(&file).unwrap();
         assert_eq!((mode(&inner), mode(inner.parent().unwrap())), (0o700, 0o700));
         assert_eq!(mode(&file), 0o600);
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_is_told_from_one_that_they_may_read() {
+        let folder = tempfile::tempdir().unwrap();
+        for (mode, is_open) in [(0o700, false), (0o755, false), (0o775, true), (0o1777, true)] {
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(is_open_to_others(folder.path()).unwrap(), is_open, "{mode:o}");
+        }
     }
 
     #[test]

@@ -5,8 +5,9 @@ use crate::place::place;
 use crate::reading::{CommitSettings, Request, id_of};
 use crate::tree_entry::Slot;
 use crate::{
-    Applied, Conflict, ConflictReason, FilePatchKind, ObjectStore, Patch, PlannedChange, RepoError, Repository,
-    Selection, apply, program, tree, tree_entry,
+    Applied, Conflict, ConflictReason, DecidedProgram, FilePatchKind, ObjectStore, Patch, PlannedChange,
+    ProgramDecision, ProgramPurpose, RepoError, Repository, RepositoryProgram, Selection, apply, program, tree,
+    tree_entry,
 };
 use git2::{Branch, ObjectType, Oid, Signature};
 use magis_core::{Base, CommitId, RepoPath};
@@ -20,6 +21,8 @@ pub struct BranchCommit {
     pub message: String,
     /// Author and committer; none: from git's configuration.
     pub identity: Option<Committer>,
+    /// What is decided about programs that the repository names.
+    pub programs: Vec<DecidedProgram>,
 }
 
 /// Who makes a commit.
@@ -37,11 +40,13 @@ pub struct Committer {
 /// holds work that is not the run's.
 ///
 /// A `commit-msg` hook is run on the message and commits are signed where git's configuration asks for it, both by the
-/// `git` program where it is installed. Hooks that look at a work tree or an index are not run, because neither holds
-/// this commit; [`Applied::Branch`] names them.
+/// `git` program where it is installed. Where the repository itself names such a program, a person has to decide first
+/// whether it may be run. Hooks that look at a work tree or an index are not run, because neither holds this commit;
+/// [`Applied::Branch`] names what was left out.
 ///
 /// # Errors
-/// When the branch exists, the patch does not fit, or the repository cannot be written.
+/// When the branch exists, the patch does not fit, nothing is decided about a program, or the repository cannot be
+/// written.
 pub fn plan_branch<'r>(
     repository: &'r Repository,
     base: &Base,
@@ -73,12 +78,25 @@ pub fn plan_branch<'r>(
         Err(conflicts) => return Err(RepoError::Conflicts(conflicts)),
     };
     let mut skipped = Vec::new();
-    let message = program::message(repository, &settings.hooks, &commit.message, &mut skipped)?;
-    let id = if settings.sign && program::is_installed() {
+    let left_out = left_out(repository, &settings, &commit.programs)?;
+    let is_left_out = |purpose| left_out.iter().any(|program| program.purpose == purpose);
+    for program in &left_out {
+        skipped.push(match program.purpose {
+            ProgramPurpose::CommitMessage => format!("The hook '{}' was not run, as decided.", program.named_by),
+            ProgramPurpose::Signing => format!(
+                "The commit is not signed: '{}' of the repository was not run, as decided.",
+                program.named_by
+            ),
+        });
+    }
+    let hook = settings.hooks.contains(&Hook::CommitMessage) && !is_left_out(ProgramPurpose::CommitMessage);
+    let message = program::message(repository, hook, &commit.message, &mut skipped)?;
+    let sign = settings.sign && !is_left_out(ProgramPurpose::Signing);
+    let id = if sign && program::is_installed() {
         store.copy_into(repository)?;
         program::signed_commit(repository, tree, parent, &message, &signature)?
     } else {
-        if settings.sign {
+        if sign {
             skipped.push("The commit is not signed: the git program is not installed.".to_owned());
         }
         let id = write_commit(&store, &signature, &message, tree, parent)?;
@@ -99,6 +117,39 @@ pub fn plan_branch<'r>(
         skipped,
     };
     Ok(PlannedChange::new(repository, applied, Vec::new()))
+}
+
+/// Returns the programs that the repository itself names and that git would run for a commit on a new branch.
+///
+/// # Errors
+/// When its configuration cannot be read.
+pub fn programs_for_commit(repository: &Repository) -> Result<Vec<RepositoryProgram>, RepoError> {
+    let settings: CommitSettings = repository.reader().ask(Request::CommitSettings)?;
+    Ok(settings.programs)
+}
+
+/// Returns the programs of the repository that are not to be run.
+fn left_out(
+    repository: &Repository,
+    settings: &CommitSettings,
+    decided: &[DecidedProgram],
+) -> Result<Vec<RepositoryProgram>, RepoError> {
+    let (mut left_out, mut open) = (Vec::new(), Vec::new());
+    for program in &settings.programs {
+        let known = decided.iter().find(|decided| decided.program == *program);
+        match known.map(|decided| decided.decision) {
+            Some(ProgramDecision::Run) => {}
+            Some(ProgramDecision::LeaveOut) => left_out.push(program.clone()),
+            None => open.push(program.clone()),
+        }
+    }
+    if open.is_empty() {
+        return Ok(left_out);
+    }
+    Err(RepoError::ProgramsUndecided {
+        repository: repository.root().to_owned(),
+        programs: open,
+    })
 }
 
 fn signature(settings: &CommitSettings, identity: Option<&Committer>) -> Result<Signature<'static>, RepoError> {

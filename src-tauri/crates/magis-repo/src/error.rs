@@ -1,6 +1,6 @@
 //! What can go wrong with a repository: a code for programs, a sentence and a remedy for people.
 
-use crate::{Conflict, PatchError};
+use crate::{Conflict, PatchError, RepositoryProgram};
 use magis_core::{ChangeError, RepoPath, SkipReason};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -168,6 +168,12 @@ pub enum RepoError {
     /// A hook refused the commit.
     #[error("the hook '{hook}' refused the commit: {output}")]
     HookRefused { hook: Cow<'static, str>, output: String },
+    /// The repository names programs that git would run for a commit, and nobody decided about them.
+    #[error("the repository '{}' names programs that would be run: {}", .repository.display(), named(.programs))]
+    ProgramsUndecided {
+        repository: PathBuf,
+        programs: Vec<RepositoryProgram>,
+    },
     /// What was applied has changed since.
     #[error("it cannot be undone: {}", .0.join(", "))]
     ChangedSince(Vec<String>),
@@ -301,6 +307,7 @@ impl RepoError {
             Self::IdentityInvalid(_) => "identity_invalid",
             Self::Signing(_) => "signing",
             Self::HookRefused { .. } => "hook_refused",
+            Self::ProgramsUndecided { .. } => "programs_undecided",
             Self::ChangedSince(_) => "changed_since",
             Self::ReadingLost { .. } => "reading_lost",
             Self::ForeignWorkTree { .. } => "foreign_work_tree",
@@ -372,6 +379,9 @@ impl RepoError {
             Self::IdentityInvalid(_) => "Give a name and an address without '<', '>' and line breaks.",
             Self::Signing(_) => "Check user.signingKey and that the signing program works, or turn off commit.gpgSign.",
             Self::HookRefused { .. } => "Change the commit message as the hook asks.",
+            Self::ProgramsUndecided { .. } => {
+                "Look at them, then decide once for this repository whether they are run or left out."
+            }
             Self::ChangedSince(_) => "Take the change back by hand, or with git.",
             Self::HalfDone { .. } => "Look at these files with 'git diff' and bring them back by hand.",
             Self::ReadingLost { .. } => {
@@ -416,6 +426,12 @@ fn number(count: u64) -> String {
         u64::MAX => "countless".to_owned(),
         count => count.to_string(),
     }
+}
+
+/// Returns what names each program, and where it lies.
+fn named(programs: &[RepositoryProgram]) -> String {
+    let named: Vec<String> = programs.iter().map(ToString::to_string).collect();
+    named.join(", ")
 }
 
 /// Returns the first conflict in words, and how many more there are.

@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a file that git reads as a whole and that a person or git writes line by line.
-const TEXT: u64 = 16 << 20;
+pub(crate) const TEXT: u64 = 16 << 20;
 /// And one that grows with the files or the references of a repository.
 const LIST: u64 = 512 << 20;
 /// Alternates of alternates are followed so far, by git and by libgit2.

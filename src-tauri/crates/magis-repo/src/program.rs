@@ -20,17 +20,17 @@ pub(crate) fn is_installed() -> bool {
     version.status().is_ok_and(|status| status.success())
 }
 
-/// Returns the message as the `commit-msg` hook leaves it, cleaned as git does.
+/// Returns the message, cleaned as git does, and as the `commit-msg` hook leaves it where that is to be run.
 pub(crate) fn message(
     repository: &Repository,
-    hooks: &[Hook],
+    has_hook: bool,
     text: &str,
     skipped: &mut Vec<String>,
 ) -> Result<String, RepoError> {
     let clean = |text: &str| git2::message_prettify(text, None).map_err(RepoError::git("cleaning the commit message"));
     let text = clean(text)?;
     let hook = Hook::CommitMessage;
-    if !hooks.contains(&hook) {
+    if !has_hook {
         return Ok(text);
     }
     if !is_installed() {
@@ -92,6 +92,8 @@ pub(crate) fn signed_commit(
 /// `git` in the repository, whatever the environment says of another one.
 fn git(repository: &Repository) -> Command {
     let mut command = Command::new("git");
+    // A program that the repository may name and that neither of the two needs.
+    command.args(["-c", "core.fsmonitor=false"]);
     for variable in [
         "GIT_DIR",
         "GIT_WORK_TREE",

@@ -8,7 +8,7 @@ use magis_core::{
     RunEvent, RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TestsMode, TreeId, Turn,
 };
 use magis_store::{
-    ArchivedRun, CreationOrder, RunArchive, RunFilter, RunQuery, RunSearch, Store, StoreError, StoredEvent,
+    ArchivedRun, CreationOrder, Import, RunArchive, RunFilter, RunQuery, RunSearch, Store, StoreError, StoredEvent,
     StoredStatus,
 };
 use std::collections::BTreeSet;
@@ -26,8 +26,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ..RunFilter::default()
         })?
         .len();
+    let from = Import {
+        file: "run.json".to_owned(),
+        at: 0,
+    };
     for _ in there..runs as usize {
-        store.import_run(&archive(&mut words)?)?;
+        store.import_run(&archive(&mut words)?, &from)?;
     }
     let bytes = std::fs::metadata(store.path())?.len();
     println!(

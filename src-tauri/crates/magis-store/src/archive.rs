@@ -3,7 +3,9 @@
 //! It reads and writes no file. The repository's root is left out: it names folders of the machine.
 
 use crate::error::{ArchiveError, DatabaseError};
-use crate::{CallOrigin, CallRecord, Store, StoreError, StoredEvent, calls, events, run_timeline, runs};
+use crate::{
+    CallOrigin, CallRecord, Import, Store, StoreError, StoredEvent, calls, events, imports, run_timeline, runs,
+};
 use magis_core::{LOG_VERSION, RunEvent, RunId, RunRequest, upcast_event, upcast_request};
 use rusqlite::Transaction;
 use serde::{Deserialize, Serialize};
@@ -111,15 +113,19 @@ impl Store {
         })
     }
 
-    /// Takes in a run from another data folder. It belongs to no repository here and is marked as imported; one that had
+    /// Takes in a run from another data folder, which came in a file. It belongs to no repository here and is marked as imported; one that had
     /// not ended counts as interrupted.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn import_run(&self, archive: &RunArchive) -> Result<RunId, StoreError> {
+    pub fn import_run(&self, archive: &RunArchive, from: &Import) -> Result<RunId, StoreError> {
         check_head(&archive.format, archive.version)?;
         check(&archive.run)?;
-        self.write("importing a run", |transaction| import(transaction, &archive.run))
+        self.write("importing a run", |transaction| {
+            let run = import(transaction, &archive.run)?;
+            imports::insert(transaction, run, from)?;
+            Ok(run)
+        })
     }
 }
 

@@ -206,7 +206,8 @@ impl StoreError {
                 path.display()
             ),
             Self::Full { .. } => {
-                "make room on that disk and start the program again; a run goes on from its last event".to_owned()
+                "make room on that disk; then what is done is recorded again, and a run goes on from its last event"
+                    .to_owned()
             }
             Self::ReadOnly { path, .. } => format!(
                 "make {} and its disk writable for you, or choose another data folder; past runs can be read meanwhile",

@@ -1,10 +1,12 @@
 //! Who works: at most one driver, on one run, in the whole data folder. The table has a single row.
 //!
-//! It does not look whether the holder's process lives; a lease that is not renewed runs out.
+//! A lease holds as long as its holder's process lives, whatever the clocks say. Where that cannot be known, and for the
+//! process's own, it holds until it runs out. A person can break any.
 
 use crate::error::DatabaseError;
 use crate::{Store, StoreError, run_timeline, runs};
 use magis_core::RunId;
+use magis_platform::process::{ProcessMark, Standing};
 use rusqlite::{OptionalExtension, Transaction, named_params};
 use thiserror::Error;
 
@@ -19,8 +21,10 @@ CREATE TABLE lease (
 ) STRICT;
 CREATE INDEX lease_of_run ON lease (run);";
 
+pub(crate) const VERSION_14: &str = "ALTER TABLE lease ADD COLUMN started TEXT;";
+
 /// No lease is given for longer, in milliseconds. One that would last longer was taken while the clock was ahead, or the
-/// clock was put back since: nobody would ever renew it, so it is not believed.
+/// clock was put back since: where it is not known whether its holder lives, it is not believed.
 const LONGEST: i64 = 5 * 60_000;
 
 /// The right to work on a run.
@@ -29,7 +33,7 @@ pub struct Lease {
     pub run: RunId,
     /// Who holds it: a text that no other driver uses.
     pub holder: String,
-    pub pid: u32,
+    pub process: ProcessMark,
     /// Since when, in milliseconds since the epoch.
     pub acquired_at: i64,
     /// Until when, unless renewed.
@@ -40,10 +44,10 @@ pub struct Lease {
 #[derive(Debug, Error)]
 pub enum LeaseError {
     /// Another driver works on this run.
-    #[error("run {} is being worked on by {} (process {})", .0.run, .0.holder, .0.pid)]
+    #[error("run {} is being worked on by {} (process {})", .0.run, .0.holder, .0.process.pid)]
     HeldBy(Lease),
     /// Another run is being worked on; this one has to wait.
-    #[error("run {} is active (by {}, process {}); only one run works at a time", .0.run, .0.holder, .0.pid)]
+    #[error("run {} is active (by {}, process {}); only one run works at a time", .0.run, .0.holder, .0.process.pid)]
     OtherRunActive(Lease),
     /// The lease ran out and somebody else took the place, or it was released.
     #[error("the lease of run {run} is no longer held by {holder}")]
@@ -56,13 +60,16 @@ impl LeaseError {
     /// Returns what a person can do about it, in a sentence.
     pub fn remedy(&self) -> String {
         match self {
-            Self::HeldBy(lease) => format!("follow run {} where it is open, or stop it there", lease.run),
-            Self::OtherRunActive(lease) => {
-                format!(
-                    "wait until run {} is over, or stop it; this run stays in the queue",
-                    lease.run
-                )
-            }
+            Self::HeldBy(lease) => format!(
+                "follow run {0} where it is open, or stop it there; if that process hangs, end it, or take the run from \
+                 it with 'magis runs break-lease {0}'",
+                lease.run
+            ),
+            Self::OtherRunActive(lease) => format!(
+                "wait until run {0} is over, or stop it; this run stays in the queue; if that process hangs, end it, or \
+                 take the run from it with 'magis runs break-lease {0}'",
+                lease.run
+            ),
             Self::Lost { .. } => "load the run again; another window may be working on it".to_owned(),
             Self::Store(error) => error.remedy(),
         }
@@ -75,11 +82,18 @@ impl Store {
     ///
     /// # Errors
     /// When somebody else holds it, or the database cannot be written.
-    pub fn acquire_lease(&self, run: RunId, holder: &str, pid: u32, now: i64, ttl: i64) -> Result<Lease, LeaseError> {
+    pub fn acquire_lease(
+        &self,
+        run: RunId,
+        holder: &str,
+        process: ProcessMark,
+        now: i64,
+        ttl: i64,
+    ) -> Result<Lease, LeaseError> {
         let lease = Lease {
             run,
             holder: holder.to_owned(),
-            pid,
+            process,
             acquired_at: now,
             expires_at: now.saturating_add(ttl.min(LONGEST)),
         };
@@ -153,6 +167,22 @@ impl Store {
         })
     }
 
+    /// Takes the lease of a run from whoever holds it, so that another driver can go on with it; the run counts as
+    /// interrupted. Its holder notices at its next step. Returns whether it was held.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
+    pub fn break_lease(&self, run: RunId) -> Result<bool, StoreError> {
+        self.write("breaking the lease of a run", |transaction| {
+            runs::known(transaction, run)?;
+            let broken = transaction.execute("DELETE FROM lease WHERE run = ?1", [run.0])? > 0;
+            if broken {
+                run_timeline::leave(transaction, run)?;
+            }
+            Ok(broken)
+        })
+    }
+
     /// Returns the lease that is live now, whoever holds it.
     ///
     /// # Errors
@@ -179,23 +209,38 @@ impl Lease {
         StoreError::RunActive {
             run: self.run,
             holder: self.holder,
-            pid: self.pid,
+            pid: self.process.pid,
+        }
+    }
+
+    /// Returns whether it holds now.
+    fn is_live(&self, now: i64) -> bool {
+        let runs = self.expires_at > now && self.expires_at <= now.saturating_add(LONGEST);
+        match self.process.standing() {
+            // This process knows by itself what it still does.
+            Standing::Lives => runs || self.process.pid != std::process::id(),
+            Standing::Gone => false,
+            Standing::Unknown => runs,
         }
     }
 }
 
-/// Returns the lease, unless it ran out or ends later than any lease can.
+/// Returns the lease, if it holds now.
 pub(crate) fn live(transaction: &Transaction<'_>, now: i64) -> Result<Option<Lease>, DatabaseError> {
-    Ok(current(transaction)?.filter(|lease| lease.expires_at > now && lease.expires_at <= now.saturating_add(LONGEST)))
+    Ok(current(transaction)?.filter(|lease| lease.is_live(now)))
 }
 
 fn current(transaction: &Transaction<'_>) -> Result<Option<Lease>, DatabaseError> {
-    let mut statement = transaction.prepare_cached("SELECT run, holder, pid, acquired_at, expires_at FROM lease")?;
+    let mut statement =
+        transaction.prepare_cached("SELECT run, holder, pid, started, acquired_at, expires_at FROM lease")?;
     let found = statement.query_row([], |row| {
         Ok(Lease {
             run: RunId(row.get("run")?),
             holder: row.get("holder")?,
-            pid: row.get("pid")?,
+            process: ProcessMark {
+                pid: row.get("pid")?,
+                started: row.get("started")?,
+            },
             acquired_at: row.get("acquired_at")?,
             expires_at: row.get("expires_at")?,
         })
@@ -205,12 +250,13 @@ fn current(transaction: &Transaction<'_>) -> Result<Option<Lease>, DatabaseError
 
 fn put(transaction: &Transaction<'_>, lease: &Lease) -> Result<(), DatabaseError> {
     transaction.execute(
-        "INSERT OR REPLACE INTO lease (slot, run, holder, pid, acquired_at, expires_at)
-         VALUES (1, :run, :holder, :pid, :acquired_at, :expires_at)",
+        "INSERT OR REPLACE INTO lease (slot, run, holder, pid, started, acquired_at, expires_at)
+         VALUES (1, :run, :holder, :pid, :started, :acquired_at, :expires_at)",
         named_params! {
             ":run": lease.run.0,
             ":holder": lease.holder,
-            ":pid": lease.pid,
+            ":pid": lease.process.pid,
+            ":started": lease.process.started,
             ":acquired_at": lease.acquired_at,
             ":expires_at": lease.expires_at,
         },

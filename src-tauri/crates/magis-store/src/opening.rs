@@ -74,7 +74,7 @@ impl Store {
     }
 }
 
-fn connect(path: &Path, options: OpenOptions) -> Result<Connection, DatabaseError> {
+pub(crate) fn connect(path: &Path, options: OpenOptions) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(options.busy_timeout)?;
@@ -175,6 +175,23 @@ mod tests {
         assert!(error.remedy().contains("make room"), "{}", error.remedy());
         assert_eq!(store.setting::<String>("theme").unwrap().as_deref(), Some("dark"));
         assert_eq!(store.setting::<String>("long").unwrap(), None);
+    }
+
+    #[test]
+    fn what_was_opened_for_reading_is_written_again_once_that_is_possible() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Store::open(folder.path()).unwrap().path().to_owned();
+        let reading = |access| Store::of(connect_to_read(&path).unwrap(), path.clone(), access);
+        for access in [Access::DiskFull, Access::ReadOnly] {
+            let store = reading(access);
+            assert_eq!(store.access(), access);
+            store.put_setting("theme", &"dark").unwrap();
+            assert_eq!(store.access(), Access::ReadWrite);
+        }
+        let store = reading(Access::DiskFull);
+        std::fs::rename(&path, path.with_extension("away")).unwrap();
+        assert_eq!(store.put_setting("theme", &"light").unwrap_err().code(), "full");
+        assert_eq!(store.access(), Access::DiskFull);
     }
 
     #[test]

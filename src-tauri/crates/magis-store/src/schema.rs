@@ -4,9 +4,9 @@
 
 use crate::error::DatabaseError;
 use crate::{
-    StoreError, applications, calls, change_messages, drafts, erasure, events, lease, memory_work, pending_prunings,
-    removals, repositories, repository_removals, reviews, run_tags, run_texts, runs, settings, summaries,
-    test_permissions, unconditional_scores,
+    StoreError, applications, calls, change_messages, drafts, erasure, events, imports, lease, memory_work,
+    pending_prunings, program_decisions, removals, repositories, repository_removals, reviews, run_tags, run_texts,
+    runs, settings, summaries, test_permissions, unconditional_scores,
 };
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -46,6 +46,9 @@ const VERSIONS: &[&[&str]] = &[
     &[runs::VERSION_10],
     &[events::VERSION_11],
     &[applications::VERSION_12],
+    &[program_decisions::VERSION_13],
+    &[lease::VERSION_14],
+    &[imports::VERSION_15],
 ];
 
 /// Brings the database to the newest version, each step whole or not at all.

@@ -4,8 +4,9 @@
 //! (`synchronous = FULL`): an event that was acted upon survives a loss of power, and a run has so few writes beside its
 //! model's work that the flush costs nothing anybody would notice.
 
-use crate::StoreError;
 use crate::error::DatabaseError;
+use crate::opening::connect;
+use crate::{OpenOptions, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +26,7 @@ pub struct Store {
 struct Shared {
     connection: Mutex<Connection>,
     path: PathBuf,
-    access: Access,
+    access: Mutex<Access>,
 }
 
 /// What can be done with a store.
@@ -45,14 +46,14 @@ impl Store {
             shared: Arc::new(Shared {
                 connection: Mutex::new(connection),
                 path,
-                access,
+                access: Mutex::new(access),
             }),
         }
     }
 
     /// Returns whether it can be written, and if not, why.
     pub fn access(&self) -> Access {
-        self.shared.access
+        *self.shared.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the path of the database file.
@@ -94,15 +95,28 @@ impl Store {
         attempt: &'static str,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError>,
     ) -> Result<T, StoreError> {
-        let path = || self.path().to_owned();
-        match self.access() {
-            Access::ReadWrite => {}
-            Access::DiskFull => return Err(StoreError::full(attempt, path())),
-            Access::ReadOnly => return Err(StoreError::ReadOnly { attempt, path: path() }),
-        }
+        self.take_up_writing(attempt)?;
         let begun = Instant::now();
         let done = self.within(TransactionBehavior::Immediate, work);
         self.logged(attempt, begun, done)
+    }
+
+    /// Returns an error where the database cannot be written. What kept it from that when it was opened, a full disk say, may
+    /// be gone: then it is written from here on.
+    fn take_up_writing(&self, attempt: &'static str) -> Result<(), StoreError> {
+        let mut access = self.shared.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = || self.path().to_owned();
+        let hindrance = match *access {
+            Access::ReadWrite => return Ok(()),
+            Access::DiskFull => StoreError::full(attempt, path()),
+            Access::ReadOnly => StoreError::ReadOnly { attempt, path: path() },
+        };
+        let Ok(connection) = connect(self.path(), OpenOptions::default()) else {
+            return Err(hindrance);
+        };
+        *self.lock() = connection;
+        *access = Access::ReadWrite;
+        Ok(())
     }
 
     /// Says which attempt failed, and logs that and what took long.

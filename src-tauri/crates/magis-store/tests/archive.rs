@@ -5,7 +5,7 @@
 mod support;
 
 use magis_core::RunId;
-use magis_store::{CreationOrder, RunArchive, RunFilter, RunOrigin, RunQuery, StoredStatus};
+use magis_store::{CreationOrder, Import, RunArchive, RunFilter, RunOrigin, RunQuery, StoredStatus};
 use serde_json::Value;
 use support::{Data, call, ended, merged, spoken, started};
 
@@ -17,12 +17,24 @@ fn exported() -> RunArchive {
     data.store.export_run(run).unwrap()
 }
 
+fn from() -> Import {
+    Import {
+        file: "run.json".to_owned(),
+        at: 7,
+    }
+}
+
 #[test]
 fn an_imported_run_is_the_exported_one_and_marked() {
     let archive = RunArchive::from_json(&exported().to_json().unwrap()).unwrap();
     let data = Data::new();
     data.run("One that was here before");
-    let run = data.store.import_run(&archive).unwrap();
+    let run = data.store.import_run(&archive, &from()).unwrap();
+    assert_eq!(data.store.import_of(run).unwrap(), Some(from()));
+    assert!(!data.store.is_repository_named(run).unwrap());
+    data.store.note_named_repository(run, 8).unwrap();
+    assert!(data.store.is_repository_named(run).unwrap());
+    assert_eq!(data.store.import_of(run).unwrap(), Some(from()));
     let entry = data.store.run(run).unwrap().entry;
     assert_eq!(
         (entry.origin, entry.repo, entry.repository.as_str()),
@@ -40,7 +52,7 @@ fn an_imported_run_stands_in_every_list_where_its_time_belongs() {
     let data = Data::new();
     let earlier = data.run_at("Port is closed", 5);
     let later = data.run_at("Port is open", 20);
-    let imported = data.store.import_run(&exported()).unwrap();
+    let imported = data.store.import_run(&exported(), &from()).unwrap();
     let listed: Vec<RunId> = data
         .store
         .runs(&RunFilter::default())
@@ -75,7 +87,7 @@ fn a_run_cut_off_is_imported_as_interrupted() {
     let mut archive = exported();
     archive.run.events.truncate(2);
     let data = Data::new();
-    let run = data.store.import_run(&archive).unwrap();
+    let run = data.store.import_run(&archive, &from()).unwrap();
     assert_eq!(data.store.run(run).unwrap().entry.status, StoredStatus::Interrupted);
 }
 
@@ -86,7 +98,7 @@ fn check_refused(change: impl FnOnce(&mut Value), expected: &str) {
     let data = Data::new();
     let imported = RunArchive::from_json(&json.to_string())
         .map_err(Into::into)
-        .and_then(|archive| data.store.import_run(&archive));
+        .and_then(|archive| data.store.import_run(&archive, &from()));
     let error = imported.unwrap_err();
     assert!(error.to_string().contains(expected), "{error}");
     assert_eq!(data.store.runs(&RunFilter::default()).unwrap(), []);

@@ -5,6 +5,7 @@
 mod support;
 
 use magis_core::{RunEvent, RunId, RunOutcome};
+use magis_platform::process::ProcessMark;
 use magis_store::{
     CreationOrder, DiffSize, Erasure, LeaseError, NewRun, RunFilter, RunSearch, SnippetSpan, StoredStatus, TextSource,
 };
@@ -380,18 +381,27 @@ fn deleting_says_what_stays() {
     assert!(data.run("Another") > rerun);
 }
 
+/// A process that nothing is known of but its number.
+fn process(pid: u32) -> ProcessMark {
+    ProcessMark { pid, started: None }
+}
+
 #[test]
 fn one_run_works_at_a_time_under_one_driver() {
     let data = Data::new();
     let (first, second) = (data.run("One"), data.run("Two"));
     let store = &data.store;
-    let lease = store.acquire_lease(first, "window", 11, 1000, 500).unwrap();
-    let held = store.acquire_lease(first, "terminal", 12, 1100, 500).unwrap_err();
+    let lease = store.acquire_lease(first, "window", process(11), 1000, 500).unwrap();
+    let held = store
+        .acquire_lease(first, "terminal", process(12), 1100, 500)
+        .unwrap_err();
     assert!(
-        matches!(&held, LeaseError::HeldBy(by) if by.holder == "window" && by.pid == 11),
+        matches!(&held, LeaseError::HeldBy(by) if by.holder == "window" && by.process.pid == 11),
         "{held}"
     );
-    let busy = store.acquire_lease(second, "terminal", 12, 1100, 500).unwrap_err();
+    let busy = store
+        .acquire_lease(second, "terminal", process(12), 1100, 500)
+        .unwrap_err();
     assert!(
         matches!(&busy, LeaseError::OtherRunActive(by) if by.run == first),
         "{busy}"
@@ -400,15 +410,28 @@ fn one_run_works_at_a_time_under_one_driver() {
     assert_eq!(store.live_lease(1800).unwrap(), Some(lease.clone()));
     assert_eq!(store.delete_run(first, 1800).unwrap_err().code(), "run_active");
     store.release_lease(&lease).unwrap();
-    assert_eq!(store.acquire_lease(second, "terminal", 12, 1500, 500).unwrap().pid, 12);
+    assert_eq!(
+        store
+            .acquire_lease(second, "terminal", process(12), 1500, 500)
+            .unwrap()
+            .process
+            .pid,
+        12
+    );
 }
 
 #[test]
 fn a_lease_that_ran_out_can_be_taken_and_its_old_holder_notices() {
     let data = Data::new();
     let (first, second) = (data.run("One"), data.run("Two"));
-    let old = data.store.acquire_lease(first, "killed", 11, 1000, 500).unwrap();
-    let new = data.store.acquire_lease(second, "next", 12, 1500, 500).unwrap();
+    let old = data
+        .store
+        .acquire_lease(first, "killed", process(11), 1000, 500)
+        .unwrap();
+    let new = data
+        .store
+        .acquire_lease(second, "next", process(12), 1500, 500)
+        .unwrap();
     assert!(matches!(
         data.store.renew_lease(&old, 1501, 500),
         Err(LeaseError::Lost { .. })
@@ -422,11 +445,16 @@ fn a_run_left_behind_is_interrupted() {
     let data = Data::new();
     let status = |run| data.store.run(run).unwrap().entry.status;
     let (killed, left) = (data.run("One"), data.run("Two"));
-    data.store.acquire_lease(killed, "killed", 11, 1000, 500).unwrap();
+    data.store
+        .acquire_lease(killed, "killed", process(11), 1000, 500)
+        .unwrap();
     assert_eq!(status(killed), StoredStatus::Running);
     assert_eq!(data.store.interrupt_abandoned_runs(1499).unwrap(), []);
     assert_eq!(data.store.interrupt_abandoned_runs(1500).unwrap(), [killed]);
-    let lease = data.store.acquire_lease(left, "window", 12, 1500, 500).unwrap();
+    let lease = data
+        .store
+        .acquire_lease(left, "window", process(12), 1500, 500)
+        .unwrap();
     data.store.release_lease(&lease).unwrap();
     assert_eq!(
         (status(killed), status(left)),
@@ -441,13 +469,78 @@ fn a_lease_that_lasts_longer_than_any_can_is_not_believed() {
     let run = data.run("Port is lost");
     data.append(run, &[started("Port is lost")]);
     // Taken while the clock was ahead, by a driver that was killed.
-    let wrong = data.store.acquire_lease(run, "before", 1, THREE_YEARS, 30_000).unwrap();
+    let wrong = data
+        .store
+        .acquire_lease(run, "before", process(1), THREE_YEARS, 30_000)
+        .unwrap();
     assert_eq!(data.store.live_lease(THREE_YEARS).unwrap(), Some(wrong));
 
     assert_eq!(data.store.live_lease(100).unwrap(), None);
     assert_eq!(data.store.interrupt_abandoned_runs(100).unwrap(), [run]);
-    let lease = data.store.acquire_lease(run, "now", 2, 100, 30_000).unwrap();
+    let lease = data.store.acquire_lease(run, "now", process(2), 100, 30_000).unwrap();
     data.store.release_lease(&lease).unwrap();
-    data.store.acquire_lease(run, "before", 1, THREE_YEARS, 30_000).unwrap();
+    data.store
+        .acquire_lease(run, "before", process(1), THREE_YEARS, 30_000)
+        .unwrap();
     data.store.delete_run(run, 100).unwrap();
+}
+
+/// A process that lives until this is dropped.
+#[cfg(target_os = "linux")]
+struct Other(std::process::Child);
+
+#[cfg(target_os = "linux")]
+impl Other {
+    fn start() -> Self {
+        Self(std::process::Command::new("sleep").arg("600").spawn().unwrap())
+    }
+
+    fn mark(&self) -> ProcessMark {
+        ProcessMark::of(self.0.id())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Other {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_lives_keeps_its_lease_whatever_the_clocks_say() {
+    const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
+    let data = Data::new();
+    let store = &data.store;
+    let run = data.run("Port is lost");
+    let other = Other::start();
+    store.acquire_lease(run, "window", other.mark(), YEAR, 500).unwrap();
+    for now in [0, YEAR, 2 * YEAR] {
+        let held = store.acquire_lease(run, "terminal", process(2), now, 500).unwrap_err();
+        assert!(matches!(held, LeaseError::HeldBy(_)), "{held}");
+        assert!(held.remedy().contains("break-lease"), "{}", held.remedy());
+    }
+    drop(other);
+    assert_eq!(store.live_lease(YEAR).unwrap(), None, "its process has ended");
+    assert_eq!(store.interrupt_abandoned_runs(YEAR).unwrap(), [run]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lease_can_be_broken_and_its_holder_notices() {
+    let data = Data::new();
+    let store = &data.store;
+    let run = data.run("Port is lost");
+    let other = Other::start();
+    let lease = store.acquire_lease(run, "hanging", other.mark(), 1000, 500).unwrap();
+    assert!(store.break_lease(run).unwrap());
+    assert_eq!(store.run(run).unwrap().entry.status, StoredStatus::Interrupted);
+    store.acquire_lease(run, "terminal", process(2), 1001, 500).unwrap();
+    assert!(matches!(
+        store.renew_lease(&lease, 1002, 500),
+        Err(LeaseError::Lost { .. })
+    ));
+    assert_eq!(store.break_lease(RunId(99)).unwrap_err().code(), "no_run");
 }

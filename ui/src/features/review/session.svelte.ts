@@ -16,6 +16,7 @@ import {
   type HunkView,
   type PatchView,
   type Problem,
+  type RepoId,
   type ReviewState,
   type RunId,
   type RunView,
@@ -355,6 +356,12 @@ export class ReviewSession {
       this.busy = false
       this.#lookForConflicts()
     }
+  }
+
+  /** Says which repository an imported run is for. */
+  async nameRepository(repo: RepoId): Promise<void> {
+    await ipc.nameRepository(this.run, repo)
+    if (this.view !== null) this.view = { ...this.view, repository_named: true }
   }
 
   async undoApply(): Promise<void> {

@@ -17,6 +17,10 @@ export const frame = {
   'frame.not_local': 'not downloaded yet',
   'frame.remembered': '{fresh} of {all} summaries ready',
   'frame.speed': '{n} tokens/s',
+  'frame.disk_full':
+    'The disk of the data folder is full: past runs can be read, nothing is recorded until there is room.',
+  'frame.read_only': 'The data folder can only be read: past runs can be read, nothing is recorded.',
+  'frame.room': 'What takes room',
   'frame.starting': 'Opening the data folder',
 
   'switcher.title': 'Switch repository',

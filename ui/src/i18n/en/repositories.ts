@@ -39,6 +39,9 @@ export const repositories = {
   'repositories.unreadable.more': '{files} and {n} more',
   'repositories.watch': 'Changes',
   'repositories.watch.told': 'Reported by the system.',
+  'repositories.programs.run': 'Run when a patch goes onto a branch: {names}.',
+  'repositories.programs.leave_out': 'Left out when a patch goes onto a branch: {names}.',
+  'repositories.programs.forget': 'Ask again',
   'repositories.tests':
     'The command that you allow here is chosen in the form of the next run, which then does not ask.',
   'repositories.tests.allowed': 'Allowed here: {what}.',

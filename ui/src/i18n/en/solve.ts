@@ -84,6 +84,9 @@ export const solve = {
   'solve.resume': 'Resume',
   'solve.resume.long': 'Resume the run',
   'solve.newest': 'Go to the newest: {stage}',
+  'solve.imported': 'Imported from {file}, {at}',
+  'solve.imported.why': 'Nothing of this run was run here.',
+  'solve.take_over': 'Take the run from it',
   'solve.undone': 'Taken back; the repository is as it was before.',
 
   'solve.again.from': 'Run again from {stage}',

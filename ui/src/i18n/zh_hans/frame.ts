@@ -20,6 +20,9 @@ export const frame: Record<keyof typeof english, string> = {
   'frame.not_local': '尚未下载',
   'frame.remembered': '摘要已就绪 {fresh}/{all}',
   'frame.speed': '每秒 {n} 个词元',
+  'frame.disk_full': '数据文件夹所在磁盘已满：可阅读以往运行，腾出空间前不会记录任何内容。',
+  'frame.read_only': '数据文件夹只读：可阅读以往运行，不会记录任何内容。',
+  'frame.room': '查看占用',
   'frame.starting': '正在打开数据文件夹',
 
   'switcher.title': '切换仓库',

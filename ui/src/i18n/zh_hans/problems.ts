@@ -98,7 +98,19 @@ export const zh_hans: Partial<Record<string, Said>> = {
   },
   reading_lost: { message: '读取 {path} 中断：{how}。', remedy: '未作任何改动；请运行 git fsck。' },
   foreign_work_tree: { message: '{path} 的文件在 {elsewhere}。', remedy: '请打开那个文件夹。' },
+  programs_undecided: {
+    message: '仓库 {path} 指定了提交时会运行的程序：{programs}。',
+    remedy: '请查看后决定运行还是不运行，此决定会为该仓库记住。',
+  },
   changed_since: { message: '无法撤销，以下内容已有改动：{files}。', remedy: '请手工恢复，或保留现状。' },
+  data_folder_taken: {
+    message: '文件夹 {path} 含有“{name}”，不是本程序的数据。',
+    remedy: '请用 --data-dir 指定空文件夹或尚不存在的文件夹。',
+  },
+  data_folder_open: {
+    message: '数据文件夹 {path} 属于他人，或他人可以写入。',
+    remedy: '请将其改为仅自己可写，或用 --data-dir 指定其他文件夹。',
+  },
   locked: { message: '数据库 {path} 被其他程序锁定。', remedy: '请关闭正在使用它的程序后重试。' },
   full: { message: '{path} 所在磁盘已满，未写入任何内容。', remedy: '请腾出空间；运行会从最后一步继续。' },
   newer_schema: {
@@ -114,8 +126,8 @@ export const zh_hans: Partial<Record<string, Said>> = {
   test_command_lines: { message: '测试命令“{line}”中有控制字符。', remedy: '请写成一行。' },
   test_command_no_program: { message: '测试命令“{line}”只设置了变量。', remedy: '请在变量之后写上程序。' },
   which_repository: {
-    message: '运行 {run} 可能属于这里的多个仓库：{repositories}。',
-    remedy: '请将不相关的仓库移出列表，或将补丁保存为文件。',
+    message: '尚未指明导入的运行 {run} 对应哪个仓库；含有其基准的有：{repositories}。',
+    remedy: '请在审阅中选择仓库，或将补丁保存为文件。',
   },
   other_repository: {
     message: '运行 {run} 不能归属于 {path} 的仓库。',

@@ -83,6 +83,9 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.resume': '继续',
   'solve.resume.long': '继续运行',
   'solve.newest': '跳到最新：{stage}',
+  'solve.imported': '从 {file} 导入，{at}',
+  'solve.imported.why': '此运行未在本机执行。',
+  'solve.take_over': '接管此运行',
   'solve.undone': '已撤回，仓库恢复原状。',
 
   'solve.again.from': '从“{stage}”重新运行',

@@ -66,6 +66,15 @@ pub enum RunsCommand {
         #[command(flatten)]
         follow: FollowArgs,
     },
+    /// Take a run from a program that works on it and hangs, so that it can be resumed
+    BreakLease {
+        /// The run
+        #[arg(value_parser = run_id)]
+        run: RunId,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
     /// Delete a run and erase its texts
     Delete {
         /// The run

@@ -1,13 +1,15 @@
 //! `magis apply`: a run's patch goes into the working tree, onto a branch or into a file, or is taken back.
 
 use super::Place;
-use crate::args::ApplyArgs;
+use crate::args::{ApplyArgs, ProgramsDecision};
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
 use crate::render::{clean, count};
 use crate::screen::ask;
 use magis_core::{CheckAsTest, RepoPath, RunId};
-use magis_engine::repository::{Applied, Committer, HunkNumber, RepoError, Selection};
+use magis_engine::repository::{
+    Applied, Committer, HunkNumber, ProgramDecision, RepoError, RepositoryProgram, Selection,
+};
 use magis_engine::{AppliedRun, ApplyTarget, EngineError, Magis, Review};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,9 +38,18 @@ pub fn apply(place: &Place, args: ApplyArgs) -> Result<ExitStatus, Failure> {
     }
     let applied = match args.branch {
         None => magis.apply_review(run, ApplyTarget::Worktree, &review)?,
-        Some(name) => {
+        Some(branch) => {
             let identity = args.name.zip(args.email).map(|(name, email)| Committer { name, email });
-            on_branch(&magis, run, &name, identity, &review)?
+            let decision = args.programs.map(|decision| match decision {
+                ProgramsDecision::Run => ProgramDecision::Run,
+                ProgramsDecision::LeaveOut => ProgramDecision::LeaveOut,
+            });
+            NewBranch {
+                branch,
+                identity,
+                decision,
+            }
+            .make(&magis, run, &review)?
         }
     };
     say(place, run, &applied, Direction::Forth, &tests)
@@ -62,21 +73,45 @@ enum Direction {
     Back,
 }
 
-fn on_branch(
-    magis: &Magis,
-    run: RunId,
-    name: &str,
+/// A branch to be made, and what is known of its commit so far.
+struct NewBranch {
+    branch: String,
     identity: Option<Committer>,
-    review: &Review,
-) -> Result<AppliedRun, Failure> {
-    let target = |identity| ApplyTarget::Branch {
-        name: name.to_owned(),
-        identity,
-    };
-    match magis.apply_review(run, target(identity), review) {
-        Err(EngineError::Repo(RepoError::IdentityMissing)) => {}
-        other => return Ok(other?),
+    /// What becomes of programs that the repository names; none: as it was decided before.
+    decision: Option<ProgramDecision>,
+}
+
+impl NewBranch {
+    /// Makes it, and asks for what is missing where somebody sits there.
+    fn make(mut self, magis: &Magis, run: RunId, review: &Review) -> Result<AppliedRun, Failure> {
+        if self.decision.is_some() {
+            magis.forget_decided_programs(magis.repository_id_of(run)?)?;
+        }
+        let mut is_decided = false;
+        loop {
+            let target = ApplyTarget::Branch {
+                name: self.branch.clone(),
+                identity: self.identity.clone(),
+            };
+            match magis.apply_review(run, target, review) {
+                Err(EngineError::Repo(RepoError::IdentityMissing)) if self.identity.is_none() => {
+                    self.identity = Some(asked_identity()?);
+                }
+                Err(EngineError::Repo(RepoError::ProgramsUndecided { repository, programs })) if !is_decided => {
+                    let decision = match self.decision {
+                        Some(decision) => decision,
+                        None => asked_decision(&repository, &programs)?,
+                    };
+                    magis.decide_programs(run, &programs, decision)?;
+                    is_decided = true;
+                }
+                other => return Ok(other?),
+            }
+        }
     }
+}
+
+fn asked_identity() -> Result<Committer, Failure> {
     let asked = ask("Git knows no author for this repository. Name:")
         .filter(|name| !name.is_empty())
         .zip(ask("Mail address:").filter(|email| !email.is_empty()));
@@ -86,7 +121,29 @@ fn on_branch(
             "give --name NAME and --email MAIL, or set them with 'git config user.name' and 'git config user.email'",
         ));
     };
-    Ok(magis.apply_review(run, target(Some(Committer { name, email })), review)?)
+    Ok(Committer { name, email })
+}
+
+/// Shows programs that a repository names, and asks whether they may be run.
+fn asked_decision(repository: &Path, programs: &[RepositoryProgram]) -> Result<ProgramDecision, Failure> {
+    let named: Vec<String> = programs.iter().map(ToString::to_string).collect();
+    let question = format!(
+        "The repository '{}' names programs that git would run for this commit: {}. Run them, now and later? [y/N]",
+        repository.display(),
+        named.join(", ")
+    );
+    match ask(&question).map(|answer| answer.to_lowercase()).as_deref() {
+        Some("y" | "yes") => Ok(ProgramDecision::Run),
+        Some(_) => Ok(ProgramDecision::LeaveOut),
+        None => Err(Failure::error(
+            RepoError::ProgramsUndecided {
+                repository: repository.to_owned(),
+                programs: programs.to_vec(),
+            }
+            .to_string(),
+            "look at them, then give --programs run or --programs leave-out; it is remembered for this repository",
+        )),
+    }
 }
 
 fn write_patch(

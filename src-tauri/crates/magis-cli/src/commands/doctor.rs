@@ -146,7 +146,7 @@ fn database(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
     if let Some(lease) = found.driven {
         report.note(
             "database",
-            &format!("run {} is being worked on by process {}", lease.run, lease.pid),
+            &format!("run {} is being worked on by process {}", lease.run, lease.process.pid),
         )?;
     }
     Ok(())

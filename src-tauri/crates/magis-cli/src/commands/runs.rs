@@ -48,6 +48,7 @@ pub fn run(place: &Place, command: RunsCommand) -> Result<ExitStatus, Failure> {
             }
             follow(place, &magis, run, &[], engine, form)
         }
+        RunsCommand::BreakLease { run, yes } => break_lease(place, &magis, run, yes),
         RunsCommand::Delete { run, yes } => delete(place, &magis, run, yes),
     }
 }
@@ -202,18 +203,45 @@ fn import(place: &Place, magis: &Magis, file: &Path) -> Result<ExitStatus, Failu
             "give a file of 'magis runs export'",
         )
     })?;
-    let run = magis.import(&text)?;
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let run = magis.import(&text, &name)?;
     let show = place.next_command(&format!("runs show {run}"));
     place
         .screen
         .line(&format!("Imported as run {run}. To look at it: {show}"))?;
     if let Err(EngineError::WhichRepository { roots, .. }) = magis.repository_id_of(run) {
-        let apply = place.next_command(&format!("apply {run} --repo DIR"));
         tell(&format!(
-            "  note: several repositories here have its base: {}. To say which is meant: {apply}",
+            "  note: several repositories here have its base: {}.",
             clean(&roots.join(", "))
         ));
     }
+    let apply = place.next_command(&format!("apply {run} --repo DIR"));
+    tell(&format!(
+        "  note: it is applied only to a repository that you name: {apply}"
+    ));
+    Ok(ExitStatus::Success)
+}
+
+fn break_lease(place: &Place, magis: &Magis, run: RunId, yes: bool) -> Result<ExitStatus, Failure> {
+    if let Some(lease) = magis.driven_elsewhere(run)? {
+        let question = format!(
+            "Run {run} is being worked on by {}. Take it from that process? Its present step is lost. [y/N]",
+            clean(&lease.holder)
+        );
+        if !yes && !agreed(&question, || format!("run {run} stays with that process"))? {
+            place.screen.line("Nothing is changed.")?;
+            return Ok(ExitStatus::Success);
+        }
+    }
+    let said = if magis.break_lease(run)? {
+        format!(
+            "Run {run} is free. To go on with it: {}",
+            place.next_command(&format!("runs resume {run}"))
+        )
+    } else {
+        format!("Nobody works on run {run}.")
+    };
+    place.screen.line(&said)?;
     Ok(ExitStatus::Success)
 }
 

@@ -138,3 +138,47 @@ fn a_test_that_a_run_does_not_offer_is_refused() {
     assert!(refused.err.contains("offers no test"), "{refused:?}");
     assert_eq!(text(&repository), BEFORE);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_the_repository_names_is_asked_about_once() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (program, repository) = scene_with_a_test(None);
+    repository
+        .config("user.name", "Ada")
+        .config("user.email", "ada@example.com");
+    let hook = repository.git_dir().join("hooks/commit-msg");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, "#!/bin/sh\ntouch hook-ran\n").unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let apply = |branch: &str, more: &[&str]| {
+        let mut words = vec!["apply", "1", "--branch", branch];
+        words.extend(more);
+        program.run(words)
+    };
+
+    let asked = apply("one", &[]);
+    assert_eq!(asked.code, Some(1), "{asked:?}");
+    assert!(asked.err.contains("commit-msg ('"), "{asked:?}");
+    assert!(
+        asked.err.contains("--programs run or --programs leave-out"),
+        "{asked:?}"
+    );
+
+    let left_out = apply("one", &["--programs", "leave-out"]);
+    assert_eq!(left_out.code, Some(0), "{left_out:?}");
+    assert!(
+        left_out.out.contains("'commit-msg' was not run, as decided"),
+        "{left_out:?}"
+    );
+    assert_eq!(apply("two", &[]).code, Some(0), "the decision is remembered");
+    assert!(!repository.exists("hook-ran"));
+
+    let run = apply("three", &["--programs", "run"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(repository.exists("hook-ran"));
+    std::fs::write(&hook, "#!/bin/sh\ntouch another-ran\n").unwrap();
+    let again = apply("four", &[]);
+    assert_eq!(again.code, Some(1), "another script is asked about anew: {again:?}");
+    assert!(!repository.exists("another-ran"));
+}

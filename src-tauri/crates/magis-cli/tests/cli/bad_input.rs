@@ -211,3 +211,39 @@ fn a_damaged_database_is_said_and_not_replaced() {
     assert!(answer.err.contains("what to do:"), "{answer:?}");
     assert_eq!(std::fs::read(&database).unwrap(), vec![b'x'; 8192]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_data_folder_with_other_files_or_open_to_others_is_refused_and_left_as_it_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let program = Program::new();
+    let data = program.data();
+    let open_to = |mode| std::fs::set_permissions(&data, std::fs::Permissions::from_mode(mode)).unwrap();
+    let mode = || std::fs::metadata(&data).unwrap().permissions().mode() & 0o777;
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("thesis.txt"), "mine").unwrap();
+    open_to(0o755);
+    let refused = program.run(["runs", "list"]);
+    assert_eq!(refused.code, Some(1));
+    insta::assert_snapshot!(program.neutral(&refused.err), @r"
+    error: the folder TMP/data holds 'thesis.txt', which is not of this program, and none of its data
+      what to do: give an empty folder, or one that is not there yet, with --data-dir
+    ");
+    assert_eq!(
+        std::fs::read_dir(&data).unwrap().count(),
+        1,
+        "nothing was put beside it"
+    );
+    assert_eq!(mode(), 0o755);
+
+    std::fs::remove_file(data.join("thesis.txt")).unwrap();
+    assert_eq!(program.run(["runs", "list"]).code, Some(0), "an empty folder is taken");
+    assert_eq!(mode(), 0o700);
+    open_to(0o770);
+    let refused = program.run(["runs", "list"]);
+    assert_eq!(refused.code, Some(1));
+    insta::assert_snapshot!(program.neutral(&refused.err), @r"
+    error: the data folder TMP/data belongs to somebody else, or others may write in it
+      what to do: make it yours alone, with 'chown' and 'chmod go-w TMP/data', or give another folder with --data-dir
+    ");
+}

@@ -58,6 +58,7 @@ fn past_runs_are_read_from_a_full_disk_and_what_cannot_be_kept_is_said() {
     );
     assert!(said.err.contains("no room is left on the disk of"), "{said:?}");
     assert!(said.err.contains("make room on that disk"), "{said:?}");
+    assert!(said.err.contains("'magis models remove' deletes a model"), "{said:?}");
 }
 
 #[test]

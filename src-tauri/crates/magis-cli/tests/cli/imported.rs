@@ -94,13 +94,37 @@ fn a_run_is_not_given_to_one_of_two_clones_until_a_person_says_which() {
 }
 
 #[test]
-fn a_run_belongs_to_the_only_repository_that_has_its_base() {
+fn a_run_is_applied_to_the_only_repository_that_has_its_base_once_a_person_named_it() {
     let scene = scene(1);
     scene.open(0);
-    assert_eq!(scene.import().err, "");
-    let applied = scene.program.run(["apply", "1", "--worktree"]);
+    let imported = scene.import();
+    assert!(
+        imported.err.contains("only to a repository that you name"),
+        "{imported:?}"
+    );
+    for arguments in [["apply", "1", "--worktree"], ["apply", "1", "--branch=fix"]] {
+        let refused = scene.program.run(arguments);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        for part in [&scene.clones[0], "--repo"] {
+            assert!(refused.err.contains(part), "{part} is missing in {refused:?}");
+        }
+    }
+    assert_eq!(scene.texts(), [BEFORE]);
+    let applied = scene
+        .program
+        .run(["apply", "1", "--worktree", "--repo", &scene.clones[0]]);
     assert_eq!(applied.code, Some(0), "{applied:?}");
     assert_eq!(scene.texts(), [AFTER]);
+}
+
+#[test]
+fn a_run_is_shown_with_the_file_it_came_from_until_it_is_run_again() {
+    let scene = scene(1);
+    scene.import();
+    let shown = scene.program.run(["runs", "show", "1"]).out;
+    let head = shown.lines().nth(1).unwrap();
+    assert!(head.contains("imported from run.json on 20"), "{head}");
+    assert!(head.contains("nothing of it ran here"), "{head}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use magis_core::{
     PlanStep, QaMode, RelevanceMode, RepoPath, Role, Round, RunEvent, RunId, RunOutcome, RunRequest, Speaker, Speech,
     TaskId, TaskOutcome, TestsMode, TreeId, Turn, Verdict, WritingMode,
 };
+use magis_platform::process::ProcessMark;
 use magis_store::{CallKind, CallRecord, NewRepository, NewRun, Store};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -285,7 +286,8 @@ pub fn record_events(data: &Path, repository: &Path, events: &[RunEvent]) -> Run
             created_at: START,
         })
         .unwrap();
-    let lease = store.acquire_lease(run, "test", 1, START, 1000).unwrap();
+    let process = ProcessMark { pid: 1, started: None };
+    let lease = store.acquire_lease(run, "test", process, START, 1000).unwrap();
     for (index, event) in events.iter().enumerate() {
         let seq = index as u32 + 1;
         store

@@ -69,14 +69,17 @@ impl Program {
     /// Returns a command of this program as it is where nothing can isolate what it runs: it makes no further name spaces.
     #[cfg(target_os = "linux")]
     pub fn without_isolation(plain: &Command) -> Command {
-        let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"";
-        let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "sh", "-c", script]);
-        command.arg(plain.get_program()).args(plain.get_args());
-        command.env_clear().stdin(Stdio::null());
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.env("PATH", "/usr/bin:/bin");
-        command
+        in_name_space(
+            plain,
+            &[],
+            "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"",
+        )
+    }
+
+    /// Returns a command of this program in a network name space of its own, in which there is not even a loopback.
+    #[cfg(target_os = "linux")]
+    pub fn without_network(plain: &Command) -> Command {
+        in_name_space(plain, &["--net"], "exec \"$0\" \"$@\"")
     }
 
     /// As [`Program::run`], where nothing can isolate what is run.
@@ -99,6 +102,21 @@ impl Answer {
             err: String::from_utf8(output.stderr.clone()).unwrap(),
         }
     }
+}
+
+/// Returns a command that a shell starts in a user name space, and in these others.
+#[cfg(target_os = "linux")]
+fn in_name_space(plain: &Command, others: &[&str], script: &str) -> Command {
+    let mut command = Command::new("unshare");
+    command
+        .args(["--user", "--map-root-user"])
+        .args(others)
+        .args(["sh", "-c", script]);
+    command.arg(plain.get_program()).args(plain.get_args());
+    command.env_clear().stdin(Stdio::null());
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("PATH", "/usr/bin:/bin");
+    command
 }
 
 pub fn neutral(text: &str, folder: &Path) -> String {

@@ -7,7 +7,7 @@ use crate::{EngineError, Magis};
 use magis_core::{Base, RepoId, RunId};
 use magis_platform::now_ms;
 use magis_repo::{BaseChoice, FileEntry, ObjectStore, Repository, Snapshot};
-use magis_store::NewRepository;
+use magis_store::{NewRepository, RunOrigin};
 use std::path::Path;
 
 impl Magis {
@@ -85,6 +85,29 @@ impl Magis {
                 Err(EngineError::WhichRepository { run, roots })
             }
         }
+    }
+
+    /// Returns whether a patch of this run may go into its repository: of one that was imported, a person has to name the
+    /// repository, because whoever made the file chose what it says of its base.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
+    pub fn is_repository_named(&self, run: RunId) -> Result<bool, EngineError> {
+        let is_local = self.store.run(run)?.entry.origin == RunOrigin::Local;
+        Ok(is_local || self.store.is_repository_named(run)?)
+    }
+
+    pub(crate) fn refuse_unnamed(&self, run: RunId) -> Result<(), EngineError> {
+        if self.is_repository_named(run)? {
+            return Ok(());
+        }
+        let found = self.repositories_with(self.state(run)?.base())?;
+        if found.is_empty() {
+            return Err(EngineError::NoRepository(run));
+        }
+        let root = |(_, repository): &(RepoId, Repository)| repository.root().display().to_string();
+        let roots = found.iter().map(root).collect();
+        Err(EngineError::WhichRepository { run, roots })
     }
 
     /// As [`Self::repository_id_of`], where it is no failure that a run stays without one.

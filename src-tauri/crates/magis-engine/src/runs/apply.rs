@@ -154,8 +154,10 @@ impl Magis {
                 branch: name,
                 message,
                 identity,
+                programs: self.decided_programs(self.repository_id_of(run)?)?,
             }),
         };
+        self.refuse_unnamed(run)?;
         let repository = self.repository_of(run)?;
         let plan = match &commit {
             Some(commit) => plan_branch(&repository, self.state(run)?.base(), patch, &Selection::All, commit)?,

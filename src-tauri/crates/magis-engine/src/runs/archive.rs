@@ -3,8 +3,9 @@
 use crate::{EngineError, Magis};
 use magis_core::RunId;
 use magis_flow::Run;
+use magis_platform::now_ms;
 use magis_repo::Patch;
-use magis_store::{ArchiveError, RunArchive};
+use magis_store::{ArchiveError, Import, RunArchive};
 
 impl Magis {
     /// Returns a run as one value, with its events and calls.
@@ -23,15 +24,27 @@ impl Magis {
         Ok(self.archive(run)?.to_json()?)
     }
 
-    /// Takes in a run exported elsewhere. How it stands is what its own events lead to; an archive that claims anything else
+    /// Returns from which file a run was imported, and when; none where it was made here.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn import_of(&self, run: RunId) -> Result<Option<Import>, EngineError> {
+        Ok(self.store.import_of(run)?)
+    }
+
+    /// Takes in a run exported elsewhere, in a file of this name. How it stands is what its own events lead to; an archive that claims anything else
     /// is refused. It belongs to the repository here that has its base, where there is only one.
     ///
     /// # Errors
     /// When the file is no exported run, its claims do not hold, or the database cannot be written.
-    pub fn import(&self, json: &str) -> Result<RunId, EngineError> {
+    pub fn import(&self, json: &str, file: &str) -> Result<RunId, EngineError> {
         let archive = RunArchive::from_json(json)?;
         check(&archive)?;
-        let run = self.store.import_run(&archive)?;
+        let from = Import {
+            file: file.to_owned(),
+            at: now_ms(),
+        };
+        let run = self.store.import_run(&archive, &from)?;
         self.settle(run)?;
         Ok(run)
     }

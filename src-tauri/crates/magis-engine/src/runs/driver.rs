@@ -13,7 +13,8 @@ use magis_core::text::variant_name;
 use magis_core::{RunEvent, RunId, RunOutcome, Speaker};
 use magis_flow::{Effect, Run};
 use magis_llm::{LanguageModel, LlmError};
-use magis_platform::{now_ms, process};
+use magis_platform::now_ms;
+use magis_platform::process::ProcessMark;
 use magis_repo::{ObjectStore, Snapshot};
 use magis_store::{Lease, LeaseError, Store, StoreError};
 use std::collections::BTreeMap;
@@ -107,16 +108,11 @@ impl Magis {
     /// Returns the lease of a run; one whose holder's process is gone is taken over at once.
     fn take_lease(&self, run: RunId) -> Result<Lease, EngineError> {
         static DRIVES: AtomicU32 = AtomicU32::new(0);
-        let pid = std::process::id();
-        let holder = format!("process {pid}, drive {}", DRIVES.fetch_add(1, Ordering::Relaxed));
-        let take = || self.store.acquire_lease(run, &holder, pid, now_ms(), LEASE);
-        match take() {
-            Err(LeaseError::HeldBy(held) | LeaseError::OtherRunActive(held)) if !process::is_alive(held.pid) => {
-                interrupt_abandoned(&self.store)?;
-                Ok(take()?)
-            }
-            other => Ok(other?),
-        }
+        let process = ProcessMark::own();
+        let drive = DRIVES.fetch_add(1, Ordering::Relaxed);
+        let holder = format!("process {}, drive {drive}", process.pid);
+        self.store.interrupt_abandoned_runs(now_ms())?;
+        Ok(self.store.acquire_lease(run, &holder, process, now_ms(), LEASE)?)
     }
 
     /// Who works on a run, where that is another process and it lives.
@@ -125,7 +121,16 @@ impl Magis {
     /// When the database cannot be read.
     pub fn driven_elsewhere(&self, run: RunId) -> Result<Option<Lease>, EngineError> {
         let lease = self.store.live_lease(now_ms())?.filter(|lease| lease.run == run);
-        Ok(lease.filter(|lease| lease.pid != std::process::id() && process::is_alive(lease.pid)))
+        Ok(lease.filter(|lease| lease.process.pid != std::process::id()))
+    }
+
+    /// Takes a run from the process that works on it, one that hangs say, so that it can be resumed here. That process
+    /// notices at its next step. Returns whether anybody worked on it.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be written.
+    pub fn break_lease(&self, run: RunId) -> Result<bool, EngineError> {
+        Ok(self.store.break_lease(run)?)
     }
 
     fn keep_lease(&self, lease: Lease) -> tokio::task::JoinHandle<()> {
@@ -182,18 +187,6 @@ impl Magis {
             may_enter: BTreeMap::new(),
         })
     }
-}
-
-/// Interrupts the runs whose driver is gone: its lease ran out, or its process is no more.
-pub(crate) fn interrupt_abandoned(store: &Store) -> Result<(), EngineError> {
-    if let Some(held) = store.live_lease(now_ms())?.filter(|held| !process::is_alive(held.pid)) {
-        match store.release_lease(&held) {
-            Ok(()) | Err(LeaseError::Lost { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    store.interrupt_abandoned_runs(now_ms())?;
-    Ok(())
 }
 
 /// The log of a run and the state folded from it.

@@ -15,6 +15,7 @@ mod eta;
 mod evidence;
 mod opening;
 mod past_fix;
+mod programs;
 mod roles;
 mod starting;
 mod steering;

@@ -1,6 +1,5 @@
 //! Opens a data folder, and takes up what earlier programs left in it.
 
-use super::driver::interrupt_abandoned;
 use crate::{DataFolder, EngineError, Magis};
 use magis_llama::WorkerCommand;
 use magis_models::ModelLibrary;
@@ -25,6 +24,7 @@ pub struct DataCheck {
 /// # Errors
 /// When it cannot be opened, or is not sound.
 pub fn check_data(data: &DataFolder) -> Result<DataCheck, EngineError> {
+    data.refuse_foreign()?;
     let store = Store::open(data.root())?;
     store.check()?;
     let all = RunFilter {
@@ -42,8 +42,9 @@ impl Magis {
     /// Opens the data folder, with the command that starts the engine's worker.
     ///
     /// # Errors
-    /// When the data folder or the database in it cannot be opened, or another version wrote it.
+    /// When the data folder is somebody else's, or the database in it cannot be opened, or another version wrote it.
     pub fn open(data: DataFolder, worker: WorkerCommand, git: Git) -> Result<Self, EngineError> {
+        data.refuse_foreign()?;
         let store = Store::open(data.root())?;
         let library = Arc::new(ModelLibrary::open(data.models())?);
         let magis = Self {
@@ -57,7 +58,7 @@ impl Magis {
         };
         if magis.store.access() == Access::ReadWrite {
             magis.data.make_private()?;
-            interrupt_abandoned(&magis.store)?;
+            magis.store.interrupt_abandoned_runs(now_ms())?;
             // What cannot be removed now either waits for the next opening, as it did for this one.
             let _: Erasure = magis.finish_deletions();
         }

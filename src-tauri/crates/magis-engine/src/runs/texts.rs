@@ -2,6 +2,7 @@
 
 use crate::{EngineError, Magis};
 use magis_core::{Base, RepoId, RepoPath, RunId, TreeId};
+use magis_platform::now_ms;
 use magis_repo::{ObjectStore, Snapshot};
 use std::path::{Path, PathBuf};
 
@@ -71,7 +72,8 @@ impl Magis {
         Ok(folder)
     }
 
-    /// Says which repository an imported run belongs to. One that has a repository keeps it.
+    /// Says which repository an imported run belongs to, so that it can be applied there. One that has a repository keeps
+    /// it.
     ///
     /// # Errors
     /// When there is no such run, or the repository or the database cannot be read.
@@ -85,7 +87,10 @@ impl Magis {
         };
         let repo = self.know(&repository)?;
         match self.store.run(run)?.entry.repo {
-            Some(own) if own == repo => return Ok(repo),
+            Some(own) if own == repo => {
+                self.store.note_named_repository(run, now_ms())?;
+                return Ok(repo);
+            }
             Some(own) => {
                 let root = self.store.repository(own)?.root;
                 return Err(other(format!("it belongs to the one at {root}")));
@@ -95,6 +100,7 @@ impl Magis {
         if !repository.has(&base)? {
             return Err(other(format!("its base, commit {}, is not there", base.commit)));
         }
+        self.store.note_named_repository(run, now_ms())?;
         self.give(run, repo, &repository)
     }
 }

@@ -39,9 +39,12 @@ impl Opened {
         }
         let asked = std::fs::canonicalize(path).map_err(RepoError::io("opening", path))?;
         let lies = std::fs::canonicalize(&root).map_err(RepoError::io("opening", &root))?;
-        if !asked.starts_with(&lies) {
+        // A folder that only looks like a git folder, part of what somebody else committed say, is never taken for one
+        // because it names a work tree; git has safe.bareRepository for that.
+        let is_its_own = located_in(&lies).is_some_and(|git_dir| is_same(&git_dir, repository.path()));
+        if !asked.starts_with(&lies) || !is_its_own {
             return Err(RepoError::ForeignWorkTree {
-                repository: path.to_owned(),
+                repository: repository.path().to_owned(),
                 elsewhere: root,
             });
         }
@@ -186,6 +189,19 @@ impl Opened {
             },
             _ => RepoError::git("reading the commit at HEAD")(source),
         })
+    }
+}
+
+/// Returns the git folder that the `.git` in a work tree is or names.
+fn located_in(work_tree: &Path) -> Option<PathBuf> {
+    let (git_dir, _) = ordinary::folders_of(&work_tree.join(".git")).ok()?;
+    Some(git_dir)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (std::fs::canonicalize(one), std::fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::{apply_to_branch, apply_to_worktree, git, numbered, opened, path, take};
 use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{
-    Applied, BaseChoice, BranchCommit, Committer, ConflictReason, HunkNumber, Patch, RepoError, Repository, Selection,
-    Snapshot, apply_changes, conflicts, undo,
+    Applied, BaseChoice, BranchCommit, Committer, ConflictReason, DecidedProgram, HunkNumber, Patch, RepoError,
+    Repository, Selection, Snapshot, apply_changes, conflicts, undo,
 };
 use magis_testkit::{FixtureRepo, fingerprint};
 
@@ -98,14 +98,25 @@ impl Case {
             branch: name.into(),
             message: "Fix it\n\nBecause.".into(),
             identity,
+            programs: Vec::new(),
         };
-        apply_to_branch(
-            &self.repository(),
-            self.snapshot.base(),
-            &self.patch,
-            selection,
-            &commit,
-        )
+        self.commit(selection, &commit)
+    }
+
+    /// Makes a branch with what is decided about programs of the repository.
+    pub fn branch_with(&self, name: &str, programs: &[DecidedProgram]) -> Result<Applied, RepoError> {
+        let commit = BranchCommit {
+            branch: name.into(),
+            message: "Fix it\n\nBecause.".into(),
+            identity: None,
+            programs: programs.to_vec(),
+        };
+        self.commit(&Selection::All, &commit)
+    }
+
+    fn commit(&self, selection: &Selection, commit: &BranchCommit) -> Result<Applied, RepoError> {
+        let base = self.snapshot.base();
+        apply_to_branch(&self.repository(), base, &self.patch, selection, commit)
     }
 
     /// Returns the numbers of the hunks of a file.
@@ -300,6 +311,7 @@ fn a_folder_may_take_the_place_of_a_file() {
         branch: "fix".into(),
         message: "m".into(),
         identity: None,
+        programs: Vec::new(),
     };
     apply_to_branch(&repository, snapshot.base(), &patch, &Selection::All, &commit).unwrap();
     assert_eq!(
@@ -417,53 +429,6 @@ fn on_uncommitted_work_only_what_stands_without_it_goes_to_a_branch() {
     case.apply(&Selection::All).unwrap();
 }
 
-#[cfg(unix)]
-fn program(file: &std::path::Path, script: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-#[cfg(unix)]
-#[test]
-fn the_message_hook_runs_and_the_others_are_named() {
-    let case = head();
-    let hooks = case.fixture.git_dir().join("hooks");
-    program(&hooks.join("commit-msg"), "echo 'Change-Id: I1' >> \"$1\"");
-    program(&hooks.join("pre-commit"), "touch was-run; exit 1");
-    let Applied::Branch { skipped, .. } = case.branch("fix").unwrap() else {
-        panic!("no branch")
-    };
-    assert_eq!(skipped, ["The hook 'pre-commit' was not run: it looks at a work tree."]);
-    assert!(!case.fixture.exists("was-run"));
-    assert!(git(case.fixture.root(), &["log", "-1", "--format=%B", "fix"]).contains("Change-Id: I1"));
-    program(&hooks.join("commit-msg"), "echo 'no ticket' >&2; exit 1");
-    let Err(RepoError::HookRefused { output, .. }) = case.branch("second") else {
-        panic!("a branch was made")
-    };
-    assert_eq!(output, "no ticket");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_commit_is_signed_where_the_configuration_asks_for_it() {
-    let case = head();
-    let signer = case.fixture.beside("signer");
-    let signature = "-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n";
-    program(
-        &signer,
-        &format!("cat > /dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; printf '%b' '{signature}'"),
-    );
-    case.fixture
-        .config("commit.gpgsign", "true")
-        .config("gpg.program", signer.to_str().unwrap());
-    case.branch("signed").unwrap();
-    assert!(git(case.fixture.root(), &["cat-file", "commit", "signed"]).contains("gpgsig -----BEGIN PGP SIGNATURE"));
-    program(&signer, "echo 'no secret key' >&2; exit 1");
-    assert!(matches!(case.branch("other"), Err(RepoError::Signing(why)) if why.contains("failed to sign")));
-}
-
 #[test]
 fn a_base_that_is_gone_is_said() {
     let case = head();
@@ -475,6 +440,7 @@ fn a_base_that_is_gone_is_said() {
         branch: "fix".into(),
         message: "m".into(),
         identity: None,
+        programs: Vec::new(),
     };
     let made = apply_to_branch(&case.repository(), &base, &case.patch, &Selection::All, &commit);
     assert_eq!(made.unwrap_err().code(), "base_gone");

@@ -150,3 +150,19 @@ fn a_work_tree_elsewhere_by_the_configuration_of_a_repository_is_not_opened() {
     let error = opened(fixture.root()).unwrap_err();
     assert_eq!(error.code(), "foreign_work_tree", "{error}");
 }
+
+#[test]
+fn a_folder_that_looks_like_one_of_git_is_no_repository_by_naming_a_work_tree() {
+    let fixture = committed();
+    // As a commit can hold it: a bare repository whose configuration makes it a whole one, with a hook.
+    let planted = fixture.root().join("planted");
+    git(fixture.root(), &["init", "--quiet", "--bare", "planted"]);
+    git(&planted, &["config", "core.bare", "false"]);
+    for work_tree in ["..", planted.to_str().unwrap()] {
+        git(&planted, &["config", "core.worktree", work_tree]);
+        for place in [planted.clone(), planted.join("refs")] {
+            let error = opened(&place).unwrap_err();
+            assert_eq!(error.code(), "foreign_work_tree", "{work_tree} {error}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod hostile;
 mod open;
 mod past;
 mod placing;
+mod programs;
 mod settle;
 mod snapshot;
 mod watch;

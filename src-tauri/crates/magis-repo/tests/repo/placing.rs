@@ -116,6 +116,7 @@ fn check(old: &str, new: &str, text: &str, expected: End) {
         branch: "result".to_owned(),
         message: "Result".to_owned(),
         identity: None,
+        programs: Vec::new(),
     };
     let patch = Patch::parse(&patch_of(old, new)).unwrap();
     let made = apply_to_branch(&ground.repository, snapshot.base(), &patch, &Selection::All, &commit);

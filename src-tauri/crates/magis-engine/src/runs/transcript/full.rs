@@ -4,7 +4,7 @@ use super::render::{BaseText, Transcript, outcome_sentence};
 use super::{Detail, Paint, Section, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
 use magis_core::{ChangeTests, ModelReview, Proof, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
-use magis_store::{CallTotals, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
+use magis_store::{CallTotals, Import, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ const COLUMNS: usize = 100;
 pub struct FullRun {
     /// What lists show, and the request.
     pub run: StoredRun,
+    /// From which file it came.
+    pub import: Option<Import>,
     pub events: Vec<StoredEvent>,
     /// What its calls came to.
     pub totals: Vec<CallTotals>,
@@ -29,6 +31,7 @@ impl Magis {
     pub fn full_run(&self, run: RunId) -> Result<FullRun, EngineError> {
         Ok(FullRun {
             run: self.store.run(run)?,
+            import: self.store.import_of(run)?,
             events: self.store.events(run)?,
             totals: self.store.call_totals(run)?,
         })
@@ -185,9 +188,14 @@ fn head(page: &mut Section, whole: &FullRun) {
         &super::clean(&format!("Run {}: {}", entry.id, entry.title)),
     );
     page.line(&title);
-    let origin = match entry.origin {
-        RunOrigin::Local => "",
-        RunOrigin::Imported => ", imported",
+    let origin = match (entry.origin, &whole.import) {
+        (RunOrigin::Local, _) => String::new(),
+        (RunOrigin::Imported, Some(import)) if !import.file.is_empty() => format!(
+            ", imported from {} on {}; nothing of it ran here",
+            super::clean(&import.file),
+            day_and_minute(import.at)
+        ),
+        (RunOrigin::Imported, _) => ", imported; nothing of it ran here".to_owned(),
     };
     page.line(&format!("  repository {}{origin}", super::clean(&entry.repository)));
     let state = entry
