@@ -39,6 +39,7 @@ pub(super) fn changes(repository: &Opened, head: Oid, parts: Parts<'_>) -> Resul
     let cleaner = Cleaner::open(repository)?;
     let index = cleaner.index(repository)?;
     let handle = cleaner.objects();
+    let modes = Modes::of_repository(handle)?;
     let mut notes = Vec::new();
     let mut tell = |path: &[u8], becomes: Option<(u32, NewContent)>, content: &[u8]| {
         let part = ChangedFile {
@@ -109,11 +110,7 @@ pub(super) fn changes(repository: &Opened, head: Oid, parts: Parts<'_>) -> Resul
             ));
             continue;
         }
-        let mode = match (u32::from(delta.new_file().mode()), entry) {
-            (mode @ (tree_entry::FILE | tree_entry::PROGRAM | tree_entry::LINK), _) => mode,
-            (_, Some(entry)) => entry.mode,
-            (_, None) => tree_entry::FILE,
-        };
+        let mode = modes.of(&metadata, entry.map(|entry| entry.mode));
         let is_over = if metadata.is_symlink() {
             let target = fs::read_link(&place).map_err(RepoError::io("reading the link", &place))?;
             let target = target.as_os_str().as_encoded_bytes();
@@ -127,6 +124,46 @@ pub(super) fn changes(repository: &Opened, head: Oid, parts: Parts<'_>) -> Resul
         }
     }
     Ok(notes)
+}
+
+/// Which modes of the work tree count. What libgit2 says of a difference is not asked: where `core.fileMode` is off, a file that became a link has a mode there
+/// that is neither's.
+struct Modes {
+    programs: bool,
+    links: bool,
+}
+
+impl Modes {
+    fn of_repository(handle: &git2::Repository) -> Result<Self, RepoError> {
+        let config = handle.config().map_err(RepoError::git("reading the configuration"))?;
+        let counts = |key| config.get_bool(key).unwrap_or(true);
+        Ok(Self {
+            programs: cfg!(unix) && counts("core.fileMode"),
+            links: counts("core.symlinks"),
+        })
+    }
+
+    /// Returns the mode that git would stage for a file or a link, where this one is staged.
+    fn of(&self, metadata: &fs::Metadata, staged: Option<u32>) -> u32 {
+        match staged {
+            _ if metadata.is_symlink() => tree_entry::LINK,
+            Some(tree_entry::LINK) if !self.links => tree_entry::LINK,
+            Some(staged @ (tree_entry::FILE | tree_entry::PROGRAM)) if !self.programs => staged,
+            _ if self.programs && is_program(metadata) => tree_entry::PROGRAM,
+            _ => tree_entry::FILE,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_program(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_program(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// Returns what the index has different from `head`.

@@ -60,6 +60,27 @@ fn uncommitted_work_is_the_tree_git_would_write() {
     assert_eq!(snapshot.notes(), [] as [String; 0]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_became_a_link_is_one_where_modes_do_not_count() {
+    let fixture = FixtureRepo::new();
+    fixture
+        .write("a", "a\n")
+        .write("b", "b\n")
+        .symlink("link", "a")
+        .executable("b")
+        .commit("one");
+    fixture.config("core.fileMode", "false");
+    fixture
+        .remove("a")
+        .symlink("a", "b")
+        .remove("link")
+        .write("link", "l\n");
+    fixture.write("b", "changed\n").write("new", "n\n").executable("new");
+    let snapshot = take(&fixture, &UNCOMMITTED);
+    assert_eq!(snapshot.base().tree.0, tree_by_git(&fixture));
+}
+
 #[test]
 fn line_ends_are_converted_as_git_would() {
     let fixture = FixtureRepo::new();
