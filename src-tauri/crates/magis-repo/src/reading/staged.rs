@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Set in an index entry's extended flags when a sparse checkout leaves its file out.
 const SKIP_WORKTREE: u16 = 1 << 14;
+/// And where a file is only going to be staged (`git add --intent-to-add`).
+const INTENT_TO_ADD: u16 = 1 << 13;
 
 /// So deep libgit2 goes into a work tree.
 const MAX_DEPTH: usize = 100;
@@ -66,4 +68,9 @@ pub(super) fn entry(index: &Index, path: &Path) -> Option<IndexEntry> {
 /// Returns whether a sparse checkout leaves the file out.
 pub(super) fn is_left_out(entry: &IndexEntry) -> bool {
     entry.flags_extended & SKIP_WORKTREE != 0
+}
+
+/// Returns whether nothing of the file is staged but that it will be.
+pub(super) fn is_intended(entry: &IndexEntry) -> bool {
+    entry.flags_extended & INTENT_TO_ADD != 0
 }

@@ -6,6 +6,7 @@ use super::{Opened, bounds, staged};
 use crate::state::notes;
 use crate::{Cleanliness, HeadState, Operation, RepoError, RepositoryState, ordinary};
 use magis_core::CommitId;
+use std::path::Path;
 
 /// Set in an index entry's flags where git is not to look at the file.
 const ASSUME_UNCHANGED: u16 = 0x8000;
@@ -78,9 +79,24 @@ fn cleanliness(repository: &Opened, handle: &git2::Repository, head: git2::Oid) 
         statuses => statuses,
     };
     let statuses = statuses.map_err(staged::error(repository, "reading the status"))?;
+    let index = handle.index().map_err(repository.index_error("reading the index"))?;
     let mut counts = Cleanliness::default();
     for entry in statuses.iter() {
-        let status = entry.status();
+        let mut status = entry.status();
+        if status.intersects(Status::INDEX_NEW | Status::WT_DELETED) {
+            let staged = entry
+                .path()
+                .ok()
+                .and_then(|path| staged::entry(&index, Path::new(path)));
+            // Two flags that libgit2 does not look at here.
+            if staged.as_ref().is_some_and(staged::is_left_out) {
+                status.remove(Status::WT_DELETED);
+            }
+            if staged.as_ref().is_some_and(staged::is_intended) {
+                status.remove(Status::INDEX_NEW);
+                status.insert(Status::WT_MODIFIED);
+            }
+        }
         counts.staged += u32::from(status.intersects(staged));
         counts.changed += u32::from(status.intersects(changed));
         counts.untracked += u32::from(status.contains(Status::WT_NEW));

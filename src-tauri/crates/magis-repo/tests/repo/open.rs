@@ -136,6 +136,19 @@ fn uncommitted_work_is_counted() {
 }
 
 #[test]
+fn files_that_the_index_marks_are_counted_as_git_does() {
+    let fixture = FixtureRepo::new();
+    fixture.write("left out", "l\n").write("b", "b\n").commit("one");
+    git(fixture.root(), &["update-index", "--skip-worktree", "left out"]);
+    fixture.remove("left out").write("intended", "i\n").write("empty", "");
+    git(fixture.root(), &["add", "--intent-to-add", "intended", "empty"]);
+    let counts = state(fixture.root()).cleanliness;
+    assert_eq!((counts.staged, counts.changed, counts.untracked), (0, 2, 0));
+    let told = git(fixture.root(), &["status", "--porcelain"]);
+    assert_eq!(told, " A empty\n A intended\n");
+}
+
+#[test]
 fn unusual_states_work_and_are_noted() {
     let fixture = FixtureRepo::new();
     fixture.write("a", "a\n").commit("one");
