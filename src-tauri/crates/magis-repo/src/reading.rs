@@ -8,6 +8,7 @@ mod built;
 mod commit_settings;
 mod filter;
 mod history;
+mod ignored;
 mod objects;
 mod opened;
 mod staged;

@@ -1,5 +1,6 @@
 //! Reading what state a repository is in. The index is not refreshed on the way.
 
+use super::ignored::IgnoredFolders;
 use super::watch::folders::Rules;
 use super::work_tree::STAGE;
 use super::{Opened, bounds, staged};
@@ -80,6 +81,7 @@ fn cleanliness(repository: &Opened, handle: &git2::Repository, head: git2::Oid) 
     };
     let statuses = statuses.map_err(staged::error(repository, "reading the status"))?;
     let index = handle.index().map_err(repository.index_error("reading the index"))?;
+    let ignored = IgnoredFolders::default();
     let mut counts = Cleanliness::default();
     for entry in statuses.iter() {
         let mut status = entry.status();
@@ -96,6 +98,10 @@ fn cleanliness(repository: &Opened, handle: &git2::Repository, head: git2::Oid) 
                 status.remove(Status::INDEX_NEW);
                 status.insert(Status::WT_MODIFIED);
             }
+        }
+        let in_ignored = || entry.path().is_ok_and(|path| ignored.have(Path::new(path), handle));
+        if status.contains(Status::WT_NEW) && in_ignored() {
+            status.remove(Status::WT_NEW);
         }
         counts.staged += u32::from(status.intersects(staged));
         counts.changed += u32::from(status.intersects(changed));

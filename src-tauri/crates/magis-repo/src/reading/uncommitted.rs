@@ -67,6 +67,9 @@ pub(super) fn changes(repository: &Opened, head: Oid, parts: Parts<'_>) -> Resul
             continue;
         }
         let inside = std::str::from_utf8(path).ok().map(Path::new);
+        if delta.status() == Delta::Untracked && inside.is_some_and(|inside| cleaner.is_in_ignored(inside)) {
+            continue;
+        }
         let entry = inside.and_then(|inside| staged::entry(&index, inside));
         if entry.as_ref().is_some_and(|entry| entry.mode == tree_entry::SUBMODULE) {
             continue;

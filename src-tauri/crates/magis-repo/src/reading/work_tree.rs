@@ -1,9 +1,10 @@
 //! Reading the files of the working tree with the blob that git would keep for each, without writing an object anywhere.
 
+use super::ignored::IgnoredFolders;
 use super::{Opened, bounds, filter, staged};
 use crate::ordinary::{RuleFiles, is_closed};
 use crate::{MAX_FILE_BYTES, RepoError, tree_entry};
-use git2::{ErrorCode, ObjectType, Oid};
+use git2::{Delta, ErrorCode, ObjectType, Oid};
 use magis_core::{BlobId, RepoPath};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
@@ -74,6 +75,9 @@ pub(super) fn all(repository: &Opened) -> Result<Seen, RepoError> {
         let Some(path) = staged::path_of(&delta) else { continue };
         // A slash at the end: a repository of its own.
         let Some(path) = path_of(path) else { continue };
+        if delta.status() == Delta::Untracked && cleaner.is_in_ignored(Path::new(path.as_str())) {
+            continue;
+        }
         match cleaner.look(&index, &path)? {
             Look::AsStaged => {}
             Look::Gone => drop(files.remove(&path)),
@@ -148,6 +152,7 @@ pub(super) struct Cleaner {
     objects: git2::Repository,
     root: PathBuf,
     rule_files: RuleFiles,
+    ignored: IgnoredFolders,
     /// Bytes held in memory.
     held: Cell<u64>,
     /// What filters read at any time.
@@ -161,6 +166,7 @@ impl Cleaner {
             objects: repository.handle()?,
             root: repository.root().to_owned(),
             rule_files: RuleFiles::of(repository.root()),
+            ignored: IgnoredFolders::default(),
             held: Cell::new(0),
             attributes: RefCell::default(),
         };
@@ -286,9 +292,14 @@ impl Cleaner {
             .skip(1)
             .filter(|folder| !folder.as_os_str().is_empty())
             .any(|folder| fs::symlink_metadata(self.root.join(folder).join(".git")).is_ok());
-        let is_ignored =
-            || self.rule_files.look_for(inside).is_ok() && self.handle.is_path_ignored(inside).unwrap_or(false);
-        !nested && !is_ignored()
+        let is_ignored = || self.is_in_ignored(inside) || self.handle.is_path_ignored(inside).unwrap_or(false);
+        // Rules that cannot be read ignore nothing.
+        !nested && !(self.rule_files.look_for(inside).is_ok() && is_ignored())
+    }
+
+    /// Returns whether a file lies in a folder that is ignored.
+    pub fn is_in_ignored(&self, inside: &Path) -> bool {
+        self.ignored.have(inside, &self.handle)
     }
 
     /// Returns whether a folder on the way is a symbolic link now: git sees no files behind it.

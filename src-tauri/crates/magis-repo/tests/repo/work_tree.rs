@@ -103,6 +103,29 @@ fn it_agrees_with_a_snapshot_of_uncommitted_work() {
 }
 
 #[test]
+fn nothing_counts_in_an_ignored_folder_but_what_is_tracked() {
+    let fixture = FixtureRepo::new();
+    fixture
+        .write("src/a.py", "a = 1\n")
+        .write("b.py", "b = 1\n")
+        .commit("first");
+    // The folder is ignored, so that the second rule has nothing to say of what lies in it.
+    fixture.write(".gitignore", "*\n!*.py\n");
+    fixture.write("src/new.py", "n\n").write("new.py", "n\n");
+    let expected = ["b.py", "new.py", "src/a.py"];
+    let mut work = read(&fixture);
+    let names = |work: &WorkTree| work.files().keys().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(names(&work), expected);
+    assert_eq!(work.look_at(&[path("src/new.py"), path("new.py")]).unwrap(), []);
+    assert_eq!(names(&work), expected);
+    assert_eq!(*work.files(), snapshot(&fixture));
+    assert_eq!(
+        opened(fixture.root()).unwrap().state().unwrap().cleanliness.untracked,
+        1
+    );
+}
+
+#[test]
 fn looking_at_the_touched_files_is_as_good_as_looking_at_all() {
     let fixture = committed();
     let mut work = read(&fixture);
