@@ -3,7 +3,7 @@
 //! Touches the files of the patch alone: no index, no reference, no other file.
 
 use crate::place::place;
-use crate::reading::Request;
+use crate::reading::{NewLines, Request};
 use crate::replace::{self, Found, NewContent, Replacement, WriteMode};
 use crate::{
     Applied, AppliedFile, Conflict, ConflictReason, FilePatch, FilePatchKind, FileState, Patch, PlannedChange,
@@ -216,10 +216,10 @@ fn plan(repository: &Repository, patch: &Patch) -> Result<Plan, RepoError> {
 
 /// Returns a new file with the line endings that the repository asks for.
 fn created(repository: &Repository, file: &FilePatch, text: String) -> Result<Replacement, RepoError> {
-    let writes_crlf: bool = repository.reader().ask(Request::WritesCrlf {
+    let lines: NewLines = repository.reader().ask(Request::NewLines {
         path: file.path.clone(),
     })?;
-    let text = if writes_crlf { text.replace('\n', "\r\n") } else { text };
+    let text = lines.written(text);
     let mode = if file.is_program() {
         WriteMode::NewProgram
     } else {

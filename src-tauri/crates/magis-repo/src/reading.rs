@@ -9,6 +9,7 @@ mod commit_settings;
 mod filter;
 mod history;
 mod ignored;
+mod line_ends;
 mod objects;
 mod opened;
 mod staged;
@@ -21,6 +22,7 @@ mod work_tree;
 pub(crate) use commit_settings::CommitSettings;
 pub use history::MOST_CHANGED;
 pub(crate) use history::{Met, Trees};
+pub(crate) use line_ends::NewLines;
 pub(crate) use objects::{SOURCE, id_of};
 pub(crate) use opened::Opened;
 pub(crate) use uncommitted::{ChangedFile, NewContent};
@@ -68,8 +70,8 @@ pub(crate) enum Request {
         head: String,
     },
     BuiltFiles,
-    /// Whether a new text file at this path gets `\r\n`.
-    WritesCrlf {
+    /// How the lines of a new file at this path end.
+    NewLines {
         path: RepoPath,
     },
     /// What the configuration says of commits.
@@ -243,7 +245,7 @@ impl Reading {
                 Frame::of(&uncommitted::changes(self.repository()?, head, parts)?)
             }
             Request::BuiltFiles => Frame::of(&built::files(self.repository()?)?),
-            Request::WritesCrlf { path } => Frame::of(&filter::writes_crlf(self.repository()?, &path)?),
+            Request::NewLines { path } => Frame::of(&filter::new_lines(self.repository()?, &path)?),
             Request::CommitSettings => Frame::of(&CommitSettings::read(self.repository()?)?),
             Request::WorkTree => {
                 self.cleaner = None;

@@ -240,7 +240,7 @@ impl Request {
             | Self::HeadPlace
             | Self::Has { .. }
             | Self::Base { .. }
-            | Self::WritesCrlf { .. }
+            | Self::NewLines { .. }
             | Self::CommitSettings
             | Self::WorkFile { .. }
             | Self::Object { .. }

@@ -276,6 +276,33 @@ fn line_ends_of_the_work_tree_are_kept() {
     assert_eq!(case.text("long.txt"), numbered(40).replace('\n', "\r\n"));
 }
 
+#[test]
+fn a_new_file_gets_the_line_ends_that_git_would_give_it() {
+    let fixture = FixtureRepo::new();
+    fixture.write("a", "a\n").commit("one");
+    fixture.write(".gitattributes", "crlf/* eol=crlf\nlegacy/* -crlf\ninto/* text=input\n");
+    fixture.config("core.autocrlf", "true");
+    let check = |name: &str, content: &str, expected: &str| {
+        let snapshot = take(&fixture, &BaseChoice::Head);
+        let create = FileChange::Create {
+            content: content.to_owned(),
+        };
+        let (_, patch) = apply_changes(&snapshot, &[(path(name), create)]).unwrap();
+        apply_to_worktree(
+            &opened(fixture.root()).unwrap(),
+            &Patch::parse(&patch).unwrap(),
+            &Selection::All,
+        )
+        .unwrap();
+        assert_eq!(String::from_utf8(fixture.read(name)).unwrap(), expected, "{name}");
+    };
+    check("lf", "a\nb\n", "a\r\nb\r\n");
+    check("mixed", "a\r\nb\n", "a\r\nb\n");
+    check("crlf/mixed", "a\r\nb\n", "a\r\nb\r\n");
+    check("legacy/lf", "a\nb\n", "a\nb\n");
+    check("into/lf", "a\nb\n", "a\nb\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn symbolic_links_are_not_followed_out_of_the_work_tree() {
