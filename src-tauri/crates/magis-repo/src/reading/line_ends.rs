@@ -24,6 +24,11 @@ impl NewLines {
     }
 }
 
+/// Returns whether git leaves the line ends of a file as they are where this is its staged version (unless it is told that the file is text).
+pub(super) fn are_kept_with(staged: &[u8]) -> bool {
+    staged.windows(2).any(|two| two == b"\r\n") && looks_like_text(staged)
+}
+
 /// Returns whether git takes it for text: it has no NUL, no `\r` by itself, and one in 128 bytes at the most that nobody prints (convert.c).
 fn looks_like_text(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_suffix(b"\x1a").unwrap_or(bytes);
@@ -38,6 +43,14 @@ fn looks_like_text(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_text_with_crlf_keeps_its_line_ends() {
+        assert!(are_kept_with(b"a\r\nb\n"));
+        for other in [&b"a\n"[..], b"a\rb\n", b"a\rb\r\n", b"a\0\r\n", b"a\x01\r\n", b""] {
+            assert!(!are_kept_with(other), "{other:?}");
+        }
+    }
 
     #[test]
     fn lines_get_crlf_where_git_would_give_it_to_them() {

@@ -1,7 +1,7 @@
 //! Reading the files of the working tree with the blob that git would keep for each, without writing an object anywhere.
 
 use super::ignored::IgnoredFolders;
-use super::{Opened, bounds, filter, staged};
+use super::{Opened, bounds, filter, line_ends, staged};
 use crate::ordinary::{RuleFiles, is_closed};
 use crate::{MAX_FILE_BYTES, RepoError, tree_entry};
 use git2::{Delta, ErrorCode, ObjectType, Oid};
@@ -271,10 +271,9 @@ impl Cleaner {
         if self.held.get() > MOST_HELD {
             self.forget()?;
         }
-        // The line-end filter looks at the staged version (in a conflict, at that both sides began with): a file that has
-        // CRs there is not converted.
+        // The line-end filter looks at the staged version (in a conflict, at that both sides began with).
         if let Some(entry) = index.get_path(inside, 0).or_else(|| index.get_path(inside, 1)) {
-            self.copy(entry.id)?;
+            self.show_staged(&entry, inside)?;
         }
         self.rule_files.look_for(inside)?;
         let id = self.handle.blob_path(&self.root.join(inside));
@@ -325,15 +324,45 @@ impl Cleaner {
         }
     }
 
-    fn copy(&self, id: Oid) -> Result<(), RepoError> {
-        let objects = self.objects.odb().map_err(RepoError::git("opening the objects"))?;
-        let Ok((_, bytes)) = bounds::read(&objects, id, ObjectType::Blob) else {
+    /// Has the line-end filter find the staged version where git would mind it. For libgit2 any `\r` there counts, so that a version in which git does not mind
+    /// one is taken away.
+    fn show_staged(&self, entry: &git2::IndexEntry, inside: &Path) -> Result<(), RepoError> {
+        let Some(bytes) = self.staged_bytes(entry.id)? else {
             return Ok(());
         };
+        if !bytes.contains(&b'\r') || line_ends::are_kept_with(&bytes) {
+            return self.remember(&bytes);
+        }
+        let mut index = self
+            .handle
+            .index()
+            .map_err(RepoError::git("opening the index in memory"))?;
+        index
+            .remove_path(inside)
+            .map_err(RepoError::git("leaving out a staged version"))
+    }
+
+    /// Copies an object into memory.
+    fn copy(&self, id: Oid) -> Result<(), RepoError> {
+        match self.staged_bytes(id)? {
+            Some(bytes) => self.remember(&bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the bytes of a staged file; none where they are not there.
+    fn staged_bytes(&self, id: Oid) -> Result<Option<Vec<u8>>, RepoError> {
+        let objects = self.objects.odb().map_err(RepoError::git("opening the objects"))?;
+        Ok(bounds::read(&objects, id, ObjectType::Blob)
+            .ok()
+            .map(|(_, bytes)| bytes))
+    }
+
+    fn remember(&self, bytes: &[u8]) -> Result<(), RepoError> {
         let memory = self.handle.odb().map_err(RepoError::git("opening objects in memory"))?;
         self.held.set(self.held.get() + bytes.len() as u64);
         memory
-            .write(ObjectType::Blob, &bytes)
+            .write(ObjectType::Blob, bytes)
             .map(drop)
             .map_err(RepoError::git("copying an object into memory"))
     }
