@@ -1,5 +1,5 @@
 //! Reading a patch in git's form. Only what this program's own patches hold is read: moves, new and deleted files and
-//! changed lines of ordinary files; copies and changes of modes are refused by name, not dropped.
+//! changed lines of ordinary files; copies, links, submodules and changes of modes are refused by name, not dropped.
 
 use super::{FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, PatchError};
 use magis_core::RepoPath;
@@ -96,9 +96,15 @@ fn header<'t, I: Iterator<Item = (&'t str, u32)>>(
             if !matches!(mode, "100644" | "100755") {
                 return Err(lines.error(format!("a new file of mode {mode} is not supported")));
             }
-        } else if line.starts_with("deleted file mode ") {
+        } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
             kind = FilePatchKind::Delete;
+            if !is_ordinary(mode) {
+                return Err(lines.error(format!("a deleted file of mode {mode} is not supported")));
+            }
         } else if let Some(ids) = line.strip_prefix("index ") {
+            if let Some((_, mode)) = ids.split_once(' ').filter(|(_, mode)| !is_ordinary(mode)) {
+                return Err(lines.error(format!("a file of mode {mode} is not supported")));
+            }
             let old = ids.split("..").next().unwrap_or_default();
             if !old.chars().all(|digit| digit == '0') {
                 old.clone_into(&mut old_blob);
@@ -133,6 +139,11 @@ fn header<'t, I: Iterator<Item = (&'t str, u32)>>(
         header,
         binary: Vec::new(),
     })
+}
+
+/// Returns whether a file of this mode is neither a link nor a submodule.
+fn is_ordinary(mode: &str) -> bool {
+    mode.starts_with("100")
 }
 
 fn hunk<'t, I: Iterator<Item = (&'t str, u32)>>(
@@ -247,4 +258,34 @@ fn unquoted(name: &str) -> Option<String> {
         });
     }
     String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_about_an_ordinary_file_is_refused_by_name() {
+        let check = |header: &str, expected: &str| {
+            let text = format!("diff --git a/f b/f\n{header}\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n");
+            assert_eq!(
+                patch(&text).map_err(|error| error.what).err().as_deref(),
+                Some(expected)
+            );
+        };
+        check(
+            "index 1234567..89abcde 120000",
+            "a file of mode 120000 is not supported",
+        );
+        check(
+            "index 1234567..89abcde 160000",
+            "a file of mode 160000 is not supported",
+        );
+        check(
+            "deleted file mode 120000",
+            "a deleted file of mode 120000 is not supported",
+        );
+        check("new file mode 120000", "a new file of mode 120000 is not supported");
+        check("old mode 100644", "'old mode 100644' is not supported");
+    }
 }
