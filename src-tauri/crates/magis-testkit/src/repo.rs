@@ -25,16 +25,22 @@ impl Default for FixtureRepo {
 impl FixtureRepo {
     /// Creates an empty repository on the unborn branch `main`.
     pub fn new() -> Self {
-        Self::init(&mut RepositoryInitOptions::new())
+        Self::init(temporary(), &mut RepositoryInitOptions::new())
+    }
+
+    /// Creates one that lies in the machine's memory, where the system has a folder for that: for tests with thousands of writes, each of which waits for the
+    /// disk otherwise.
+    pub fn in_memory() -> Self {
+        let folder = TempDir::new_in("/dev/shm").unwrap_or_else(|_| temporary());
+        Self::init(folder, &mut RepositoryInitOptions::new())
     }
 
     /// Returns a bare repository without a commit.
     pub fn bare() -> Self {
-        Self::init(RepositoryInitOptions::new().bare(true))
+        Self::init(temporary(), RepositoryInitOptions::new().bare(true))
     }
 
-    fn init(options: &mut RepositoryInitOptions) -> Self {
-        let folder = TempDir::new().expect("a temporary folder can be made");
+    fn init(folder: TempDir, options: &mut RepositoryInitOptions) -> Self {
         let root = folder.path().join("repository");
         options.initial_head("main").external_template(false);
         let repository = git2::Repository::init_opts(&root, options).expect("a repository can be made there");
@@ -256,6 +262,10 @@ impl FixtureRepo {
         self.commit_index("Add a submodule", &[]);
         self.root().join(path)
     }
+}
+
+fn temporary() -> TempDir {
+    TempDir::new().expect("a temporary folder can be made")
 }
 
 /// Returns a hash of everything below `folder`: names, kinds, permissions, time stamps of files and their bytes. If it
