@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(unix)]
+mod against_git;
 mod apply;
 #[cfg(target_os = "linux")]
 mod border;
