@@ -1,4 +1,4 @@
-//! A git repository in a temporary folder, with fixed dates and identities and a configuration of its own.
+//! A git repository in a temporary folder, or in a given one, with fixed dates and identities and a configuration of its own.
 
 use git2::{IndexAddOption, Oid, RepositoryInitOptions, Signature, Time};
 use std::cell::Cell;
@@ -9,9 +9,11 @@ use tempfile::TempDir;
 /// When the first commit of a fixture is made, in seconds since 1970; each further one a minute later.
 const FIRST_COMMIT: i64 = 1_700_000_000;
 
-/// A repository in a temporary folder, which goes with it. All steps panic when they fail: this is for tests.
+/// A repository in a temporary folder, which goes with it, or in a given one. All steps panic when they fail: this is for tests.
 pub struct FixtureRepo {
-    folder: TempDir,
+    folder: PathBuf,
+    /// Goes with the repository.
+    _temporary: Option<TempDir>,
     repository: git2::Repository,
     commits: Cell<i64>,
 }
@@ -25,27 +27,38 @@ impl Default for FixtureRepo {
 impl FixtureRepo {
     /// Creates an empty repository on the unborn branch `main`.
     pub fn new() -> Self {
-        Self::init(temporary(), &mut RepositoryInitOptions::new())
+        Self::of_temporary(temporary(), &mut RepositoryInitOptions::new())
     }
 
     /// Creates one that lies in the machine's memory, where the system has a folder for that: for tests with thousands of writes, each of which waits for the
     /// disk otherwise.
     pub fn in_memory() -> Self {
         let folder = TempDir::new_in("/dev/shm").unwrap_or_else(|_| temporary());
-        Self::init(folder, &mut RepositoryInitOptions::new())
+        Self::of_temporary(folder, &mut RepositoryInitOptions::new())
     }
 
     /// Returns a bare repository without a commit.
     pub fn bare() -> Self {
-        Self::init(temporary(), RepositoryInitOptions::new().bare(true))
+        Self::of_temporary(temporary(), RepositoryInitOptions::new().bare(true))
     }
 
-    fn init(folder: TempDir, options: &mut RepositoryInitOptions) -> Self {
-        let root = folder.path().join("repository");
+    /// Creates an empty repository in a folder, which stays; places beside it lie in that folder.
+    pub fn in_folder(folder: &Path) -> Self {
+        Self::init(folder, None, &mut RepositoryInitOptions::new())
+    }
+
+    fn of_temporary(folder: TempDir, options: &mut RepositoryInitOptions) -> Self {
+        let place = folder.path().to_owned();
+        Self::init(&place, Some(folder), options)
+    }
+
+    fn init(folder: &Path, temporary: Option<TempDir>, options: &mut RepositoryInitOptions) -> Self {
+        let root = folder.join("repository");
         options.initial_head("main").external_template(false);
         let repository = git2::Repository::init_opts(&root, options).expect("a repository can be made there");
         let fixture = Self {
-            folder,
+            folder: folder.to_owned(),
+            _temporary: temporary,
             repository,
             commits: Cell::new(0),
         };
@@ -71,9 +84,9 @@ impl FixtureRepo {
         self.repository.path()
     }
 
-    /// Returns a place beside the repository, which goes with it.
+    /// Returns a place beside the repository; in a temporary folder it goes with it.
     pub fn beside(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.join(name)
     }
 
     /// libgit2's handle, for what has no method here.
