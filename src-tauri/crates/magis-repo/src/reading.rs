@@ -294,7 +294,12 @@ impl Reading {
                 Ok(Frame::default())
             }
             Request::Files { tree } => self.objects()?.files(&tree, parts),
-            Request::Walk { from, most } => Frame::of(&self.objects()?.walk(&from, most)?),
+            Request::Walk { from, most } => {
+                let beat = || {
+                    let _goes_on = parts(Frame::default());
+                };
+                Frame::of(&self.objects()?.walk(&from, most, beat)?)
+            }
             Request::Commits { ids } => self.objects()?.commits(&ids, parts),
             Request::CommitTrees { commit } => Frame::of(&self.objects()?.commit_trees(&commit)),
             Request::TreeDiff { old, new } => {

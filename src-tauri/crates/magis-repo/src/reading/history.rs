@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// The most files that are named of a commit; one that changed more is a renaming or a formatting.
 pub const MOST_CHANGED: usize = 200;
+/// The commits that are met between two beats.
+const BEAT: usize = 256;
 /// The most bytes that are kept of a message.
 const MOST_MESSAGE: usize = 4_000;
 
@@ -28,8 +30,8 @@ pub(crate) struct Trees {
 
 impl Objects {
     /// Returns commits before and with `from`, newest first, until `most` of them are no merges. It ends where a parent is missing, as in a shallow
-    /// clone.
-    pub fn walk(&self, from: &CommitId, most: usize) -> Result<Vec<Met>, RepoError> {
+    /// clone. Once in some hundred commits `beat` is called, so that a long walk can be told from one without end.
+    pub fn walk(&self, from: &CommitId, most: usize, mut beat: impl FnMut()) -> Result<Vec<Met>, RepoError> {
         let attempt = "walking through the history";
         let start = id_of(&from.0, "commit")?;
         let mut walk = self.handle().revwalk().map_err(RepoError::git(attempt))?;
@@ -42,6 +44,9 @@ impl Objects {
             let Ok(commit) = self.handle().find_commit(id) else {
                 break;
             };
+            if met.len() % BEAT == BEAT - 1 {
+                beat();
+            }
             let is_merge = commit.parent_count() > 1;
             met.push(Met {
                 id: CommitId(id.to_string()),

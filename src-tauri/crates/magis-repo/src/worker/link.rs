@@ -17,8 +17,13 @@ use std::time::{Duration, Instant};
 const BEGIN: Duration = Duration::from_secs(20);
 /// How long an answer about one thing may take.
 const SHORT: Duration = Duration::from_secs(10);
+/// How long a processor may work on an answer about one thing, or on the next part of one. A disk that is slow takes longer than that; who spins does not.
+const WORK: Duration = Duration::from_secs(2);
 /// How long an answer about a whole repository may take, or the next part of one.
 const LONG: Duration = Duration::from_mins(3);
+/// How often it is looked at how long the processor worked, while nothing comes.
+#[cfg(unix)]
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How a process was lost, in words.
 pub(crate) struct Lost(pub String);
@@ -48,9 +53,14 @@ impl Link {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(begin)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
+        let id = child.id();
         let process = Process(Arc::new(Mutex::new(child)));
         let (input, output) = pipes.ok_or_else(|| begin(io::Error::other("it has no pipes")))?;
-        let output = Timed { output, until: None };
+        let output = Timed {
+            output,
+            process: id,
+            patience: None,
+        };
         let mut link = Self {
             process,
             input,
@@ -62,7 +72,11 @@ impl Link {
             memory,
         };
         let first = serde_json::to_vec(&Begin { folders, memory }).map_err(|error| begin(error.into()))?;
-        match link.exchange(&first, Some(BEGIN), &mut |_| std::ops::ControlFlow::Continue(())) {
+        let begin = Patience {
+            time: BEGIN,
+            work: None,
+        };
+        match link.exchange(&first, Some(begin), &mut |_| std::ops::ControlFlow::Continue(())) {
             Ok(_) => Ok(link),
             Err(error) => Err(link.lost(&error)),
         }
@@ -95,10 +109,10 @@ impl Link {
         });
     }
 
-    fn exchange(&mut self, json: &[u8], patience: Option<Duration>, parts: Parts<'_>) -> io::Result<(Kind, Frame)> {
+    fn exchange(&mut self, json: &[u8], patience: Option<Patience>, parts: Parts<'_>) -> io::Result<(Kind, Frame)> {
         write_request(&mut self.input, json)?;
         loop {
-            self.output.get_mut().until = patience.map(|patience| (Instant::now() + patience, patience));
+            self.output.get_mut().patience = patience.map(|patience| (Instant::now(), patience));
             match read_frame(&mut self.output)? {
                 (Kind::Part, part) => {
                     if parts(part).is_break() {
@@ -162,11 +176,25 @@ impl Process {
     }
 }
 
-/// Output that is read until a moment. Where the system has no way to wait for it so long only, it is waited for.
+/// How long an answer is waited for, or the next part of one.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    time: Duration,
+    /// How long a processor may work on it; none: as long as the time lasts.
+    work: Option<Duration>,
+}
+
+/// Output that is waited for with patience. Where the system has no way to wait for it so long only, it is waited for.
 struct Timed {
     output: ChildStdout,
-    /// The moment, and how long that is from the beginning.
-    until: Option<(Instant, Duration)>,
+    /// Who writes it.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "the work of a process is looked up on Linux alone")
+    )]
+    process: u32,
+    /// How long, and from when.
+    patience: Option<(Instant, Patience)>,
 }
 
 impl Read for Timed {
@@ -181,19 +209,29 @@ impl Read for Timed {
 impl Timed {
     fn wait(&self) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, poll};
-        let Some((until, patience)) = self.until else {
+        let Some((from, patience)) = self.patience else {
             return Ok(());
         };
+        let until = from + patience.time;
+        let mut begun = None;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let timeout = left.try_into().map_err(io::Error::other)?;
+            let slice = if patience.work.is_some() { left.min(LOOK) } else { left };
+            let timeout = slice.try_into().map_err(io::Error::other)?;
             match poll(&mut [PollFd::new(&self.output, PollFlags::IN)], Some(&timeout)) {
+                Ok(0) if slice < left => {
+                    let (Some(most), Some(now)) = (patience.work, self.worked()) else {
+                        continue;
+                    };
+                    // What it worked before the first look is not counted.
+                    if now.saturating_sub(*begun.get_or_insert(now)) >= most {
+                        let seconds = count(most.as_secs() as usize, "second");
+                        return Err(too_long(format!("it worked for {seconds} without an answer")));
+                    }
+                }
                 Ok(0) => {
-                    let seconds = count(patience.as_secs() as usize, "second");
-                    return Err(io::Error::new(
-                        ErrorKind::TimedOut,
-                        format!("it gave no answer for {seconds}"),
-                    ));
+                    let seconds = count(patience.time.as_secs() as usize, "second");
+                    return Err(too_long(format!("it gave no answer for {seconds}")));
                 }
                 Ok(_) => return Ok(()),
                 Err(rustix::io::Errno::INTR) => {}
@@ -201,6 +239,29 @@ impl Timed {
             }
         }
     }
+
+    /// Returns how long processors have worked for the process; none where the system does not say.
+    #[cfg(target_os = "linux")]
+    fn worked(&self) -> Option<Duration> {
+        /// The unit in which Linux tells it to programs, in milliseconds.
+        const TICK: u64 = 10;
+        let line = fs::read_to_string(format!("/proc/{}/stat", self.process)).ok()?;
+        // The second word is the program's name, which may hold anything; it ends at the last bracket.
+        let (_, after) = line.rsplit_once(')')?;
+        let mut words = after.split_whitespace().skip(11);
+        let (user, system): (u64, u64) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some(Duration::from_millis((user + system) * TICK))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn worked(&self) -> Option<Duration> {
+        None
+    }
+}
+
+#[cfg(unix)]
+fn too_long(how: String) -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, how)
 }
 
 /// What tells a folder from another one in its place.
@@ -222,21 +283,21 @@ impl Identity {
 
 impl Request {
     /// Returns how long its answer is waited for, or the next part of that; none: without end.
-    fn patience(&self) -> Option<Duration> {
-        match self {
-            Self::Watch { .. } => None,
+    fn patience(&self) -> Option<Patience> {
+        let (time, work) = match self {
+            Self::Watch { .. } => return None,
             Self::State
             | Self::Uncommitted { .. }
             | Self::BuiltFiles
             | Self::WorkTree
             | Self::LookAt { .. }
-            | Self::Files { .. }
-            | Self::Walk { .. }
             | Self::TreeDiff { .. }
-            | Self::CommitsSince { .. } => Some(LONG),
+            | Self::CommitsSince { .. } => (LONG, None),
+            Self::Files { .. } | Self::Walk { .. } => (LONG, Some(WORK)),
+            // Of these there may be a hundred thousand.
+            Self::Branches | Self::Missing { .. } => (SHORT, None),
             Self::Open { .. }
             | Self::OpenStore { .. }
-            | Self::Branches
             | Self::HeadPlace
             | Self::Has { .. }
             | Self::Base { .. }
@@ -246,10 +307,10 @@ impl Request {
             | Self::Object { .. }
             | Self::Measure { .. }
             | Self::Size { .. }
-            | Self::Missing { .. }
             | Self::Commits { .. }
-            | Self::CommitTrees { .. } => Some(SHORT),
-        }
+            | Self::CommitTrees { .. } => (SHORT, Some(WORK)),
+        };
+        Some(Patience { time, work })
     }
 }
 
