@@ -93,7 +93,8 @@ fn of_repository(error: &RepoError) -> Given {
         | RepoError::Reftable(path)
         | RepoError::PartialClone(path)
         | RepoError::UnsupportedIndex(path)
-        | RepoError::NotOrdinary { path, .. } => named([("path", path.display())]),
+        | RepoError::NotOrdinary { path, .. }
+        | RepoError::SlowRule { file: path, .. } => named([("path", path.display())]),
         RepoError::FileTooLarge { path, bytes, limit } => named([
             ("path", path.display().to_string()),
             ("bytes", bytes.to_string()),

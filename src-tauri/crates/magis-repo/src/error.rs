@@ -53,6 +53,9 @@ pub enum RepoError {
     /// A file that git or we would open is a pipe, a device or the like, or a link to one.
     #[error("'{}' is {what}, and an ordinary file is expected there", .path.display())]
     NotOrdinary { path: PathBuf, what: Cow<'static, str> },
+    /// A pattern of a file of rules could be compared with a name in too many ways.
+    #[error("a pattern in '{}' has so many stars that comparing it with '{name}' would not end", .file.display())]
+    SlowRule { file: PathBuf, name: String },
     /// A file that git or we would read as a whole is too large.
     #[error("'{}' has {bytes} bytes, over the limit of {limit}", .path.display())]
     FileTooLarge {
@@ -279,6 +282,7 @@ impl RepoError {
             Self::UnsupportedIndex(_) => "unsupported_index",
             Self::ObjectMissing { .. } => "object_missing",
             Self::NotOrdinary { .. } => "not_ordinary",
+            Self::SlowRule { .. } => "slow_rule",
             Self::FileTooLarge { .. } => "file_too_large",
             Self::ObjectTooLarge { .. } => "object_too_large",
             Self::TreeTooLarge { .. } => "tree_too_large",
@@ -342,6 +346,7 @@ impl RepoError {
                 "Run 'git fsck' in the repository; a shallow or partial clone can be completed with 'git fetch'."
             }
             Self::NotOrdinary { .. } => "Delete it, or put an ordinary file in its place.",
+            Self::SlowRule { .. } => "Write that pattern with fewer stars, or delete it.",
             Self::FileTooLarge { .. } => "Make it smaller, or move it out of the repository.",
             Self::ObjectTooLarge { .. } | Self::TreeTooLarge { .. } => {
                 "Take another revision; a tree of this size may have been made to fill the machine that reads it."

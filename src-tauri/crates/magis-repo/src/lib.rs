@@ -33,6 +33,7 @@ mod replace;
 mod repository;
 mod repository_program;
 mod settle;
+mod slow_rules;
 mod snapshot;
 mod source;
 mod state;

@@ -15,13 +15,20 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    /// Returns the folders in which all that git reads of it lies.
+    /// Returns the folders in which all that git reads of it lies. What is named as a folder of git and is none, the root of the file system say, is not
+    /// among them.
     ///
     /// # Errors
     /// When its objects are no ordinary files.
     pub fn folders(&self) -> Result<Vec<PathBuf>, RepoError> {
         let mut folders = ordinary::objects(&self.common_dir.join("objects"))?;
-        folders.extend([self.root.clone(), self.git_dir.clone(), self.common_dir.clone()]);
+        folders.push(self.root.clone());
+        if self.git_dir.join("HEAD").exists() {
+            folders.push(self.git_dir.clone());
+        }
+        if self.common_dir.join("objects").is_dir() {
+            folders.push(self.common_dir.clone());
+        }
         Ok(folders)
     }
 }

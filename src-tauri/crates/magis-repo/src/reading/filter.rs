@@ -23,7 +23,7 @@ pub(super) fn foreign(handle: &Repository, path: &Path) -> Option<String> {
 pub(super) fn new_lines(repository: &Opened, path: &RepoPath) -> Result<NewLines, RepoError> {
     let handle = repository.handle()?;
     let path = Path::new(path.as_str());
-    RuleFiles::of(repository.root()).look_for(path)?;
+    RuleFiles::of(repository.root(), &handle).look_for(path)?;
     let config = handle.config().map_err(RepoError::git("reading the configuration"))?;
     let setting = |name| config.get_string(name).unwrap_or_default().to_ascii_lowercase();
     let converts = match setting("core.autocrlf").as_str() {

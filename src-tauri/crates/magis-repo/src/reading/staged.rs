@@ -12,7 +12,7 @@ const SKIP_WORKTREE: u16 = 1 << 14;
 const INTENT_TO_ADD: u16 = 1 << 13;
 
 /// So deep libgit2 goes into a work tree.
-const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// Returns what of the working tree differs from the index, files that are not tracked among it. The index is not
 /// refreshed.
@@ -36,10 +36,7 @@ pub(super) fn compare<'r>(
 
 /// Finds the sentence for an error of looking at the work tree.
 pub(super) fn error(repository: &Opened, attempt: &'static str) -> impl FnOnce(git2::Error) -> RepoError {
-    let too_deep = RepoError::FoldersTooDeep {
-        path: repository.root().to_owned(),
-        limit: MAX_DEPTH,
-    };
+    let too_deep = too_deep(repository);
     let other = repository.index_error(attempt);
     move |source| {
         if source.message().contains("directory nesting too deep") {
@@ -47,6 +44,14 @@ pub(super) fn error(repository: &Opened, attempt: &'static str) -> impl FnOnce(g
         } else {
             other(source)
         }
+    }
+}
+
+/// Returns the error that folders of the work tree lie too deep in one another.
+pub(super) fn too_deep(repository: &Opened) -> RepoError {
+    RepoError::FoldersTooDeep {
+        path: repository.root().to_owned(),
+        limit: MAX_DEPTH,
     }
 }
 

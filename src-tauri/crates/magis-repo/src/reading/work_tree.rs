@@ -161,11 +161,12 @@ pub(super) struct Cleaner {
 
 impl Cleaner {
     pub fn open(repository: &Opened) -> Result<Self, RepoError> {
+        let handle = repository.handle()?;
         let cleaner = Self {
-            handle: repository.handle()?,
+            rule_files: RuleFiles::of(repository.root(), &handle),
+            handle,
             objects: repository.handle()?,
             root: repository.root().to_owned(),
-            rule_files: RuleFiles::of(repository.root()),
             ignored: IgnoredFolders::default(),
             held: Cell::new(0),
             attributes: RefCell::default(),

@@ -7,6 +7,8 @@ use magis_core::{Edit, FileChange, LineSpan};
 use magis_repo::{
     BaseChoice, ConflictReason, Patch, RepoError, Selection, Snapshot, WorkTree, apply_changes, conflicts,
 };
+#[cfg(target_os = "linux")]
+use magis_testkit::hostile::GROUPS;
 use magis_testkit::{FixtureRepo, bounded};
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -370,6 +372,43 @@ fn a_large_object_is_refused_before_it_is_inflated() {
             let error = apply_changes(&snapshot, &[(path("zeros"), change)]).unwrap_err();
             assert_eq!(error.code(), "object_too_large", "{error}");
             assert!(error.to_string().contains("536870912 bytes"), "{error}");
+        }
+    });
+}
+
+/// Returns what becomes of a repository of the corpus when it is opened and looked at: `ok`, or the error's code.
+#[cfg(target_os = "linux")]
+fn code_of(name: &str) -> &'static str {
+    let mut all = GROUPS.iter().flat_map(|group| group.repositories);
+    let hostile = all.find(|hostile| hostile.name == name).unwrap();
+    let folder = tempfile::TempDir::new().unwrap();
+    let made = hostile.make(folder.path());
+    match opened(&made.folder).and_then(|repository| repository.state()) {
+        Ok(_) => "ok",
+        Err(error) => error.code(),
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_git_would_read_or_compare_without_end_is_refused() {
+    bounded::test("hostile::what_git_would_read_or_compare_without_end_is_refused", || {
+        for (name, code) in [
+            ("attributes-stars", "slow_rule"),
+            ("attributes-stars-staged", "slow_rule"),
+            ("ignore-stars", "slow_rule"),
+            ("ignore-stars-folders", "slow_rule"),
+            ("exclude-stars", "slow_rule"),
+            ("config-long", "file_too_large"),
+            ("include-pipe", "not_ordinary"),
+            ("branches-links", "not_ordinary"),
+            ("branches-link-root", "not_ordinary"),
+            ("folders-deep", "folders_too_deep"),
+            ("alternates-itself", "ok"),
+            ("alternates-fan", "not_ordinary"),
+            ("alternates-chain", "ok"),
+        ] {
+            assert_eq!(code_of(name), code, "{name}");
         }
     });
 }

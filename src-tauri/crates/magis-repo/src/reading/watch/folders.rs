@@ -4,7 +4,10 @@
 use super::places::Places;
 use crate::RepoError;
 use crate::ordinary::RuleFiles;
-use crate::reading::Opened;
+use crate::reading::staged::{self, MAX_DEPTH};
+use crate::reading::{Opened, bounds};
+use crate::slow_rules::MOST_WAYS_OF_ALL;
+use git2::ObjectType;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,25 +33,49 @@ impl Rules {
         let handle = repository.handle()?;
         let index = handle.index().map_err(repository.index_error("reading the index"))?;
         Ok(Self {
+            rule_files: RuleFiles::of(&places.root, &handle),
             handle,
             root: places.root.clone(),
             index,
-            rule_files: RuleFiles::of(&places.root),
         })
     }
 
-    /// Refuses a work tree in which git would have to read rules from something else than an ordinary file.
+    /// Refuses a work tree in which git would have to read rules from something else than an ordinary file, or to compare them with names for ever.
     pub fn check(repository: &Opened) -> Result<(), RepoError> {
         let rules = Self::read(repository, &Places::of(repository))?;
-        let look = |folder: &Path| {
-            rules
-                .rule_files
-                .look(folder.strip_prefix(&rules.root).unwrap_or(folder))
+        let odb = rules.handle.odb().map_err(RepoError::git("opening the objects"))?;
+        let inside = |path: &Path| path.strip_prefix(&rules.root).unwrap_or(path).to_owned();
+        let mut all = 0.0;
+        let mut compare = |path: &[u8]| {
+            all += rules.rule_files.ways(path)?;
+            match rules.rule_files.too_slow(path) {
+                Some(error) if all > MOST_WAYS_OF_ALL => Err(error),
+                _ => Ok(()),
+            }
         };
+        // Where the work tree lacks them, those of the index hold.
+        for entry in rules
+            .index
+            .iter()
+            .filter(|entry| entry.path.ends_with(b".gitattributes"))
+        {
+            if let Ok((_, text)) = bounds::read(&odb, entry.id, ObjectType::Blob) {
+                let path = String::from_utf8_lossy(&entry.path).into_owned();
+                rules.rule_files.take(&rules.root.join(path), &text);
+            }
+        }
         rules.walk(&rules.root, &mut |step| match step {
-            WalkEntry::Folder(folder) => look(folder),
-            WalkEntry::File(..) => Ok(()),
-        })
+            WalkEntry::Folder(folder) => {
+                let folder = inside(folder);
+                if folder.components().count() > MAX_DEPTH {
+                    return Err(staged::too_deep(repository));
+                }
+                rules.rule_files.look(&folder)?;
+                compare(folder.as_os_str().as_encoded_bytes())
+            }
+            WalkEntry::File(file, _) => compare(inside(file).as_os_str().as_encoded_bytes()),
+        })?;
+        rules.index.iter().try_for_each(|entry| compare(&entry.path))
     }
 
     /// Returns the root of the work tree.
@@ -75,7 +102,7 @@ impl Rules {
     }
 
     /// Goes through `start` (absolute, a folder that counts) and the folders below that count, outer ones first. A folder
-    /// that cannot be read, or vanished meanwhile, is passed over.
+    /// that cannot be read, or vanished meanwhile, is passed over; so is what lies deeper than git looks.
     pub fn walk<E>(&self, start: &Path, step: &mut impl FnMut(WalkEntry<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut waiting = vec![start.to_owned()];
         while let Some(folder) = waiting.pop() {
@@ -88,7 +115,7 @@ impl Rules {
                     step(WalkEntry::File(&path, &entry))?;
                 } else if path
                     .strip_prefix(&self.root)
-                    .is_ok_and(|inside| self.folder_counts(inside))
+                    .is_ok_and(|inside| inside.components().count() <= MAX_DEPTH + 1 && self.folder_counts(inside))
                 {
                     waiting.push(path);
                 }
