@@ -13,6 +13,10 @@ mod disk;
 mod help;
 #[cfg(unix)]
 mod hostile;
+#[cfg(target_os = "linux")]
+mod hostile_corpus;
+#[cfg(target_os = "linux")]
+mod hostile_list;
 mod imported;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod killed;
