@@ -3,7 +3,7 @@
 use super::raw::{TEBIBYTE, endless, pipe, socket, sparse, write_git};
 use super::{HostileGroup, HostileRepo};
 use crate::FixtureRepo;
-use std::path::Path;
+use git2::{IndexEntry, IndexTime, Oid};
 
 pub(super) const GROUP: HostileGroup = HostileGroup {
     name: "rules",
@@ -56,13 +56,24 @@ pub(super) const GROUP: HostileGroup = HostileGroup {
             "as attributes-stars, with the pattern in the index alone",
             |fixture| {
                 let rule = format!("{} filter=odd\n", stars(14));
-                fixture.write(&long_name(), "x\n").stage();
-                // By itself, since staging the other one would compare it with the pattern.
-                fixture.write(".gitattributes", rule);
+                fixture.write(".gitattributes", rule).stage();
+                // Not from a file, since libgit2 would compare its name with the pattern.
+                let entry = IndexEntry {
+                    ctime: IndexTime::new(0, 0),
+                    mtime: IndexTime::new(0, 0),
+                    dev: 0,
+                    ino: 0,
+                    mode: 0o100_644,
+                    uid: 0,
+                    gid: 0,
+                    file_size: 0,
+                    id: Oid::ZERO_SHA1,
+                    flags: 0,
+                    flags_extended: 0,
+                    path: long_name().into_bytes(),
+                };
                 let mut index = fixture.git2().index().expect("the index can be read");
-                index
-                    .add_path(Path::new(".gitattributes"))
-                    .expect("a file can be staged");
+                index.add_frombuffer(&entry, b"x\n").expect("a file can be staged");
                 index.write().expect("the index can be written");
                 fixture.remove(".gitattributes").write(&long_name(), "changed\n");
             },
