@@ -1,10 +1,12 @@
 //! A repository, as the rest of the program holds it.
 
 use crate::git::Reader;
+use crate::located::looked_at;
 use crate::reading::{Opened, Request};
 use crate::{BaseChoice, Git, HeadPlace, RepoError, RepositoryState};
 use git2::ObjectType;
 use magis_core::{Base, CommitId, RepoPath};
+use std::fs;
 use std::path::Path;
 
 /// A repository with a work tree. Cheap to clone, safe to share; nothing of it is held, so nothing is stale.
@@ -31,9 +33,30 @@ impl Git {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Repository, RepoError> {
         let path = path.as_ref().to_owned();
         let reader = self.repository_reader(&path);
-        let opened: Opened = reader.ask(Request::Open { path })?;
+        let opened: Opened = reader.ask(Request::Open { path: path.clone() })?;
+        check_place(&path, &opened)?;
         Ok(Repository { opened, reader })
     }
+}
+
+/// Refuses a repository that is said to lie elsewhere than around `path`. Patches and branches are written where it lies, and whoever reads it may have been
+/// taken over by what it read.
+fn check_place(path: &Path, opened: &Opened) -> Result<(), RepoError> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let located = looked_at(path)?;
+    let is_there = located.is_some_and(|located| {
+        let around = real(path).zip(real(opened.root()));
+        around.is_some_and(|(path, root)| path.starts_with(root))
+            && real(opened.git_dir()) == real(&located.git_dir)
+            && real(opened.common_dir()) == real(&located.common_dir)
+    });
+    if is_there {
+        return Ok(());
+    }
+    Err(RepoError::ReadingLost {
+        repository: path.to_owned(),
+        how: "its process named folders of another repository".to_owned(),
+    })
 }
 
 impl Repository {

@@ -2,7 +2,7 @@
 
 use crate::{GIT, git, numbered, opened, store, take};
 use magis_core::RepoPath;
-use magis_repo::{BaseChoice, RepoError, Snapshot};
+use magis_repo::{BaseChoice, Git, GitWorker, RepoError, Snapshot};
 use magis_testkit::FixtureRepo;
 use magis_testkit::confined::{assert_confined, children};
 use std::fs;
@@ -142,6 +142,37 @@ fn whoever_reads_has_neither_network_nor_programs_nor_other_files() {
         let limits = fs::read_to_string(format!("/proc/{reader}/limits")).unwrap();
         let data = limits.lines().find(|line| line.starts_with("Max data size")).unwrap();
         assert!(data.contains("419430400"), "{data}");
+    }
+}
+
+/// Returns an answer as a process that reads gives it.
+fn answer(json: &str) -> Vec<u8> {
+    let lengths = [(json.len() as u64).to_le_bytes(), [0; 8]].concat();
+    [b"a", lengths.as_slice(), json.as_bytes()].concat()
+}
+
+#[test]
+fn whoever_reads_cannot_lead_us_to_another_repository() {
+    let (asked, other) = (committed(), committed());
+    let opened = |root: &FixtureRepo, git_dir: &FixtureRepo, common_dir: &FixtureRepo| {
+        let (git_dir, common_dir) = (git_dir.git_dir(), common_dir.git_dir());
+        let said = serde_json::json!({"root": root.root(), "git_dir": git_dir, "common_dir": common_dir}).to_string();
+        let answers = asked.beside("answers");
+        fs::write(&answers, [answer("null"), answer(&said)].concat()).unwrap();
+        let git = Git::in_workers(GitWorker {
+            program: "sh".into(),
+            args: vec!["-c".into(), "cat \"$0\"; exec cat > /dev/null".into(), answers.into()],
+        });
+        git.open(asked.root())
+    };
+    assert_eq!(opened(&asked, &asked, &asked).unwrap().root(), asked.root());
+    for (root, git_dir, common_dir) in [
+        (&other, &asked, &asked),
+        (&asked, &other, &asked),
+        (&asked, &asked, &other),
+    ] {
+        let error = opened(root, git_dir, common_dir).unwrap_err();
+        assert!(matches!(error, RepoError::ReadingLost { .. }), "{error}");
     }
 }
 
