@@ -49,7 +49,7 @@ const fn dev(name: &'static str) -> Place {
     }
 }
 
-const CRATES: [Place; 20] = [
+const CRATES: [Place; 21] = [
     place(0, "magis-core", &[]),
     place(0, "magis-platform", &[]),
     // Ships with the window as its first repository; tests and the demo use it too.
@@ -97,6 +97,7 @@ const CRATES: [Place; 20] = [
     ),
     dev(TESTKIT),
     dev("magis-eval"),
+    dev("magis-fuzz"),
     dev("xtask"),
 ];
 
@@ -214,6 +215,6 @@ pub const OUTSIDE: [Outside; 11] = [
         what: "the terminal",
         whose: "magis-cli and development",
         packages: &["clap", "indicatif", "crossterm", "ratatui", "dialoguer", "console"],
-        crates: &["magis-cli", "magis-eval", "xtask"],
+        crates: &["magis-cli", "magis-eval", "magis-fuzz", "xtask"],
     },
 ];
