@@ -21,6 +21,7 @@ mod demo;
 mod desktop;
 mod docs;
 mod folders;
+mod fuzz;
 mod layers;
 mod names;
 mod network;
@@ -52,6 +53,8 @@ enum Task {
     Screenshots(ScreenshotArguments),
     /// Make the packages, .deb and .rpm, with the licences of everything inside, into target/bundle.
     Bundle(BundleArguments),
+    /// Try mutated repositories, patches, archives, model files, answers of workers, issues and source texts, and print a table; fails on a finding.
+    Fuzz(FuzzArguments),
     /// Hold the rules between the crates against `cargo metadata`, and look for import cycles between their modules.
     Layers,
     /// List public types of one name in two crates.
@@ -115,6 +118,19 @@ struct BundleArguments {
     trial: bool,
 }
 
+#[derive(Debug, Args)]
+struct FuzzArguments {
+    /// How long it takes, without the build.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    minutes: u64,
+    /// One target alone; a wrong name lists them.
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+    /// The same seed begins with the same inputs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
 fn main() -> ExitCode {
     match perform(Arguments::parse().task) {
         Ok(code) => code,
@@ -155,6 +171,7 @@ fn perform(task: Task) -> Result<ExitCode> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Layers => layers::run(),
         Task::Names => names::run(),
         Task::Docs => docs::run(),
