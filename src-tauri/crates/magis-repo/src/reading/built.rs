@@ -1,6 +1,7 @@
 //! Files that an installation or a build has written into a work tree and that git ignores: without them a project may not run.
 
 use super::Opened;
+use super::watch::folders::Rules;
 use crate::RepoError;
 use git2::{Status, StatusOptions};
 use magis_core::RepoPath;
@@ -15,6 +16,7 @@ const FOLDERS: [&str; 2] = [".egg-info", ".dist-info"];
 /// Returns the ignored files that the project's own code needs to be imported: generated Python, extensions compiled in place, and what is
 /// written of an editable installation. Files in ignored folders (environments, caches, builds) are not among them.
 pub(super) fn files(repository: &Opened) -> Result<Vec<RepoPath>, RepoError> {
+    Rules::check(repository)?;
     let handle = repository.handle()?;
     let mut options = StatusOptions::new();
     options

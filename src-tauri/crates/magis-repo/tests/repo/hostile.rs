@@ -113,6 +113,10 @@ fn rules_that_are_no_ordinary_file_are_refused() {
                 "is a named pipe",
             );
         }
+        let fixture = committed();
+        let repository = opened(fixture.root()).unwrap();
+        pipe(&fixture.root().join("src/.gitignore"));
+        assert_eq!(repository.built_files().unwrap_err().code(), "not_ordinary");
         let untracked = |fixture: &FixtureRepo| {
             fixture.write("new/deep/c.py", "c\n");
             pipe(&fixture.root().join("new/deep/.gitignore"));
