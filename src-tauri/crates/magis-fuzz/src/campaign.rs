@@ -17,7 +17,9 @@ use tempfile::{Builder, TempDir};
 /// How the names of our folders begin.
 const PREFIX: &str = "magis-fuzz-";
 /// How long one input may take, git's processes included.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(1);
+/// A process is not started for less.
+const SHORTEST: Duration = Duration::from_secs(1);
 /// And the first one, before which repositories are made.
 const BEGIN: Duration = Duration::from_mins(2);
 /// How often a process is looked at.
@@ -152,7 +154,7 @@ impl Campaign {
         let mut totals = TargetTotals::default();
         let begun = Instant::now();
         for process in 0..MOST_ENDS {
-            let Some(time) = share.time.checked_sub(begun.elapsed()).filter(|time| *time > GLANCE) else {
+            let Some(time) = share.time.checked_sub(begun.elapsed()).filter(|time| *time >= SHORTEST) else {
                 break;
             };
             let place = self

@@ -1,5 +1,8 @@
 //! What an input led to, as sentences without what differs from input to input.
 
+/// What stands further behind is mostly the input's own words.
+const LONGEST: usize = 80;
+
 /// Returns a sentence without its numbers and what it quotes, so that two of one kind are equal.
 pub(crate) fn kind_of(sentence: &str) -> String {
     let mut kind = String::new();
@@ -22,7 +25,7 @@ pub(crate) fn kind_of(sentence: &str) -> String {
             }
             other => kind.push(other),
         }
-        if kind.len() > 160 {
+        if kind.len() > LONGEST {
             break;
         }
     }

@@ -1,13 +1,19 @@
-//! The deadline of an input in this process: a git worker that takes longer is ended, as its parent would end it later.
+//! The deadline of an input in this process: a git worker that computes for longer is ended, as its parent would end it later.
 
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the questions about one repository may take together. Their own deadlines are longer, ten seconds and more for each.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a worker may compute over one input, in hundredths of a second. Its parent waits for ten seconds and more, which would leave a campaign waiting,
+/// too; and another program's load shall not count.
+const MOST_COMPUTED: u64 = 100;
+/// How long the questions about one repository may take together, whatever the workers do.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often the workers are looked at.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// Ends workers that take too long.
 pub(super) struct Overdue {
@@ -24,12 +30,23 @@ impl Overdue {
         let watched = Arc::downgrade(&begun);
         if there_are_workers {
             thread::Builder::new().name("overdue".to_owned()).spawn(move || {
+                // What each worker had computed when it was first seen during an input.
+                let (mut input, mut before) = (None, BTreeMap::new());
                 while let Some(begun) = watched.upgrade() {
                     let begun = *begun.lock().unwrap_or_else(PoisonError::into_inner);
-                    if begun.is_some_and(|begun| begun.elapsed() > PATIENCE) {
-                        end_workers();
+                    if begun != input {
+                        (input, before) = (begun, BTreeMap::new());
                     }
-                    thread::sleep(Duration::from_millis(200));
+                    if let Some(begun) = begun {
+                        let is_late = begun.elapsed() > PATIENCE;
+                        for (worker, computed) in workers() {
+                            let first = *before.entry(worker).or_insert(computed);
+                            if is_late || computed - first > MOST_COMPUTED {
+                                end(worker);
+                            }
+                        }
+                    }
+                    thread::sleep(GLANCE);
                 }
             })?;
         }
@@ -48,19 +65,33 @@ impl Drop for InTime<'_> {
     }
 }
 
-/// Ends the git workers that this process has started.
-fn end_workers() {
+/// Returns the git workers that this process has started, and how long each has computed, in hundredths of a second.
+fn workers() -> Vec<(i32, u64)> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    for thread in threads {
-        let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-        for id in children.split_whitespace() {
-            let is_worker = fs::read(format!("/proc/{id}/cmdline"))
-                .is_ok_and(|words| words.windows(10).any(|word| word == b"git-worker"));
-            let id = id.parse().ok().and_then(rustix::process::Pid::from_raw);
-            if let (true, Some(id)) = (is_worker, id) {
-                // One that has just ended is as good.
-                let _gone = rustix::process::kill_process(id, rustix::process::Signal::KILL);
-            }
-        }
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let ids: Vec<i32> = lists
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|id| id.parse().ok())
+                .collect::<Vec<i32>>()
+        })
+        .collect();
+    let worker = |id: i32| {
+        let words = fs::read(format!("/proc/{id}/cmdline")).ok()?;
+        let is_worker = words.windows(10).any(|word| word == b"git-worker");
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // Behind the name, which may hold anything: eleven words, then the time in the program and in the system.
+        let (_, words) = stat.rsplit_once(')')?;
+        let times = words.split_whitespace().skip(11).take(2);
+        let computed = times.filter_map(|time| time.parse::<u64>().ok()).sum();
+        is_worker.then_some((id, computed))
+    };
+    ids.into_iter().filter_map(worker).collect()
+}
+
+fn end(worker: i32) {
+    if let Some(id) = rustix::process::Pid::from_raw(worker) {
+        // One that has just ended is as good.
+        let _gone = rustix::process::kill_process(id, rustix::process::Signal::KILL);
     }
 }
