@@ -129,6 +129,9 @@ struct FuzzArguments {
     /// The same seed begins with the same inputs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Build the parts in C so that their memory is watched (`AddressSanitizer`), and try what they read.
+    #[arg(long)]
+    sanitize: bool,
 }
 
 fn main() -> ExitCode {
