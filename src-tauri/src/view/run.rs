@@ -10,7 +10,7 @@ use magis_core::{
     FileChange, FileTask, Finding, Hint, HunkNeed, Judgement, LineSpan, MergeResult, Notice, Plan, Proof, RepoPath,
     Role, RunEvent, RunOutcome, RunRequest, SkippedFile, Speech, Stage, TaskId, TaskOutcome, Verdict, WritingMode,
 };
-use magis_engine::records::{CallOrigin, CallTotals, Import, StoredEvent};
+use magis_engine::records::{CallOrigin, CallTotals, ImportSource, StoredEvent};
 use magis_engine::repository::text_diff;
 use magis_engine::state::{Attempt, AttemptState, RoundState, Run, TaskState};
 use magis_engine::{StageTimes, stage_of_step};
@@ -201,7 +201,7 @@ pub struct RunFacts<'a> {
     /// The last application of its patch.
     pub applied: Option<AppliedView>,
     /// From which file it came.
-    pub import: Option<Import>,
+    pub import: Option<ImportSource>,
     /// Whether its patch may go into its repository.
     pub repository_named: bool,
 }

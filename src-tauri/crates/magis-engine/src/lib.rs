@@ -86,7 +86,7 @@ pub mod repository {
 pub mod records {
     pub use magis_store::{
         Access, ArchiveError, Call, CallId, CallKind, CallOrigin, CallRecord, CallTotals, Coverage, CreationOrder,
-        DayTotals, DeletedRepository, DeletedRun, Erasure, Import, Lease, LeaseError, ListedRun, MemoryFileError,
+        DayTotals, DeletedRepository, DeletedRun, Erasure, ImportSource, Lease, LeaseError, ListedRun, MemoryFileError,
         RepositoryEntry, Reuse, RunEntry, RunFilter, RunHit, RunListPage, RunOrigin, RunQuery, RunSearch, SnippetSpan,
         Speed, Standing, StoreError, StoredEvent, StoredRun, StoredStatus, Summary, TextSource,
     };

@@ -14,7 +14,7 @@ pub struct ProcessMark {
 
 /// Whether a process is still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Liveness {
     Lives,
     Gone,
     /// The system does not say, or the process is, or was, one of another machine or name space, or of this machine
@@ -38,14 +38,14 @@ impl ProcessMark {
     }
 
     /// Returns whether the process is still there.
-    pub fn standing(&self) -> Standing {
+    pub fn liveness(&self) -> Liveness {
         let Some((of, start)) = self.started.as_deref().and_then(|started| started.rsplit_once(' ')) else {
-            return Standing::Unknown;
+            return Liveness::Unknown;
         };
         match system() {
-            Some(here) if here == of && start_of(self.pid).as_deref() == Some(start) => Standing::Lives,
-            Some(here) if here == of => Standing::Gone,
-            _ => Standing::Unknown,
+            Some(here) if here == of && start_of(self.pid).as_deref() == Some(start) => Liveness::Lives,
+            Some(here) if here == of => Liveness::Gone,
+            _ => Liveness::Unknown,
         }
     }
 }
@@ -84,28 +84,28 @@ mod tests {
     #[test]
     fn a_process_is_told_from_another_one_of_its_number_and_of_another_start() {
         let own = ProcessMark::own();
-        assert_eq!(own.standing(), Standing::Lives);
+        assert_eq!(own.liveness(), Liveness::Lives);
         let changed = |from: &str, to: &str| ProcessMark {
             started: own.started.as_ref().map(|started| started.replace(from, to)),
             ..own.clone()
         };
         let (system, start) = own.started.as_deref().unwrap().rsplit_once(' ').unwrap();
         let earlier = changed(&format!(" {start}"), " 1");
-        assert_eq!(earlier.standing(), Standing::Gone);
+        assert_eq!(earlier.liveness(), Liveness::Gone);
         let boot = system.split(' ').next().unwrap();
-        assert_eq!(changed(boot, "another-start").standing(), Standing::Unknown);
-        assert_eq!(changed("pid:", "pid:9").standing(), Standing::Unknown);
+        assert_eq!(changed(boot, "another-start").liveness(), Liveness::Unknown);
+        assert_eq!(changed("pid:", "pid:9").liveness(), Liveness::Unknown);
         let unmarked = ProcessMark { started: None, ..own };
-        assert_eq!(unmarked.standing(), Standing::Unknown);
+        assert_eq!(unmarked.liveness(), Liveness::Unknown);
     }
 
     #[test]
     fn a_process_that_ended_is_gone() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mark = ProcessMark::of(child.id());
-        assert_eq!(mark.standing(), Standing::Lives);
+        assert_eq!(mark.liveness(), Liveness::Lives);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(mark.standing(), Standing::Gone);
+        assert_eq!(mark.liveness(), Liveness::Gone);
     }
 }

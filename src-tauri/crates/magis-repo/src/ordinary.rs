@@ -251,10 +251,7 @@ pub(crate) fn objects(folder: &Path) -> Result<Vec<PathBuf>, RepoError> {
 
 /// Returns whether a folder is laid out as git keeps objects.
 fn holds_objects(folder: &Path) -> bool {
-    let is_part = |name: &str| {
-        matches!(name, "pack" | "info") || (name.len() == 2 && name.chars().all(|c| c.is_ascii_hexdigit()))
-    };
-    entries(folder).any(|entry| entry.file_name().to_str().is_some_and(is_part))
+    ["pack", "info"].iter().any(|name| folder.join(name).is_dir())
 }
 
 /// Returns a path without links; as it is, where it leads nowhere.

@@ -6,6 +6,7 @@
 pub(crate) mod bounds;
 mod built;
 mod commit_settings;
+mod depth;
 mod filter;
 mod history;
 mod ignored;

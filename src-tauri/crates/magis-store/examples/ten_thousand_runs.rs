@@ -8,8 +8,8 @@ use magis_core::{
     RunEvent, RunOutcome, RunRequest, Speaker, Speech, Stage, TaskId, TestsMode, TreeId, Turn,
 };
 use magis_store::{
-    ArchivedRun, CreationOrder, Import, RunArchive, RunFilter, RunQuery, RunSearch, Store, StoreError, StoredEvent,
-    StoredStatus,
+    ArchivedRun, CreationOrder, ImportSource, RunArchive, RunFilter, RunQuery, RunSearch, Store, StoreError,
+    StoredEvent, StoredStatus,
 };
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ..RunFilter::default()
         })?
         .len();
-    let from = Import {
+    let from = ImportSource {
         file: "run.json".to_owned(),
         at: 0,
     };

@@ -4,7 +4,7 @@
 
 use crate::error::{ArchiveError, DatabaseError};
 use crate::{
-    CallOrigin, CallRecord, Import, Store, StoreError, StoredEvent, calls, events, imports, run_timeline, runs,
+    CallOrigin, CallRecord, ImportSource, Store, StoreError, StoredEvent, calls, events, imports, run_timeline, runs,
 };
 use magis_core::{LOG_VERSION, RunEvent, RunId, RunRequest, upcast_event, upcast_request};
 use rusqlite::Transaction;
@@ -118,7 +118,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn import_run(&self, archive: &RunArchive, from: &Import) -> Result<RunId, StoreError> {
+    pub fn import_run(&self, archive: &RunArchive, from: &ImportSource) -> Result<RunId, StoreError> {
         check_head(&archive.format, archive.version)?;
         check(&archive.run)?;
         self.write("importing a run", |transaction| {

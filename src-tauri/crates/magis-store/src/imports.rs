@@ -15,7 +15,7 @@ CREATE TABLE imports (
 
 /// How a run came here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Import {
+pub struct ImportSource {
     /// The name of the file it was read from.
     pub file: String,
     /// When, in milliseconds since the epoch.
@@ -27,11 +27,11 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn import_of(&self, run: RunId) -> Result<Option<Import>, StoreError> {
+    pub fn import_of(&self, run: RunId) -> Result<Option<ImportSource>, StoreError> {
         self.read("reading where a run came from", |transaction| {
             let mut statement = transaction.prepare_cached("SELECT file, imported_at FROM imports WHERE run = ?1")?;
             let found = statement.query_row([run.0], |row| {
-                Ok(Import {
+                Ok(ImportSource {
                     file: row.get("file")?,
                     at: row.get("imported_at")?,
                 })
@@ -70,7 +70,7 @@ impl Store {
     }
 }
 
-pub(crate) fn insert(transaction: &Transaction<'_>, run: RunId, import: &Import) -> Result<(), DatabaseError> {
+pub(crate) fn insert(transaction: &Transaction<'_>, run: RunId, import: &ImportSource) -> Result<(), DatabaseError> {
     transaction.execute(
         "INSERT INTO imports (run, file, imported_at) VALUES (?1, ?2, ?3)",
         (run.0, &import.file, import.at),

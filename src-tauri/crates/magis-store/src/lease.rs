@@ -6,7 +6,7 @@
 use crate::error::DatabaseError;
 use crate::{Store, StoreError, run_timeline, runs};
 use magis_core::RunId;
-use magis_platform::process::{ProcessMark, Standing};
+use magis_platform::process::{Liveness, ProcessMark};
 use rusqlite::{OptionalExtension, Transaction, named_params};
 use thiserror::Error;
 
@@ -216,11 +216,11 @@ impl Lease {
     /// Returns whether it holds now.
     fn is_live(&self, now: i64) -> bool {
         let runs = self.expires_at > now && self.expires_at <= now.saturating_add(LONGEST);
-        match self.process.standing() {
+        match self.process.liveness() {
             // This process knows by itself what it still does.
-            Standing::Lives => runs || self.process.pid != std::process::id(),
-            Standing::Gone => false,
-            Standing::Unknown => runs,
+            Liveness::Lives => runs || self.process.pid != std::process::id(),
+            Liveness::Gone => false,
+            Liveness::Unknown => runs,
         }
     }
 }

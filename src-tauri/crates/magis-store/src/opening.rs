@@ -1,11 +1,11 @@
 //! Opens the database of a data folder: to write, or where that is not possible, to read.
 
-use crate::error::DatabaseError;
+use crate::connection::{BUSY, connect, connect_to_write};
 use crate::store::quick_check;
 use crate::{Access, Store, StoreError, folder, schema};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +16,7 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self {
-            busy_timeout: Duration::from_secs(5),
-        }
+        Self { busy_timeout: BUSY }
     }
 }
 
@@ -45,14 +43,15 @@ impl Store {
 
     fn open_to_write(folder: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         let path = folder::prepare(folder)?;
-        let connection = connect(&path, options).map_err(|error| match error.located("opening", &path) {
-            StoreError::Damaged { attempt, path, detail } => {
-                let detail = examine(&path).unwrap_or(detail);
-                StoreError::Damaged { attempt, path, detail }
-            }
-            error => error,
-        })?;
-        let store = Self::of(connection, path, Access::ReadWrite);
+        let connection =
+            connect(&path, options.busy_timeout).map_err(|error| match error.located("opening", &path) {
+                StoreError::Damaged { attempt, path, detail } => {
+                    let detail = examine(&path).unwrap_or(detail);
+                    StoreError::Damaged { attempt, path, detail }
+                }
+                error => error,
+            })?;
+        let store = Self::of(connection, path, Access::ReadWrite, connect_to_write);
         store.finish_erasure()?;
         Ok(store)
     }
@@ -70,29 +69,8 @@ impl Store {
             StoreError::Full { .. } => Access::DiskFull,
             _ => Access::ReadOnly,
         };
-        Ok(Self::of(connection, path.to_owned(), access))
+        Ok(Self::of(connection, path.to_owned(), access, connect_to_write))
     }
-}
-
-pub(crate) fn connect(path: &Path, options: OpenOptions) -> Result<Connection, DatabaseError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(options.busy_timeout)?;
-    connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    let mode = write_ahead(&connection, options.busy_timeout)?;
-    if mode != "wal" {
-        return Err(StoreError::NoWriteAheadLog {
-            path: path.to_owned(),
-            mode,
-        }
-        .into());
-    }
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.set_prepared_statement_cache_capacity(64);
-    schema::migrate(&mut connection, path)?;
-    Ok(connection)
 }
 
 /// Returns a connection that only reads, and needs to write nothing for that. None where the log holds what the
@@ -126,22 +104,6 @@ fn in_address(path: &Path) -> String {
         }
     }
     address
-}
-
-/// Asks for the write-ahead log. SQLite does not wait for others here: of many that open a new file at once, one may change it.
-fn write_ahead(connection: &Connection, patience: Duration) -> Result<String, DatabaseError> {
-    let until = Instant::now() + patience;
-    loop {
-        let asked = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
-        match asked {
-            Err(rusqlite::Error::SqliteFailure(failure, _))
-                if failure.code == rusqlite::ErrorCode::DatabaseBusy && Instant::now() < until =>
-            {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            answered => return Ok(answered?),
-        }
-    }
 }
 
 /// Returns what is wrong with a file that did not open; none where not even that can be found out.
@@ -181,7 +143,7 @@ mod tests {
     fn what_was_opened_for_reading_is_written_again_once_that_is_possible() {
         let folder = tempfile::tempdir().unwrap();
         let path = Store::open(folder.path()).unwrap().path().to_owned();
-        let reading = |access| Store::of(connect_to_read(&path).unwrap(), path.clone(), access);
+        let reading = |access| Store::of(connect_to_read(&path).unwrap(), path.clone(), access, connect_to_write);
         for access in [Access::DiskFull, Access::ReadOnly] {
             let store = reading(access);
             assert_eq!(store.access(), access);

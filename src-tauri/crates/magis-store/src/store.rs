@@ -4,9 +4,8 @@
 //! (`synchronous = FULL`): an event that was acted upon survives a loss of power, and a run has so few writes beside its
 //! model's work that the flush costs nothing anybody would notice.
 
+use crate::StoreError;
 use crate::error::DatabaseError;
-use crate::opening::connect;
-use crate::{OpenOptions, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +26,11 @@ struct Shared {
     connection: Mutex<Connection>,
     path: PathBuf,
     access: Mutex<Access>,
+    connect: Connect,
 }
+
+/// How another connection to the file is made, to write it.
+type Connect = fn(&Path) -> Result<Connection, DatabaseError>;
 
 /// What can be done with a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,12 +44,13 @@ pub enum Access {
 
 impl Store {
     /// Makes a store of an open connection.
-    pub(crate) fn of(connection: Connection, path: PathBuf, access: Access) -> Self {
+    pub(crate) fn of(connection: Connection, path: PathBuf, access: Access, connect: Connect) -> Self {
         Self {
             shared: Arc::new(Shared {
                 connection: Mutex::new(connection),
                 path,
                 access: Mutex::new(access),
+                connect,
             }),
         }
     }
@@ -111,7 +115,7 @@ impl Store {
             Access::DiskFull => StoreError::full(attempt, path()),
             Access::ReadOnly => StoreError::ReadOnly { attempt, path: path() },
         };
-        let Ok(connection) = connect(self.path(), OpenOptions::default()) else {
+        let Ok(connection) = (self.shared.connect)(self.path()) else {
             return Err(hindrance);
         };
         *self.lock() = connection;

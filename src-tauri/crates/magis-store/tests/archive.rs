@@ -5,7 +5,7 @@
 mod support;
 
 use magis_core::RunId;
-use magis_store::{CreationOrder, Import, RunArchive, RunFilter, RunOrigin, RunQuery, StoredStatus};
+use magis_store::{CreationOrder, ImportSource, RunArchive, RunFilter, RunOrigin, RunQuery, StoredStatus};
 use serde_json::Value;
 use support::{Data, call, ended, merged, spoken, started};
 
@@ -17,8 +17,8 @@ fn exported() -> RunArchive {
     data.store.export_run(run).unwrap()
 }
 
-fn from() -> Import {
-    Import {
+fn from() -> ImportSource {
+    ImportSource {
         file: "run.json".to_owned(),
         at: 7,
     }

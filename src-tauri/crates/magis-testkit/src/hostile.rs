@@ -27,7 +27,7 @@ pub struct HostileGroup {
     pub repositories: &'static [HostileRepo],
 }
 
-/// All hostile repositories.
+/// All hostile repositories, by what in them is hostile.
 pub const GROUPS: [HostileGroup; 10] = [
     rules::GROUP,
     layout::GROUP,

@@ -5,7 +5,7 @@ use magis_core::RunId;
 use magis_flow::Run;
 use magis_platform::now_ms;
 use magis_repo::Patch;
-use magis_store::{ArchiveError, Import, RunArchive};
+use magis_store::{ArchiveError, ImportSource, RunArchive};
 
 impl Magis {
     /// Returns a run as one value, with its events and calls.
@@ -28,7 +28,7 @@ impl Magis {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn import_of(&self, run: RunId) -> Result<Option<Import>, EngineError> {
+    pub fn import_of(&self, run: RunId) -> Result<Option<ImportSource>, EngineError> {
         Ok(self.store.import_of(run)?)
     }
 
@@ -40,7 +40,7 @@ impl Magis {
     pub fn import(&self, json: &str, file: &str) -> Result<RunId, EngineError> {
         let archive = RunArchive::from_json(json)?;
         check(&archive)?;
-        let from = Import {
+        let from = ImportSource {
             file: file.to_owned(),
             at: now_ms(),
         };

@@ -8,7 +8,7 @@ use magis_core::{
 };
 use magis_flow::Run;
 use magis_repo::Patch;
-use magis_store::{ArchivedRun, NewRepository, NewRun, RunArchive, Store, StoredEvent};
+use magis_store::{ArchivedRun, ImportSource, NewRepository, NewRun, RunArchive, Store, StoredEvent};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -210,7 +210,11 @@ impl FuzzTarget for RunArchiveTarget {
             self.runs = 0;
         }
         self.runs += 1;
-        if let Some(run) = outcome.say_result("taken in", self.store.import_run(&archive)) {
+        let from = ImportSource {
+            file: "run.json".to_owned(),
+            at: 0,
+        };
+        if let Some(run) = outcome.say_result("taken in", self.store.import_run(&archive, &from)) {
             let again = self
                 .store
                 .export_run(run)

@@ -37,21 +37,24 @@ pub(crate) fn read_at_most(
     kind: ObjectType,
     most: Option<u64>,
 ) -> Result<(ObjectType, Vec<u8>), RepoError> {
-    let limit = |kind| match kind {
+    check(odb, id, kind, most)?;
+    let object = odb.read(id).map_err(|source| failed(source, id, kind))?;
+    if kind == ObjectType::Any || object.kind() == kind {
+        Ok((object.kind(), object.data().to_vec()))
+    } else {
+        Err(missing(id, kind))
+    }
+}
+
+/// Looks at the header of an object: an error where it is missing or too large.
+pub(crate) fn check(odb: &Odb<'_>, id: Oid, kind: ObjectType, most: Option<u64>) -> Result<(), RepoError> {
+    let (bytes, found) = odb.read_header(id).map_err(|source| failed(source, id, kind))?;
+    let limit = match found {
         ObjectType::Tree => MAX_TREE,
         ObjectType::Blob => MAX_BLOB,
         ObjectType::Any | ObjectType::Commit | ObjectType::Tag => MAX_COMMIT,
     };
-    let missing = || RepoError::ObjectMissing {
-        kind: kind.str().into(),
-        id: id.to_string(),
-    };
-    let failed = |source: git2::Error| match source.code() {
-        ErrorCode::NotFound => missing(),
-        _ => RepoError::git("reading an object")(source),
-    };
-    let (bytes, found) = odb.read_header(id).map_err(failed)?;
-    let limit = limit(found).min(most.unwrap_or(u64::MAX));
+    let limit = limit.min(most.unwrap_or(u64::MAX));
     if bytes as u64 > limit {
         return Err(RepoError::ObjectTooLarge {
             kind: kind.str().into(),
@@ -60,11 +63,20 @@ pub(crate) fn read_at_most(
             limit,
         });
     }
-    let object = odb.read(id).map_err(failed)?;
-    if kind == ObjectType::Any || object.kind() == kind {
-        Ok((object.kind(), object.data().to_vec()))
-    } else {
-        Err(missing())
+    Ok(())
+}
+
+fn missing(id: Oid, kind: ObjectType) -> RepoError {
+    RepoError::ObjectMissing {
+        kind: kind.str().into(),
+        id: id.to_string(),
+    }
+}
+
+fn failed(source: git2::Error, id: Oid, kind: ObjectType) -> RepoError {
+    match source.code() {
+        ErrorCode::NotFound => missing(id, kind),
+        _ => RepoError::git("reading an object")(source),
     }
 }
 

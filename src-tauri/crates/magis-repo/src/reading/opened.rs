@@ -167,7 +167,9 @@ impl Opened {
     pub fn index_error(&self, attempt: &'static str) -> impl FnOnce(git2::Error) -> RepoError {
         let root = self.root.clone();
         move |source| {
-            if source.message().contains("unsupported mandatory extension") {
+            // Those of a split and of a sparse index: `link` and `sdir`.
+            let is_known = ["'link'", "'sdir'"].iter().any(|name| source.message().contains(name));
+            if source.message().contains("unsupported mandatory extension") && is_known {
                 RepoError::UnsupportedIndex(root)
             } else {
                 RepoError::git(attempt)(source)
@@ -181,6 +183,10 @@ impl Opened {
             ErrorCode::UnbornBranch | ErrorCode::NotFound => RepoError::NoCommit(self.root.clone()),
             _ => RepoError::git("reading HEAD")(source),
         })?;
+        if let Some(id) = head.target() {
+            let odb = handle.odb().map_err(RepoError::git("opening the objects"))?;
+            bounds::check(&odb, id, ObjectType::Commit, None)?;
+        }
         let id = head.target().map(|id| id.to_string()).unwrap_or_default();
         head.peel_to_commit().map_err(|source| match source.code() {
             ErrorCode::NotFound => RepoError::ObjectMissing {

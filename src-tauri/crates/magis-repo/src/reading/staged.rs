@@ -1,6 +1,7 @@
 //! What both looks at a working tree ask of the index: how they compare, which entry counts, what a difference is about.
 
 use super::Opened;
+use super::depth::too_deep;
 use super::watch::folders::Rules;
 use crate::RepoError;
 use git2::{Delta, Diff, DiffDelta, DiffOptions, Index, IndexEntry};
@@ -10,9 +11,6 @@ use std::path::Path;
 const SKIP_WORKTREE: u16 = 1 << 14;
 /// And where a file is only going to be staged (`git add --intent-to-add`).
 const INTENT_TO_ADD: u16 = 1 << 13;
-
-/// So deep libgit2 goes into a work tree.
-pub(super) const MAX_DEPTH: usize = 100;
 
 /// Returns what of the working tree differs from the index, files that are not tracked among it. The index is not
 /// refreshed.
@@ -44,14 +42,6 @@ pub(super) fn error(repository: &Opened, attempt: &'static str) -> impl FnOnce(g
         } else {
             other(source)
         }
-    }
-}
-
-/// Returns the error that folders of the work tree lie too deep in one another.
-pub(super) fn too_deep(repository: &Opened) -> RepoError {
-    RepoError::FoldersTooDeep {
-        path: repository.root().to_owned(),
-        limit: MAX_DEPTH,
     }
 }
 

@@ -294,7 +294,7 @@ impl Cleaner {
             .any(|folder| fs::symlink_metadata(self.root.join(folder).join(".git")).is_ok());
         let is_ignored = || self.is_in_ignored(inside) || self.handle.is_path_ignored(inside).unwrap_or(false);
         // Rules that cannot be read ignore nothing.
-        !nested && !(self.rule_files.look_for(inside).is_ok() && is_ignored())
+        !nested && (self.rule_files.look_for(inside).is_err() || !is_ignored())
     }
 
     /// Returns whether a file lies in a folder that is ignored.

@@ -187,7 +187,7 @@ struct Patience {
 /// Output that is waited for with patience. Where the system has no way to wait for it so long only, it is waited for.
 struct Timed {
     output: ChildStdout,
-    /// Who writes it.
+    /// The process that writes to it, whose work is looked up.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "the work of a process is looked up on Linux alone")

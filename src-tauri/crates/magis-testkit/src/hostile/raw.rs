@@ -95,7 +95,7 @@ pub(super) fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Writes a blob.
+/// Writes a text as a blob; returns its id.
 pub(super) fn blob(fixture: &FixtureRepo, text: &str) -> Oid {
     fixture.git2().blob(text.as_bytes()).expect("a blob can be written")
 }

@@ -4,7 +4,7 @@ use super::render::{BaseText, Transcript, outcome_sentence};
 use super::{Detail, Paint, Section, Tone, count, day_and_minute, local_time, span, totals_table};
 use crate::{EngineError, Magis};
 use magis_core::{ChangeTests, ModelReview, Proof, QaMode, RunEvent, RunId, RunOutcome, Stage, TaskId};
-use magis_store::{CallTotals, Import, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
+use magis_store::{CallTotals, ImportSource, RunEntry, RunOrigin, StoredEvent, StoredRun, StoredStatus};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct FullRun {
     /// What lists show, and the request.
     pub run: StoredRun,
     /// From which file it came.
-    pub import: Option<Import>,
+    pub import: Option<ImportSource>,
     pub events: Vec<StoredEvent>,
     /// What its calls came to.
     pub totals: Vec<CallTotals>,

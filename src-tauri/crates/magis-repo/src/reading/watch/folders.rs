@@ -4,7 +4,7 @@
 use super::places::Places;
 use crate::RepoError;
 use crate::ordinary::RuleFiles;
-use crate::reading::staged::{self, MAX_DEPTH};
+use crate::reading::depth::{MAX_DEPTH, too_deep};
 use crate::reading::{Opened, bounds};
 use crate::slow_rules::MOST_WAYS_OF_ALL;
 use git2::ObjectType;
@@ -68,7 +68,7 @@ impl Rules {
             WalkEntry::Folder(folder) => {
                 let folder = inside(folder);
                 if folder.components().count() > MAX_DEPTH {
-                    return Err(staged::too_deep(repository));
+                    return Err(too_deep(repository));
                 }
                 rules.rule_files.look(&folder)?;
                 compare(folder.as_os_str().as_encoded_bytes())

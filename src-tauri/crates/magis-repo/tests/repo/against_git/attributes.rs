@@ -41,12 +41,12 @@ const ROUNDS: usize = 24;
 
 #[test]
 fn attributes_count_as_with_git() {
+    use Difference::{Foreign, Id, Macro, Negative, Quoted};
     let mut random = Random::of(3);
     let mut tally = Tally::new();
     for number in 0..ROUNDS {
         Round::new(&mut random).compare(number, &mut tally);
     }
-    use Difference::{Foreign, Id, Macro, Negative, Quoted};
     tally.end("attributes", 3_000, &[Foreign, Id, Negative, Quoted, Macro]);
 }
 
@@ -212,7 +212,7 @@ impl Round {
 
     /// Returns the files with a filter or an encoding that is named.
     fn foreign(&self, copied: &Path) -> BTreeSet<String> {
-        let input: String = self.files.iter().map(|file| format!("{file}\0")).collect();
+        let input: String = self.files.iter().flat_map(|file| [file.as_str(), "\0"]).collect();
         let asked = ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding"];
         let told: Vec<String> = run(copied, &asked, input.as_bytes()).ok().parts().collect();
         let is_named = |told: &&[String]| !matches!(told[2].as_str(), "set" | "unset" | "unspecified");
@@ -250,7 +250,7 @@ fn staged(repository: &Path) -> BTreeMap<String, String> {
 /// Returns the patch that makes a file.
 fn creating(name: &str, text: &str) -> String {
     let lines = text.split_inclusive('\n').count();
-    let shown: String = text.split_inclusive('\n').map(|line| format!("+{line}")).collect();
+    let shown: String = text.split_inclusive('\n').flat_map(|line| ["+", line]).collect();
     let open = if text.ends_with('\n') {
         ""
     } else {

@@ -86,7 +86,7 @@ impl Round {
             let below = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'));
             // What shall be a folder is no file.
             let is_in_the_way = |folder: &&str| below(folder, &file);
-            if !FOLDERS.iter().any(|folder| is_in_the_way(&folder)) {
+            if !FOLDERS.iter().any(is_in_the_way) {
                 files.insert(file);
             }
         }
@@ -197,7 +197,7 @@ impl Round {
 
     /// Returns the files that git says are ignored when it is asked for each.
     fn ignored(&self) -> BTreeSet<String> {
-        let input: String = self.files.iter().map(|file| format!("{file}\0")).collect();
+        let input: String = self.files.iter().flat_map(|file| [file.as_str(), "\0"]).collect();
         let asked = ["check-ignore", "--no-index", "-z", "--stdin"];
         run(self.fixture.root(), &asked, input.as_bytes()).parts().collect()
     }

@@ -335,7 +335,7 @@ impl IndexChanges {
     fn carry_out(&self, fixture: &FixtureRepo) {
         let git = |arguments: &[&str], paths: &[String]| {
             if !paths.is_empty() {
-                let input: String = paths.iter().map(|path| format!("{path}\0")).collect();
+                let input: String = paths.iter().flat_map(|path| [path.as_str(), "\0"]).collect();
                 run(fixture.root(), arguments, input.as_bytes()).ok();
             }
         };

@@ -2,7 +2,7 @@
 
 use super::placing::{self, Text};
 use super::{Ended, Random, Tally, clear, open, run, within};
-use magis_repo::{Conflict, ConflictReason, Patch, RepoError, Repository, Selection, plan_worktree};
+use magis_repo::{Conflict, ConflictReason, Patch, PlannedChange, RepoError, Repository, Selection, plan_worktree};
 use magis_testkit::FixtureRepo;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,6 +65,7 @@ struct Case {
 
 #[test]
 fn patches_over_several_files_end_as_with_git() {
+    use Difference::{Binary, EmptyFolder, Moved, NotRead, NotUtf8};
     let mut random = Random::of(2);
     let mut tally = Tally::new();
     let comparison = Comparison::new();
@@ -103,7 +104,6 @@ fn patches_over_several_files_end_as_with_git() {
         }
     }
     let several = Difference::Hunk(placing::Difference::SeveralPlaces);
-    use Difference::{Binary, EmptyFolder, Moved, NotRead, NotUtf8};
     tally.end("trees", 1_500, &[NotRead, several, Binary, NotUtf8, Moved, EmptyFolder]);
 }
 
@@ -254,7 +254,7 @@ impl Comparison {
         };
         let repository = self.repository.clone();
         let applied = within("applying", move || {
-            plan_worktree(&repository, &patch, &Selection::All).and_then(|planned| planned.carry_out())
+            plan_worktree(&repository, &patch, &Selection::All).and_then(PlannedChange::carry_out)
         });
         let ending = match applied {
             Ok(_) => Ending::Applied,
