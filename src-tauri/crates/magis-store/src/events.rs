@@ -115,37 +115,47 @@ impl Store {
     /// When the run copied from has fewer events, the one copied to has some, or the database cannot be written.
     pub fn copy_run_prefix(&self, from: RunId, events: u32, to: RunId) -> Result<(), StoreError> {
         self.write("copying the beginning of a run", |transaction| {
-            runs::get(transaction, from)?;
-            runs::get(transaction, to)?;
-            let refused = |why: &str| StoreError::NoPrefix {
-                from,
-                to,
-                events,
-                why: why.to_owned(),
-            };
-            let prefix = read(transaction, from, 0, events)?;
-            if prefix.len() != events as usize {
-                return Err(refused("the first has fewer events").into());
-            }
-            if from == to || count(transaction, to)? > 0 {
-                return Err(refused("the second has events already").into());
-            }
-            for stored in &prefix {
-                insert(transaction, to, stored)?;
-            }
-            let facts: Vec<RunEvent> = prefix.into_iter().map(|stored| stored.event).collect();
-            run_timeline::take_over(
-                transaction,
-                to,
-                Parent {
-                    run: from,
-                    shared_events: events,
-                },
-                &facts,
-            )?;
-            calls::inherit(transaction, from, events, to)
+            copy_prefix(transaction, from, events, to)
         })
     }
+}
+
+/// Copies the first events of a run, and the calls that led to them, within a transaction.
+pub(crate) fn copy_prefix(
+    transaction: &Transaction<'_>,
+    from: RunId,
+    events: u32,
+    to: RunId,
+) -> Result<(), DatabaseError> {
+    runs::get(transaction, from)?;
+    runs::get(transaction, to)?;
+    let refused = |why: &str| StoreError::NoPrefix {
+        from,
+        to,
+        events,
+        why: why.to_owned(),
+    };
+    let prefix = read(transaction, from, 0, events)?;
+    if prefix.len() != events as usize {
+        return Err(refused("the first has fewer events").into());
+    }
+    if from == to || count(transaction, to)? > 0 {
+        return Err(refused("the second has events already").into());
+    }
+    for stored in &prefix {
+        insert(transaction, to, stored)?;
+    }
+    let facts: Vec<RunEvent> = prefix.into_iter().map(|stored| stored.event).collect();
+    run_timeline::take_over(
+        transaction,
+        to,
+        Parent {
+            run: from,
+            shared_events: events,
+        },
+        &facts,
+    )?;
+    calls::inherit(transaction, from, events, to)
 }
 
 /// Appends within a transaction; the run's row and texts follow.

@@ -29,6 +29,7 @@ mod removals;
 mod repositories;
 mod repository_removals;
 mod reviews;
+mod run_beginnings;
 mod run_lists;
 mod run_pages;
 mod run_search;

@@ -111,7 +111,7 @@ pub struct NewRun {
     pub repo: RepoId,
     /// What is asked for.
     pub request: RunRequest,
-    /// For a rerun: the run it shares its beginning with; see [`Store::copy_run_prefix`].
+    /// For a rerun: the run it shares its beginning with; see [`Store::begin_rerun`].
     pub parent: Option<RunId>,
     /// When, in milliseconds since the epoch.
     pub created_at: i64,
@@ -167,34 +167,7 @@ impl Store {
     /// # Errors
     /// When there is no such repository, or the database cannot be written.
     pub fn create_run(&self, run: &NewRun) -> Result<RunId, StoreError> {
-        self.write("creating a run", |transaction| {
-            let repository = repositories::get(transaction, run.repo)?;
-            if let Some(parent) = run.parent {
-                get(transaction, parent)?;
-            }
-            let id = transaction.query_row(
-                "INSERT INTO runs (repo, repository_name, repository_root, origin, title, model, status, created_at,
-                                   parent, qa, log_version, request)
-                 VALUES (:repo, :name, :root, 'local', :title, :model, 'queued', :created_at, :parent, :qa, :log_version,
-                         :request)
-                 RETURNING id",
-                named_params! {
-                    ":repo": run.repo.0,
-                    ":name": repository.name,
-                    ":root": repository.root,
-                    ":title": run.request.issue.title(),
-                    ":model": run.request.model,
-                    ":created_at": run.created_at,
-                    ":parent": run.parent.map(|parent| parent.0),
-                    ":qa": column::word(&run.request.qa)?,
-                    ":log_version": LOG_VERSION,
-                    ":request": serde_json::to_string(&run.request)?,
-                },
-                |row| row.get(0),
-            )?;
-            run_texts::add_request(transaction, RunId(id), &run.request)?;
-            Ok(RunId(id))
-        })
+        self.write("creating a run", |transaction| create(transaction, run))
     }
 
     /// Reads one run as the list of runs shows it.
@@ -281,6 +254,36 @@ pub(crate) fn get(transaction: &Transaction<'_>, id: RunId) -> Result<StoredRun,
         })
         .optional()?;
     found.ok_or_else(|| StoreError::NoRun(id).into())
+}
+
+/// Adds a run without events.
+pub(crate) fn create(transaction: &Transaction<'_>, run: &NewRun) -> Result<RunId, DatabaseError> {
+    let repository = repositories::get(transaction, run.repo)?;
+    if let Some(parent) = run.parent {
+        get(transaction, parent)?;
+    }
+    let id = transaction.query_row(
+        "INSERT INTO runs (repo, repository_name, repository_root, origin, title, model, status, created_at,
+                           parent, qa, log_version, request)
+         VALUES (:repo, :name, :root, 'local', :title, :model, 'queued', :created_at, :parent, :qa, :log_version,
+                 :request)
+         RETURNING id",
+        named_params! {
+            ":repo": run.repo.0,
+            ":name": repository.name,
+            ":root": repository.root,
+            ":title": run.request.issue.title(),
+            ":model": run.request.model,
+            ":created_at": run.created_at,
+            ":parent": run.parent.map(|parent| parent.0),
+            ":qa": column::word(&run.request.qa)?,
+            ":log_version": LOG_VERSION,
+            ":request": serde_json::to_string(&run.request)?,
+        },
+        |row| row.get(0),
+    )?;
+    run_texts::add_request(transaction, RunId(id), &run.request)?;
+    Ok(RunId(id))
 }
 
 /// Adds a run that comes from an archive, without its events and calls.

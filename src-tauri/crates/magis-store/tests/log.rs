@@ -173,3 +173,29 @@ fn a_beginning_that_does_not_exist_or_has_no_place_is_refused() {
     );
     assert_eq!(data.store.event_count(second).unwrap(), 1);
 }
+
+#[test]
+fn a_run_is_there_with_the_events_it_begins_with_or_not_at_all() {
+    let data = Data::new();
+    let new = |parent| NewRun {
+        repo: data.repo,
+        request: request("Port is lost"),
+        parent,
+        created_at: 20,
+    };
+    let first = data.store.begin_run(&new(None), &[started("Port is lost")]).unwrap();
+    assert_eq!(data.store.event_count(first).unwrap(), 1);
+
+    let again = data
+        .store
+        .begin_rerun(&new(Some(first)), first, 1, &[spoken("another way")])
+        .unwrap();
+    let events = data.store.events(again).unwrap();
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[1].event, spoken("another way"));
+
+    let refused = data.store.begin_rerun(&new(Some(first)), first, 2, &[]).unwrap_err();
+    assert_eq!(refused.code(), "no_prefix");
+    let gone = RunId(again.0 + 1);
+    assert_eq!(data.store.run(gone).unwrap_err().code(), "no_run");
+}

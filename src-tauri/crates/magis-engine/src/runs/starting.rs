@@ -189,24 +189,17 @@ impl Magis {
             relevance: wish.relevance,
             without: wish.without,
         };
-        let created_at = now_ms();
-        let run = self.store.create_run(&NewRun {
+        let started = RunEvent::RunStarted {
+            request: Box::new(request.clone()),
+            base: snapshot.base().clone(),
+        };
+        let new = NewRun {
             repo,
-            request: request.clone(),
+            request,
             parent: None,
-            created_at,
-        })?;
-        let base = snapshot.base().clone();
-        self.store.append_event(
-            run,
-            1,
-            created_at,
-            &RunEvent::RunStarted {
-                request: Box::new(request),
-                base,
-            },
-        )?;
-        Ok(run)
+            created_at: now_ms(),
+        };
+        Ok(self.store.begin_run(&new, &[started])?)
     }
 
     /// Starts the engine's worker with the model of a run. The context is chosen by what the available memory holds.
@@ -239,7 +232,7 @@ impl Magis {
         let events: Vec<RunEvent> = self.store.events(run)?.into_iter().map(|stored| stored.event).collect();
         let shared = magis_flow::events_before(&events, from);
         if model.is_none() && seed.is_none() {
-            return self.sharing(run, old.request, shared);
+            return self.sharing(run, old.request, shared, &[]);
         }
         let request = RunRequest {
             model: model.unwrap_or(old.request.model.clone()),
@@ -252,18 +245,15 @@ impl Magis {
             parent: Some(run),
             created_at: now_ms(),
         };
-        let created = self.store.create_run(&new)?;
-        for (at, event) in events.into_iter().take(shared).enumerate() {
-            let event = match event {
-                RunEvent::RunStarted { base, .. } => RunEvent::RunStarted {
-                    request: Box::new(request.clone()),
-                    base,
-                },
-                other => other,
-            };
-            self.store.append_event(created, at as u32 + 1, now_ms(), &event)?;
-        }
-        Ok(created)
+        let changed = |event| match event {
+            RunEvent::RunStarted { base, .. } => RunEvent::RunStarted {
+                request: Box::new(request.clone()),
+                base,
+            },
+            other => other,
+        };
+        let first: Vec<RunEvent> = events.into_iter().take(shared).map(changed).collect();
+        Ok(self.store.begin_run(&new, &first)?)
     }
 
     /// Returns a new run that shares the log of one that is over up to its last attempt, and takes another of its attempts; the old one stays as it is.
@@ -298,21 +288,17 @@ impl Magis {
             behind.extend(others.map(|(task, (round, attempt))| RunEvent::AttemptTaken { task, round, attempt }));
         }
         behind.push(taken);
-        let created = self.sharing(run, old.request, shared)?;
-        self.store
-            .append_events(created, shared as u32 + 1, now_ms(), &behind)?;
-        Ok(created)
+        self.sharing(run, old.request, shared, &behind)
     }
 
-    /// Creates a run that shares the first events of another one.
-    fn sharing(&self, run: RunId, request: RunRequest, events: usize) -> Result<RunId, EngineError> {
-        let created = self.store.create_run(&NewRun {
+    /// Creates a run that shares the first events of another one, and goes on with others.
+    fn sharing(&self, run: RunId, request: RunRequest, shared: usize, then: &[RunEvent]) -> Result<RunId, EngineError> {
+        let new = NewRun {
             repo: self.repository_id_of(run)?,
             request,
             parent: Some(run),
             created_at: now_ms(),
-        })?;
-        self.store.copy_run_prefix(run, events as u32, created)?;
-        Ok(created)
+        };
+        Ok(self.store.begin_rerun(&new, run, shared as u32, then)?)
     }
 }
