@@ -6,7 +6,7 @@ use crate::error::{ArchiveError, DatabaseError};
 use crate::{
     CallOrigin, CallRecord, ImportSource, Store, StoreError, StoredEvent, calls, events, imports, run_timeline, runs,
 };
-use magis_core::{LOG_VERSION, RunEvent, RunId, RunRequest, upcast_event, upcast_request};
+use magis_core::{LOG_VERSION, RepoId, RunEvent, RunId, RunRequest, upcast_event, upcast_request};
 use rusqlite::Transaction;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -119,11 +119,29 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn import_run(&self, archive: &RunArchive, from: &ImportSource) -> Result<RunId, StoreError> {
+        self.take_in(archive, from, |_, _| Ok(()))
+    }
+
+    /// As [`Store::import_run`], of a run that belongs to a repository here: both, or nothing.
+    ///
+    /// # Errors
+    /// When there is no such repository, or the database cannot be written.
+    pub fn import_run_of(&self, archive: &RunArchive, from: &ImportSource, repo: RepoId) -> Result<RunId, StoreError> {
+        self.take_in(archive, from, |transaction, run| runs::adopt(transaction, run, repo))
+    }
+
+    fn take_in(
+        &self,
+        archive: &RunArchive,
+        from: &ImportSource,
+        then: impl FnOnce(&Transaction<'_>, RunId) -> Result<(), DatabaseError>,
+    ) -> Result<RunId, StoreError> {
         check_head(&archive.format, archive.version)?;
         check(&archive.run)?;
         self.write("importing a run", |transaction| {
             let run = import(transaction, &archive.run)?;
             imports::insert(transaction, run, from)?;
+            then(transaction, run)?;
             Ok(run)
         })
     }

@@ -219,14 +219,19 @@ impl Store {
     /// When there is no such repository, or the database cannot be written.
     pub fn adopt_run(&self, id: RunId, repo: RepoId) -> Result<(), StoreError> {
         self.write("giving a run its repository", |transaction| {
-            let root = repositories::get(transaction, repo)?.root;
-            transaction.execute(
-                "UPDATE runs SET repo = ?2, repository_root = ?3 WHERE id = ?1 AND repo IS NULL",
-                (id.0, repo.0, root),
-            )?;
-            Ok(())
+            adopt(transaction, id, repo)
         })
     }
+}
+
+/// Gives a run without a repository one, within a transaction.
+pub(crate) fn adopt(transaction: &Transaction<'_>, id: RunId, repo: RepoId) -> Result<(), DatabaseError> {
+    let root = repositories::get(transaction, repo)?.root;
+    transaction.execute(
+        "UPDATE runs SET repo = ?2, repository_root = ?3 WHERE id = ?1 AND repo IS NULL",
+        (id.0, repo.0, root),
+    )?;
+    Ok(())
 }
 
 /// The repository of a run, none where it was taken off the list.

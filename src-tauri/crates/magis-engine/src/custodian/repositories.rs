@@ -118,6 +118,16 @@ impl Magis {
         }
     }
 
+    /// Returns the repository of the list that has this commit, ready for runs; none where several have it, or none.
+    pub(crate) fn only_repository_with(&self, base: &Base) -> Result<Option<RepoId>, EngineError> {
+        let found = self.repositories_with(base)?;
+        let [(repo, repository)] = found.as_slice() else {
+            return Ok(None);
+        };
+        ObjectStore::open(self.data.objects(*repo), repository)?;
+        Ok(Some(*repo))
+    }
+
     pub(crate) fn give(&self, run: RunId, repo: RepoId, repository: &Repository) -> Result<RepoId, EngineError> {
         self.store.adopt_run(run, repo)?;
         ObjectStore::open(self.data.objects(repo), repository)?;

@@ -1,7 +1,7 @@
 //! A run as one file: written, and taken in where it claims no more than its own log shows.
 
 use crate::{EngineError, Magis};
-use magis_core::RunId;
+use magis_core::{Base, RunId};
 use magis_flow::Run;
 use magis_platform::now_ms;
 use magis_repo::Patch;
@@ -39,33 +39,38 @@ impl Magis {
     /// When the file is no exported run, its claims do not hold, or the database cannot be written.
     pub fn import(&self, json: &str, file: &str) -> Result<RunId, EngineError> {
         let archive = RunArchive::from_json(json)?;
-        check(&archive)?;
+        let base = check(&archive)?;
         let from = ImportSource {
             file: file.to_owned(),
             at: now_ms(),
         };
-        let run = self.store.import_run(&archive, &from)?;
-        self.settle(run)?;
-        Ok(run)
+        // Found before anything is taken in, so that it is taken in with its repository or not at all.
+        Ok(match self.only_repository_with(&base)? {
+            Some(repo) => self.store.import_run_of(&archive, &from, repo)?,
+            None => self.store.import_run(&archive, &from)?,
+        })
     }
 }
 
-/// Returns whether the log of an archive leads to what it claims, and its patch touches nothing but what its tasks
-/// changed.
-fn check(archive: &RunArchive) -> Result<(), EngineError> {
+/// Returns what the run of an archive reads, where its log leads to what it claims, and its patch touches nothing but what its
+/// tasks changed.
+fn check(archive: &RunArchive) -> Result<Base, EngineError> {
     let unfounded = |why: String| EngineError::Archive(ArchiveError::Unfounded(why));
     let events = archive.run.events.iter().map(|stored| &stored.event);
     let state = Run::fold_from_elsewhere(events).map_err(|error| unfounded(error.to_string()))?;
     let Some(merged) = state.merged().filter(|merged| !merged.patch.is_empty()) else {
-        return Ok(());
+        return Ok(state.base().clone());
     };
     let patch = Patch::parse(&merged.patch).map_err(|error| unfounded(error.to_string()))?;
     let accepted = state.accepted_files();
     let foreign = patch.files.iter().find(|file| !accepted.contains(&file.path));
-    foreign.map_or(Ok(()), |file| {
-        Err(unfounded(format!(
-            "its patch touches {}, which no task changed",
-            file.path
-        )))
-    })
+    foreign.map_or_else(
+        || Ok(state.base().clone()),
+        |file| {
+            Err(unfounded(format!(
+                "its patch touches {}, which no task changed",
+                file.path
+            )))
+        },
+    )
 }
