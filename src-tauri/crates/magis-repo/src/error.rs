@@ -159,6 +159,9 @@ pub enum RepoError {
     /// The branch is there.
     #[error("the branch '{0}' exists already")]
     BranchExists(String),
+    /// Another program is changing the branch, or was killed over it.
+    #[error("another program holds the lock of the branch '{0}'")]
+    BranchLocked(String),
     /// No name and mail address for the commit.
     #[error("the repository has no user.name and user.email for a commit")]
     IdentityMissing,
@@ -203,6 +206,13 @@ pub enum RepoError {
         cause: String,
         /// The files that stay changed.
         left: Vec<String>,
+    },
+    /// Nothing was changed, but what had been written beside the files for it could not be removed.
+    #[error("{cause}; what was prepared for it is still there: {why}")]
+    LeftBehind {
+        cause: String,
+        /// Why it could not be removed.
+        why: String,
     },
     /// Anything else libgit2 says.
     #[error("{attempt} failed: {source}")]
@@ -307,6 +317,7 @@ impl RepoError {
             Self::BaseGone(_) => "base_gone",
             Self::BranchName(_) => "branch_name",
             Self::BranchExists(_) => "branch_exists",
+            Self::BranchLocked(_) => "branch_locked",
             Self::IdentityMissing => "identity_missing",
             Self::IdentityInvalid(_) => "identity_invalid",
             Self::Signing(_) => "signing",
@@ -317,6 +328,7 @@ impl RepoError {
             Self::ForeignWorkTree { .. } => "foreign_work_tree",
             Self::Io { .. } => "io",
             Self::HalfDone { .. } => "half_done",
+            Self::LeftBehind { .. } => "left_behind",
             Self::Git { .. } => "git",
         }
     }
@@ -378,6 +390,9 @@ impl RepoError {
             Self::BaseGone(_) => "Apply it to the working tree, or save it as a patch file.",
             Self::BranchName(_) => "Use letters, digits, '-', '_' and '/', without spaces.",
             Self::BranchExists(_) => "Choose another name.",
+            Self::BranchLocked(_) => {
+                "Wait until that program is done; where none is at work, delete the file of that name in .git/refs/heads."
+            }
             Self::IdentityMissing => {
                 "Give a name and a mail address, or set them with 'git config user.name' and 'git config user.email'."
             }
@@ -388,7 +403,12 @@ impl RepoError {
                 "Look at them, then decide once for this repository whether they are run or left out."
             }
             Self::ChangedSince(_) => "Take the change back by hand, or with git.",
-            Self::HalfDone { .. } => "Look at these files with 'git diff' and bring them back by hand.",
+            Self::HalfDone { .. } => {
+                "Make sure that the folder can be written and start this program again, which brings them back; or look at them with 'git diff'."
+            }
+            Self::LeftBehind { .. } => {
+                "Make sure that the folder can be written and start this program again, which removes it."
+            }
             Self::ReadingLost { .. } => {
                 "Nothing was changed. Run 'git fsck' in it: something in it is damaged, or was made to stop whoever reads it."
             }

@@ -2,6 +2,7 @@
 //! broken off can be settled.
 
 use crate::replace::{self, Replacement};
+use crate::settle::{Settled, settled_after};
 use crate::{Applied, RepoError, Repository, references};
 
 /// A change of the work tree, or a new branch, that is planned and not begun.
@@ -33,7 +34,11 @@ impl<'r> PlannedChange<'r> {
     pub fn carry_out(self) -> Result<Applied, RepoError> {
         match &self.applied {
             Applied::Worktree { mark, .. } => replace::all(self.repository.root(), &self.replacements, mark)?,
-            Applied::Branch { name, commit, .. } => references::make_branch(self.repository, name, commit)?,
+            Applied::Branch { name, commit, .. } => {
+                if let Err(error) = references::make_branch(self.repository, name, commit) {
+                    settled_after(error, self.repository, &self.applied, &Settled::Applied)?;
+                }
+            }
         }
         Ok(self.applied)
     }

@@ -32,6 +32,7 @@ pub(crate) fn make_branch(repository: &Repository, name: &str, commit: &CommitId
     let branch = handle.branch(name, &made, false);
     branch.map(drop).map_err(|source| match source.code() {
         ErrorCode::Exists => RepoError::BranchExists(name.to_owned()),
+        ErrorCode::Locked => RepoError::BranchLocked(name.to_owned()),
         _ => RepoError::git(attempt)(source),
     })
 }

@@ -158,8 +158,21 @@ fn prefix(mark: &str) -> String {
     format!(".magis-{mark}-")
 }
 
-/// Carries out all `replacements`, or none.
+/// Carries out all `replacements`, or none. Where that fails, nothing is left beside the files either, or the error says so.
 pub(crate) fn all(root: &Path, replacements: &[Replacement], mark: &str) -> Result<(), RepoError> {
+    carry_out(root, replacements, mark).map_err(|error| {
+        let paths = replacements.iter().map(|replacement| &replacement.path);
+        match (error, remove_leftovers(root, paths, mark)) {
+            (error @ RepoError::HalfDone { .. }, _) | (error, Ok(())) => error,
+            (error, Err(left)) => RepoError::LeftBehind {
+                cause: error.to_string(),
+                why: left.to_string(),
+            },
+        }
+    })
+}
+
+fn carry_out(root: &Path, replacements: &[Replacement], mark: &str) -> Result<(), RepoError> {
     let mut prepared = Vec::with_capacity(replacements.len());
     for replacement in replacements {
         prepared.push(match &replacement.content {
@@ -253,9 +266,17 @@ fn one(root: &Path, replacement: &Replacement, file: Option<NamedTempFile>) -> R
     match (file, &replacement.before) {
         (Some(file), None) => {
             let folder = target.parent().unwrap_or(root);
-            fs::create_dir_all(folder).map_err(RepoError::io("creating", folder))?;
-            let placed = file.persist_noclobber(&target).map_err(|failed| failed.error);
-            placed.map(drop).map_err(RepoError::io("creating", target))
+            let is_there = |folder: &&Path| folder.is_dir();
+            let there = target.ancestors().skip(1).find(is_there).unwrap_or(root).to_owned();
+            let made = fs::create_dir_all(folder).map_err(RepoError::io("creating", folder));
+            let placed = made.and_then(|()| {
+                let placed = file.persist_noclobber(&target).map_err(|failed| failed.error);
+                placed.map(drop).map_err(RepoError::io("creating", &target))
+            });
+            if placed.is_err() {
+                remove_empty_folders(&there, target);
+            }
+            placed
         }
         (Some(file), Some(_)) => {
             let placed = file.persist(&target).map_err(|failed| failed.error);

@@ -30,6 +30,26 @@ pub fn settle(repository: &Repository, applied: &Applied) -> Result<Settled, Rep
     }
 }
 
+/// Brings to an end what libgit2 failed at halfway: an error, unless all is as `wanted` after it.
+pub(crate) fn settled_after(
+    error: RepoError,
+    repository: &Repository,
+    applied: &Applied,
+    wanted: &Settled,
+) -> Result<(), RepoError> {
+    if !matches!(error, RepoError::Git { .. }) {
+        return Err(error);
+    }
+    match settle(repository, applied) {
+        Ok(settled) if settled == *wanted => Ok(()),
+        Ok(_) => Err(error),
+        Err(left) => Err(RepoError::LeftBehind {
+            cause: error.to_string(),
+            why: left.to_string(),
+        }),
+    }
+}
+
 /// How a file stands.
 enum Standing {
     /// As it was before; also one of which no trace differs before and after.

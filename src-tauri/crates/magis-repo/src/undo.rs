@@ -1,6 +1,7 @@
 //! Taking back what was applied.
 
 use crate::replace::{self, Found, Replacement};
+use crate::settle::{Settled, settled_after};
 use crate::{Applied, AppliedFile, FileState, RepoError, Repository, references};
 use git2::{BranchType, ErrorCode};
 use magis_core::CommitId;
@@ -14,7 +15,10 @@ use magis_core::CommitId;
 pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
     match applied {
         Applied::Worktree { files, mark } => replace::all(repository.root(), &takes_back(repository, files)?, mark),
-        Applied::Branch { name, commit, .. } => undo_branch(repository, name, commit),
+        Applied::Branch { name, commit, .. } => undo_branch(repository, name, commit).or_else(|error| {
+            let gone = Settled::TakenBack { kept: Vec::new() };
+            settled_after(error, repository, applied, &gone)
+        }),
     }
 }
 
@@ -91,6 +95,8 @@ fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result
     branch.delete().map_err(|source| {
         if source.message().contains("current HEAD") || source.message().contains("checked out") {
             changed("is checked out")
+        } else if source.code() == ErrorCode::Locked {
+            RepoError::BranchLocked(name.to_owned())
         } else {
             RepoError::git("deleting the branch")(source)
         }

@@ -96,11 +96,11 @@ impl Magis {
                 self.store.end_application(run, direction == ApplyDirection::Apply)?;
                 Ok(done)
             }
-            // Files that could not be brought back then may be later.
-            Err(error @ RepoError::HalfDone { .. }) => Err(error.into()),
+            // What could not be brought back or removed then may be later.
+            Err(error @ (RepoError::HalfDone { .. } | RepoError::LeftBehind { .. })) => Err(error.into()),
             Err(error) => {
-                // All is as it was before.
-                self.store.forget_begun(run)?;
+                // All is as it was before. Where that cannot be noted, the next start finds it out.
+                let _noted = self.store.forget_begun(run);
                 Err(error.into())
             }
         }
