@@ -61,7 +61,7 @@ pub use listed::{BaseChoice, FileEntry, FileMode, Listed};
 pub use past::Walked;
 pub use patch::{FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, PatchError, Selection};
 pub use planned::PlannedChange;
-pub use prune::{Pruning, prune, remove_store};
+pub use prune::{Pruning, prune, remove_remains, remove_store};
 pub use reading::MOST_CHANGED;
 pub use repository::Repository;
 pub use repository_program::{DecidedProgram, ProgramDecision, ProgramPurpose, RepositoryProgram};

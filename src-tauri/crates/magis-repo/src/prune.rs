@@ -5,12 +5,16 @@
 
 use crate::in_use::{KEPT, hold_alone};
 use crate::reading::{ObjectKind, Request};
+use crate::store::MADE_APART;
 use crate::{Git, ObjectStore, RepoError, tree_entry};
 use git2::Oid;
 use std::collections::HashSet;
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+/// How libgit2 calls an object that it has not given its name yet.
+const WRITTEN: &str = "tmp_object_git2_";
 
 /// What became of a pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +38,13 @@ pub fn prune<'a>(git: &Git, folder: &Path, needed: impl IntoIterator<Item = &'a 
     let Some(_alone) = hold_alone(folder)? else {
         return Ok(Pruning::InUse);
     };
-    let kept = fs::read_to_string(folder.join(KEPT)).unwrap_or_default();
+    let kept = match fs::read_to_string(folder.join(KEPT)) {
+        // Nothing that is to be kept goes because nobody could read that.
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(RepoError::io("reading", folder.join(KEPT))(error));
+        }
+        read => read.unwrap_or_default(),
+    };
     let object = |id: &str| Oid::from_str(id).ok();
     let mut roots: Vec<Oid> = needed.into_iter().filter_map(object).collect();
     roots.extend(kept.lines().filter_map(object));
@@ -61,6 +71,40 @@ pub fn remove_store(folder: &Path) -> Result<Pruning, RepoError> {
     };
     fs::remove_dir_all(folder).map_err(RepoError::io("removing", folder))?;
     Ok(Pruning::Done)
+}
+
+/// Removes what programs that were killed left in the store in `folder` while they made it or wrote into it; not while somebody has it open.
+///
+/// # Errors
+/// When the object store cannot be written.
+pub fn remove_remains(folder: &Path) -> Result<(), RepoError> {
+    let remains = || {
+        let mut remains = entries(folder, MADE_APART);
+        remains.extend(entries(&folder.join("objects"), WRITTEN));
+        remains
+    };
+    if remains().is_empty() {
+        return Ok(());
+    }
+    let Some(_alone) = hold_alone(folder)? else {
+        return Ok(());
+    };
+    for left in remains() {
+        let removed = if left.file_type().is_ok_and(|kind| kind.is_dir()) {
+            fs::remove_dir_all(left.path())
+        } else {
+            fs::remove_file(left.path())
+        };
+        removed.map_err(RepoError::io("removing", left.path()))?;
+    }
+    Ok(())
+}
+
+/// Returns the entries of a folder whose names begin so.
+fn entries(folder: &Path, beginning: &str) -> Vec<fs::DirEntry> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let begins = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(beginning);
+    entries.filter(begins).collect()
 }
 
 /// Returns everything below these commits and trees, as far as it is here or in the repository.

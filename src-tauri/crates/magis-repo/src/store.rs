@@ -18,6 +18,8 @@ use std::{fmt, fs};
 /// What a bare repository consists of, the part that it is known by last.
 const PARTS: [&str; 4] = ["config", "objects", "refs", KNOWN_BY];
 const KNOWN_BY: &str = "HEAD";
+/// How the folder is called that one is made in before it has its place.
+pub(crate) const MADE_APART: &str = ".new-";
 
 /// Returns the id that git gives to a file of this text, without a database.
 pub fn blob_of(text: &str) -> BlobId {
@@ -244,7 +246,12 @@ fn place_object(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 fn create(folder: &Path) -> Result<(), RepoError> {
     private::create_folder(folder).map_err(RepoError::io("creating", folder))?;
     private::restrict(folder, private::FOLDER).map_err(RepoError::io("setting the permissions of", folder))?;
-    let apart = tempfile::tempdir_in(folder).map_err(RepoError::io("creating a folder in", folder))?;
+    // Whoever clears away what others left of a store waits for it.
+    let _held = in_use::hold(folder);
+    let apart = tempfile::Builder::new()
+        .prefix(MADE_APART)
+        .tempdir_in(folder)
+        .map_err(RepoError::io("creating a folder in", folder))?;
     let mut options = RepositoryInitOptions::new();
     options.bare(true).external_template(false).initial_head("none");
     git2::Repository::init_opts(apart.path(), &options).map_err(RepoError::git("creating the object store"))?;

@@ -6,7 +6,7 @@
 use crate::{EngineError, Magis};
 use magis_core::{RepoId, RunId};
 use magis_platform::now_ms;
-use magis_repo::{Pruning, prune, remove_store};
+use magis_repo::{Pruning, prune, remove_remains, remove_store};
 use magis_store::{DeletedRepository, DeletedRun, Erasure, PendingPruning, StoreError};
 use std::collections::BTreeSet;
 use std::fs;
@@ -77,7 +77,8 @@ impl Magis {
         Ok(whole)
     }
 
-    /// Removes the folders of repositories that are not known any more, and the logged contents of runs that are not.
+    /// Removes the folders of repositories that are not known any more, and the logged contents of runs that are not; of the others, what programs that were killed
+    /// left half made.
     fn remove_leftovers(&self) -> Result<Pruning, EngineError> {
         for run in self.data.runs_with_contents() {
             if matches!(self.store.run(run), Err(StoreError::NoRun(_))) {
@@ -94,6 +95,9 @@ impl Magis {
             if remove_store(&self.data.objects(*repo))? == Pruning::InUse {
                 whole = Pruning::InUse;
             }
+        }
+        for repo in stores.intersection(&known) {
+            remove_remains(&self.data.objects(*repo))?;
         }
         for repo in indexed.difference(&known) {
             if !self.is_index_gone(*repo) {

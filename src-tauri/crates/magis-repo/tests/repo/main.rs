@@ -16,6 +16,7 @@ mod open;
 mod past;
 mod placing;
 mod programs;
+mod prune;
 mod settle;
 mod snapshot;
 mod watch;
