@@ -7,6 +7,7 @@ use magis_engine::models::{FetchError, LibraryError};
 use magis_engine::records::{ArchiveError, StoreError};
 use magis_engine::repository::{PatchError, ReadError, RepoError};
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Why a command ended early.
@@ -69,18 +70,17 @@ impl Failure {
 
 /// Refuses to write to a file that is there.
 pub fn refuse_existing(file: &Path) -> Result<(), Failure> {
-    if file.symlink_metadata().is_ok() {
-        return Err(exists_already(file));
+    match file.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Failure::error(
+            format!("cannot look whether {} exists: {error}", file.display()),
+            "check the path and its permissions",
+        )),
+        Ok(_) => Err(Failure::error(
+            format!("{} exists already, and nothing was written", file.display()),
+            "choose another name, or delete that file first",
+        )),
     }
-    Ok(())
-}
-
-/// That a file is there, and was left as it is.
-pub fn exists_already(file: &Path) -> Failure {
-    Failure::error(
-        format!("{} exists already, and nothing was written", file.display()),
-        "choose another name, or delete that file first",
-    )
 }
 
 impl From<EngineError> for Failure {

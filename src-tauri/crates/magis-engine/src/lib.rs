@@ -36,6 +36,7 @@ pub use runs::{
     Application, AppliedRun, ApplyTarget, BrokenOffApplication, BrokenOffOutcome, DataCheck, DriveEnd, Effort, Eta,
     Prepared, Review, RunTexts, SolveRequest, StageTimes, Steering, TriedCheck, Worked, check_data, transcript,
 };
+pub use whole_file::write_whole;
 
 /// The model as a front end meets it: loaded in a worker process, or given.
 pub mod model {

@@ -4,7 +4,7 @@ use super::models::{fit_in_words, fit_of};
 use super::{Place, git, runtime, sandbox_helper, worker_command};
 use crate::args::DoctorArgs;
 use crate::exit::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, refuse_existing};
 use crate::render::{Tone, bytes, clean, count, span};
 use crate::screen::Screen;
 use crate::status::StatusLine;
@@ -12,9 +12,8 @@ use magis_engine::model::{LoadRequest, WorkerModel};
 use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::repository::HeadState;
 use magis_engine::sandbox::{Sandbox, SandboxJob, ScratchFolder};
-use magis_engine::{DataFolder, check_data};
+use magis_engine::{DataFolder, check_data, write_whole};
 use magis_platform::memory;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -59,9 +58,8 @@ fn write_report(place: &Place, file: &Path, yes: bool) -> Result<ExitStatus, Fai
     {
         return Ok(ExitStatus::Error);
     }
-    let written = File::options().write(true).create_new(true).open(file);
-    written
-        .and_then(|mut file| file.write_all(report.as_bytes()))
+    refuse_existing(file)?;
+    write_whole(file, |to| to.write_all(report.as_bytes()))
         .map_err(|error| Failure::error(format!("cannot write {}: {error}", file.display()), "name another file"))?;
     place.screen.line(&format!("\nWritten to {}", file.display()))?;
     Ok(ExitStatus::Success)

@@ -5,13 +5,13 @@ use super::inspect::known_repository;
 use super::{Place, agreed, say_erasure};
 use crate::args::{ExportFormatArg, RunsCommand, ShowArgs, StatusChoice};
 use crate::exit::ExitStatus;
-use crate::failure::{Failure, exists_already};
+use crate::failure::{Failure, refuse_existing};
 use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
 use crate::screen::tell;
 use magis_core::RunId;
 use magis_engine::records::{DeletedRun, RunEntry, RunFilter, RunSearch, SnippetSpan, StoredStatus, TextSource};
 use magis_engine::repository::Patch;
-use magis_engine::{EngineError, Magis};
+use magis_engine::{EngineError, Magis, write_whole};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -179,16 +179,13 @@ fn export(
         place.screen.write(&text)?;
         return Ok(ExitStatus::Success);
     };
-    let written = std::fs::OpenOptions::new().write(true).create_new(true).open(out);
-    written
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => exists_already(out),
-            _ => Failure::error(
-                format!("cannot write {}: {error}", out.display()),
-                "check the path and its permissions",
-            ),
-        })?;
+    refuse_existing(out)?;
+    write_whole(out, |to| to.write_all(text.as_bytes())).map_err(|error| {
+        Failure::error(
+            format!("cannot write {}: {error}", out.display()),
+            "check the path, its permissions and the free space of its disk",
+        )
+    })?;
     place.screen.line(&format!(
         "Run {run} is written to {}. It holds the issue, code and every prompt.",
         out.display()

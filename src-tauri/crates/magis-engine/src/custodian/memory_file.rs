@@ -2,7 +2,7 @@
 //!
 //! What such a file looks like and what is refused of it is the store's; here it meets the repository it is about.
 
-use crate::{EngineError, Magis, whole_file};
+use crate::{EngineError, Magis, write_whole};
 use magis_core::{BlobId, RepoId};
 use magis_platform::now_ms;
 use magis_repo::{BaseChoice, ObjectStore, Snapshot};
@@ -66,7 +66,7 @@ impl Magis {
             let found: Vec<ArchivedCode> = described.into_iter().filter_map(text).collect();
             archive.code = found;
         }
-        whole_file::write(file, |to| archive.write(to)).map_err(EngineError::io("write the memory to", file))?;
+        write_whole(file, |to| archive.write(to)).map_err(EngineError::io("write the memory to", file))?;
         Ok(ExportedMemory {
             summaries: archive.summaries.len() as u32,
             corrected: archive.summaries.iter().filter(|one| one.is_corrected()).count() as u32,

@@ -1,6 +1,6 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
-use crate::{EngineError, Magis, whole_file};
+use crate::{EngineError, Magis, write_whole};
 use magis_core::{ChangeTests, CheckAsTest, CheckId, Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_platform::now_ms;
 use magis_repo::{
@@ -146,7 +146,7 @@ impl Magis {
         self.settle_applications()?;
         let commit = match target {
             ApplyTarget::PatchFile(path) => {
-                whole_file::write(&path, |to| write!(to, "{patch}")).map_err(EngineError::io("write", &path))?;
+                write_whole(&path, |to| write!(to, "{patch}")).map_err(EngineError::io("write", &path))?;
                 return Ok(AppliedRun::PatchFile(path));
             }
             ApplyTarget::Worktree => None,
