@@ -107,7 +107,11 @@ impl ModelLibrary {
                 ) => {}
             created => created.map_err(storage("create the model folder", &folder))?,
         }
-        let hashes = HashMemory::in_folder(folder.join("hashes"));
+        let hashes = folder.join("hashes");
+        for written in [&folder, &hashes] {
+            magis_platform::private::remove_halves(written);
+        }
+        let hashes = HashMemory::in_folder(hashes);
         Ok(Self {
             folder,
             catalog,

@@ -2,6 +2,7 @@
 //!
 //! Elsewhere than on Unix there are no modes to set; folders and files are made as the system makes them.
 
+use crate::process::is_alive;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -70,18 +71,41 @@ pub fn is_open_to_others(_path: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
+/// What stands behind the number of the process that writes a file, in the name of what it has written of it so far.
+const HALF: &str = ".new";
+
 /// Writes a small private file so that a reader sees the old contents or the new ones, never half.
 ///
 /// # Errors
 /// When the file, or the one beside it that it is written to first, cannot be written.
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut half = path.as_os_str().to_owned();
-    half.push(format!(".{}.new", std::process::id()));
+    half.push(format!(".{}{HALF}", std::process::id()));
     let half = PathBuf::from(half);
-    let mut file = file_options().write(true).create(true).truncate(true).open(&half)?;
-    file.write_all(contents)?;
-    file.sync_all()?;
-    fs::rename(&half, path)
+    let opened = file_options().write(true).create(true).truncate(true).open(&half);
+    let written = opened.and_then(|mut file| {
+        file.write_all(contents)?;
+        file.sync_all()?;
+        fs::rename(&half, path)
+    });
+    if written.is_err() {
+        // It is worth nothing to anybody.
+        let _gone = fs::remove_file(&half);
+    }
+    written
+}
+
+/// Removes what processes that are gone had written of files in `folder` with [`write_atomically`] and did not come to an end with. What cannot be removed does no harm.
+pub fn remove_halves(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name
+            .to_str()
+            .and_then(|name| name.strip_suffix(HALF)?.rsplit('.').next()?.parse().ok());
+        if process.is_some_and(|process| !is_alive(process)) {
+            let _gone = fs::remove_file(entry.path());
+        }
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -122,5 +146,24 @@ mod tests {
             restrict(folder.path(), FOLDER).unwrap();
             assert_eq!(mode(folder.path()), after, "{before:o}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_process_that_is_gone_wrote_of_a_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let [ours, theirs] = [std::process::id(), gone.id()].map(|process| format!("note.json.{process}.new"));
+        for name in [&ours, &theirs, "note.json", "notes.new"] {
+            fs::write(folder.path().join(name), "half").unwrap();
+        }
+        remove_halves(folder.path());
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let mut left: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["note.json", &ours, "notes.new"]);
     }
 }
