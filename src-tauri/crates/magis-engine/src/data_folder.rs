@@ -4,6 +4,7 @@ use crate::EngineError;
 use magis_core::{RepoId, RunId};
 use magis_platform::private;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What this program keeps in a data folder. Anything else there is somebody else's.
@@ -101,7 +102,15 @@ impl DataFolder {
         if names.is_empty() {
             return Ok(());
         }
-        let is_ours = |name: &&OsString| name.to_str().is_some_and(|name| ENTRIES.contains(&name));
+        // What is written of a file so far bears its name with more behind it.
+        let is_of = |name: &str, entry: &str| {
+            let behind = name.strip_prefix(entry);
+            behind.is_some_and(|behind| behind.is_empty() || (behind.starts_with('.') && behind.ends_with(".new")))
+        };
+        let is_ours = |name: &&OsString| {
+            name.to_str()
+                .is_some_and(|name| ENTRIES.iter().any(|entry| is_of(name, entry)))
+        };
         let is_foreign = |name: &&OsString| !is_ours(name) && name.as_os_str() != MADE_WITH_A_DISK;
         let has_database = names.iter().any(|name| name.as_os_str() == ENTRIES[0]);
         if !has_database && let Some(name) = names.iter().find(is_foreign) {
@@ -137,7 +146,10 @@ impl DataFolder {
     pub fn erase(&self) -> Result<Vec<String>, EngineError> {
         for name in ENTRIES {
             let entry = self.root.join(name);
-            let Ok(about) = entry.symlink_metadata() else { continue };
+            let about = match entry.symlink_metadata() {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                about => about.map_err(EngineError::io("look at", &entry))?,
+            };
             let erased = if about.is_dir() {
                 std::fs::remove_dir_all(&entry)
             } else {
