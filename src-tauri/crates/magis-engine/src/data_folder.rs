@@ -105,7 +105,7 @@ impl DataFolder {
         // What is written of a file so far bears its name with more behind it.
         let is_of = |name: &str, entry: &str| {
             let behind = name.strip_prefix(entry);
-            behind.is_some_and(|behind| behind.is_empty() || (behind.starts_with('.') && behind.ends_with(".new")))
+            behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('.'))
         };
         let is_ours = |name: &&OsString| {
             name.to_str()
