@@ -9,6 +9,8 @@ use crate::mutate::{Material, mutate};
 use crate::sha1::sha1;
 use std::path::{Path, PathBuf};
 
+/// So many objects get another name at the most.
+const MOST_RENAMED: usize = 60;
 /// The most changes of one input.
 const MOST: usize = 5;
 
@@ -426,7 +428,7 @@ impl<'f> Changer<'f> {
     fn rename(&mut self, objects: &Path, old: &str, content: &[u8], depth: usize) {
         let (new, node) = loose(content);
         self.changes.insert(path_of(objects, &new), Some(node));
-        if new == old || depth > 8 {
+        if new == old || depth > 8 || self.changes.len() > MOST_RENAMED {
             return;
         }
         for (id, content) in self.loose_objects(objects) {

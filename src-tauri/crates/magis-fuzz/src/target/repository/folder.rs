@@ -60,7 +60,7 @@ impl Folder {
     /// Brings everything back; returns what was neither changed by `changes` nor `touched` and is otherwise than before.
     pub fn bring_back(&self, changes: &Changes, touched: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
         let now = all(&self.root).expect("our own folder can be read");
-        let is_below = |path: &Path| path.ancestors().any(|above| changes.contains_key(above));
+        let is_below = |path: &Path| path.ancestors().skip(1).any(|above| changes.contains_key(above));
         let mut different: Vec<PathBuf> = Vec::new();
         let paths = now
             .keys()
@@ -74,7 +74,8 @@ impl Folder {
         for path in &different {
             // A changed path has to be as it was changed.
             let as_changed = match changes.get(path) {
-                Some(node) => now.get(path) == node.as_ref(),
+                // What lies above it may have been changed, too, and not hold it.
+                Some(node) => now.get(path) == node.as_ref() || is_below(path),
                 None => is_below(path),
             };
             // Folders on the way to a changed path come with it.
