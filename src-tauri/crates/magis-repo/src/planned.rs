@@ -35,6 +35,7 @@ impl<'r> PlannedChange<'r> {
         match &self.applied {
             Applied::Worktree { mark, .. } => replace::all(self.repository.root(), &self.replacements, mark)?,
             Applied::Branch { name, commit, .. } => {
+                references::refuse_locked(self.repository, name)?;
                 if let Err(error) = references::make_branch(self.repository, name, commit) {
                     settled_after(error, self.repository, &self.applied, &Settled::Applied)?;
                 }

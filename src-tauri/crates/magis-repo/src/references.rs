@@ -4,6 +4,7 @@
 use crate::{RepoError, Repository};
 use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::CommitId;
+use std::io::ErrorKind;
 
 /// Opens the repository for its references.
 pub(crate) fn open(repository: &Repository) -> Result<git2::Repository, RepoError> {
@@ -16,6 +17,16 @@ pub(crate) fn open(repository: &Repository) -> Result<git2::Repository, RepoErro
     memory.add_new_mempack_backend(1).map_err(RepoError::git(attempt))?;
     handle.set_odb(&memory).map_err(RepoError::git(attempt))?;
     Ok(handle)
+}
+
+/// Refuses a branch that another program is changing. What is left of one's own lock after an error is then one's own.
+pub(crate) fn refuse_locked(repository: &Repository, name: &str) -> Result<(), RepoError> {
+    let lock = repository.common_dir().join(format!("refs/heads/{name}.lock"));
+    match lock.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(RepoError::io("looking at", lock)(error)),
+        Ok(_) => Err(RepoError::BranchLocked(name.to_owned())),
+    }
 }
 
 /// Makes the branch `name` at a commit that is there.
@@ -32,7 +43,6 @@ pub(crate) fn make_branch(repository: &Repository, name: &str, commit: &CommitId
     let branch = handle.branch(name, &made, false);
     branch.map(drop).map_err(|source| match source.code() {
         ErrorCode::Exists => RepoError::BranchExists(name.to_owned()),
-        ErrorCode::Locked => RepoError::BranchLocked(name.to_owned()),
         _ => RepoError::git(attempt)(source),
     })
 }

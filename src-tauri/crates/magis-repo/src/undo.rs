@@ -15,10 +15,13 @@ use magis_core::CommitId;
 pub fn undo(repository: &Repository, applied: &Applied) -> Result<(), RepoError> {
     match applied {
         Applied::Worktree { files, mark } => replace::all(repository.root(), &takes_back(repository, files)?, mark),
-        Applied::Branch { name, commit, .. } => undo_branch(repository, name, commit).or_else(|error| {
-            let gone = Settled::TakenBack { kept: Vec::new() };
-            settled_after(error, repository, applied, &gone)
-        }),
+        Applied::Branch { name, commit, .. } => {
+            references::refuse_locked(repository, name)?;
+            undo_branch(repository, name, commit).or_else(|error| {
+                let gone = Settled::TakenBack { kept: Vec::new() };
+                settled_after(error, repository, applied, &gone)
+            })
+        }
     }
 }
 
@@ -95,8 +98,6 @@ fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result
     branch.delete().map_err(|source| {
         if source.message().contains("current HEAD") || source.message().contains("checked out") {
             changed("is checked out")
-        } else if source.code() == ErrorCode::Locked {
-            RepoError::BranchLocked(name.to_owned())
         } else {
             RepoError::git("deleting the branch")(source)
         }

@@ -108,3 +108,20 @@ fn a_branch_stands_where_it_is_and_a_lock_that_was_left_goes() {
     settle(&case.repository(), &applied).unwrap();
     assert!(lock.exists(), "another program's lock stays");
 }
+
+#[test]
+fn a_branch_that_another_program_has_locked_is_named_and_its_lock_stays() {
+    let case = head();
+    let lock = case.fixture.git_dir().join("refs/heads/fix.lock");
+    fs::write(&lock, "").unwrap();
+    let refused = case.branch("fix").unwrap_err();
+    assert_eq!(refused.code(), "branch_locked");
+    assert!(lock.exists());
+
+    fs::remove_file(&lock).unwrap();
+    let applied = case.branch("fix").unwrap();
+    fs::write(&lock, "").unwrap();
+    assert_eq!(undo(&case.repository(), &applied).unwrap_err().code(), "branch_locked");
+    assert!(lock.exists());
+    assert_eq!(settle(&case.repository(), &applied).unwrap(), Settled::Applied);
+}
