@@ -1,7 +1,7 @@
 //! Fixture repositories built by code, with fixed dates and identities: [`FixtureRepo`], and [`fingerprint`] to show that
 //! nothing was touched; [`sample`], a small project with issues; [`traces`], to show that nothing of a text is left;
 //! [`bounded`], for what must not hang or fill the machine; [`measured`], for what a program costs; [`hostile`], repositories
-//! made to harm whoever reads them; [`killed`], for what a kill must not leave behind; [`TinyModel`] and [`gguf`], models of
+//! made to harm whoever reads them; [`faults`], for what a failing disk or a kill must not leave behind; [`TinyModel`] and [`gguf`], models of
 //! half a megabyte.
 //!
 //! For tests only; steps that fail panic. No network, no clock, and no `git` program but in [`hostile`].
@@ -9,11 +9,11 @@
 pub mod bounded;
 #[cfg(target_os = "linux")]
 pub mod confined;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod faults;
 pub mod gguf;
 #[cfg(target_os = "linux")]
 pub mod hostile;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub mod killed;
 #[cfg(target_os = "linux")]
 pub mod measured;
 mod repo;

@@ -10,6 +10,8 @@ mod carried;
 mod deleting;
 #[cfg(target_os = "linux")]
 mod disk;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod help;
 #[cfg(unix)]
 mod hostile;
@@ -27,6 +29,8 @@ mod real_model;
 mod runs;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod scene;
 #[cfg(target_os = "linux")]
 mod solve;
 mod support;
