@@ -4,11 +4,12 @@ use crate::problem::{Problem, named};
 use crate::state::{App, AppEvent, Watching};
 use crate::view::{AppInfo, DoctorLine, FetchRecord, Settings, SolveForm};
 use magis_core::text::bytes;
-use magis_engine::Magis;
 use magis_engine::models::MINIMUM_CONTEXT;
 use magis_engine::records::RunQuery;
+use magis_engine::{Magis, write_whole};
 use magis_platform::memory;
 use serde_json::Value;
+use std::io::Write as _;
 use std::path::Path;
 
 /// The key of the window's settings in the store.
@@ -170,7 +171,7 @@ impl App {
 
 /// Writes a file that a person named; one that is there is replaced, because the dialogue asked.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    std::fs::write(path, bytes).map_err(|error| {
+    write_whole(path, |to| to.write_all(bytes)).map_err(|error| {
         Problem::new(
             "io",
             format!("could not write {}: {error}", path.display()),

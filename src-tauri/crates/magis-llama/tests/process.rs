@@ -110,3 +110,25 @@ async fn a_chat_template_that_would_fill_the_memory_ends_the_worker_alone() {
     };
     assert!(error.to_string().contains("memory allocation"), "{error}");
 }
+
+#[tokio::test]
+async fn a_worker_that_says_one_thing_without_end_is_ended() {
+    let command = WorkerCommand {
+        program: "/bin/sh".into(),
+        args: ["-c", "tr '\\0' x < /dev/zero | tee /dev/stderr"]
+            .map(Into::into)
+            .to_vec(),
+        priority: Priority::Normal,
+    };
+    let load = LoadRequest {
+        file: "/nowhere".into(),
+        sha256: String::new(),
+        context: None,
+        threads: None,
+    };
+    let Err(error) = WorkerModel::start(command, load).await else {
+        panic!("it was loaded")
+    };
+    assert!(matches!(error, LlmError::WorkerDied { .. }), "{error}");
+    assert!(error.to_string().len() < 1 << 20, "{}", error.to_string().len());
+}

@@ -13,6 +13,7 @@ use git2::{Branch, ObjectType, Oid, Signature};
 use magis_core::{Base, CommitId, RepoPath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The commit to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ pub struct Committer {
 }
 
 /// Commits the selected hunks for a new branch that starts at the run's base commit. The commit is there, and nothing leads to it until the plan is carried
-/// out.
+/// out. What it consists of is made in `objects`, a folder of the caller's that is worth nothing afterwards.
 ///
 /// With a base that holds uncommitted work the branch starts at the commit below it and takes the hunks that apply
 /// there; if one does not, the answer is [`RepoError::NeedsUncommitted`] and nothing is written. So the commit never
@@ -53,6 +54,7 @@ pub fn plan_branch<'r>(
     patch: &Patch,
     selection: &Selection,
     commit: &BranchCommit,
+    objects: &Path,
 ) -> Result<PlannedChange<'r>, RepoError> {
     let patch = apply::selected(patch, selection)?;
     if !Branch::name_is_valid(&commit.branch).unwrap_or(false) {
@@ -64,8 +66,7 @@ pub fn plan_branch<'r>(
     let settings: CommitSettings = repository.reader().ask(Request::CommitSettings)?;
     let signature = signature(&settings, commit.identity.as_ref())?;
     // What the commit consists of is made apart, beside the repository's objects.
-    let folder = tempfile::tempdir().map_err(RepoError::io("creating", "a folder for new objects"))?;
-    let store = ObjectStore::open(folder.path(), repository)?;
+    let store = ObjectStore::open(objects, repository)?;
     let parent = id_of(&base.commit.0, "commit")?;
     store.keep(parent, ObjectType::Commit).map_err(|error| match error {
         RepoError::ObjectMissing { .. } => RepoError::BaseGone(base.commit.to_string()),

@@ -37,12 +37,7 @@ impl ScratchFolder {
     pub fn create(data: &DataFolder) -> Result<Self, EngineError> {
         let all = data.scratch();
         private::create_folder(&all).map_err(EngineError::io("make", &all))?;
-        for entry in fs::read_dir(&all).map_err(EngineError::io("read", &all))?.flatten() {
-            if owner(&entry.file_name().to_string_lossy()).is_some_and(|owner| !process::is_alive(owner)) {
-                // What cannot be removed now is tried again the next time.
-                let _ = magis_sandbox::remove_tree(&entry.path());
-            }
-        }
+        Self::remove_abandoned(data);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = all.join(format!("{}-{number}", std::process::id()));
         // An earlier process of the same id may have left one.
@@ -52,6 +47,15 @@ impl ScratchFolder {
             folder,
             layers: Vec::new(),
         })
+    }
+
+    /// Removes those that programs left behind when they were killed. What cannot be removed now is tried again the next time.
+    pub(crate) fn remove_abandoned(data: &DataFolder) {
+        for entry in fs::read_dir(data.scratch()).into_iter().flatten().flatten() {
+            if owner(&entry.file_name().to_string_lossy()).is_some_and(|owner| !process::is_alive(owner)) {
+                let _ = magis_sandbox::remove_tree(&entry.path());
+            }
+        }
     }
 
     /// Returns the folder itself, for what is to be read by commands.

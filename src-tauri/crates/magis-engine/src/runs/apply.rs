@@ -1,5 +1,6 @@
 //! A person takes a run's patch: into the work tree, onto a branch, or as a file; and takes that back.
 
+use crate::evidence::ScratchFolder;
 use crate::{EngineError, Magis, write_whole};
 use magis_core::{ChangeTests, CheckAsTest, CheckId, Edit, FileChange, LineSpan, MergeResult, RepoPath, RunId, text};
 use magis_platform::now_ms;
@@ -160,7 +161,11 @@ impl Magis {
         self.refuse_unnamed(run)?;
         let repository = self.repository_of(run)?;
         let plan = match &commit {
-            Some(commit) => plan_branch(&repository, self.state(run)?.base(), patch, &Selection::All, commit)?,
+            Some(commit) => {
+                let scratch = ScratchFolder::create(&self.data)?;
+                let base = self.state(run)?.base().clone();
+                plan_branch(&repository, &base, patch, &Selection::All, commit, scratch.path())?
+            }
             None => plan_worktree(&repository, patch, &Selection::All)?,
         };
         let application = Application {

@@ -1,5 +1,6 @@
 //! Opens a data folder, and takes up what earlier programs left in it.
 
+use crate::evidence::ScratchFolder;
 use crate::{DataFolder, EngineError, Magis};
 use magis_llama::WorkerCommand;
 use magis_models::ModelLibrary;
@@ -58,6 +59,7 @@ impl Magis {
         };
         if magis.store.access() == Access::ReadWrite {
             magis.data.make_private()?;
+            ScratchFolder::remove_abandoned(&magis.data);
             magis.store.interrupt_abandoned_runs(now_ms())?;
             // What cannot be removed now either waits for the next opening, as it did for this one.
             let _: Erasure = magis.finish_deletions();

@@ -8,10 +8,15 @@ use std::collections::{HashMap, VecDeque};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{env, io};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
+
+/// The most bytes of an answer: the likelihoods of whole files take some MiB.
+const LONGEST_ANSWER: u64 = 64 << 20;
+/// The most bytes of a line on the error stream that are read as one.
+const LONGEST_ERROR: u64 = 4 << 10;
 
 /// A worker process. It ends when this is dropped.
 pub(super) struct Link {
@@ -178,7 +183,13 @@ async fn follow(
     open: Arc<Mutex<Open>>,
     end: watch::Sender<Option<String>>,
 ) {
-    let ((), said) = tokio::join!(dispatch(output, &open), last_lines(errors));
+    let answers = async {
+        // A worker that says one thing without end is not the one that was started.
+        if dispatch(output, &open).await.is_err() {
+            let _ = child.start_kill();
+        }
+    };
+    let ((), said) = tokio::join!(answers, last_lines(errors));
     let status = child.wait().await;
     // First the reason, then the calls: who finds a call broken finds the reason there.
     end.send_replace(Some(last_words(status, said)));
@@ -187,10 +198,11 @@ async fn follow(
     open.calls.clear();
 }
 
-async fn dispatch(output: ChildStdout, open: &Mutex<Open>) {
-    let mut lines = BufReader::new(output).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        let Ok(answer) = from_line::<FromWorker>(&line) else {
+/// Hands each answer to whoever waits for it, until there are no more; an error where one is too long to be an answer.
+async fn dispatch(output: ChildStdout, open: &Mutex<Open>) -> Result<(), TooLong> {
+    let mut output = BufReader::new(output);
+    while let Some(line) = next_line(&mut output, LONGEST_ANSWER).await {
+        let Ok(answer) = from_line::<FromWorker>(&line?) else {
             continue;
         };
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,18 +214,36 @@ async fn dispatch(output: ChildStdout, open: &Mutex<Open>) {
             let _ = call.send(answer);
         }
     }
+    Ok(())
 }
 
+/// Returns the last lines that are said, as long as they are no longer than anybody reads.
 async fn last_lines(errors: ChildStderr) -> VecDeque<String> {
     let mut kept = VecDeque::new();
-    let mut lines = BufReader::new(errors).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
+    let mut errors = BufReader::new(errors);
+    while let Some(line) = next_line(&mut errors, LONGEST_ERROR).await {
         if kept.len() == KEPT_LINES {
             kept.pop_front();
         }
-        kept.push_back(line);
+        kept.push_back(line.unwrap_or_else(|TooLong(begin)| begin));
     }
     kept
+}
+
+/// A line with more bytes than are read, as far as it was.
+struct TooLong(String);
+
+/// Returns the next line; none at the end. What a line has beyond `most` bytes is the next one.
+async fn next_line(from: &mut (impl AsyncBufRead + Unpin), most: u64) -> Option<Result<String, TooLong>> {
+    let mut bytes = Vec::new();
+    let read = from.take(most).read_until(b'\n', &mut bytes).await.ok()?;
+    if read == 0 {
+        return None;
+    }
+    let is_whole = bytes.ends_with(b"\n") || (read as u64) < most;
+    let line = String::from_utf8_lossy(&bytes);
+    let line = line.trim_end_matches(['\n', '\r']).to_owned();
+    Some(if is_whole { Ok(line) } else { Err(TooLong(line)) })
 }
 
 fn last_words(status: io::Result<ExitStatus>, said: VecDeque<String>) -> String {

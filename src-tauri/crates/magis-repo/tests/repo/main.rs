@@ -76,7 +76,8 @@ fn apply_to_branch(
     selection: &Selection,
     commit: &BranchCommit,
 ) -> Result<Applied, RepoError> {
-    plan_branch(repository, base, patch, selection, commit)?.carry_out()
+    let objects = tempfile::tempdir().unwrap();
+    plan_branch(repository, base, patch, selection, commit, objects.path())?.carry_out()
 }
 
 /// Returns the `git` program in `folder`, without the machine's configuration; gives what it prints.
