@@ -156,8 +156,15 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
                 if entry.file_type()?.is_dir() {
                     // Moving a folder changes its `..`, so it must be writable itself.
                     allow(&entry.path())?;
-                    moved += 1;
-                    fs::rename(entry.path(), folder.join(format!("{MOVED}{moved}")))?;
+                    // A removal that was broken off may have left such names.
+                    let free = loop {
+                        moved += 1;
+                        let name = folder.join(format!("{MOVED}{moved}"));
+                        if name.symlink_metadata().is_err() {
+                            break name;
+                        }
+                    };
+                    fs::rename(entry.path(), free)?;
                 } else {
                     fs::remove_file(entry.path())?;
                 }
@@ -239,6 +246,15 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).expect("its mode").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_removal_that_was_broken_off_is_carried_on() {
+        let (_folder, from, _) = folders();
+        fs::create_dir_all(from.join(format!("{MOVED}1/left"))).expect("a folder");
+        fs::create_dir_all(from.join("one/two/three")).expect("a folder");
+        remove_tree(&from).expect("it can be removed");
+        assert!(!from.exists());
     }
 
     #[test]

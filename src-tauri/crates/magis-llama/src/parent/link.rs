@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 /// The most bytes of an answer: the likelihoods of whole files take some MiB.
 const LONGEST_ANSWER: u64 = 64 << 20;
 /// The most bytes of a line on the error stream that are read as one.
-const LONGEST_ERROR: u64 = 4 << 10;
+const LONGEST_ERROR: u64 = 500;
 
 /// A worker process. It ends when this is dropped.
 pub(super) struct Link {

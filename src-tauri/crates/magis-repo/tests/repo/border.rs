@@ -89,7 +89,9 @@ fn a_damaged_index_of_a_pack_ends_only_its_own_reading() {
 
 #[test]
 fn a_cut_object_ends_only_its_own_reading() {
-    for (kind, revision) in [("commit", "HEAD"), ("tree", "HEAD^{tree}")] {
+    // libgit2 spins over its content. Who works so long without an answer is given up before the time is over; of the commit at HEAD, the header is read first.
+    let spins = "it worked for 2 seconds without an answer";
+    for (kind, revision, said) in [("commit", "HEAD", "invalid header"), ("tree", "HEAD^{tree}", spins)] {
         let fixture = committed();
         let id = git(fixture.root(), &["rev-parse", revision]);
         let (two, rest) = id.trim().split_at(2);
@@ -97,14 +99,8 @@ fn a_cut_object_ends_only_its_own_reading() {
         make_writable(&file);
         let bytes = fs::read(&file).unwrap();
         fs::write(&file, &bytes[..20]).unwrap();
-        // libgit2 spins over it. Who works so long without an answer is given up before the time is over.
         let failed = check_contained(&fixture, &format!("a {kind} of 20 bytes"));
-        assert!(
-            failed
-                .to_string()
-                .ends_with("it worked for 2 seconds without an answer"),
-            "{failed}"
-        );
+        assert!(failed.to_string().ends_with(said), "{failed}");
     }
 }
 
