@@ -18,7 +18,7 @@ const BEGIN: Duration = Duration::from_secs(20);
 /// How long an answer about one thing may take.
 const SHORT: Duration = Duration::from_secs(10);
 /// How long a processor may work on an answer about one thing, or on the next part of one. A disk that is slow takes longer than that; who spins does not.
-const WORK: Duration = Duration::from_secs(2);
+const WORK: Duration = Duration::from_millis(1500);
 /// How long an answer about a whole repository may take, or the next part of one.
 const LONG: Duration = Duration::from_mins(3);
 /// How often it is looked at how long the processor worked, while nothing comes.
@@ -225,8 +225,8 @@ impl Timed {
                     };
                     // What it worked before the first look is not counted.
                     if now.saturating_sub(*begun.get_or_insert(now)) >= most {
-                        let seconds = count(most.as_secs() as usize, "second");
-                        return Err(too_long(format!("it worked for {seconds} without an answer")));
+                        let seconds = most.as_secs_f32();
+                        return Err(too_long(format!("it worked for {seconds} seconds without an answer")));
                     }
                 }
                 Ok(0) => {
