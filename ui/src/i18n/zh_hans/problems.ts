@@ -61,7 +61,10 @@ export const zh_hans: Partial<Record<string, Said>> = {
     message: '“{path}”不是普通文件（可能是管道或设备），因此未读取。',
     remedy: '请删除它，或换成普通文件。',
   },
-  slow_rule: { message: '“{path}”中某个模式的星号过多，比较将无法结束。', remedy: '请减少该模式中的星号，或将其删除。' },
+  slow_rule: {
+    message: '“{path}”中某个模式的星号过多，比较将无法结束。',
+    remedy: '请减少该模式中的星号，或将其删除。',
+  },
   file_too_large: { message: '“{path}”有 {bytes} 字节，超过上限 {limit}。', remedy: '请缩小此文件，或将其移出仓库。' },
   tree_too_large: {
     message: '此版本的文件树过大：{count}，上限为 {limit}。',
