@@ -38,7 +38,7 @@ impl App {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             data_folder: data.root().display().to_string(),
-            data_bytes: data.bytes().0,
+            data_bytes: data.bytes(),
             models_folder: data.models().display().to_string(),
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
             memory_bytes: memory::total().unwrap_or(0),

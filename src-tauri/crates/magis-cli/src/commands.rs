@@ -83,11 +83,10 @@ impl Place {
             Access::ReadWrite => {}
             Access::DiskFull => {
                 tell("note: the disk of the data folder is full: past runs can be read, nothing can be recorded");
-                let (all, models) = magis.data().bytes();
                 tell(&format!(
                     "  the data folder has {}, the models {}; 'magis models remove' deletes a model",
-                    bytes(all),
-                    bytes(models)
+                    bytes(magis.data().bytes()),
+                    bytes(magis.data().model_bytes())
                 ));
             }
             Access::ReadOnly => {

@@ -77,9 +77,14 @@ impl DataFolder {
         &self.models
     }
 
-    /// Returns how many bytes lie in the data folder, and how many of the models wherever they lie.
-    pub fn bytes(&self) -> (u64, u64) {
-        (bytes_below(&self.root), bytes_below(&self.models))
+    /// Returns how many bytes lie in the data folder, models included where they lie inside.
+    pub fn bytes(&self) -> u64 {
+        bytes_below(&self.root)
+    }
+
+    /// Returns how many bytes the models have, wherever they lie.
+    pub fn model_bytes(&self) -> u64 {
+        bytes_below(&self.models)
     }
 
     /// Returns the object store of a repository: what its runs read and made.

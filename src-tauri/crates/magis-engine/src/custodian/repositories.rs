@@ -79,11 +79,7 @@ impl Magis {
         match self.repositories_with(&base)?.as_slice() {
             [] => Err(EngineError::NoRepository(run)),
             [(repo, repository)] => self.give(run, *repo, repository),
-            several => {
-                let root = |(_, repository): &(RepoId, Repository)| repository.root().display().to_string();
-                let roots = several.iter().map(root).collect();
-                Err(EngineError::WhichRepository { run, roots })
-            }
+            several => Err(which(run, several)),
         }
     }
 
@@ -101,13 +97,10 @@ impl Magis {
         if self.is_repository_named(run)? {
             return Ok(());
         }
-        let found = self.repositories_with(self.state(run)?.base())?;
-        if found.is_empty() {
-            return Err(EngineError::NoRepository(run));
+        match self.repositories_with(self.state(run)?.base())?.as_slice() {
+            [] => Err(EngineError::NoRepository(run)),
+            found => Err(which(run, found)),
         }
-        let root = |(_, repository): &(RepoId, Repository)| repository.root().display().to_string();
-        let roots = found.iter().map(root).collect();
-        Err(EngineError::WhichRepository { run, roots })
     }
 
     /// As [`Self::repository_id_of`], where it is no failure that a run stays without one.
@@ -146,4 +139,11 @@ impl Magis {
         }
         Ok(found)
     }
+}
+
+/// Returns the error that a person has to say which of these repositories a run is for.
+fn which(run: RunId, found: &[(RepoId, Repository)]) -> EngineError {
+    let root = |(_, repository): &(RepoId, Repository)| repository.root().display().to_string();
+    let roots = found.iter().map(root).collect();
+    EngineError::WhichRepository { run, roots }
 }
