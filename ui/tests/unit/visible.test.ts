@@ -1,4 +1,5 @@
 // Characters that are not seen: shown by their number wherever they stand, and never where somebody types.
+import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import { coloursOf, piecesOf } from '../../src/components/code/colours'
 import { keepVisible, visible } from '../../src/components/visible'
@@ -50,4 +51,53 @@ test('the page is kept visible as it changes, and what is typed is not touched',
     'l⟨U+2066⟩',
     '⟨U+200E⟩',
   ])
+})
+
+/** Any text, often with what turns, hides or is obeyed in it. */
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\x1b[2J', '\x07', '\x9b', '\u202e', '\u2066', '\u200b', '\u{e0041}', '\u200d', '👨', 'a\n\t'),
+    ),
+  )
+  .map((parts) => parts.join(''))
+
+/** How text comes onto a page, one step after another. */
+const anySteps = fc.array(
+  fc.record({
+    how: fc.constantFrom('child', 'text', 'title', 'aria-label', 'placeholder', 'html'),
+    at: fc.nat(),
+    text: anyText,
+  }),
+  { maxLength: 12 },
+)
+
+test('whatever is put on the page in whatever way, nothing of it turns, hides or rings', async () => {
+  await fc.assert(
+    fc.asyncProperty(anySteps, async (steps) => {
+      document.body.innerHTML = '<main><p>x</p></main>'
+      stop = keepVisible(document.body)
+      for (const { how, at, text } of steps) {
+        const all = [...document.body.querySelectorAll('*')]
+        const element = all[at % all.length] ?? document.body
+        if (how === 'child') element.append(document.createElement('span'), text)
+        else if (how === 'html') element.innerHTML = `<b>${text}</b>`
+        else if (how === 'text') (element.firstChild ?? element).textContent = text
+        else element.setAttribute(how, text)
+        // Some changes come together, and some after those before were seen.
+        if (at % 3 === 0) await Promise.resolve()
+      }
+      await Promise.resolve()
+      const shown = [...document.body.querySelectorAll('*')].flatMap((element) => [
+        ...[...element.childNodes].filter((node) => node instanceof Text).map((node) => node.data),
+        ...['title', 'aria-label', 'placeholder'].map((name) => element.getAttribute(name) ?? ''),
+      ])
+      stop()
+      // Written anew here, so that a gap in the list of the code is seen.
+      for (const text of shown)
+        expect(text).not.toMatch(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/)
+    }),
+    { numRuns: 300 },
+  )
 })
