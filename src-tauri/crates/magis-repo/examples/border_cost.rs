@@ -15,7 +15,14 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const WORD: &str = "git-worker";
-const QUESTIONS: [&str; 5] = ["open", "state", "tree listed", "all files read", "300 commits"];
+const QUESTIONS: [&str; 6] = [
+    "open",
+    "state",
+    "tree listed",
+    "all files read",
+    "each read alone",
+    "300 commits",
+];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -64,14 +71,19 @@ fn ask(git: &Git, path: &Path) -> [f64; QUESTIONS.len()] {
     let snapshot = Snapshot::take(&repository, &store, &BaseChoice::Head).unwrap();
     let (files, _) = snapshot.files().unwrap();
     let listed = lap();
+    let mut ahead = snapshot.read_ahead(files.iter().map(|file| &file.blob));
     for file in &files {
         // What is no text says so; that is an answer, too.
-        drop(snapshot.scan(&file.blob));
+        drop(ahead.scan(&file.blob));
     }
     let read = lap();
+    for file in &files {
+        drop(snapshot.scan(&file.blob));
+    }
+    let read_alone = lap();
     let walked = snapshot.past(300, |_| false, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(walked.new.len(), walked.commits.len());
-    [opened, state, listed, read, lap()]
+    [opened, state, listed, read, read_alone, lap()]
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -27,6 +27,7 @@ mod place;
 mod planned;
 mod program;
 mod prune;
+mod read_ahead;
 mod reading;
 mod references;
 mod replace;
@@ -63,6 +64,7 @@ pub use patch::{FilePatch, FilePatchKind, Hunk, HunkNumber, Patch, PatchError, S
 pub use planned::PlannedChange;
 pub use prune::{Pruning, prune, remove_remains, remove_store};
 pub use reading::MOST_CHANGED;
+pub use read_ahead::ReadAhead;
 pub use repository::Repository;
 pub use repository_program::{DecidedProgram, ProgramDecision, ProgramPurpose, RepositoryProgram};
 pub use settle::{Settled, settle};

@@ -173,11 +173,19 @@ impl Snapshot {
     }
 
     fn text(&self, id: Oid, name: &str) -> Result<SourceText, ReadError> {
+        Self::text_of(
+            self.store.read_at_most(id, ObjectType::Blob, Some(MAX_FILE_BYTES)),
+            name,
+        )
+    }
+
+    /// Returns the text of a blob that was read as far as a file goes, or not.
+    pub(crate) fn text_of(read: Result<Vec<u8>, RepoError>, name: &str) -> Result<SourceText, ReadError> {
         let skipped = |reason| ReadError::Skipped {
             path: name.to_owned(),
             reason,
         };
-        match self.store.read_at_most(id, ObjectType::Blob, Some(MAX_FILE_BYTES)) {
+        match read {
             Ok(bytes) => SourceText::from_bytes(bytes).map_err(skipped),
             Err(RepoError::ObjectMissing { .. }) => Err(skipped(SkipReason::Missing)),
             Err(RepoError::ObjectTooLarge { bytes, limit, .. }) => Err(skipped(SkipReason::TooLarge { bytes, limit })),

@@ -137,6 +137,31 @@ impl ObjectStore {
     pub(crate) fn measure(&self, tree: Oid) -> Result<(), RepoError> {
         let tree = tree.to_string();
         self.reader().bytes(Request::Measure { tree }).map(drop)
+    /// Returns the bytes of blobs, each at most so many, in one answer.
+    pub(crate) fn read_all(&self, blobs: &[BlobId], most: u64) -> Result<Vec<Result<Vec<u8>, RepoError>>, RepoError> {
+        let ids = blobs.iter().map(|blob| blob.0.clone()).collect();
+        let (lengths, bytes): (Vec<Result<usize, RepoError>>, _) =
+            self.reader().ask_for_bytes(Request::Blobs { ids, most })?;
+        if lengths.len() != blobs.len() {
+            return Err(RepoError::wire("there are not as many blobs as were asked for"));
+        }
+        let mut rest = bytes.as_slice();
+        let mut read = Vec::with_capacity(lengths.len());
+        for length in lengths {
+            read.push(match length {
+                Ok(length) => {
+                    let (one, others) = rest
+                        .split_at_checked(length)
+                        .ok_or_else(|| RepoError::wire("a blob is cut"))?;
+                    rest = others;
+                    Ok(one.to_vec())
+                }
+                Err(error) => Err(error),
+            });
+        }
+        Ok(read)
+    }
+
     }
 
     /// Returns the size of a blob; none if it is missing.

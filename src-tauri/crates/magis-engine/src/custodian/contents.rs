@@ -6,7 +6,7 @@
 
 use magis_core::{BlobId, RepoPath, SkipReason};
 use magis_platform::private;
-use magis_repo::{ReadError, Snapshot};
+use magis_repo::{ReadError, SourceText};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Write as _;
@@ -62,9 +62,9 @@ impl BlobKind {
     }
 }
 
-/// Returns the content of a blob that lies in git; none where that cannot be found out.
-pub(crate) fn in_git(snapshot: &Snapshot, blob: &BlobId) -> Option<BlobKind> {
-    match snapshot.scan(blob) {
+/// Returns the content of a blob that was read in git; none where that cannot be found out.
+pub(crate) fn in_git(read: Result<SourceText, ReadError>) -> Option<BlobKind> {
+    match read {
         Ok(source) => Some(BlobKind::of(&source.text)),
         Err(ReadError::Skipped { reason, .. }) => BlobKind::skipped(&reason),
         Err(_) => None,

@@ -6,7 +6,7 @@
 use super::{commit_history, index_state};
 use crate::EngineError;
 use magis_core::{BlobId, RepoPath, SkipReason, SkippedFile};
-use magis_repo::{ReadError, Snapshot};
+use magis_repo::{ReadError, Snapshot, SourceText};
 use magis_search::{CommitHistory, Index, Retention, Signals, Sources};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -86,9 +86,10 @@ impl IndexSession {
         let begun = Instant::now();
         let lock = index_state::lock(&self.folder, &mut || watch(Preparing::Waiting))?;
         index_state::forget(&self.folder);
+        let mut texts = snapshot.read_ahead(files.iter().map(|(_, blob)| blob));
         let update = self.index.update_while(
             files,
-            |_, blob| text(snapshot, blob),
+            |_, blob| text(texts.scan(blob)),
             |done, total| watch(Preparing::Index { done, total }),
         )?;
         if update.not_reached > 0 {
@@ -128,9 +129,9 @@ impl IndexSession {
     }
 }
 
-/// Returns the text of a blob, or why it has none.
-fn text(snapshot: &Snapshot, blob: &BlobId) -> Result<String, SkipReason> {
-    match snapshot.scan(blob) {
+/// Returns the text that was read, or why there is none.
+fn text(read: Result<SourceText, ReadError>) -> Result<String, SkipReason> {
+    match read {
         Ok(source) => Ok(source.text),
         Err(ReadError::Skipped { reason, .. }) => Err(reason),
         Err(_) => Err(SkipReason::Unreadable),

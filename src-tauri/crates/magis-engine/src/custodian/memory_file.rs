@@ -54,8 +54,9 @@ impl Magis {
         if code == WithCode::Yes {
             let snapshot = self.head(repo)?;
             let described: BTreeSet<&BlobId> = archive.summaries.iter().map(|one| &one.kept.blob).collect();
+            let mut texts = snapshot.read_ahead(described.iter().copied());
             let text = |blob: &BlobId| {
-                let text = snapshot.scan(blob).ok()?.text;
+                let text = texts.scan(blob).ok()?.text;
                 // A text that was decoded differently from its bytes has another hash, and could not be believed there.
                 let code = ArchivedCode {
                     blob: blob.clone(),

@@ -67,8 +67,9 @@ impl Magis {
     /// When the repository or the database cannot be read.
     pub fn memory_of(&self, repo: RepoId, files: &[FileEntry]) -> Result<Vec<FileMemory>, EngineError> {
         let snapshot = self.snapshot_of(repo, &BaseChoice::Head)?;
+        let mut texts = snapshot.read_ahead(files.iter().map(|file| &file.blob));
         let contents = contents::look_into(&self.data.index(repo), &versions(files), |_, blob| {
-            contents::in_git(&snapshot, blob)
+            contents::in_git(texts.scan(blob))
         });
         let all = self.store.all_summaries(repo)?;
         let mut by_path: BTreeMap<&RepoPath, Vec<&Summary>> = BTreeMap::new();

@@ -46,6 +46,18 @@ impl Objects {
         bounds::read_at_most(&self.odb()?, id_of(id, kind.str())?, kind, most)
     }
 
+    /// Returns the bytes of blobs, and the length of each or why it cannot be read.
+    pub fn blobs(&self, ids: &[String], most: u64) -> Result<Frame, RepoError> {
+        let odb = self.odb()?;
+        let mut bytes = Vec::new();
+        let mut lengths: Vec<Result<usize, RepoError>> = Vec::with_capacity(ids.len());
+        for id in ids {
+            let read = id_of(id, ObjectType::Blob.str()).and_then(|id| bounds::append_blob(&odb, id, most, &mut bytes));
+            lengths.push(read);
+        }
+        Ok(Frame::of(&lengths)?.with(bytes))
+    }
+
     /// Returns the size of a blob; none if it is missing.
     pub fn size(&self, id: &str) -> Result<Option<u64>, RepoError> {
         size(&self.odb()?, id_of(id, "blob")?)

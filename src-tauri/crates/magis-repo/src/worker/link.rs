@@ -305,6 +305,7 @@ impl Request {
             | Self::CommitSettings
             | Self::WorkFile { .. }
             | Self::Object { .. }
+            | Self::Blobs { .. }
             | Self::Measure { .. }
             | Self::Size { .. }
             | Self::Commits { .. }

@@ -17,6 +17,8 @@ mod past;
 mod placing;
 mod programs;
 mod prune;
+#[cfg(unix)]
+mod read_ahead;
 mod settle;
 mod snapshot;
 mod watch;

@@ -133,9 +133,11 @@ pub(super) async fn nearest_tests(
     let command = bench.command.clone();
     let files = work.files()?.readable.clone();
     let is_test = |path: &RepoPath| command.as_ref().is_some_and(|command| command.is_test_file(path));
+    let test_files: Vec<_> = files.iter().filter(|(path, _)| is_test(path)).take(LOOKED_AT).collect();
+    let mut texts = work.snapshot.read_ahead(test_files.iter().map(|(_, blob)| blob));
     let mut tests = Vec::new();
-    for (path, blob) in files.iter().filter(|(path, _)| is_test(path)).take(LOOKED_AT) {
-        if let Ok(source) = work.snapshot.scan(blob) {
+    for (path, blob) in &test_files {
+        if let Ok(source) = texts.scan(blob) {
             tests.push(TestFile {
                 path: path.clone(),
                 text: source.text,

@@ -133,7 +133,8 @@ fn may_enter(work: &mut Workspace, run: &Run, path: &RepoPath) -> Result<Option<
     if files.len() > MOST_FILES {
         return Ok(None);
     }
-    let read = |(path, blob): &(RepoPath, BlobId)| Some((path.clone(), work.snapshot.scan(blob).ok()?.text));
+    let mut texts = work.snapshot.read_ahead(files.iter().map(|(_, blob)| blob));
+    let read = |(path, blob): &(RepoPath, BlobId)| Some((path.clone(), texts.scan(blob).ok()?.text));
     let files: Vec<(RepoPath, String)> = files.iter().filter_map(read).collect();
     let mut common: Option<Vec<LineSpan>> = None;
     for check in run.checks() {
