@@ -4,7 +4,8 @@
 
 use crate::place::place;
 use crate::reading::{NewLines, Request};
-use crate::replace::{self, Found, NewContent, Replacement, WriteMode};
+use crate::replace::{self, NewContent, Replacement};
+use crate::root::{Found, WriteMode};
 use crate::{
     Applied, AppliedFile, Conflict, ConflictReason, FilePatch, FilePatchKind, FileState, Patch, PlannedChange,
     RepoError, Repository, Selection,

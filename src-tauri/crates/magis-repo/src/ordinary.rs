@@ -42,26 +42,26 @@ const CONFIGURED: [&str; 2] = ["core.attributesFile", "core.excludesFile"];
 /// Of a path so many letters are named in an error.
 const SHOWN: usize = 40;
 
-/// Opens a file of the work tree for reading, without waiting for anybody and without following a link.
-pub(crate) fn open(path: &Path) -> Result<File, RepoError> {
+/// Returns all of a file of the work tree, if it has no more than `most` bytes, without waiting for anybody and without following a link.
+pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, RepoError> {
     let file = opened(path, Links::Refused).map_err(RepoError::io("reading", path))?;
-    let metadata = file.metadata().map_err(RepoError::io("looking at", path))?;
-    match odd(&metadata) {
-        None => Ok(file),
-        Some(what) => Err(not_ordinary(path, what)),
-    }
+    read_opened(file, path, most).map(|(bytes, _)| bytes)
 }
 
-/// Returns all of a file of the work tree, if it has no more than `most` bytes.
-pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, RepoError> {
-    let mut bytes = Vec::new();
-    let mut file = open(path)?.take(most + 1);
-    file.read_to_end(&mut bytes).map_err(RepoError::io("reading", path))?;
-    if bytes.len() as u64 > most {
-        let bytes = file.get_ref().metadata().map_or(most + 1, |metadata| metadata.len());
-        return Err(too_large(path, bytes, most));
+/// Returns all of a file that was opened without waiting, and what the system says of it.
+pub(crate) fn read_opened(file: File, path: &Path, most: u64) -> Result<(Vec<u8>, fs::Metadata), RepoError> {
+    let metadata = file.metadata().map_err(RepoError::io("looking at", path))?;
+    if let Some(what) = odd(&metadata) {
+        return Err(not_ordinary(path, what));
     }
-    Ok(bytes)
+    let mut bytes = Vec::new();
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(RepoError::io("reading", path))?;
+    if bytes.len() as u64 > most {
+        return Err(too_large(path, metadata.len().max(most + 1), most));
+    }
+    Ok((bytes, metadata))
 }
 
 /// Returns whether the system does not let us read an ordinary file that is there.

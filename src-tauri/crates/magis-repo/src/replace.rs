@@ -1,17 +1,16 @@
 //! Replacing files of a work tree, all or nothing.
 //!
 //! New contents are written beside their targets first; each file is looked at again right before it is replaced by a
-//! rename; what was done is taken back when a later file fails. Symbolic links are never followed below the root.
+//! rename; what was done is taken back when a later file fails. Symbolic links are never followed below the root, also
+//! not where somebody puts one in the place of a folder meanwhile, see [`Root`].
 
-use crate::reading::bounds;
-use crate::{FileContent, FileState, RepoError, ordinary};
+use crate::root::{Found, Prepared, Root, Way, WriteMode, parted};
+use crate::{FileContent, FileState, RepoError};
 use git2::{ObjectType, Oid};
 use magis_core::RepoPath;
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use std::path::Path;
 
 /// What becomes of a file.
 pub(crate) struct Replacement {
@@ -26,25 +25,6 @@ pub(crate) struct Replacement {
 pub(crate) struct NewContent {
     pub bytes: Vec<u8>,
     pub mode: WriteMode,
-}
-
-/// Which permissions a written file gets.
-#[derive(Clone, Copy)]
-pub(crate) enum WriteMode {
-    /// Those of any new file.
-    NewFile,
-    /// Those of any new program.
-    NewProgram,
-    /// These, where the system has them.
-    Exactly(Option<u32>),
-}
-
-/// What stands at a path.
-pub(crate) enum Found {
-    Nothing,
-    File(FileState),
-    /// A folder, a link, a device, or something of that kind on the way.
-    Other,
 }
 
 impl Replacement {
@@ -96,25 +76,7 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 
 /// Returns what stands at `path` below `root`.
 pub(crate) fn look(root: &Path, path: &RepoPath) -> Result<Found, RepoError> {
-    let mut place = root.to_owned();
-    let mut parts = path.as_str().split('/').peekable();
-    while let Some(part) = parts.next() {
-        place.push(part);
-        let metadata = match fs::symlink_metadata(&place) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
-            Err(error) => return Err(RepoError::io("looking at", place)(error)),
-        };
-        if parts.peek().is_some() {
-            if !metadata.is_dir() {
-                return Ok(Found::Other);
-            }
-        } else if metadata.is_file() {
-            let bytes = ordinary::read(&place, bounds::MAX_BLOB)?;
-            return Ok(Found::File(FileState::new(bytes, permissions(&metadata))));
-        }
-    }
-    Ok(Found::Other)
+    Root::open(root)?.look(path)
 }
 
 /// Returns a mark that no other change has.
@@ -135,19 +97,24 @@ pub(crate) fn remove_leftovers<'p>(
     if mark.is_empty() {
         return Ok(());
     }
+    let root = Root::open(root)?;
     let mut folders = BTreeSet::new();
     for path in paths {
-        let target = root.join(path.as_str());
-        let above = target.ancestors().skip(1);
-        folders.extend(above.take_while(|folder| folder.starts_with(root)).map(Path::to_owned));
+        let above = Path::new(path.as_str()).ancestors().skip(1);
+        folders.extend(above.map(Path::to_owned));
     }
-    for folder in folders {
-        let is_plain = folder.symlink_metadata().is_ok_and(|kind| kind.is_dir());
-        for entry in is_plain.then(|| fs::read_dir(&folder)).into_iter().flatten().flatten() {
-            let entry = entry.map_err(RepoError::io("listing", &folder))?;
-            let is_left = entry.file_name().to_string_lossy().starts_with(&prefix(mark));
+    for path in folders {
+        let Way::Reached(folder) = root.enter(&path)? else {
+            continue;
+        };
+        for entry in folder.entries().map_err(root.failed("listing", &path))? {
+            let entry = entry.map_err(root.failed("listing", &path))?;
+            let name = entry.file_name();
+            let is_left = name.to_string_lossy().starts_with(&prefix(mark));
             if is_left && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                fs::remove_file(entry.path()).map_err(RepoError::io("removing", entry.path()))?;
+                folder
+                    .remove_file(&name)
+                    .map_err(root.failed("removing", path.join(&name)))?;
             }
         }
     }
@@ -173,22 +140,26 @@ pub(crate) fn all(root: &Path, replacements: &[Replacement], mark: &str) -> Resu
 }
 
 fn carry_out(root: &Path, replacements: &[Replacement], mark: &str) -> Result<(), RepoError> {
+    let change = Change {
+        root: Root::open(root)?,
+        mark,
+        written: Cell::new(0),
+    };
     let mut prepared = Vec::with_capacity(replacements.len());
     for replacement in replacements {
-        prepared.push(match &replacement.content {
-            Some(content) => Some(prepare(root, &replacement.path, content, mark)?),
-            None => None,
-        });
+        prepared.push(change.prepare(replacement)?);
     }
-    let mut pairs: Vec<(&Replacement, Option<NamedTempFile>)> = replacements.iter().zip(prepared).collect();
+    let mut pairs: Vec<(&Replacement, Option<Prepared>)> = replacements.iter().zip(prepared).collect();
     // What goes makes room for what comes.
     pairs.sort_by_key(|(replacement, _)| replacement.content.is_some());
     let mut done: Vec<&Replacement> = Vec::new();
     for (replacement, file) in pairs {
-        if let Err(error) = one(root, replacement, file) {
+        if let Err(error) = change.place(replacement, file) {
             let mut left = Vec::new();
             for replacement in done.into_iter().rev() {
-                if take_back(root, replacement, mark).is_err() {
+                let inverse = replacement.inverse();
+                let taken_back = change.prepare(&inverse).and_then(|file| change.place(&inverse, file));
+                if taken_back.is_err() {
                     left.push(replacement.path.to_string());
                 }
             }
@@ -206,115 +177,78 @@ fn carry_out(root: &Path, replacements: &[Replacement], mark: &str) -> Result<()
     Ok(())
 }
 
-fn take_back(root: &Path, replacement: &Replacement, mark: &str) -> Result<(), RepoError> {
-    let inverse = replacement.inverse();
-    let file = match &inverse.content {
-        Some(content) => Some(prepare(root, &inverse.path, content, mark)?),
-        None => None,
-    };
-    one(root, &inverse, file)
+/// A change that is being carried out.
+struct Change<'m> {
+    root: Root,
+    mark: &'m str,
+    /// How many files were prepared so far.
+    written: Cell<u32>,
 }
 
-/// Writes new content beside its target: into the nearest folder that is there.
-fn prepare(root: &Path, path: &RepoPath, content: &NewContent, mark: &str) -> Result<NamedTempFile, RepoError> {
-    let target = root.join(path.as_str());
-    let folder = target
-        .ancestors()
-        .skip(1)
-        .find(|folder| folder.is_dir())
-        .unwrap_or(root);
-    let write = || -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        let prefix = prefix(mark);
-        builder.prefix(&prefix).suffix(".tmp");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode = if matches!(content.mode, WriteMode::NewProgram) {
-                0o777
-            } else {
-                0o666
-            };
-            builder.permissions(fs::Permissions::from_mode(mode));
-        }
-        let mut file = builder.tempfile_in(folder)?;
-        file.write_all(&content.bytes)?;
-        #[cfg(unix)]
-        if let WriteMode::Exactly(Some(mode)) = content.mode {
-            use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode))?;
-        }
-        file.as_file().sync_all()?;
-        Ok(file)
-    };
-    write().map_err(RepoError::io("writing", target))
-}
-
-fn one(root: &Path, replacement: &Replacement, file: Option<NamedTempFile>) -> Result<(), RepoError> {
-    let target = root.join(replacement.path.as_str());
-    let unchanged = match (look(root, &replacement.path)?, &replacement.before) {
-        (Found::Nothing, None) => true,
-        (Found::File(now), Some(before)) => now.hash == before.hash,
-        _ => false,
-    };
-    if !unchanged {
-        return Err(RepoError::ChangedSince(vec![format!(
-            "'{}' has just been changed",
-            replacement.path
-        )]));
+impl Change<'_> {
+    /// Writes what comes beside its target: into the nearest folder that is there.
+    fn prepare(&self, replacement: &Replacement) -> Result<Option<Prepared>, RepoError> {
+        let Some(content) = &replacement.content else {
+            return Ok(None);
+        };
+        let path = Path::new(replacement.path.as_str());
+        let number = self.written.replace(self.written.get() + 1);
+        let name = format!("{}{number}.tmp", prefix(self.mark));
+        let written = Prepared::write(self.root.nearest(path)?, name, &content.bytes, content.mode);
+        written.map(Some).map_err(self.root.failed("writing", path))
     }
-    match (file, &replacement.before) {
-        (Some(file), None) => {
-            let folder = target.parent().unwrap_or(root);
-            let is_there = |folder: &&Path| folder.is_dir();
-            let there = target.ancestors().skip(1).find(is_there).unwrap_or(root).to_owned();
-            let made = fs::create_dir_all(folder).map_err(RepoError::io("creating", folder));
-            let placed = made.and_then(|()| {
-                let placed = file.persist_noclobber(&target).map_err(|failed| failed.error);
-                placed.map(drop).map_err(RepoError::io("creating", &target))
-            });
-            if placed.is_err() {
-                remove_empty_folders(&there, target);
+
+    /// Puts what comes in the place of what is there, if that is as it was.
+    fn place(&self, replacement: &Replacement, file: Option<Prepared>) -> Result<(), RepoError> {
+        let unchanged = match (self.root.look(&replacement.path)?, &replacement.before) {
+            (Found::Nothing, None) => true,
+            (Found::File(now), Some(before)) => now.hash == before.hash,
+            _ => false,
+        };
+        let changed = || RepoError::ChangedSince(vec![format!("'{}' has just been changed", replacement.path)]);
+        if !unchanged {
+            return Err(changed());
+        }
+        let path = Path::new(replacement.path.as_str());
+        let (above, name) = parted(path);
+        match (file, &replacement.before) {
+            (Some(file), None) => {
+                let before = self.root.depth(above)?;
+                let placed = self
+                    .root
+                    .make(above)
+                    .and_then(|folder| file.put_new(&folder, name).map_err(self.root.failed("creating", path)));
+                if placed.is_err() {
+                    self.root.remove_empty(above, before);
+                }
+                placed
             }
-            placed
-        }
-        (Some(file), Some(_)) => {
-            let placed = file.persist(&target).map_err(|failed| failed.error);
-            placed.map(drop).map_err(RepoError::io("replacing", target))
-        }
-        (None, _) => {
-            fs::remove_file(&target).map_err(RepoError::io("deleting", &target))?;
-            remove_empty_folders(root, target);
-            Ok(())
+            (file, _) => {
+                let Way::Reached(folder) = self.root.enter(above)? else {
+                    return Err(changed());
+                };
+                let Some(file) = file else {
+                    folder.remove_file(name).map_err(self.root.failed("deleting", path))?;
+                    self.root.remove_empty(above, 0);
+                    return Ok(());
+                };
+                file.put(&folder, name).map_err(self.root.failed("replacing", path))
+            }
         }
     }
 }
 
 /// Folders that hold nothing any more go with their last file, as with git.
-pub(crate) fn remove_empty_folders(root: &Path, mut below: PathBuf) {
-    while below.pop() && below != root && below.starts_with(root) {
-        match fs::remove_dir(&below) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return,
-            Ok(()) | Err(_) => {}
-        }
-    }
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-fn permissions(metadata: &fs::Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt as _;
-    Some(metadata.permissions().mode() & 0o7777)
-}
-
-#[cfg(not(unix))]
-fn permissions(_: &fs::Metadata) -> Option<u32> {
-    None
+pub(crate) fn remove_empty_folders(root: &Path, path: &RepoPath) -> Result<(), RepoError> {
+    let (above, _) = parted(Path::new(path.as_str()));
+    Root::open(root)?.remove_empty(above, 0);
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).unwrap()
@@ -370,6 +304,48 @@ mod tests {
             fs::read_dir(root.path()).unwrap().count(),
             1,
             "no temporary file is left"
+        );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_that_becomes_a_link_meanwhile_leads_nowhere_else() {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let root = tempfile::tempdir().unwrap();
+        let (folder, link, elsewhere) = (
+            root.path().join("folder"),
+            root.path().join("link"),
+            root.path().join("elsewhere"),
+        );
+        for place in [&folder, &elsewhere] {
+            fs::create_dir(place).unwrap();
+            fs::write(place.join("file"), "0\n").unwrap();
+        }
+        std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+        let is_over = AtomicBool::new(false);
+        let (mut placed, mut refused) = (0, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            while placed < 50 || refused < 50 {
+                let before = FileState::new(format!("{placed}\n").into_bytes(), None);
+                let next = format!("{}\n", placed + 1).into_bytes();
+                let changed = Replacement::changed(&path("folder/file"), before, next);
+                match all(root.path(), &[changed], "mark") {
+                    Ok(()) => placed += 1,
+                    Err(_) => refused += 1,
+                }
+                let _refused_through_a_link = all(root.path(), &[created(&format!("folder/new{placed}"))], "mark");
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(
+            listing(&elsewhere),
+            [(elsewhere.join("file").display().to_string(), b"0\n".to_vec())]
         );
     }
 

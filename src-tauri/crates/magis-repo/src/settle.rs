@@ -1,6 +1,7 @@
 //! Bringing to an end what was broken off while it was applied or taken back, because the program was killed or the machine stopped.
 
-use crate::replace::{self, Found, Replacement};
+use crate::replace::{self, Replacement};
+use crate::root::Found;
 use crate::{Applied, AppliedFile, FileState, RepoError, Repository, references};
 use git2::{BranchType, ErrorCode};
 use magis_core::{CommitId, RepoPath};
@@ -65,7 +66,7 @@ fn settle_files(repository: &Repository, files: &[AppliedFile], mark: &str) -> R
     for file in files {
         // The folder of a file that went, or one that was made for a file that did not come.
         if let Found::Nothing = replace::look(root, &file.path)? {
-            replace::remove_empty_folders(root, root.join(file.path.as_str()));
+            replace::remove_empty_folders(root, &file.path)?;
         }
     }
     let mut standing = Vec::with_capacity(files.len());

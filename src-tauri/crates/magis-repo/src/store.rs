@@ -5,12 +5,16 @@
 
 use crate::git::Reader;
 use crate::reading::{Request, SOURCE, bounds};
+use crate::replace::new_mark;
+use crate::root::{Prepared, Root, WriteMode};
 use crate::{Git, RepoError, Repository, in_use};
+use cap_std::fs::Dir;
 use git2::{ObjectType, OdbLookupFlags, Oid, RepositoryInitOptions};
 use magis_core::BlobId;
 use magis_platform::private;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write as _};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
@@ -133,10 +137,6 @@ impl ObjectStore {
         })
     }
 
-    /// Refuses a tree that is too large or too deep to be listed.
-    pub(crate) fn measure(&self, tree: Oid) -> Result<(), RepoError> {
-        let tree = tree.to_string();
-        self.reader().bytes(Request::Measure { tree }).map(drop)
     /// Returns the bytes of blobs, each at most so many, in one answer.
     pub(crate) fn read_all(&self, blobs: &[BlobId], most: u64) -> Result<Vec<Result<Vec<u8>, RepoError>>, RepoError> {
         let ids = blobs.iter().map(|blob| blob.0.clone()).collect();
@@ -162,6 +162,10 @@ impl ObjectStore {
         Ok(read)
     }
 
+    /// Refuses a tree that is too large or too deep to be listed.
+    pub(crate) fn measure(&self, tree: Oid) -> Result<(), RepoError> {
+        let tree = tree.to_string();
+        self.reader().bytes(Request::Measure { tree }).map(drop)
     }
 
     /// Returns the size of a blob; none if it is missing.
@@ -216,22 +220,15 @@ impl ObjectStore {
         }
         let missing: Vec<String> = repository.reader().ask(Request::Missing { ids })?;
         let to = repository.common_dir().join("objects");
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let to = Root::open(&to)?;
         for id in missing {
             let (two, rest) = id.split_at(2);
             let bytes = fs::read(from.join(two).join(rest)).map_err(RepoError::io("reading a new object in", &from))?;
-            let folder = to.join(two);
-            match fs::create_dir(&folder) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                made => made.map_err(RepoError::io("creating", &folder))?,
-            }
-            // A link would lead what is written to elsewhere.
-            if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
-                return Err(RepoError::NotOrdinary {
-                    path: folder,
-                    what: "no folder".into(),
-                });
-            }
-            place_object(&folder, rest, &bytes).map_err(RepoError::io("writing an object into", &folder))?;
+            let folder = to.make(Path::new(two))?;
+            place_object(&folder, rest, &bytes).map_err(to.failed("writing an object into", two))?;
         }
         Ok(())
     }
@@ -252,17 +249,10 @@ impl ObjectStore {
 }
 
 /// Writes one loose object. Nobody may change it, as git has it.
-fn place_object(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::Builder::new().prefix("tmp_obj_").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    let mut permissions = file.as_file().metadata()?.permissions();
-    #[cfg(unix)]
-    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o444);
-    #[cfg(not(unix))]
-    permissions.set_readonly(true);
-    file.as_file().set_permissions(permissions)?;
-    file.persist(folder.join(name))?;
-    Ok(())
+fn place_object(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let apart = format!("tmp_obj_{}", new_mark());
+    let file = Prepared::write(folder.try_clone()?, apart, bytes, WriteMode::Exactly(Some(0o444)))?;
+    file.put(folder, OsStr::new(name))
 }
 
 /// Returns a bare repository that only its owner can read. It is made apart and moved to its place part by part, the

@@ -1,6 +1,7 @@
 //! Taking back what was applied.
 
-use crate::replace::{self, Found, Replacement};
+use crate::replace::{self, Replacement};
+use crate::root::Found;
 use crate::settle::{Settled, settled_after};
 use crate::{Applied, AppliedFile, FileState, RepoError, Repository, references};
 use git2::{BranchType, ErrorCode};
