@@ -16,8 +16,6 @@ mod native;
 mod prompt;
 mod sampler;
 mod score;
-mod template;
-mod template_limits;
 mod text;
 mod thread_tuner;
 mod token_edits;
@@ -29,6 +27,7 @@ use cache::Cache;
 use constraint::{ConstraintError, Constraints};
 use llama_cpp_2::model::LlamaModel;
 use machine::Waits;
+use magis_llm::chat_template::ChatTemplateError;
 use magis_llm::memory::Sequences;
 use magis_llm::protocol::{Loaded, Stats};
 use magis_llm::{
@@ -41,7 +40,6 @@ use prompt::Tokenizer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use template::TemplateError;
 use thiserror::Error;
 use thread_tuner::ThreadTuner;
 
@@ -80,8 +78,8 @@ impl From<StepError> for LlamaError {
     }
 }
 
-impl From<TemplateError> for LlamaError {
-    fn from(error: TemplateError) -> Self {
+impl From<ChatTemplateError> for LlamaError {
+    fn from(error: ChatTemplateError) -> Self {
         Self::Call(LlmError::BadRequest {
             reason: error.to_string(),
         })

@@ -1,7 +1,9 @@
-//! The model as the rest of Magis sees it: chat, fill in, score, count. And the protocol of the worker that serves it.
+//! The model as the rest of Magis sees it: chat, fill in, score, count; the form a conversation is written in; and the
+//! protocol of the worker that serves it.
 //!
 //! Nothing here knows llama.cpp. [`ScriptedModel`] answers from a script, for tests of everything above.
 
+pub mod chat_template;
 pub mod memory;
 mod model;
 pub mod protocol;

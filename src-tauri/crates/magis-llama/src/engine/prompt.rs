@@ -1,18 +1,18 @@
 //! Texts into tokens and back, so that text which is data can never become a special token.
 
 use super::native::Token;
-use super::template::{Part, Template, TemplateError};
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::VocabType;
 use magis_llm::Message;
+use magis_llm::chat_template::{ChatTemplateError, CompiledTemplate, Part};
 use magis_llm::protocol::TemplateOrigin;
 use std::sync::Arc;
 
 /// A model's tokenizer together with its chat template.
 pub struct Tokenizer {
     model: Arc<LlamaModel>,
-    template: Template,
+    template: CompiledTemplate,
     bos: Option<Token>,
     // Text in front of a piece that keeps a SentencePiece vocabulary from putting a space before it, with its tokens.
     anchor: Option<Vec<Token>>,
@@ -50,7 +50,7 @@ impl Tokenizer {
                 text(token).unwrap_or_default()
             }
         };
-        let template = Template::new(source.as_deref(), &known(vocab.bos()), &known(vocab.eos()));
+        let template = CompiledTemplate::new(source.as_deref(), &known(vocab.bos()), &known(vocab.eos()));
         let spaced = vocab.vocab_type() == VocabType::SPM
             && model.meta_val_str("tokenizer.ggml.add_space_prefix").as_deref() != Ok("false");
         let anchor = spaced.then(|| raw(&vocab.tokenize(ANCHOR.as_bytes(), false, false)));
@@ -78,7 +78,7 @@ impl Tokenizer {
     }
 
     /// Returns the prompt of a conversation, with one token for the begin of text where the model wants it.
-    pub fn prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Token>, TemplateError> {
+    pub fn prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Token>, ChatTemplateError> {
         let vocab = self.model.vocab();
         let mut tokens: Vec<Token> = Vec::new();
         for part in self.template.parts(messages, answer_prefix)? {

@@ -193,9 +193,9 @@ pub const OUTSIDE: [Outside; 11] = [
     },
     Outside {
         what: "templates",
-        whose: "magis-prompts and the chat templates of magis-llama",
+        whose: "magis-prompts and the chat templates of magis-llm",
         packages: &["minijinja", "askama"],
-        crates: &["magis-prompts", "magis-llama"],
+        crates: &["magis-prompts", "magis-llm"],
     },
     Outside {
         what: "an async runtime",

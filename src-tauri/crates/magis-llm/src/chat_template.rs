@@ -3,9 +3,11 @@
 //! A template never sees the texts. It is rendered with marks in their place, and the result is cut at the marks, so
 //! that what belongs to the form and what is data stay apart ([`Part`]). Nothing is tokenised here.
 
-use super::template_limits::{self, limited};
-use magis_llm::protocol::TemplateOrigin;
-use magis_llm::{Message, MessageRole};
+mod limits;
+
+use crate::protocol::TemplateOrigin;
+use crate::{Message, MessageRole};
+use limits::limited;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
 use thiserror::Error;
@@ -22,22 +24,22 @@ pub enum Part {
 /// Why no conversation could be written.
 #[derive(Debug, Error)]
 #[error("the conversation cannot be written in the model's form: {0}")]
-pub struct TemplateError(String);
+pub struct ChatTemplateError(String);
 
 /// A chat template of a model, compiled.
 #[derive(Debug)]
-pub struct Template {
+pub struct CompiledTemplate {
     environment: Environment<'static>,
     origin: TemplateOrigin,
     bos: String,
     eos: String,
 }
 
-impl Template {
+impl CompiledTemplate {
     /// Returns the template of a model's header, or `ChatML` where there is none or it cannot be read.
     pub fn new(source: Option<&str>, bos: &str, eos: &str) -> Self {
         let model = source
-            .filter(|source| source.len() <= template_limits::LONGEST)
+            .filter(|source| source.len() <= limits::LONGEST)
             .and_then(|source| environment(source).ok())
             .map(|environment| Self {
                 environment,
@@ -57,11 +59,14 @@ impl Template {
 
     /// Returns the conversation and the begin of the answer. A system text goes into the first user's message where the
     /// form has no place for it.
-    pub fn parts(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Part>, TemplateError> {
+    ///
+    /// # Errors
+    /// When the template refuses the conversation, leaves a message out, changes it, or needs too many steps.
+    pub fn parts(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Part>, ChatTemplateError> {
         let mut parts = self
             .render(messages, Systems::Kept)
             .or_else(|_| self.render(messages, Systems::Folded))
-            .map_err(|error| TemplateError(error.to_string()))?;
+            .map_err(|error| ChatTemplateError(error.to_string()))?;
         if !answer_prefix.is_empty() {
             parts.push(Part::Data(answer_prefix.to_owned()));
         }
@@ -118,7 +123,7 @@ fn environment(source: &str) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     // As the library that trained models' templates are written for sets it.
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    environment.set_fuel(Some(template_limits::STEPS));
+    environment.set_fuel(Some(limits::STEPS));
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
@@ -206,11 +211,11 @@ mod tests {
     use super::*;
     use insta::assert_snapshot;
 
-    const QWEN: &str = include_str!("../../tests/templates/qwen2.5.jinja");
-    const SMOLLM2: &str = include_str!("../../tests/templates/smollm2.jinja");
-    const LLAMA3: &str = include_str!("../../tests/templates/llama3.jinja");
-    const GEMMA2: &str = include_str!("../../tests/templates/gemma2.jinja");
-    const MISTRAL: &str = include_str!("../../tests/templates/mistral.jinja");
+    const QWEN: &str = include_str!("../tests/templates/qwen2.5.jinja");
+    const SMOLLM2: &str = include_str!("../tests/templates/smollm2.jinja");
+    const LLAMA3: &str = include_str!("../tests/templates/llama3.jinja");
+    const GEMMA2: &str = include_str!("../tests/templates/gemma2.jinja");
+    const MISTRAL: &str = include_str!("../tests/templates/mistral.jinja");
 
     fn conversation() -> Vec<Message> {
         [
@@ -228,7 +233,7 @@ mod tests {
 
     /// Data stands in guillemets.
     fn render(source: Option<&str>) -> String {
-        let template = Template::new(source, "<s>", "</s>");
+        let template = CompiledTemplate::new(source, "<s>", "</s>");
         let expected = if source.is_some() {
             TemplateOrigin::Model
         } else {
@@ -246,9 +251,12 @@ mod tests {
     #[test]
     fn chat_ml_stands_in_for_a_missing_or_broken_template() {
         assert_snapshot!(render(None));
-        assert_eq!(Template::new(Some("{% if %}"), "", "").origin(), TemplateOrigin::ChatMl);
         assert_eq!(
-            Template::new(Some("no messages at all"), "", "").origin(),
+            CompiledTemplate::new(Some("{% if %}"), "", "").origin(),
+            TemplateOrigin::ChatMl
+        );
+        assert_eq!(
+            CompiledTemplate::new(Some("no messages at all"), "", "").origin(),
             TemplateOrigin::ChatMl
         );
     }
@@ -262,14 +270,14 @@ mod tests {
             format!("{{% macro again() %}}{{{{ again() }}}}{{% endmacro %}}{{{{ again() }}}}{CHAT_ML}"),
             format!("{{# {} #}}{CHAT_ML}", "long ".repeat(300_000)),
         ] {
-            let template = Template::new(Some(&source), "", "");
+            let template = CompiledTemplate::new(Some(&source), "", "");
             assert_eq!(template.origin(), TemplateOrigin::ChatMl);
         }
     }
 
     #[test]
     fn a_long_conversation_is_far_from_the_limits() {
-        let template = Template::new(Some(QWEN), "<s>", "</s>");
+        let template = CompiledTemplate::new(Some(QWEN), "<s>", "</s>");
         let long: Vec<Message> = conversation().into_iter().cycle().take(800).collect();
         assert_eq!(template.origin(), TemplateOrigin::Model);
         assert!(template.parts(&long[1..], "").is_ok());
