@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand, ValueEnum as _};
 use magis_fuzz::campaign::{Campaign, folder_in_memory, new_folder, table};
-use magis_fuzz::target::{Reading, TargetName, answer_madly, record};
+use magis_fuzz::target::{Reading, TargetName, answer_madly, record, write_conversations};
 use magis_fuzz::work::{self, Work};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,9 @@ enum Task {
     /// Serve as a git worker that answers what lies in a folder.
     #[command(hide = true)]
     MadGitWorker { folder: PathBuf },
+    /// Write a conversation in the form of each template that is given.
+    #[command(hide = true)]
+    WriteConversations,
     /// Serve as a git worker and write down what is said.
     #[command(hide = true)]
     RecordGitWorker { folder: PathBuf },
@@ -153,6 +156,7 @@ fn perform(task: Task) -> Result<ExitCode> {
         }
         Task::GitWorker => Ok(magis_repo::serve_git()),
         Task::MadGitWorker { folder } => Ok(answer_madly(&folder)),
+        Task::WriteConversations => Ok(write_conversations()),
         Task::RecordGitWorker { folder } => {
             record(&folder)?;
             Ok(ExitCode::SUCCESS)
@@ -214,9 +218,12 @@ fn usual_targets(is_sanitised: bool) -> Vec<TargetName> {
     if is_sanitised {
         vec![
             TargetName::Repository,
+            TargetName::Locate,
             TargetName::Source,
             TargetName::Diff,
             TargetName::Patch,
+            TargetName::RunArchive,
+            TargetName::MemoryFile,
         ]
     } else {
         TargetName::value_variants().to_vec()

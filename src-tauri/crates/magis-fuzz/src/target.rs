@@ -1,5 +1,6 @@
 //! What is given mutated inputs, and what each of them promises.
 
+mod chat_template;
 mod gguf;
 mod git_answers;
 mod git_requests;
@@ -16,6 +17,7 @@ use crate::features::kind_of;
 use anyhow::Result;
 use clap::ValueEnum;
 use magis_repo::{Git, GitWorker};
+use repository::{Asked, RepositoryTarget};
 use std::path::{Path, PathBuf};
 
 /// A reader of what strangers wrote.
@@ -23,6 +25,8 @@ use std::path::{Path, PathBuf};
 pub enum TargetName {
     /// A repository, read and changed in every way.
     Repository,
+    /// A repository in which the files of an issue are looked for.
+    Locate,
     /// A patch, read and placed.
     Patch,
     /// Two texts, compared, and the difference placed.
@@ -33,6 +37,8 @@ pub enum TargetName {
     MemoryFile,
     /// The header of a model file.
     GgufHeader,
+    /// The chat template of a model.
+    ChatTemplate,
     /// What the model's worker and its parent say to each other.
     ModelProtocol,
     /// What a git worker answers.
@@ -52,11 +58,13 @@ impl TargetName {
     pub fn name(self) -> &'static str {
         match self {
             Self::Repository => "repository",
+            Self::Locate => "locate",
             Self::Patch => "patch",
             Self::Diff => "diff",
             Self::RunArchive => "run-archive",
             Self::MemoryFile => "memory-file",
             Self::GgufHeader => "gguf-header",
+            Self::ChatTemplate => "chat-template",
             Self::ModelProtocol => "model-protocol",
             Self::GitAnswers => "git-answers",
             Self::GitRequests => "git-requests",
@@ -160,12 +168,14 @@ impl Reading {
 /// When its folder cannot be written, or the program `git` does not do what it should.
 pub fn open(name: TargetName, place: &Path, reading: &Reading) -> Result<Box<dyn FuzzTarget>> {
     Ok(match name {
-        TargetName::Repository => Box::new(repository::RepositoryTarget::open(place, reading)?),
+        TargetName::Repository => Box::new(RepositoryTarget::open(place, reading, Asked::Everything)?),
+        TargetName::Locate => Box::new(RepositoryTarget::open(place, reading, Asked::Locate)?),
         TargetName::Patch => Box::new(patch::PatchTarget::open()?),
         TargetName::Diff => Box::new(patch::DiffTarget::open()?),
         TargetName::RunArchive => Box::new(run_archive::RunArchiveTarget::open(place)?),
         TargetName::MemoryFile => Box::new(memory_file::MemoryFileTarget::open(place)?),
         TargetName::GgufHeader => Box::new(gguf::GgufTarget::open(place)),
+        TargetName::ChatTemplate => Box::new(chat_template::ChatTemplateTarget::open(&std::env::current_exe()?)),
         TargetName::ModelProtocol => Box::new(model_protocol::ModelProtocolTarget),
         TargetName::GitAnswers => Box::new(git_answers::GitAnswersTarget::open(place, reading)?),
         TargetName::GitRequests => Box::new(git_requests::GitRequestsTarget::open(place, reading)?),
@@ -175,4 +185,5 @@ pub fn open(name: TargetName, place: &Path, reading: &Reading) -> Result<Box<dyn
     })
 }
 
+pub use chat_template::write_conversations;
 pub use git_answers::{answer_madly, record};

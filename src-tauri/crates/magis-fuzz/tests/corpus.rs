@@ -44,6 +44,11 @@ fn changed_repositories_are_read_and_patched_without_a_finding() {
 }
 
 #[test]
+fn files_of_an_issue_are_looked_for_in_changed_repositories_without_a_finding() {
+    check(TargetName::Locate, 60);
+}
+
+#[test]
 fn mutated_patches_are_read_and_placed_without_a_finding() {
     check(TargetName::Patch, 1_000);
 }
@@ -66,6 +71,11 @@ fn mutated_memories_are_taken_in_without_a_finding() {
 #[test]
 fn mutated_model_files_are_read_without_a_finding() {
     check(TargetName::GgufHeader, 1_000);
+}
+
+#[test]
+fn conversations_are_written_in_the_form_of_mutated_templates_without_a_finding() {
+    check(TargetName::ChatTemplate, 500);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod change;
 mod folder;
+mod locate;
 mod objects;
 mod overdue;
 mod pack;
@@ -13,6 +14,7 @@ use super::{CaseOutcome, FuzzTarget, Reading};
 use anyhow::{Context as _, Result};
 use change::Changer;
 use folder::Folder;
+use locate::locate;
 use magis_core::{CommitId, RepoPath};
 use magis_repo::{
     BaseChoice, Git, ObjectStore, Patch, PlannedChange, ReadError, Repository, Selection, Snapshot, WorkTree,
@@ -30,7 +32,17 @@ const MOST_READ: usize = 12;
 /// After so many inputs a sound repository is asked, which has to answer.
 const SOUND_EVERY: u64 = 64;
 
+/// What is asked about each repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Whatever is read of one; and a patch is applied.
+    Everything,
+    /// Where the files of an issue are.
+    Locate,
+}
+
 pub(super) struct RepositoryTarget {
+    asked: Asked,
     seeds: Vec<Ground>,
     store: PathBuf,
     git: Git,
@@ -50,7 +62,7 @@ struct Ground {
 }
 
 impl RepositoryTarget {
-    pub(super) fn open(place: &Path, reading: &Reading) -> Result<Self> {
+    pub(super) fn open(place: &Path, reading: &Reading, asked: Asked) -> Result<Self> {
         let grounds = place.join("grounds");
         if grounds.exists() {
             fs::remove_dir_all(&grounds)?;
@@ -72,6 +84,7 @@ impl RepositoryTarget {
         }
         touched.remove(Path::new(""));
         Ok(Self {
+            asked,
             seeds: seeds.into_iter().map(ground).collect::<Result<_>>()?,
             store: place.join("store"),
             git: reading.git(),
@@ -126,12 +139,17 @@ impl FuzzTarget for RepositoryTarget {
             None => told(&mut outcome, "open", self.git.open(&ground.seed.root)),
         };
         if let Some(repository) = opened {
-            ask(&repository, &self.store, &ground.seed.head, &mut outcome);
-            if let Some(found) = told(&mut outcome, "conflicts", conflicts(&repository, &self.patch)) {
-                outcome.say_count("conflicts", found.len());
+            // One that is new, since git's objects may be kept open by who reads them.
+            if self.store.exists() {
+                fs::remove_dir_all(&self.store).expect("the folder of the target can be written");
             }
-            let applied = plan_worktree(&repository, &self.patch, &Selection::All).and_then(PlannedChange::carry_out);
-            told(&mut outcome, "applied", applied);
+            match self.asked {
+                Asked::Everything => {
+                    ask(&repository, &self.store, &ground.seed.head, &mut outcome);
+                    apply(&repository, &self.patch, &mut outcome);
+                }
+                Asked::Locate => locate(&repository, &self.store, &mut outcome),
+            }
             ground.repository = Some(repository);
         }
         let touched = |path: &Path| {
@@ -142,6 +160,14 @@ impl FuzzTarget for RepositoryTarget {
         assert!(written.is_empty(), "written beside the files of the patch: {written:?}");
         outcome
     }
+}
+
+fn apply(repository: &Repository, patch: &Patch, outcome: &mut CaseOutcome) {
+    if let Some(found) = told(outcome, "conflicts", conflicts(repository, patch)) {
+        outcome.say_count("conflicts", found.len());
+    }
+    let applied = plan_worktree(repository, patch, &Selection::All).and_then(PlannedChange::carry_out);
+    told(outcome, "applied", applied);
 }
 
 /// Asks for everything that is read of a repository.
@@ -163,10 +189,6 @@ fn ask(repository: &Repository, store: &Path, head: &str, outcome: &mut CaseOutc
     if let Some(work) = told(outcome, "work tree", WorkTree::read(repository)) {
         outcome.say_count("files", work.files().len());
         outcome.say_count("uncommitted", work.uncommitted().len());
-    }
-    // One that is new, since git's objects may be kept open by who reads them.
-    if store.exists() {
-        fs::remove_dir_all(store).expect("the folder of the target can be written");
     }
     let Some(store) = told(outcome, "store", ObjectStore::open(store, repository)) else {
         return;
