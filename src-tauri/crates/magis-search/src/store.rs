@@ -18,6 +18,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tantivy::directory::{Directory as _, INDEX_WRITER_LOCK};
 use tantivy::index::SegmentId;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::schema::{Field, IndexRecordOption, Value as _};
@@ -306,12 +307,27 @@ impl Store {
         index.tokenizers().register(SEQUENCES, Splitter);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader: IndexReader = reader.map_err(|error: TantivyError| SearchError::Read(error.to_string()))?;
+        if let Some(folder) = &folder {
+            remove_unfinished(&index, folder);
+        }
         Ok(Self {
             index,
             reader,
             fields,
             folder,
         })
+    }
+}
+
+/// Removes what writers left that were killed; nothing where one is writing. What cannot be removed only takes room.
+fn remove_unfinished(index: &Index, folder: &Path) {
+    let Ok(_held) = index.directory().acquire_lock(&INDEX_WRITER_LOCK) else {
+        return;
+    };
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        if is_unfinished(&entry.file_name()) {
+            drop(std::fs::remove_file(entry.path()));
+        }
     }
 }
 

@@ -436,8 +436,6 @@ fn an_index_is_made() {
     let mut making = Operation::new("index", magis(locate));
     // What is left of an index is cleared up by the next command that opens it.
     making.changes = false;
-    // What a program that was killed wrote of a note of tantivy's stays as long as the index.
-    making.unwatched = Some("data/index/");
     making.next = locate.map(str::to_owned).to_vec();
     making.check(&scene);
 }
