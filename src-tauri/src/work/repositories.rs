@@ -8,15 +8,33 @@ use magis_engine::Magis;
 use magis_engine::records::RepositoryEntry;
 use magis_engine::repository::{BaseChoice, HeadState, RepositoryState};
 use magis_platform::now_ms;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// So many repositories are looked at side by side: one that takes its whole time holds up no other.
+const AT_A_TIME: usize = 6;
 
 impl App {
     /// Returns all repositories, the last used first, each as it stands now.
     pub fn repositories(&self) -> Result<Vec<RepositoryRow>, Problem> {
         let magis = self.magis()?;
-        let known = magis.repositories()?;
-        known.into_iter().map(|known| self.row(&magis, known)).collect()
+        let known = Mutex::new(magis.repositories()?.into_iter().enumerate());
+        let rows = Mutex::new(BTreeMap::new());
+        let next = || known.lock().unwrap_or_else(PoisonError::into_inner).next();
+        thread::scope(|scope| {
+            for _ in 0..AT_A_TIME {
+                scope.spawn(|| {
+                    while let Some((number, known)) = next() {
+                        let row = self.row(&magis, known);
+                        rows.lock().unwrap_or_else(PoisonError::into_inner).insert(number, row);
+                    }
+                });
+            }
+        });
+        let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rows.into_values().collect()
     }
 
     /// Takes the repository that `path` belongs to into the list.
